@@ -9,12 +9,13 @@ from pathlib import Path
 import airtcp
 import pytest
 from airtcp.cli.commands import app
+from airtcp.estimates.batches import Batches
 from airtcp.exceptions import ScenarioError
 from airtcp.prediction import predict
 from airtcp.results.glance import SOURCE
 from airtcp.run.glance import BATCHES, BUDGET, glance
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.stats import Interval
+from airtcp.stats import student_interval
 from bases import SATURATED, cell, reading
 from hypothesis import HealthCheck, given, reject, settings
 from test_predict_any import written
@@ -69,29 +70,41 @@ def test_goodput_of_datagrams_is_what_they_carry() -> None:
     assert goodput.low <= 3 * 68_800 <= goodput.high or goodput.half_width < 1e3
 
 
-def test_an_interval_is_as_wide_as_longer_batches_and_both_halves_ask() -> None:
-    """Samples 0, 1, 2, ...: the halves are n/2 apart, and one and a half times that is widest."""
+def test_an_interval_is_as_wide_as_both_halves_of_the_run_lie_apart() -> None:
+    """Of 0, 1, 2, ... the halves are n/2 apart, and one and a half times that is widest."""
     seen = glance(browsing())
     n = len(seen.simulation.runs)
-    runs = tuple(
-        replace(run, answer=run.answer | {"metrics": run.answer["metrics"] | {"goodput_bps": at}})
+    runs = [
+        replace(run, answer=run.answer | {"metrics": run.answer["metrics"] | {"rtt_s": float(at)}})
         for at, run in enumerate(seen.simulation.runs)
-    )
-    drifting = replace(seen, simulation=replace(seen.simulation, runs=runs))
+    ]
     first = sum(range(n // 2)) / (n // 2)
     second = sum(range(n // 2, n)) / (n - n // 2)
-    plain = Interval(mean=1.0, low=0.9, high=1.1, n=n)
-    drifting.simulation.metrics["goodput_bps"] = plain
 
-    found = drifting.metrics["goodput_bps"]
+    found = Batches(runs, seen.scenario).interval("rtt_s")
 
+    assert found.mean == (n - 1) / 2
     assert found.half_width == pytest.approx(1.5 * (second - first))
-    assert found.mean == plain.mean
-    for group, parts in seen.groups.items():
-        for part, intervals in parts.items():
-            for name, interval in intervals.items():
-                narrow = seen.simulation.groups[group][part][name]
-                assert (interval.half_width or 0.0) >= (narrow.half_width or 0.0), name
+    # Of alternating batches, longer ones ask for nothing more.
+    runs = [
+        replace(run, answer=run.answer | {"metrics": run.answer["metrics"] | {"rtt_s": at % 2.0}})
+        for at, run in enumerate(seen.simulation.runs)
+    ]
+    plain = student_interval([at % 2.0 for at in range(n)])
+    assert Batches(runs, seen.scenario).interval("rtt_s") == plain
+
+
+def test_what_takes_longer_than_the_look_is_told_from_below() -> None:
+    """Pages of 20 MB for forty users of 802.11b: minutes each, and ever more in progress."""
+    seen = glance(loads(cell(40, application=reading("20 MB"))))
+
+    assert not seen.settled
+    time, goodput = seen.metrics["transfer_time_s"], seen.metrics["goodput_bps"]
+    assert (time.mean, time.high) == (None, None)
+    assert time.low is not None
+    assert time.low > 1.0
+    assert goodput.half_width is not None
+    assert dict(seen.shown())["transfer_time_s"].startswith("at least ")
 
 
 def test_what_ends_is_looked_at_in_its_own_time() -> None:

@@ -81,7 +81,7 @@ class Simulation:
         most: int,
         least: int,
         work: int,
-    ) -> list[tuple[str, bytes]]:
+    ) -> list[tuple[str, bytes, dict[str, bytes]]]:
         """Simulate the warm-up of one replication, and then several times the measured time.
 
         Of each time what `run` gives, but for the records of flows and stations; together they are

@@ -165,7 +165,7 @@ impl PySimulation {
         most: u32,
         least: u32,
         work: u64,
-    ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+    ) -> PyResult<Vec<Run<'py>>> {
         let shared = Arc::clone(&control.control);
         let written = py
             .detach(|| {
@@ -175,10 +175,18 @@ impl PySimulation {
                     outcome.flows.clear();
                     outcome.stations.clear();
                 }
-                Ok(outcomes.iter().map(written).collect::<Vec<_>>())
+                Ok(outcomes
+                    .into_iter()
+                    .map(|outcome| (written(&outcome), outcome.books))
+                    .collect::<Vec<_>>())
             })
             .map_err(|error| control.failed(error))?;
-        Ok(written.into_iter().map(|(json, times)| (json, PyBytes::new(py, &times))).collect())
+        written
+            .into_iter()
+            .map(|((json, times), books)| {
+                Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
+            })
+            .collect()
     }
 
     /// Simulates one replication: some of the metrics of everything, in the order of `names`, as the

@@ -229,6 +229,8 @@ def glanced(prediction: Prediction) -> str | None:
     if not glance.reached:
         own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns
         seen += f", of {duration(own_s / 1e9)} that the scenario has"
+    if not glance.settled:
+        seen += "; transfers take too long for so short a look: times are told from below"
     return f"{seen}; airtcp simulate for narrower ones."
 
 

@@ -2,6 +2,7 @@
 
     objects                   what was simulated: attributes are the keys of the JSON they write
     compared                  what models say, and that beside simulation
+    glance                    what a short run says
     transfers                 transfers one by one, and their file
     averages                  flows, stations and groups over replications
     testbed                   the same of a testbed, and how far it is to be trusted
@@ -16,6 +17,7 @@ Knows the shape of answers. Does not know how they are computed or shown.
 
 from airtcp.results.averages import Flow, Groups, Station
 from airtcp.results.compared import Comparison, Model, Predicted, Prediction, Row
+from airtcp.results.glance import Glance
 from airtcp.results.objects import (
     Provenance,
     Replication,
@@ -30,6 +32,7 @@ from airtcp.results.testbed import Lag, TestbedResult
 __all__ = [
     "Comparison",
     "Flow",
+    "Glance",
     "Groups",
     "Lag",
     "Model",

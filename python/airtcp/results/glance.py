@@ -1,39 +1,28 @@
-"""The result of a glance: what the batches of one short run say, and how sure that is.
+"""The result of a glance: what the batches of one short run say.
 
-Knows the shape of the answer, and how wide intervals of batches must be. Does not know how long a
-glance looks (`airtcp.run.glance`).
-
-Batch means: A. M. Law, "Simulation Modeling and Analysis", section 9.5.3. Samples of neighbouring
-batches resemble each other, so that an interval of all of them is too narrow. It is made as wide as
-that of longer batches where these ask for more (G. S. Fishman, L. S. Yarberry, "An implementation
-of the batch means method", INFORMS J. Comput. 9(3), 1997), and as wide as both halves of the run
-lie apart, which tells of a beginning that is not forgotten yet.
+Knows the shape of the answer. Does not know how long a glance looks (`airtcp.run.glance`), nor how
+wide its intervals are (`airtcp.estimates.batches`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import quantity_with_interval
+from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.estimates.batches import Batches
 from airtcp.metrics import METRICS
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Provenance, Simulation, canonical_json, head
-from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
     from airtcp.results.averages import Groups
     from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
 
 #: The source that stands beside a number of a glance, where a model has its equation.
 SOURCE: Final = "a glance (simulated)"
-
-#: So many batches in a row are one longer batch, each of these in turn.
-_LONGER: Final = (2, 4)
-#: A half width is at least so many times what the means of both halves differ by.
-_DRIFT: Final = 1.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,11 +56,12 @@ class Glance:
 
     @cached_property
     def metrics(self) -> dict[str, Interval]:
-        """An interval per metric, as `Simulation.metrics` has them."""
-        return {
-            name: self._as_wide(interval, self.simulation.values(name))
-            for name, interval in self.simulation.metrics.items()
-        }
+        """An interval per metric, as `Simulation.metrics` has them.
+
+        Where the run is too short for its transfers, `mean` of what takes time is None, and `low`
+        what it takes at least.
+        """
+        return {name: self._batches.interval(name) for name in self.simulation.metrics}
 
     @cached_property
     def groups(self) -> Groups:
@@ -79,7 +69,9 @@ class Glance:
         return {
             group: {
                 part: {
-                    name: self._as_wide(interval, self.simulation.values(name, group, part))
+                    name: interval
+                    if part == "airtime"
+                    else self._batches.interval(name, group, part)
                     for name, interval in intervals.items()
                 }
                 for part, intervals in parts.items()
@@ -87,11 +79,21 @@ class Glance:
             for group, parts in self.simulation.groups.items()
         }
 
+    @property
+    def settled(self) -> bool:
+        """Tell whether transfers are short beside the run, so that it sees how many there are."""
+        return self._batches.is_settled
+
+    @cached_property
+    def _batches(self) -> Batches:
+        return Batches(self.simulation.runs, self.scenario)
+
     def shown(self) -> list[tuple[str, str]]:
         """The metrics that tables for people have, by name, and their values in words."""
         return [
-            (name, quantity_with_interval(self.metrics[name], METRICS[name].unit))
-            for name in self.simulation.shown
+            (name, _words(self.metrics[name], metric.unit))
+            for name, metric in METRICS.items()
+            if not metric.detail and name in self.metrics and _says_something(self.metrics[name])
         ]
 
     def __repr__(self) -> str:
@@ -102,27 +104,6 @@ class Glance:
         """As notebooks show it."""
         rows = [(METRICS[name].label, text) for name, text in self.shown()]
         return html_table(repr(self)[1:-1], (), rows)
-
-    def _as_wide(self, interval: Interval, samples: Sequence[float | None]) -> Interval:
-        """Widen an interval of batches as far as longer batches, and both halves, ask for."""
-        if interval.mean is None or interval.half_width is None:
-            return interval
-        widths = [interval.half_width]
-        for size in _LONGER:
-            starts = range(0, len(samples) - size + 1, size)
-            means = [_mean(samples[start : start + size]) for start in starts]
-            longer = student_interval(means, self.simulation.confidence)
-            widths.append(longer.half_width or 0.0)
-        middle = len(samples) // 2
-        first, second = _mean(samples[:middle]), _mean(samples[middle:])
-        if first is not None and second is not None:
-            widths.append(_DRIFT * abs(second - first))
-        half_width = max(widths)
-        if half_width == interval.half_width:
-            return interval
-        return Interval(
-            interval.mean, interval.mean - half_width, interval.mean + half_width, interval.n
-        )
 
     def part(self) -> dict[str, Any]:
         """The glance as it stands under the key `glance` of a prediction; no time of a clock."""
@@ -145,6 +126,7 @@ class Glance:
             "events": self.events,
             "seed": run.seed,
             "reached": self.reached,
+            "settled": self.settled,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,6 +138,12 @@ class Glance:
         return canonical_json(self.to_dict())
 
 
-def _mean(samples: Sequence[float | None]) -> float | None:
-    known = [sample for sample in samples if sample is not None]
-    return sum(known) / len(known) if known else None
+def _says_something(interval: Interval) -> bool:
+    return interval.mean is not None or interval.low is not None
+
+
+def _words(interval: Interval, unit: str) -> str:
+    """An interval as people read it; of what is known from below alone "at least 17 s"."""
+    if interval.mean is None and interval.low is not None:
+        return f"at least {quantity(interval.low, unit, 2)}"
+    return quantity_with_interval(interval, unit)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from airtcp.estimates.books import Books
 from airtcp.exceptions import SimulationError
 from airtcp.results import Provenance, Replication, Simulation
 from airtcp.results.glance import Glance
@@ -167,8 +168,13 @@ class _Look:
         except _core.SimulationFailed as error:
             raise SimulationError(f"a glance with seed {run.seed} failed: {error}") from error
         batches = [
-            Replication(index, json.loads(text), np.frombuffer(times, dtype="<f8"))
-            for index, (text, times) in enumerate(told)
+            Replication(
+                index,
+                json.loads(text),
+                np.frombuffer(times, dtype="<f8"),
+                books=Books.of_core(books),
+            )
+            for index, (text, times, books) in enumerate(told)
         ]
         counts = [batch.answer["counts"] for batch in batches]
         measured = 2 * sum(one["mac_attempts"] + one["tcp_segments"] for one in counts)

@@ -1,0 +1,157 @@
+"""Intervals from the batches of one run, which resemble their neighbours and have one beginning.
+
+Knows batches, and when they are too few or the run too short for what they shall tell. Does not
+know how long a run there was time for (`airtcp.run.glance`).
+
+Batch means: A. M. Law, "Simulation Modeling and Analysis", section 9.5.3. An interval of all
+batches is too narrow where neighbours resemble each other. It is made as wide as that of longer
+batches where these ask for more (G. S. Fishman, L. S. Yarberry, "An implementation of the batch
+means method", INFORMS J. Comput. 9(3), 1997), and as wide as both halves of the run lie apart,
+which tells of a beginning that is not forgotten yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.estimates.estimate import estimate
+from airtcp.estimates.traffic import Run, Traffic
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+#: So many batches in a row are one longer batch, each of these in turn.
+_LONGER: Final = (2, 4)
+#: A half width is at least so many times what the means of both halves differ by.
+_DRIFT: Final = 1.5
+#: Transfers last at most this part of the whole run, or it is too short to see how many there are
+#: at a time: then what takes time takes longer than it seems.
+_LONGEST: Final = 0.1
+#: The fewest transfers whose mean time has an interval, and the fewest beyond a percentile.
+_FEWEST: Final = 30
+_FEWEST_BEYOND: Final = 10
+#: What transfers and pages have, and all that takes longer with more of them in progress.
+_OF_TRANSFERS: Final = re.compile(r"(transfer|page)_time_")
+_OF_TIME: Final = re.compile(r"_s$")
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """The batches of one run of `scenario`, whose measured time is that of one batch."""
+
+    runs: Sequence[Run]
+    scenario: ResolvedScenario
+
+    def interval(self, metric: str, group: str | None = None, part: str = "all") -> Interval:
+        """The interval of a metric of everything, or of a group and a part of it.
+
+        Where the run is too short for its transfers to become as many as they would, `mean` of what
+        takes time is None, and `low` what it takes at least. Means of a few transfers have no
+        `low` and no `high`. Raises KeyError for what there is not.
+        """
+        estimated = estimate(self.runs, self.scenario, metric, group=group, part=part)
+        interval, values = estimated.interval, estimated.values
+        traffic = self._traffic if group is None else Traffic(self.runs, self.scenario, group, part)
+        of_transfers = bool(_OF_TRANSFERS.match(metric)) and bool(traffic.recurrent)
+        if of_transfers and None in values:
+            pooled = _pooled(traffic, metric)
+            if pooled is not None:
+                values = pooled
+                interval = student_interval(values, self.scenario.run.confidence)
+        interval = self._as_wide(interval, values)
+        if not self.is_settled and _OF_TIME.search(metric):
+            return Interval(None, self._at_least(interval, metric), None, interval.n)
+        if interval.mean is None:
+            return interval
+        if of_transfers and _total(traffic, "ended") < _needed(metric):
+            return Interval(interval.mean, None, None, interval.n)
+        return interval
+
+    @cached_property
+    def is_settled(self) -> bool:
+        """Tell whether transfers are short beside the run, so that it sees how many there are."""
+        run = self.scenario.run
+        whole_s = ((run.warmup_ns or 0) + len(self.runs) * run.duration_ns) / 1e9
+        return self._lasting_s <= _LONGEST * whole_s
+
+    @cached_property
+    def _traffic(self) -> Traffic:
+        return Traffic(self.runs, self.scenario, None, "all")
+
+    @property
+    def _lasting_s(self) -> float:
+        """Say how long transfers take by Little's law, those in progress at the end included."""
+        if not self._traffic.recurrent or not self._traffic.has_books:
+            return 0.0
+        return _total(self._traffic, "active_s") / max(1.0, _total(self._traffic, "begun"))
+
+    def _at_least(self, interval: Interval, metric: str) -> float | None:
+        """Say what something takes at least, in a run in which ever more is in progress."""
+        if metric == "transfer_time_s":
+            return self._lasting_s
+        low = interval.mean if interval.low is None else interval.low
+        return None if low is None else max(0.0, low)
+
+    def _as_wide(self, interval: Interval, values: Sequence[float | None]) -> Interval:
+        """Widen an interval as far as longer batches, and both halves of the run, ask for."""
+        if interval.mean is None or interval.half_width is None:
+            return interval
+        widths = [interval.half_width]
+        for size in _LONGER:
+            starts = range(0, len(values) - size + 1, size)
+            means = [_mean(values[start : start + size]) for start in starts]
+            longer = student_interval(means, self.scenario.run.confidence)
+            widths.append(longer.half_width or 0.0)
+        middle = len(values) // 2
+        first, second = _mean(values[:middle]), _mean(values[middle:])
+        if first is not None and second is not None:
+            widths.append(_DRIFT * abs(second - first))
+        half_width = max(widths)
+        if half_width == interval.half_width:
+            return interval
+        return Interval(
+            interval.mean, interval.mean - half_width, interval.mean + half_width, interval.n
+        )
+
+
+def _pooled(traffic: Traffic, metric: str) -> tuple[float, ...] | None:
+    """Pseudo-values of the mean transfer time where some batches have none: Little's law.
+
+    The jackknife of the time in progress over the transfers that began, by batches. None for all
+    other metrics.
+    """
+    if metric != "transfer_time_s" or not traffic.has_books:
+        return None
+    active_s = traffic.sums("active_s", traffic.recurrent, 1)[:, 0]
+    begun = traffic.sums("begun", traffic.recurrent, 1)[:, 0]
+    n, others = len(begun), begun.sum() - begun
+    if n < 2 or not (others > 0.0).all():
+        return None
+    without = (active_s.sum() - active_s) / others
+    values = n * active_s.sum() / begun.sum() - (n - 1) * without
+    return tuple(values.tolist())
+
+
+def _total(traffic: Traffic, column: str) -> float:
+    """Add one of the books' sums up over all batches, of transfers that others follow."""
+    return float(np.sum(traffic.sums(column, traffic.recurrent, 1)))
+
+
+def _needed(metric: str) -> float:
+    """Say how many transfers a metric needs for an interval."""
+    percentile = re.search(r"_p(\d+)_", metric)
+    if percentile is None:
+        return _FEWEST
+    return max(_FEWEST, _FEWEST_BEYOND / (1.0 - float(percentile[1]) / 100.0))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
