@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -349,8 +350,48 @@ def test_ack_priority_restores_the_fairness_of_uploads() -> None:
     assert second.gain is not None
     assert second.name in ("delayed-ack", "ack-thresholds")
     assert first.gain.low > 3 * second.gain.high
-    assert found["short-preamble"].verdict == "none"
-    assert found["rts"].verdict == "none"
+    # Of these few runs do not say whether they help a little.
+    assert found["short-preamble"].verdict in ("none", "behind")
+    assert found["rts"].verdict in ("none", "behind")
+
+
+def test_a_plan_with_remedies_does_not_depend_on_threads() -> None:
+    """Nor does which remedies are dropped, and when: results alone decide."""
+    scenario = airtcp.load(UPLOADS).vary({"run.duration": "5 s"})
+    one, two = (
+        airtcp.plan(scenario, vary="stations", until="jain_index < 0.8", threads=threads)
+        for threads in (1, 2)
+    )
+
+    told = [each.to_dict() for each in (one, two)]
+    for each in told:
+        del each["wall_s"], each["cpu_s"]
+    assert told[0] == told[1]
+    # There were enough to drop some, and an end was sought.
+    assert min(gain.change.n for gain in one.remedies) == 2
+    assert any(gain.gain is not None for gain in one.remedies)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_among_remedies_keeps_what_is_known() -> None:
+    """The signal comes when the first end of a remedy is sought: all have been tried by then."""
+
+    def tell(words: str) -> None:
+        if words.startswith("how far it goes with"):
+            signal.raise_signal(signal.SIGINT)
+
+    found = airtcp.plan(
+        airtcp.load(UPLOADS).vary({"run.duration": "5 s"}),
+        vary="stations",
+        until="jain_index < 0.8",
+        tell=tell,
+    )
+
+    assert found.stopped == "interrupted"
+    assert found.answer is not None
+    assert len(found.remedies) > 6
+    assert all(gain.change.n >= 2 for gain in found.remedies)
+    assert all(gain.gain is None for gain in found.remedies)
 
 
 AGGREGATED = """
@@ -365,11 +406,12 @@ run = { warmup = "2 s", duration = "5 s", replications = 5 }
 
 
 def test_in_802_11n_larger_aggregates_help_more_than_fewer_acks() -> None:
-    found = ranking(airtcp.load(AGGREGATED), "flow_goodput < 4 Mb/s")
+    acks = ["delayed-ack", "ack-thresholds", "ack-skip"]
+    found = ranking(airtcp.load(AGGREGATED), "flow_goodput < 4 Mb/s", ["larger-aggregates", *acks])
 
     larger = found["larger-aggregates"]
     assert larger.gain is not None
-    for name in ("delayed-ack", "ack-thresholds", "ack-skip"):
+    for name in acks:
         thinner = found[name]
         assert thinner.verdict == "gains"
         assert larger.change.low > thinner.change.high

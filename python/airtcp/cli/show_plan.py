@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Remedies whose lines are shown.
 _APPLIED: Final = 2
-_STYLES: Final = {"helps": "green", "harms": "red", "no gain": "dim"}
+_STYLES: Final = {"helps": "green", "harms": "red", "no gain": "dim", "behind": "dim"}
 
 
 def plan(found: Plan) -> None:

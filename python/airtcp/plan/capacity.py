@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from airtcp.conditions import Condition, parse_condition
 from airtcp.exceptions import QuestionError
 from airtcp.plan.axis import axis_of
+from airtcp.plan.beside import Beside, Other
 from airtcp.plan.guess import Guess, guess
 from airtcp.plan.ranking import Ranking
-from airtcp.plan.search import MOST, Found, Search, sample
+from airtcp.plan.search import MOST, TARGET, Found, Search, sample
 from airtcp.remedies import Remedy, catalogue
 from airtcp.results import Provenance
 from airtcp.results.plans import Evidence, Plan, PlanStopped
@@ -59,21 +60,18 @@ def capacity(
         points.deadline = time.monotonic() + limit_s
         start = said.index if said.index is not None else axis.present
         start = len(axis) // 2 if start is None else start
-        warmup_ns = points.warmed_up(axis.at(start))
+        settings: dict[str, Any] = {
+            "warmup_ns": points.warmed_up(axis.at(start)),
+            "most": most,
+            "confidence": run.confidence,
+            "target": run.precision or TARGET,
+            "tell": tell,
+        }
+        search = Search("", axis, conditions, points, **settings)
 
-        def search_of(name: str, along: Axis) -> Search:
-            return Search(
-                name,
-                along,
-                conditions,
-                points,
-                warmup_ns=warmup_ns,
-                most=most,
-                confidence=run.confidence,
-                tell=tell,
-            )
+        def search_of(name: str, along: Axis, other: Other) -> Search:
+            return Beside(other, name, along, conditions, points, **settings)
 
-        search = search_of("", axis)
         try:
             found = search.find(start)
             if tried:

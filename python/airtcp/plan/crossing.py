@@ -12,6 +12,9 @@ function of the means at the places, and how far each replication moves it is kn
 corrected for skewness. The crossing is where the mean is zero, and its interval holds all x at
 which that interval holds zero: Fieller's way (J. Roy. Statist. Soc. B 16, 1954), which asks for no
 derivative.
+
+Places need not have equally many replications: a mean of n of them weighs in the fit as n, and each
+of the n moves the curve by more than one of many would.
 """
 
 from __future__ import annotations
@@ -37,13 +40,16 @@ class Crossing:
     `low` and `high` are None where no place looked at excludes a crossing beyond it. `parts` has
     for each replication how far it moves the crossing: they sum to zero, and what a crossing and
     that of another curve on the same random numbers are apart has the interval of their
-    differences.
+    differences. `slope` is how much the curve rises there from one place to the next; `ratios`
+    tells that it is a curve of logarithms.
     """
 
     at: float
     low: float | None
     high: float | None
     parts: dict[int, float]
+    slope: float
+    ratios: bool
 
 
 def cross(
@@ -58,21 +64,25 @@ def cross(
 
     Samples are how far a metric is above `bound`, or below it if it `falls`. Where bound and means
     of the metric are positive the curve is one of logarithms; where `bound` is not, one of the
-    samples themselves. Only replications with a value at every place count. None if they are fewer
-    than two, or the mean does not cross zero within the places, or a quarter of their extent
-    beyond.
+    samples themselves. Places with fewer than two replications are left out. None if fewer than two
+    are left, or the mean does not cross zero within them, or a quarter of their extent beyond.
     """
-    places = sorted(samples)
-    common = sorted(set.intersection(*(set(samples[place]) for place in places)))
-    if len(common) < 2 or len(places) < 2:
+    places = sorted(place for place in samples if len(samples[place]) > 1)
+    if len(places) < 2:
         return None
-    values = np.array([[samples[place][run] for run in common] for place in places])
-    if bound > 0.0:
-        values = _in_ratios(values, bound, falls=falls)
+    rows = [samples[place] for place in places]
+    ratios = bound > 0.0
+    if ratios:
+        logarithms = [in_ratios(row, bound, falls=falls) for row in rows]
+        ratios = None not in logarithms
+        rows = [row for row in logarithms if row is not None] if ratios else rows
+    runs = sorted(set().union(*rows))
+    values = np.array([_spread(row, runs) for row in rows])
     middle, extent = places[0], places[-1] - places[0]
     degree = 2 if len(places) >= _PARABOLA else 1
+    weights = np.sqrt([len(row) for row in rows])
     # Coefficients of each replication, the highest power first.
-    fits = np.polyfit((np.array(places) - middle) / extent, values, degree)
+    fits = np.polyfit((np.array(places) - middle) / extent, values, degree, w=weights)
     grid = np.arange(-0.25, 1.25 + 1e-9, resolution / max(extent, 1e-9))
     if len(grid) > 4001:
         grid = np.linspace(-0.25, 1.25, 4001)
@@ -98,22 +108,36 @@ def cross(
         at=float(middle + at * extent),
         low=None if low is None else float(middle + grid[low] * extent),
         high=None if high is None else float(middle + grid[first + high] * extent),
-        parts={run: float(part) for run, part in zip(common, parts, strict=True)},
+        parts={run: float(part) for run, part in zip(runs, parts, strict=True)},
+        slope=float(slope / extent),
+        ratios=ratios,
     )
 
 
-def _in_ratios(excess: NDArray[np.float64], bound: float, *, falls: bool) -> NDArray[np.float64]:
+def in_ratios(excess: Mapping[int, float], bound: float, *, falls: bool) -> dict[int, float] | None:
     """The logarithm of the mean over the bound, with what each replication moves it by.
 
-    The excess itself where a mean is not positive.
+    None where the mean is not positive.
     """
     sign = -1.0 if falls else 1.0
-    metric = bound + sign * excess
-    means = metric.mean(axis=1, keepdims=True)
-    if (means <= 0.0).any():
-        return excess
-    ratios: NDArray[np.float64] = np.log(means / bound) + (metric - means) / means
-    return sign * ratios
+    mean = bound + sign * math.fsum(excess.values()) / len(excess)
+    if mean <= 0.0:
+        return None
+    at = math.log(mean / bound)
+    return {run: sign * (at + (bound + sign * e - mean) / mean) for run, e in excess.items()}
+
+
+def _spread(row: Mapping[int, float], runs: Sequence[int]) -> list[float]:
+    """The samples of a place, as if it had all of `runs`: their mean and its variance stay.
+
+    A replication that is missing lies at the mean, and those that are there lie so much further
+    from it that the mean of N values varies as that of the n does: by N (N - 1) / n (n - 1) in
+    squares.
+    """
+    n, total = len(row), len(runs)
+    mean = math.fsum(row.values()) / n
+    further = math.sqrt(total * (total - 1) / (n * (n - 1)))
+    return [mean + further * (row[run] - mean) if run in row else mean for run in runs]
 
 
 def monotone_crossing(means: Mapping[int, float]) -> float | None:

@@ -6,7 +6,9 @@ or time. Statistics are those of `crossing`.
 
 First the end is enclosed by pairs of replications, from where models see it or from what the
 scenario has, in growing steps. Then four places around it get more replications, in rounds, until
-the interval of the end is narrow or the scenario's own number of replications is reached.
+the interval of the end is narrow or the scenario's own number of replications is reached. The two
+that are nearest to the end get all of a round and the outer two a third: of a parabola through four
+places like these its value in the middle hangs on the inner ones eight times as much.
 """
 
 from __future__ import annotations
@@ -30,13 +32,18 @@ if TYPE_CHECKING:
 #: Replications that enclose the end.
 _PILOTS: Final = 2
 #: Replications of the first round at the places around it.
-_FIRST: Final = 5
+FIRST: Final = 5
 #: Replications at most where the scenario has a precision instead of a number.
 MOST: Final = 40
 #: The half width that is asked for, as a part of the value.
 TARGET: Final = 0.05
+#: With so many replications, or all, a width is taken for what it looks like.
+_MANY: Final = 10
 #: From this part of the most replications on, a round takes them all.
 _NEARLY: Final = 0.75
+#: What the outer places get of a round, and at least.
+_OUTER: Final = 1 / 3
+_LEAST_OUTER: Final = 3
 #: How far the places go from the end, as a part of the value.
 _WINDOW: Final = 0.15
 #: They go further where nothing is sure, up to so many times.
@@ -44,7 +51,7 @@ _WIDEST: Final = 5.0
 #: How far one looks for the end in steps that grow by this factor of the value.
 _GROWTH: Final = 1.5
 #: Rounds in which the places may move; each brings more samples, so it ends earlier.
-_MOVES: Final = 12
+MOVES: Final = 12
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,6 @@ class Found:
     answer: Answer
     index: int
     crossings: dict[int, Crossing]
-    n: int
 
     @property
     def binding(self) -> int | None:
@@ -83,12 +89,17 @@ class Search:
         target: float = TARGET,
         tell: Callable[[str], None] | None = None,
     ) -> None:
+        """Take what there is to search.
+
+        `warmup_ns` is that of all runs, `most` the replications at a place, and `target` the half
+        width that is asked for, over the value.
+        """
         self.axis = axis
         self._name = name
         self._conditions = list(conditions)
         self._points = points
         self._warmup_ns = warmup_ns
-        self._most = max(most, _PILOTS)
+        self.most = max(most, _PILOTS)
         # The end is that of the condition that holds first: all intervals have to be right.
         self._confidence = 1.0 - (1.0 - confidence) / len(self._conditions)
         self._level = confidence
@@ -115,39 +126,34 @@ class Search:
         KeyboardInterrupt if interrupted: `known` then says what is known.
         """
         self._enclose(start)
-        n = min(_FIRST, self._most)
-        for _ in range(_MOVES):
+        n = min(FIRST, self.most)
+        for _ in range(MOVES):
             found = self._round(n)
             if found is None:
                 # The end is not where it was thought to be: the same again, around it.
                 continue
             width = self._width(found)
-            # Few samples of what is skewed look narrower than they are: they have to be narrower.
-            if width <= n / self._most:
+            if width <= self._enough(n):
                 return found
-            if math.isinf(width) and self._wider < _WIDEST:
-                # No place is far enough from the end to be sure of.
+            if math.isinf(width) and n >= min(self.most, 2 * FIRST) and self._wider < _WIDEST:
+                # No place is far enough from the end to be sure of, and that not for few runs.
                 self._wider *= _GROWTH
-            elif n >= self._most:
+            elif n >= self.most:
                 return found
             asked = 2.0 * n if math.isinf(width) else 1.1 * n * width**2
-            n = max(min(n + 1, self._most), math.ceil(min(2.0 * n, asked)))
+            n = max(min(n + 1, self.most), math.ceil(min(2.0 * n, asked)))
             # A last round for a few more would cost a look and tell little.
-            n = self._most if n > _NEARLY * self._most else n
+            n = self.most if n > _NEARLY * self.most else n
         known = self.known()
         assert known is not None
         return known
 
     def known(self) -> Found | None:
         """Say what can be said of the end by what has ended; None if it is not enclosed."""
-        counts = {place: len(self.runs(place)) for place in self.places}
-        for n in sorted(set(counts.values()), reverse=True):
-            places = [place for place in counts if counts[place] >= n]
-            if n >= 2 and (found := self._found(places, n)) is not None:
-                return found
-        if self._good is None or self._bad is None:
-            return None
-        return self._enclosed(self._good, self._bad, max(counts.values()))
+        found = self._found()
+        if found is not None or self._good is None or self._bad is None:
+            return found
+        return self._enclosed(self._good)
 
     def samples(self, condition: Condition, place: int) -> dict[int, float]:
         """Tell how far each replication at an index is beyond a condition."""
@@ -161,10 +167,10 @@ class Search:
     def _enclose(self, start: int) -> None:
         here = start
         while self._good is None or self._bad is None:
-            self._simulate([here], _PILOTS)
+            self._simulate({here: _PILOTS})
             if self._beyond(here):
                 if here == 0:
-                    self._simulate([here], self._most)
+                    self._simulate({here: self.most})
                     if self._beyond(here):
                         raise self._error("holds already at", here)
                     self._good = 0
@@ -249,10 +255,10 @@ class Search:
         """Give `n` replications to the places around the end, and say what they tell."""
         centre = self._estimate()
         span = self._span(centre)
-        places = self._design(centre, span)
-        self._simulate(places, n)
-        self._update(places)
-        found = self._found([place for place in self.places if len(self.runs(place)) >= n], n)
+        wanted = self._design(centre, span, n)
+        self._simulate(wanted)
+        self._update(list(wanted))
+        found = self._found()
         if found is None:
             return None
         moved = abs(self._at(found) - centre)
@@ -265,7 +271,10 @@ class Search:
         known = self.known()
         if known is not None and known.crossings:
             at = self._at(known)
-            if self._good <= at <= self._bad or known.n > _PILOTS:
+            if (
+                self._good <= at <= self._bad
+                or max(map(len, map(self.runs, self.places))) > _PILOTS
+            ):
                 return at
         ends = []
         for condition in self._conditions:
@@ -286,11 +295,15 @@ class Search:
             return max(1.5, self._wider * _WINDOW * number)
         return max(2.0, self._wider * _WINDOW * len(self.axis) / 4)
 
-    def _design(self, centre: float, span: float) -> list[int]:
-        """Four places around the end, fewer where the grid is coarse; old ones if they are near."""
+    def _design(self, centre: float, span: float, n: int) -> dict[int, int]:
+        """Four places around the end with their replications, of which the nearest two get `n`.
+
+        Fewer places where the grid is coarse; old ones if they are near.
+        """
         known = set(self.places)
-        places: set[int] = set()
-        for part in (-1.0, -0.35, 0.35, 1.0):
+        outer = min(n, max(_LEAST_OUTER, math.ceil(_OUTER * n)))
+        found: dict[int, int] = {}
+        for part in (-0.35, 0.35, -1.0, 1.0):
             wanted = centre + part * span
             place = self._clipped(
                 math.floor(wanted)
@@ -299,9 +312,10 @@ class Search:
                 if span < 4.0
                 else wanted
             )
-            near = [one for one in known - places if abs(one - wanted) <= span / 3]
-            places.add(min(near, key=lambda one: abs(one - wanted)) if near else place)
-        return sorted(places)
+            near = [one for one in known - found.keys() if abs(one - wanted) <= span / 3]
+            place = min(near, key=lambda one: (abs(one - wanted), one)) if near else place
+            found.setdefault(place, n if abs(part) < 1.0 else outer)
+        return dict(sorted(found.items()))
 
     def _update(self, places: Sequence[int]) -> None:
         """Enclose the end by the better samples."""
@@ -327,14 +341,14 @@ class Search:
                 what = "does not hold even at" if up else "holds already at"
                 raise self._error(what, here)
             here = self._step(here, up=up)
-            self._simulate([here], n)
+            self._simulate({here: n})
             if self._beyond(here) == up:
                 return here
 
-    def _found(self, places: Sequence[int], n: int) -> Found | None:
+    def _found(self) -> Found | None:
         crossings = {}
         for number, condition in enumerate(self._conditions):
-            crossing = self._crossing(condition, places, n)
+            crossing = self._crossing(condition)
             if crossing is not None:
                 crossings[number] = crossing
         if not crossings:
@@ -345,16 +359,12 @@ class Search:
         highs = [one.high for one in crossings.values() if one.high is not None]
         low = None if None in lows else min(one for one in lows if one is not None)
         high = min(highs) if highs else None
-        return Found(self._answer(index, low, high), index, crossings, n)
+        return Found(self._answer(index, low, high), index, crossings)
 
-    def _crossing(self, condition: Condition, places: Sequence[int], n: int) -> Crossing | None:
+    def _crossing(self, condition: Condition) -> Crossing | None:
         """The crossing of one condition, by the places that are near it."""
-        samples = {place: self.samples(condition, place) for place in places}
-        samples = {
-            place: {run: value for run, value in runs.items() if run < n}
-            for place, runs in samples.items()
-            if runs
-        }
+        samples = {place: self.samples(condition, place) for place in self.places}
+        samples = {place: runs for place, runs in samples.items() if len(runs) > 1}
         if len(samples) < 2:
             return None
         means = {place: math.fsum(runs.values()) / len(runs) for place, runs in samples.items()}
@@ -376,9 +386,9 @@ class Search:
         last = None if high is None else max(self._clipped(math.floor(high)), index)
         return self._of_indices(index, first, last)
 
-    def _enclosed(self, good: int, bad: int, n: int) -> Found:
+    def _enclosed(self, good: int) -> Found:
         """Say what the enclosure says where no curve can be drawn: nothing for sure."""
-        return Found(self._of_indices(good, None, None), good, {}, n)
+        return Found(self._of_indices(good, None, None), good, {})
 
     def _of_indices(self, index: int, first: int | None, last: int | None) -> Answer:
         axis = self.axis
@@ -391,41 +401,48 @@ class Search:
     def _at(self, found: Found) -> float:
         return min(one.at for one in found.crossings.values())
 
+    def asked(self, found: Found) -> float:
+        """The half width that is asked for, in values of the axis, and a step of whole ones."""
+        return max(self._target * abs(found.answer.value), 1.0 if self.axis.whole else 0.0)
+
     def _width(self, found: Found) -> float:
-        """The half width of the answer over that which is asked for; 1 or less is enough."""
+        """The half width that there is over the one that is asked for; 1 or less is enough."""
         answer = found.answer
         if answer.low is None or answer.high is None:
             return math.inf
-        step = 1.0 if self.axis.whole else 0.0
-        asked = max(self._target * abs(answer.value), step)
-        return (answer.high - answer.low) / 2 / asked
+        return (answer.high - answer.low) / 2 / self.asked(found)
+
+    def _enough(self, n: int) -> float:
+        """The width that is enough: few samples of what is skewed look narrower than they are."""
+        return min(1.0, n / min(self.most, _MANY))
 
     def _clipped(self, place: float) -> int:
         return min(max(round(place), 0), len(self.axis) - 1)
 
     @staticmethod
-    def simulate_together(searches: Sequence[Search], place: int, n: int) -> None:
-        """`n` replications of several searches at one index, all under way at a time."""
+    def simulate_together(searches: Sequence[tuple[Search, int]], n: int) -> None:
+        """`n` replications of each of several searches at an index, all under way at a time."""
         wanted: dict[tuple[str, int], int] = {}
-        for one in searches:
-            wanted |= one._wanted([place], n)
+        for one, place in searches:
+            wanted |= one._wanted({place: n})
         if searches:
-            searches[0]._points.run(wanted)
+            searches[0][0]._points.run(wanted)
 
-    def _wanted(self, places: Sequence[int], n: int) -> dict[tuple[str, int], int]:
+    def _wanted(self, places: Mapping[int, int]) -> dict[tuple[str, int], int]:
         """Say what the points are asked for; places that are new become known to them."""
         for place in places:
             if place not in self._places:
                 scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
                 self._points.add((self._name, place), scenario)
                 self._places.add(place)
-        return {(self._name, place): n for place in places}
+        return {(self._name, place): n for place, n in places.items()}
 
-    def _simulate(self, places: Sequence[int], n: int) -> None:
-        wanted = self._wanted(places, n)
+    def _simulate(self, places: Mapping[int, int]) -> None:
+        """Give each place so many replications, as far as it has fewer."""
+        wanted = self._wanted(places)
         if self._tell is not None:
             values = ", ".join(self.axis.text(self.axis.numbers[place]) for place in places)
-            self._tell(f"{n} replications at {values} {self.axis.label}")
+            self._tell(f"{max(places.values())} replications at {values} {self.axis.label}")
         self._points.run(wanted)
 
 

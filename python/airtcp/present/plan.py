@@ -162,7 +162,7 @@ def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
 
 
 #: What a verdict means, for people.
-VERDICTS: Final = {"gains": "helps", "loses": "harms", "none": "no gain"}
+VERDICTS: Final = {"gains": "helps", "loses": "harms", "none": "no gain", "behind": "behind"}
 
 
 def moved_text(plan: Plan, gain: Interval) -> str:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 #: Why the work ended: it was done, the user interrupted it, or its time was over.
 PlanStopped = Literal["done", "interrupted", "time"]
 
-#: What a remedy does to the end: "none" is what its interval does not separate from zero.
-Verdict = Literal["gains", "loses", "none"]
+#: What a remedy does to the end: "none" is what its interval does not separate from zero, "behind"
+#: what the few runs it got do not, but which cannot be the best.
+Verdict = Literal["gains", "loses", "none", "behind"]
 
 
 @dataclass(frozen=True, slots=True)
