@@ -71,7 +71,7 @@ def test_goodput_of_datagrams_is_what_they_carry() -> None:
 
 
 def test_an_interval_is_as_wide_as_both_halves_of_the_run_lie_apart() -> None:
-    """Of 0, 1, 2, ... the halves are n/2 apart, and one and a half times that is widest."""
+    """Of 0, 1, 2, ... the halves are n/2 apart, and twice that is widest."""
     seen = glance(browsing())
     n = len(seen.simulation.runs)
     runs = [
@@ -84,7 +84,7 @@ def test_an_interval_is_as_wide_as_both_halves_of_the_run_lie_apart() -> None:
     found = Batches(runs, seen.scenario).interval("rtt_s")
 
     assert found.mean == (n - 1) / 2
-    assert found.half_width == pytest.approx(1.5 * (second - first))
+    assert found.half_width == pytest.approx(2.0 * (second - first))
     # Of alternating batches, longer ones ask for nothing more.
     runs = [
         replace(run, answer=run.answer | {"metrics": run.answer["metrics"] | {"rtt_s": at % 2.0}})

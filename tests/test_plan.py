@@ -432,3 +432,43 @@ def test_calls_are_planned_for() -> None:
     assert found.answer is not None
     assert 2 <= found.answer.value <= 6
     assert found.remedies
+
+
+def test_where_no_model_answers_glances_say_where_to_begin() -> None:
+    """Calls beside downloads: no model has both, and a glance sees where calls wait too long."""
+    text = """
+[phy]
+standard = "802.11g"
+[[stations]]
+name = "reader"
+count = 4
+[[stations]]
+name = "caller"
+count = 2
+[[flows]]
+stations = "reader"
+direction = "download"
+application = { kind = "web", size = { distribution = "exponential", mean = "100 kB" }, \
+think_time = { distribution = "exponential", mean = "2 s" } }
+[[flows]]
+stations = "caller"
+direction = "both"
+application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
+[run]
+warmup = "2 s"
+duration = "10 s"
+replications = 6
+"""
+    loaded = airtcp.load(text)
+    question = "caller mean packet_delay > 20 ms"
+    found = carried(loaded, question)
+
+    assert found.answer is not None
+    assert found.guessed_by == "a glance (simulated)"
+    assert found.guess is not None
+    # A place to begin: within a half of the end that replications find.
+    assert abs(found.guess / found.answer.value - 1.0) < 0.5
+    glances = [one for one in found.evidence if one.depth == "glance"]
+    assert glances
+    assert all(set(one.metrics) <= {question} for one in glances)
+    assert "Glances began it at" in present.depth_line(found)

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 #: So many batches in a row are one longer batch, each of these in turn.
 _LONGER: Final = (2, 4)
+#: So many longer batches are the fewest that say anything.
+_FEWEST_LONGER: Final = 4
 #: A half width is at least so many times what the means of both halves differ by.
-_DRIFT: Final = 1.5
+_DRIFT: Final = 2.0
 #: Transfers last at most this part of the whole run, or it is too short to see how many there are
 #: at a time: then what takes time takes longer than it seems.
 _LONGEST: Final = 0.1
@@ -106,6 +108,8 @@ class Batches:
         widths = [interval.half_width]
         for size in _LONGER:
             starts = range(0, len(values) - size + 1, size)
+            if len(starts) < _FEWEST_LONGER:
+                break
             means = [_mean(values[start : start + size]) for start in starts]
             longer = student_interval(means, self.scenario.run.confidence)
             widths.append(longer.half_width or 0.0)

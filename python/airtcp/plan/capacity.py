@@ -19,6 +19,7 @@ from airtcp.plan.ranking import Ranking
 from airtcp.plan.search import MOST, TARGET, Found, Search, sample
 from airtcp.remedies import Remedy, catalogue
 from airtcp.results import Provenance
+from airtcp.results.glance import SOURCE
 from airtcp.results.plans import Evidence, Plan, PlanStopped
 from airtcp.run.points import Points, TimeIsOver
 from airtcp.stats import Interval, student_interval
@@ -147,7 +148,7 @@ def _modelled(axis: Axis, said: Guess) -> list[Evidence]:
     return [
         Evidence(
             axis.numbers[index],
-            "model",
+            "glance" if {SOURCE} == {source for _, source in metrics.values()} else "model",
             {name: value for name, (value, _) in metrics.items()},
             "; ".join(sorted({source for _, source in metrics.values()})),
         )

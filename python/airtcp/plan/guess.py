@@ -1,7 +1,7 @@
-"""The end as models see it: the first value of an axis at which the best model is beyond.
+"""The end as models see it, or glances where these have no answer: the first value that is beyond.
 
-Knows how a model is asked about a condition. Does not simulate; what models say is where the
-simulator begins to look, and no more.
+Knows how a model and a glance are asked about a condition. What they say is where the simulator
+begins to look, and no more.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from typing import TYPE_CHECKING
 
 from airtcp.exceptions import AirtcpError
 from airtcp.predict import predict
+from airtcp.results.glance import SOURCE
+from airtcp.run.glance import glance
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.plan.axis import Axis
+    from airtcp.scenario import ResolvedScenario
 
 
 @dataclass
 class Guess:
-    """The models' guess: the index of the last value without a condition, None if they cannot tell.
+    """The guess: the index of the last value without a condition, None if nobody can tell.
 
-    `seen` has, by index, the metrics that were predicted and the sources that they come from.
+    `seen` has, by index, the metrics that were predicted, or the texts of conditions that a glance
+    was asked about, with their values and the sources that these come from.
     """
 
     index: int | None = None
@@ -30,21 +34,24 @@ class Guess:
 
 
 def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
-    """Ask the models along an axis, by bisection.
+    """Ask along an axis, by bisection.
 
-    A percentile, of which models say nothing, is guessed by the mean, and what is of one group by
-    what is of all: the simulator will see. There is no guess where no model has any such answer, or
-    where the axis has no end for the models.
+    Of models a percentile, of which they say nothing, is guessed by the mean, and what is of one
+    group by what is of all: the simulator will see. A glance is asked about conditions on which no
+    model has a word, and about the group and percentile that they name. There is no guess where
+    nobody has an answer, or where the axis has no end for those who have.
     """
     found = Guess()
 
     def beyond(index: int) -> bool | None:
-        metrics = found.seen.setdefault(index, _predicted(axis, index, conditions))
+        if index not in found.seen:
+            found.seen[index] = _predicted(axis, index, conditions)
+        seen = found.seen[index]
         verdicts = [
-            one.excess(metrics[name][0]) > 0.0
+            one.excess(seen[name][0]) > 0.0
             for one in conditions
-            for name in (one.metric, one.mean_metric)
-            if name in metrics
+            for name in (one.metric, one.mean_metric, one.text)
+            if name in seen
         ]
         return any(verdicts) if verdicts else None
 
@@ -64,17 +71,47 @@ def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
 def _predicted(
     axis: Axis, index: int, conditions: Sequence[Condition]
 ) -> dict[str, tuple[float, str]]:
-    """Say what the best models say of the metrics that matter, with the sources."""
+    """Say what the best models say of the metrics that matter, else a glance, with the sources."""
+    scenario = axis.at(index)
     try:
-        model = predict(axis.at(index)).model
+        model = predict(scenario).model
     except AirtcpError:
         return {}
     wanted = {name for one in conditions for name in (one.metric, one.mean_metric) if name}
-    return {
+    seen = {
         name: (entries[0].value, entries[0].source)
         for name, entries in model.items()
         if name in wanted and entries and not isinstance(entries[0].value, list)
     }
+    open_ = [one for one in conditions if not {one.metric, one.mean_metric} & seen.keys()]
+    return seen | _glanced(scenario, open_)
+
+
+def _glanced(
+    scenario: ResolvedScenario, conditions: Sequence[Condition]
+) -> dict[str, tuple[float, str]]:
+    """Say what a glance says of conditions, by their texts; nothing of what it has no value for."""
+    if not conditions:
+        return {}
+    try:
+        seen = glance(scenario)
+    except AirtcpError:
+        # Too much to look at: the search begins where it would without a guess.
+        return {}
+    values = {}
+    for one in conditions:
+        told, plain = (
+            of.metrics if one.group is None else of.groups[one.group][one.part]
+            for of in (seen, seen.simulation)
+        )
+        interval = told[one.metric]
+        known = [interval.mean]
+        if interval.mean is None:
+            # Where transfers take too long for a glance, both of these lie below.
+            known = [interval.low, plain[one.metric].mean]
+        if numbers := [number for number in known if number is not None]:
+            values[one.text] = max(numbers), SOURCE
+    return values
 
 
 def _between(axis: Axis, good: int, bad: int) -> int:

@@ -23,6 +23,7 @@ from airtcp.present.drawing import (
     styled,
 )
 from airtcp.present.markup import definitions, document, table
+from airtcp.results.glance import SOURCE
 from airtcp.stats import Interval
 from airtcp.units import format_rate, format_size, format_time_s
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from airtcp.conditions import Condition
-    from airtcp.results.plans import Answer, Gain, Plan
+from airtcp.results.plans import Answer, Gain, Plan
 
 CAPTION: Final = "What was simulated, with intervals; the bound; and where it is crossed for sure."
 
@@ -91,10 +92,12 @@ def depth_line(plan: Plan) -> str:
         )
     if plan.guess is not None:
         what = "" if any(one.mean_metric is None for one in plan.conditions) else " for the mean"
+        if plan.guessed_by == SOURCE:
+            return f"{words} Glances began it at {value_text(plan, plan.guess)}."
         return (
             f"{words} Models began it at {value_text(plan, plan.guess)}{what} ({plan.guessed_by})."
         )
-    return f"{words} No model has an answer to begin with."
+    return f"{words} Neither models nor glances have an answer to begin with."
 
 
 def points(plan: Plan, condition: Condition) -> list[Point]:

@@ -54,7 +54,7 @@ class Evidence:
     """
 
     value: float
-    depth: Literal["model", "simulation"]
+    depth: Literal["model", "glance", "simulation"]
     metrics: dict[str, float | Interval]
     by: str = ""
 
