@@ -39,13 +39,13 @@ $(STAMPS)/packages: $(STAMPS)/tools pyproject.toml
 	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*p["dependencies"], *p["optional-dependencies"]["web"], sep="\n")' > $(STAMPS)/packages.txt
-	@$(INSTALL) --requirement $(STAMPS)/packages.txt
+	@$(INSTALL) $(if $(UV),--compile-bytecode) --requirement $(STAMPS)/packages.txt
 	$(SAY) 'packages are there'
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/packages pyproject.toml
 	$(SAY) 'packages for developers: about 400 MB to fetch'
-	@$(INSTALL) --group dev
+	@$(INSTALL) $(if $(UV),--compile-bytecode) --group dev
 	$(SAY) 'packages for developers are there'
 	@touch $@
 
@@ -61,6 +61,12 @@ $(STAMPS)/airtcp: $(STAMPS)/packages pyproject.toml Cargo.toml | $(STAMPS)/core
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# A command that has to compile its own modules takes half as long again; where PYTHONDONTWRITEBYTECODE is set, each does.
+COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q
+$(STAMPS)/compiled: $(STAMPS)/tools $(shell find python -name '*.py')
+	@$(COMPILE) python
+	@touch $@
+
 # Scenarios of the benchmarks with every key, which tests and benchmarks of the core read.
 RESOLVED := target/resolved/.made
 $(RESOLVED): $(STAMPS)/airtcp $(STAMPS)/core benches/resolve.py $(wildcard benches/scenarios/*.toml python/airtcp/*.py) \
@@ -69,10 +75,10 @@ $(RESOLVED): $(STAMPS)/airtcp $(STAMPS)/core benches/resolve.py $(wildcard bench
 	@touch $@
 
 runs: # airtcp, installed so that it runs
-	$(MADE) $(STAMPS)/airtcp $(STAMPS)/core
+	$(MADE) $(STAMPS)/airtcp $(STAMPS)/core $(STAMPS)/compiled
 
 build: ## Build the core and install airtcp into .venv, with what developers need
-	$(MADE) $(STAMPS)/dev $(RESOLVED)
+	$(MADE) $(STAMPS)/dev $(STAMPS)/compiled $(RESOLVED)
 
 demo: runs ## Predict and simulate a hot spot with real web traffic (a minute the first time)
 	$(SAY) 'the demo: models, and twenty hours of ten laptops that browse, simulated'

@@ -29,7 +29,7 @@ scenario is none of its business it gives none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
@@ -57,7 +57,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     >>> best.source, round(best.value / 1e6, 2)
     ('M (12), corrected', 24.46)
     """
-    from airtcp.predict import access, ampdu, assumptions, effective, limits, lossy_path
+    from airtcp.predict import access, assumptions, effective, limits, lossy_path
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction, Provenance
 
@@ -68,9 +68,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         if declined:
             answers.unanswered[name] = declined
     answers.add_broken(access.beacons(scenario), but_by=[effective.SERVICE, lossy_path.BY])
-    answers.add_broken(
-        access.frame_errors(scenario), but_by=[ampdu.BY, ampdu.FAIR_BY, lossy_path.BY]
-    )
+    answers.add_broken(access.frame_errors(scenario), but_by=[*_told_of_errors(scenario)])
     answers.add_broken(list(assumptions.senders(scenario)), but_by=[lossy_path.BY])
     answers.add_broken(list(assumptions.filtered_acks(scenario)), but_by=[lossy_path.BY])
     answers.add_broken(access.protection(scenario), but_by=[lossy_path.BY])
@@ -82,6 +80,17 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     return Prediction(
         scenario, Provenance.of(scenario), answers.model, uncovered, answers.unanswered
     )
+
+
+def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
+    """The modules whose models take lost frames into account."""
+    from airtcp.predict import lossy_path
+
+    yield lossy_path.BY
+    if scenario.mac.aggregation is not None:
+        from airtcp.predict import ampdu
+
+        yield from (ampdu.BY, ampdu.FAIR_BY)
 
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:

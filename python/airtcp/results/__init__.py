@@ -15,6 +15,9 @@
 Knows the shape of answers. Does not know how they are computed or shown.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from airtcp.results.averages import Flow, Groups, Station
 from airtcp.results.compared import Comparison, Model, Predicted, Prediction, Row
 from airtcp.results.glance import Glance
@@ -26,8 +29,10 @@ from airtcp.results.objects import (
     Stopped,
     canonical_json,
 )
-from airtcp.results.query import Results, open  # noqa: A004  # airtcp.results.open(DIR)
-from airtcp.results.testbed import Lag, TestbedResult
+
+if TYPE_CHECKING:
+    from airtcp.results.query import Results, open  # noqa: A004  # airtcp.results.open(DIR)
+    from airtcp.results.testbed import Lag, TestbedResult
 
 __all__ = [
     "Comparison",
@@ -50,3 +55,15 @@ __all__ = [
     "canonical_json",
     "open",
 ]
+
+#: What a command on a scenario asks for least is imported when it is first asked for.
+_LATER: Final = {"Results": "query", "open": "query", "Lag": "testbed", "TestbedResult": "testbed"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of `_LATER`."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
