@@ -199,3 +199,33 @@ def test_every_standard_of_the_choice_makes_a_scenario(
 
     assert status == 200, told
     assert airtcp.load(told["toml"].replace('file = "', f'file = "{directory()}/')).phy.standard
+
+
+def test_where_no_model_answers_a_glance_does_with_its_source_and_its_interval(web: Web) -> None:
+    """What the page says is what `airtcp.glance` gives, whole and along a slider."""
+    status, told = web.ask("api/predict", {"source": {"example": "office-wifi5"}})
+    assert status == 200, told
+    seen = airtcp.glance(airtcp.load(str(directory() / "office-wifi5.toml")))
+
+    goodput = told["glance"]["goodput_bps"]
+    assert told["values"] == {}
+    assert goodput == seen.metrics["goodput_bps"].to_dict() | {
+        "text": quantity_with_interval(seen.metrics["goodput_bps"], "b/s"),
+        "source": "a glance (simulated)",
+    }
+    assert told["words"][0].endswith("says a glance (simulated).")
+    assert all(source == "a glance (simulated)" for _, _, source in told["best"])
+
+    _, covered = web.ask("api/predict", {"source": {"example": EXAMPLE}})
+    assert covered["glance"] == {}
+
+
+def test_an_axis_of_all_stations_keeps_the_mix_whole(web: Web) -> None:
+    """Of 10, 5, 5 and 10 stations: 2 to 1 to 1 to 2, six at a time."""
+    _, told = web.ask("api/scenario", {"source": {"example": "office-wifi5"}})
+
+    everyone = next(axis for axis in told["axes"] if axis["path"] == "stations")
+    totals = [option["value"] for option in everyone["options"]]
+    assert 30 in totals
+    assert all(total % 6 == 0 for total in totals)
+    assert totals[0] == 6

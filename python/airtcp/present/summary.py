@@ -231,7 +231,7 @@ def glanced(prediction: Prediction) -> str | None:
         seen += f", of {duration(own_s / 1e9)} that the scenario has"
     if not glance.settled:
         seen += "; transfers take too long for so short a look: times are told from below"
-    return f"{seen}; airtcp simulate for narrower ones."
+    return f"{seen}; a simulation has narrower ones."
 
 
 def simulation_lines(simulation: Simulation) -> list[Line]:

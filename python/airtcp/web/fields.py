@@ -8,6 +8,7 @@ can be done with `--set`; all other keys are reached through the text of the sce
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import gcd
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
@@ -95,10 +96,25 @@ def axes(controls: Sequence[Field]) -> list[Field]:
     found = [one for one in controls if one["axis"]]
     if len(counts) > 1:
         total = sum(int(one["value"]) for one in counts)
-        values = [value for value in stops(_COUNTS, total) if value >= len(counts)]
+        values = _totals([int(one["value"]) for one in counts])
         everyone = slider("Stations", "stations", "All stations", total, f"{total}", values)
         return [everyone, *found]
     return found
+
+
+def _totals(counts: Sequence[int]) -> list[int]:
+    """The numbers of all stations that an axis has, the present one among them.
+
+    Those at which every group has its share in whole stations, where half of the present number is
+    one: else a group jumps where others stand still, and a curve with it.
+    """
+    total, common = sum(counts), gcd(*counts)
+    if common < 2:
+        return [value for value in stops(_COUNTS, total) if value >= len(counts)]
+    mix = total // common
+    most = max(_COUNTS[-1], 2 * total)
+    steps = [step for step in _COUNTS if mix * step <= most]
+    return [mix * step for step in stops(steps, common)]
 
 
 def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:

@@ -40,7 +40,7 @@ def metrics() -> dict[str, dict[str, str]]:
 
 
 def prediction(told: Prediction) -> dict[str, Any]:
-    """The answers of the models."""
+    """The answers of the models, and of a glance where there was one."""
     best = summary.best_alone(told)
     values = {}
     for name in told.model:
@@ -49,7 +49,8 @@ def prediction(told: Prediction) -> dict[str, Any]:
             text = quantity(one.value, METRICS[name].unit)
             values[name] = {"value": one.value, "text": text, "source": one.source}
     return {
-        "words": _words(values, told.uncovered),
+        "words": _words(values, told),
+        "glance": _glance(told),
         "values": values,
         "rows": [[row.metric, row.model, row.source] for row in summary.prediction_lines(told)],
         "best": [[row.metric, row.model, row.source] for row in summary.prediction_lines(best)],
@@ -60,9 +61,33 @@ def prediction(told: Prediction) -> dict[str, Any]:
     }
 
 
-def _words(values: Mapping[str, Mapping[str, Any]], uncovered: str | None) -> list[str]:
-    if uncovered is not None:
-        return [f"No model covers this scenario: {uncovered}."]
+def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
+    """The metrics of a glance of which no model has a value: intervals in numbers and in words."""
+    if told.glance is None:
+        return {}
+    return {
+        name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
+        for name, text in told.glance.shown()
+        if told.best(name) is None
+    }
+
+
+def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[str]:
+    seen = _glance(told)
+    if told.uncovered is not None and not seen:
+        return [f"No model covers this scenario: {told.uncovered}."]
+    lines = [_sentence(values, "say the models")] if values or not seen else []
+    lines = [line for line in lines if line]
+    if seen:
+        lines.append(_sentence(seen, "says"))
+        lines.append(summary.glanced(told) or "")
+    if not any(lines):
+        return ["The models have no goodput and no transfer time for this scenario."]
+    return [line for line in lines if line]
+
+
+def _sentence(values: Mapping[str, Mapping[str, Any]], say: str) -> str:
+    """What is known of goodput and of the time of transfers, and whose it is; "" if nothing."""
     parts = [
         text.format(values[name]["text"])
         for name, text in _WORDS
@@ -73,11 +98,16 @@ def _words(values: Mapping[str, Mapping[str, Any]], uncovered: str | None) -> li
             and values[name]["text"] == values["goodput_bps"]["text"]
         )
     ]
-    sources = dict.fromkeys(values[name]["source"] for name, _ in _WORDS if name in values)
     if not parts:
-        return ["The models have no goodput and no transfer time for this scenario."]
+        return ""
+    sources = dict.fromkeys(values[name]["source"] for name, _ in _WORDS if name in values)
     sentence = ", ".join(parts)
-    return [f"{sentence[0].upper()}{sentence[1:]}, say the models ({'; '.join(sources)})."]
+    whose = (
+        f"{say} ({'; '.join(sources)})"
+        if say.endswith("models")
+        else f"{say} {next(iter(sources))}"
+    )
+    return f"{sentence[0].upper()}{sentence[1:]}, {whose}."
 
 
 def comparison(result: Comparison) -> dict[str, Any]:

@@ -73,15 +73,15 @@ def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _predict(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    from airtcp.predict import predict
+    from airtcp.prediction import predict
 
     scenario = sources.read(Ask.model_validate(body).source, uploads).scenario
     return views.prediction(predict(scenario))
 
 
 def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The answers of the models at one value of an axis."""
-    from airtcp.predict import predict
+    """The answers of the models, or of a glance, at one value of an axis."""
+    from airtcp.prediction import predict
 
     asked = Curve.model_validate(body)
     source = sources.at(asked.source, asked.axis, asked.values[0])

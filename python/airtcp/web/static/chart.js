@@ -29,13 +29,15 @@ export function responsive(draw, height = 320) {
 /**
  * Lines, points with intervals, bounds and marks over an axis.
  * `series`: { name, kind: "line"|"points"|"both", colour, dash, joined, data: [{x, y, low, high}] };
+ * A series that is `cut` lets its intervals reach out of the picture: its means fill it.
  * `x.names`: what stands at 0, 1, ... of an axis of texts;
  * `mark`: { x, y, text } is where one stands; `bound`: { y, text }; `band`: { low, high } of x.
  */
 export function curves({ series, x, y, mark = null, bound = null, band = null, label, least = 0 }, width, height) {
   const values = series.flatMap((one) => one.data);
   const xs = values.map((one) => one.x).concat(x.all ?? []);
-  const tops = values.map((one) => one.high ?? one.y).concat(values.map((one) => one.y), bound ? [bound.y] : []);
+  const reach = series.flatMap((one) => one.data.map((point) => (one.cut ? Math.min(point.high ?? point.y, 1.3 * Math.max(...one.data.map((other) => other.y).filter(Number.isFinite))) : point.high ?? point.y)));
+  const tops = reach.concat(values.map((one) => one.y), bound ? [bound.y] : []);
   if (mark && Number.isFinite(mark.y)) tops.push(mark.y);
   const finite = tops.filter(Number.isFinite);
   const most = finite.length ? Math.max(...finite) : 1;

@@ -146,7 +146,7 @@ export function explore(app) {
         told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         prediction && h("p", { class: "muted" }, prediction.words[0]));
     } else if (prediction) {
-      replace(words, h("p", { class: "depth" }, "The models say"),
+      replace(words, h("p", { class: "depth" }, alone(prediction) ? "A glance says (simulated)" : "The models say"),
         prediction.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         h("p", { class: "muted" }, subject()));
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Asking the models …"));
@@ -178,7 +178,7 @@ export function explore(app) {
   function metrics() {
     const names = new Set(MODEL_METRICS);
     const curve = axis && curveOf.get(curveKey(app.source(), axis.path));
-    for (const told of curve?.values() ?? []) for (const name of Object.keys(told.values)) names.add(name);
+    for (const told of curve?.values() ?? []) for (const name of [...Object.keys(told.values), ...Object.keys(told.glance)]) names.add(name);
     for (const told of pointsHere().values()) for (const name of Object.keys(told)) names.add(name);
     names.add(metric());
     const order = Object.keys(app.start.metrics);
@@ -187,7 +187,7 @@ export function explore(app) {
 
   function metric() {
     if (Object.hasOwn(app.start.metrics, app.state.metric ?? "")) return app.state.metric;
-    const values_ = prediction?.values ?? {};
+    const values_ = { ...prediction?.glance, ...prediction?.values };
     return "transfer_time_s" in values_ ? "transfer_time_s" : "goodput_bps";
   }
 
@@ -256,8 +256,13 @@ export function explore(app) {
     const simulated = [...pointsHere()].map(([value, told]) => ({ x: numberOf(JSON.parse(value)), value, told: told[name] }))
       .filter((one_) => one_.told && Number.isFinite(one_.x))
       .map(({ x, told }) => ({ x, y: told.mean, low: told.low ?? NaN, high: told.high ?? NaN, text: told.text }));
+    const glanced = axis.options.filter((option) => option.number !== null).map((option) => {
+      const told = curve.get(JSON.stringify(option.value))?.glance[name];
+      return { x: option.number, y: told?.mean ?? NaN, low: told?.low ?? NaN, high: told?.high ?? NaN, text: told?.text };
+    });
     return [
       { name: "models", kind: "line", colour: "model", data: modelled },
+      { name: "a glance (simulated), with interval", kind: "both", joined: true, cut: true, colour: "glanced", data: glanced },
       { name: "simulation, with interval", kind: "points", colour: "simulated", data: simulated },
     ].filter((one_) => one_.data.some((point) => Number.isFinite(point.y)));
   }
@@ -269,7 +274,7 @@ export function explore(app) {
     const shown = series();
     if (!shown.length) {
       const waiting = reading !== null;
-      return h("p", { class: "empty" }, waiting ? "Asking the models …" : `No model says anything of ${about.label} here. “Simulate the curve” does.`);
+      return h("p", { class: "empty" }, waiting ? "Asking the models, or simulating for a moment …" : `No model says anything of ${about.label} here. “Simulate the curve” does.`);
     }
     const x = numberOf(axis.value);
     const told = prediction?.values[name];
@@ -279,7 +284,7 @@ export function explore(app) {
       x: { label: nameOf(axis), unit: unitOfAxis(), all: axis.options.map((option) => option.number).filter((one_) => one_ !== null) },
       // No metric is negative, though an interval may reach below.
       y: { label: about.label, unit: about.unit === "1" ? "" : about.unit, floor: 0 },
-      mark: { x, y: at?.y ?? told?.value ?? NaN },
+      mark: { x, y: at?.y ?? told?.value ?? prediction?.glance[name]?.mean ?? NaN },
       label: `${about.label} over ${nameOf(axis)}: ${shown.map((one_) => one_.name).join(" and ")}. The values are in the table below.`,
     }, width, height);
   }
@@ -309,11 +314,12 @@ export function explore(app) {
     const here = pointsHere();
     const rows = axis.options.map((option) => {
       const text = JSON.stringify(option.value);
-      return [option.text, curve.get(text)?.values[name]?.text ?? "", here.get(text)?.[name]?.text ?? ""];
-    }).filter(([, model, simulated]) => model || simulated);
+      const told = curve.get(text);
+      return [option.text, told?.values[name]?.text ?? "", told?.glance[name]?.text ?? "", here.get(text)?.[name]?.text ?? ""];
+    }).filter(([, ...told]) => told.some(Boolean));
     const open = values.open;
     replace(values, h("summary", {}, "The values as a table"),
-      table([nameOf(axis), "models", "simulation"], rows, { numbers: [0, 1, 2], caption: "Values of the curve" }));
+      table([nameOf(axis), "models", "a glance (simulated)", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
     values.open = open;
   }
 
@@ -343,13 +349,18 @@ export function explore(app) {
   }
 
   function showModels() {
-    models.hidden = !prediction || prediction.uncovered !== null;
+    models.hidden = !prediction || !prediction.best.length;
     if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
-    replace(models, h("h2", {}, "What the models say"),
-      table(["metric", "model", "source"], prediction.best, { numbers: [1], caption: "What the best model says" }),
+    if (alone(prediction)) {
+      replace(models, h("h2", {}, "What a glance says (simulated)"),
+        table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "What a glance says" }));
+      return;
+    }
+    replace(models, h("h2", {}, Object.keys(prediction.glance).length ? "What the models and a glance say" : "What the models say"),
+      table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "What the best model says" }),
       prediction.rows.length > prediction.best.length && h("details", {}, h("summary", {}, `All ${prediction.rows.length} values of models`),
-        table(["metric", "model", "source"], prediction.rows, { numbers: [1], caption: "What every model says" })),
+        table(["metric", "value", "source"], prediction.rows, { numbers: [1], caption: "What every model says" })),
       broken.length
         ? h("details", { open: broken.length < 4 }, h("summary", {}, `Assumptions that this scenario breaks: ${broken.length}`),
           h("ul", {}, broken.map(([, sentence, sources]) => h("li", {}, sentence, sources.length ? h("span", { class: "muted" }, ` (${sources.join("; ")})`) : null))))
@@ -375,6 +386,11 @@ export function explore(app) {
       reading?.controller.abort();
     },
   };
+}
+
+/** True where no model has a word and a glance answers. */
+function alone(prediction) {
+  return prediction.uncovered !== null && Object.keys(prediction.glance).length > 0;
 }
 
 /** Some of the values of a slider, ends included. */
