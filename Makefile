@@ -23,7 +23,7 @@ STARTED := $(shell date +%s)
 SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help runs build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel clean
+.PHONY: help runs build demo reproduce check test test-rust test-python tests-of-rust tests-of-python programs coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -97,11 +97,25 @@ check: build ## Run the unit tests of Rust and the quick tests of Python (under 
 	cargo test --workspace --exclude airtcp-py --quiet --lib
 	$(BIN)/python -m pytest -q -n 2 -m 'not verify' $(FAST_TESTS)
 
-test: test-rust test-python ## Run every fast test (minutes)
+test: build programs ## Run every fast test (minutes), those of Rust and of Python side by side
+	@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
+	$(SAY) 'all fast tests have passed'
 
-test-rust: build
-	cargo test --workspace --exclude airtcp-py --quiet
-	cargo test --package airtcp-tcp --lib --quiet -- --ignored
+test-rust: build tests-of-rust
+test-python: build programs tests-of-python
+
+# Told when they end, so that they do not stand between the others.
+tests-of-rust:
+	$(SAY) 'tests of Rust: building and running them takes two minutes'
+	@mkdir -p out && { cargo test --workspace --exclude airtcp-py --quiet \
+		&& cargo test --package airtcp-tcp --lib --quiet -- --ignored; } > out/test-rust.log 2>&1 \
+		|| { cat out/test-rust.log; exit 1; }
+	@grep '^test result' out/test-rust.log
+	$(SAY) 'tests of Rust have passed'
+
+tests-of-python:
+	$(SAY) 'tests of Python'
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
 
 # Wireshark's reader is a witness of captures; without it those tests are skipped, and say so.
 $(STAMPS)/tshark:
@@ -137,8 +151,7 @@ $(STAMPS)/testbed:
 		|| echo 'Programs of the testbed are not there and cannot be installed: it is not tested.' >&2
 	@touch $@
 
-test-python: build $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
+programs: $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed
 
 # Of Python, tests in child processes included; Rust is held by its own tests and by what these run. Left out are tests
 # of what a process imports and of a full disk, where the measurement itself is in the way.

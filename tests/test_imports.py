@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import airtcp
@@ -38,14 +39,19 @@ PARTS = {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "numpy.tes
 TINY = cell(warmup="0 s", duration="1 s", replications=1)
 
 
-def imported(*arguments: str | Path) -> set[str]:
-    """The modules that a command has imported when it ends."""
+def imported(*commands: Sequence[str | Path]) -> set[str]:
+    """The modules that commands have imported when the last one ends, all in one process.
+
+    So none of them has imported any other.
+    """
+    lines = [["airtcp", *map(str, arguments)] for arguments in commands]
     code = (
         "import json, sys\n"
         "from airtcp.cli import main\n"
-        f"sys.argv = {['airtcp', *map(str, arguments)]!r}\n"
-        "try:\n    main()\n"
-        "finally:\n    print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+        f"for sys.argv in {lines!r}:\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as end:\n        assert not end.code, sys.argv\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -58,29 +64,23 @@ def packages(modules: set[str]) -> set[str]:
     return tops & {"scipy", *NUMERICS, *PICTURES, *TABLES, *ALWAYS}
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_what_says_nothing_of_scenarios_imports_none(option: str) -> None:
-    modules = imported(option)
+def test_what_says_nothing_of_scenarios_imports_none() -> None:
+    modules = imported(["--help"], ["--version"])
 
     assert packages(modules) == ALWAYS | (packages(modules) & {"pydantic"})
     assert not modules & {"airtcp.scenario", "airtcp.results", "airtcp.models", "airtcp._core"}
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_a_prediction_imports_its_models_alone(example: Path) -> None:
+def test_predictions_import_models_alone() -> None:
     """Of NumPy, not SciPy; no simulator, no papers, no pictures."""
-    modules = imported("predict", example, "--no-glance")
+    commands = [["predict", example, "--no-glance"] for example in EXAMPLES]
+    # A model answers it, so there is nothing to glance at.
+    hotspot = Path(airtcp.__file__).parent / "examples" / "web-hotspot.toml"
+    modules = imported(*commands, ["predict", hotspot])
 
     assert packages(modules) == ALWAYS | NUMERICS
-    assert not modules & {"airtcp._core", "airtcp.run.simulate", "airtcp.reproduce.claims"}
-    assert not modules & PARTS
-
-
-def test_where_models_answer_nothing_is_imported_for_a_glance() -> None:
-    modules = imported("predict", Path(airtcp.__file__).parent / "examples" / "web-hotspot.toml")
-
-    assert packages(modules) == ALWAYS | NUMERICS
-    assert not modules & {"airtcp._core", "airtcp.run.glance"}
+    assert not modules & {"airtcp._core", "airtcp.run.simulate", "airtcp.run.glance"}
+    assert not modules & ({"airtcp.reproduce.claims"} | PARTS)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
@@ -108,7 +108,7 @@ def test_a_simulation_imports_no_model(tmp_path: Path) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(TINY)
 
-    modules = imported("simulate", path)
+    modules = imported(["simulate", path])
 
     # SciPy for Student's t.
     assert packages(modules) <= ALWAYS | NUMERICS | {"scipy"}
@@ -119,4 +119,4 @@ def test_pictures_are_drawn_for_reports_alone(tmp_path: Path) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(TINY)
 
-    assert packages(imported("simulate", path, "--out", tmp_path / "out")) >= {"matplotlib"}
+    assert packages(imported(["simulate", path, "--out", tmp_path / "out"])) >= {"matplotlib"}
