@@ -61,15 +61,15 @@ def test_of_several_that_are_as_good_one_is_always_left() -> None:
 def test_a_winner_by_the_margin_alone_is_hardly_ever_dropped() -> None:
     """Four nearly as good could take the three places that are kept, so it may go by chance.
 
-    Better by the margin itself it is dropped in a look with a chance of .005 at most: of 1000
-    experiments with three looks in 15 (more than 27 once in a thousand).
+    Better by the margin itself it is dropped in a look with a chance of .01 at most: of 1000
+    experiments with three looks in 30 (more than 47 once in a thousand).
     """
     effects = [-0.30 - MARGIN, -0.30, -0.30, -0.30, -0.30, -0.30, *[0.0] * 10]
     lost = sum(
         any(0 not in left for left in halved(experiment(seed, effects), MARGIN))
         for seed in range(1000)
     )
-    assert lost <= 27
+    assert lost <= 47
 
 
 def test_most_that_do_not_win_go_after_two_samples() -> None:

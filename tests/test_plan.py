@@ -10,13 +10,13 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
+from airtcp.estimates import estimate
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import axis_of, shared_out
 from airtcp.plan.crossing import cross, monotone_crossing, paired
 from airtcp.present import plan as present
 from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
-from airtcp.stats import student_interval
 from typer.testing import CliRunner, Result
 
 PAGES = """
@@ -299,8 +299,11 @@ def test_evidence_is_what_a_simulation_of_that_value_says(
     seen = [one for one in found.evidence if one.depth == "simulation"]
     one = max(seen, key=lambda one: one.metrics[until].n)
     again = airtcp.simulate(axis.at(axis.nearest(one.value)), replications=one.metrics[until].n)
-    values = again.simulation.values("transfer_time_s", "near", "download")
-    assert one.metrics[until] == student_interval(values)
+    told = estimate(
+        again.simulation.runs, again.scenario, "transfer_time_s", group="near", part="download"
+    )
+    assert one.metrics[until] == told.interval
+    assert told.estimator == "closed loop"
 
 
 def test_of_several_conditions_the_first_to_hold_decides(

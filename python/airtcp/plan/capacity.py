@@ -16,13 +16,13 @@ from airtcp.plan.axis import axis_of
 from airtcp.plan.beside import Beside, Other
 from airtcp.plan.guess import Guess, guess
 from airtcp.plan.ranking import Ranking
-from airtcp.plan.search import MOST, TARGET, Found, Search, sample
+from airtcp.plan.search import MOST, TARGET, Found, Search
 from airtcp.remedies import Remedy, catalogue
 from airtcp.results import Provenance
 from airtcp.results.glance import SOURCE
 from airtcp.results.plans import Evidence, Plan, PlanStopped
 from airtcp.run.points import Points, TimeIsOver
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
@@ -95,7 +95,7 @@ def capacity(
         answer=None if found is None else found.answer,
         guess=None if said.index is None else axis.numbers[said.index],
         guessed_by=_source(said),
-        evidence=[*_modelled(axis, said), *_simulated(axis, search, conditions, run.confidence)],
+        evidence=[*_modelled(axis, said), *_simulated(axis, search, conditions)],
         remedies=[] if ranking is None else ranking.gains(),
         together=None if ranking is None else ranking.both(),
         left_out={} if ranking is None else ranking.left_out,
@@ -157,15 +157,11 @@ def _modelled(axis: Axis, said: Guess) -> list[Evidence]:
     ]
 
 
-def _simulated(
-    axis: Axis, search: Search, conditions: Sequence[Condition], confidence: float
-) -> list[Evidence]:
+def _simulated(axis: Axis, search: Search, conditions: Sequence[Condition]) -> list[Evidence]:
     found = []
     for place in search.places:
-        runs = search.runs(place)
         metrics: dict[str, float | Interval] = {
-            one.text: student_interval((sample(run, one) for run in runs), confidence)
-            for one in conditions
+            one.text: search.estimated(one, place).interval for one in conditions
         }
         found.append(Evidence(axis.numbers[place], "simulation", metrics))
     return found

@@ -27,7 +27,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 #: The degrees of freedom that the mean variance of all counts for.
 PRIOR: Final = 4
 #: The chance with which a candidate that is better by the margin is dropped in one look.
-_ERROR: Final = 0.005
+_ERROR: Final = 0.01
 #: From so many samples on the worse half goes, whatever is sure, ...
 _HALVED_FROM: Final = 4
 #: ... but so many stay.

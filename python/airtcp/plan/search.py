@@ -18,16 +18,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from airtcp.estimates import Estimate, estimate
 from airtcp.exceptions import QuestionError
 from airtcp.plan.crossing import Crossing, cross, monotone_crossing
 from airtcp.results.plans import Answer
-from airtcp.stats import student_interval
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.plan.axis import Axis
     from airtcp.results import Replication
     from airtcp.run.points import Points
+    from airtcp.scenario import ResolvedScenario
 
 #: Replications that enclose the end.
 _PILOTS: Final = 2
@@ -105,7 +106,8 @@ class Search:
         self._level = confidence
         self._target = target
         self._tell = tell
-        self._places: set[int] = set()
+        self._scenarios: dict[int, ResolvedScenario] = {}
+        self._known: dict[tuple[Condition, int, int], dict[int, float]] = {}
         self._wider = 1.0
         self._good: int | None = None
         self._bad: int | None = None
@@ -113,7 +115,7 @@ class Search:
     @property
     def places(self) -> list[int]:
         """The indices that were simulated."""
-        return sorted(place for place in self._places if self._points.ended((self._name, place)))
+        return sorted(place for place in self._scenarios if self._points.ended((self._name, place)))
 
     def runs(self, place: int) -> list[Replication]:
         """The replications at an index that have ended."""
@@ -156,10 +158,38 @@ class Search:
         return self._enclosed(self._good)
 
     def samples(self, condition: Condition, place: int) -> dict[int, float]:
-        """Tell how far each replication at an index is beyond a condition."""
-        values = {run.index: sample(run, condition) for run in self.runs(place)}
+        """Tell how far each replication at an index is beyond a condition.
+
+        By the values of the improved estimate: their mean is what is known of the metric.
+        """
+        runs = self.runs(place)
+        key = condition, place, len(runs)
+        if key not in self._known:
+            self._known[key] = self._samples(condition, place, runs)
+        return self._known[key]
+
+    def estimated(self, condition: Condition, place: int) -> Estimate:
+        """The estimate of the metric of a condition at an index that was simulated."""
+        scenario, (group, part) = self._scenarios[place], (condition.group, condition.part)
+        return estimate(
+            self.runs(place),
+            scenario,
+            condition.metric,
+            group=group,
+            part=part,
+            confidence=self._level,
+        )
+
+    def _samples(
+        self, condition: Condition, place: int, runs: Sequence[Replication]
+    ) -> dict[int, float]:
+        if not runs:
+            return {}
+        values = self.estimated(condition, place).values
         return {
-            index: condition.excess(value) for index, value in values.items() if value is not None
+            run.index: condition.excess(value)
+            for run, value in zip(runs, values, strict=True)
+            if value is not None
         }
 
     # Enclosing.
@@ -246,8 +276,7 @@ class Search:
         )
 
     def _mean(self, condition: Condition, place: int) -> float | None:
-        values = [sample(run, condition) for run in self.runs(place)]
-        return student_interval(values).mean
+        return self.estimated(condition, place).interval.mean
 
     # Deciding.
 
@@ -431,10 +460,10 @@ class Search:
     def _wanted(self, places: Mapping[int, int]) -> dict[tuple[str, int], int]:
         """Say what the points are asked for; places that are new become known to them."""
         for place in places:
-            if place not in self._places:
+            if place not in self._scenarios:
                 scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
                 self._points.add((self._name, place), scenario)
-                self._places.add(place)
+                self._scenarios[place] = scenario
         return {(self._name, place): n for place, n in places.items()}
 
     def _simulate(self, places: Mapping[int, int]) -> None:
@@ -444,18 +473,6 @@ class Search:
             values = ", ".join(self.axis.text(self.axis.numbers[place]) for place in places)
             self._tell(f"{max(places.values())} replications at {values} {self.axis.label}")
         self._points.run(wanted)
-
-
-def sample(run: Replication, condition: Condition) -> float | None:
-    """Say what one replication gave for the metric of a condition; None if it has none.
-
-    Raises QuestionError for a group or direction that the scenario has not.
-    """
-    metrics: Mapping[str, float | None] = run.answer["metrics"]
-    if condition.group is not None:
-        groups = {record["name"]: record for record in run.answer["groups"]}
-        metrics = groups[condition.group][condition.part]
-    return metrics[condition.metric]
 
 
 def quantity_of(condition: Condition, value: float) -> str:

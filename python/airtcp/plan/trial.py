@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Replications of the first round of many remedies.
 _FIRST: Final = 2
+#: The next round has so many times as many.
+_MORE: Final = 1.5
 #: So few have no spread in common worth the name.
 _FEW: Final = 6
 #: From so many replications on a difference is judged by its own spread.
@@ -101,7 +103,7 @@ class Trial:
             left = kept
             if n >= self.most or (len(left) <= keep and all(map(self.helps, left))):
                 return
-            n = min(2 * n, self.most)
+            n = min(math.ceil(_MORE * n), self.most)
 
     def simulate(self, candidates: Sequence[Candidate], n: int) -> None:
         """Give all of them `n` replications at the place, and judge by all that there is."""
