@@ -9,6 +9,7 @@ use airtcp_kernel::Duration;
 use serde::Deserialize;
 
 pub use amendment::{Amendment, Format};
+pub(crate) use high_rate::HighRatePpdus;
 pub use high_rate::{HighRate, HighRateTiming};
 
 /// Timings and sizes of the PHY and of the frames that it carries.

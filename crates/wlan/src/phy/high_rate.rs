@@ -68,30 +68,22 @@ impl HighRate {
     /// # Panics
     /// If the rate does not exist.
     pub fn ppdu_time(self, timing: &HighRateTiming, bits: u64) -> Duration {
-        let symbol = self.known_symbol();
-        let coded = timing.service_bits + bits + timing.tail_bits * symbol.encoders;
-        let symbols = coded.div_ceil(symbol.data_bits);
-        let mut data = self.symbol_time() * symbols;
-        if timing.short_gi_rounding && self.guard_interval == SHORT_GUARD_INTERVAL {
-            data = Duration::from_nanos(data.as_nanos().next_multiple_of(LONG_SYMBOL));
-        }
-        self.preamble_time + data + timing.signal_extension
+        self.ppdus(timing).time(bits)
     }
 
-    /// Returns the longest PSDU, in bits, whose PPDU lasts `time` at most; None if not even an empty one does.
+    /// Returns what the airtime of PPDUs at this rate is computed from.
     ///
     /// # Panics
     /// If the rate does not exist.
-    pub fn longest_psdu(self, timing: &HighRateTiming, time: Duration) -> Option<u64> {
-        let symbol = self.known_symbol();
-        let overhead = self.preamble_time + timing.signal_extension;
-        let mut data = time.as_nanos().checked_sub(overhead.as_nanos())?;
-        if timing.short_gi_rounding && self.guard_interval == SHORT_GUARD_INTERVAL {
-            data -= data % LONG_SYMBOL;
+    pub(crate) fn ppdus(self, timing: &HighRateTiming) -> HighRatePpdus {
+        let Symbol { data_bits, encoders } = self.known_symbol();
+        HighRatePpdus {
+            data_bits,
+            around_bits: timing.service_bits + timing.tail_bits * encoders,
+            symbol_time: self.symbol_time(),
+            around_time: self.preamble_time + timing.signal_extension,
+            rounds: timing.short_gi_rounding && self.guard_interval == SHORT_GUARD_INTERVAL,
         }
-        let symbols = data / self.symbol_time().as_nanos();
-        let coded = symbols * symbol.data_bits;
-        coded.checked_sub(timing.service_bits + timing.tail_bits * symbol.encoders)
     }
 
     /// Returns the time of a symbol of the Data field with its guard interval.
@@ -105,6 +97,43 @@ impl HighRate {
 
     fn known_symbol(self) -> Symbol {
         self.symbol().unwrap_or_else(|| panic!("the standard has no {self:?}"))
+    }
+}
+
+/// The PPDUs of one rate: their airtime by the size of the PSDU. Tables of the standard are looked up before, once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HighRatePpdus {
+    /// Data bits of a symbol.
+    data_bits: u64,
+    /// SERVICE field and tails.
+    around_bits: u64,
+    symbol_time: Duration,
+    /// Everything but the Data field.
+    around_time: Duration,
+    /// A flag: Data fields end on a boundary of 4 us.
+    rounds: bool,
+}
+
+impl HighRatePpdus {
+    /// Computes the airtime of the PPDU whose PSDU has `bits` bits.
+    #[inline]
+    pub(crate) fn time(&self, bits: u64) -> Duration {
+        let symbols = (self.around_bits + bits).div_ceil(self.data_bits);
+        let mut data = self.symbol_time * symbols;
+        if self.rounds {
+            data = Duration::from_nanos(data.as_nanos().next_multiple_of(LONG_SYMBOL));
+        }
+        self.around_time + data
+    }
+
+    /// Returns the longest PSDU, in bits, whose PPDU lasts `time` at most; None if not even an empty one does.
+    pub(crate) fn longest_psdu(&self, time: Duration) -> Option<u64> {
+        let mut data = time.as_nanos().checked_sub(self.around_time.as_nanos())?;
+        if self.rounds {
+            data -= data % LONG_SYMBOL;
+        }
+        let symbols = data / self.symbol_time.as_nanos();
+        (symbols * self.data_bits).checked_sub(self.around_bits)
     }
 }
 
@@ -249,7 +278,7 @@ mod tests {
             ] {
                 for micros in [100, 2_528, 5_484] {
                     let time = Duration::from_micros(micros);
-                    let longest = rate.longest_psdu(&timing, time).unwrap();
+                    let longest = rate.ppdus(&timing).longest_psdu(time).unwrap();
 
                     assert!(rate.ppdu_time(&timing, longest) <= time);
                     assert!(rate.ppdu_time(&timing, longest + 1) > time);
@@ -257,7 +286,7 @@ mod tests {
             }
         }
         assert_eq!(
-            rate(Format::Ht, 7, 1, 20, 400).longest_psdu(&TIMING, Duration::from_micros(36)),
+            rate(Format::Ht, 7, 1, 20, 400).ppdus(&TIMING).longest_psdu(Duration::from_micros(36)),
             None
         );
     }

@@ -8,7 +8,7 @@ use airtcp_kernel::Duration;
 
 use super::dcf::FrameTimes;
 use crate::config::{AggregationConfig, MacConfig};
-use crate::phy::{Modulation, PhyConfig, Rate};
+use crate::phy::{HighRatePpdus, Modulation, PhyConfig, Rate};
 use crate::rate_control::Cost;
 
 /// Before each MPDU of an A-MPDU (9.7.1), in bits.
@@ -23,6 +23,10 @@ const SUBFRAME_HEADER_BITS: u64 = 112;
 pub(crate) struct HtExchange {
     phy: PhyConfig,
     data_rate: Rate,
+    /// The airtime of data PPDUs, unless their rate is one of 802.11a, b or g.
+    ppdus: Option<HighRatePpdus>,
+    /// The room without a TXOP.
+    room: Room,
     aggregation: AggregationConfig,
     rts_threshold_bits: Option<u64>,
     /// Airtime of RTS and CTS.
@@ -126,8 +130,15 @@ impl HtExchange {
         control_rate: Rate,
     ) -> Self {
         let control = |bits| phy.ppdu_time(bits, control_rate);
-        Self {
+        let ppdus = match (data_rate.modulation, &phy.high_rate) {
+            (Modulation::High(rate), Some(timing)) => Some(rate.ppdus(timing)),
+            _ => None,
+        };
+        let nothing = Room { psdu_bits: 0, lone_bits: 0 };
+        let mut exchange = Self {
             data_rate,
+            ppdus,
+            room: nothing,
             aggregation: aggregation.clone(),
             rts_threshold_bits: mac.rts_threshold_bytes.map(|bytes| 8 * bytes),
             rts: control(phy.rts_bits),
@@ -140,28 +151,28 @@ impl HtExchange {
                 Modulation::High(rate) if rate.format.amendment().lone_delimiter
             ),
             phy: phy.clone(),
-        }
+        };
+        exchange.room = exchange.room_within(aggregation.ppdu_time);
+        exchange
     }
 
     /// Returns the room that limits of bytes and time leave, within `txop` if that is not zero.
     pub(crate) fn room(&self, txop: Duration) -> Room {
-        let mut psdu_bits = 8 * self.aggregation.ampdu_bytes;
-        let mut time = self.aggregation.ppdu_time;
-        if txop > Duration::ZERO {
-            let around = self.before_data(u64::MAX) + self.after_data(self.block_ack);
-            let left = txop.as_nanos().saturating_sub(around.as_nanos());
-            time = time.min(Duration::from_nanos(left));
+        if txop == Duration::ZERO {
+            return self.room;
         }
-        let mut lone_bits = u64::MAX;
-        if let (Modulation::High(rate), Some(timing)) =
-            (self.data_rate.modulation, &self.phy.high_rate)
-        {
-            let longest = rate.longest_psdu(timing, time).unwrap_or(0);
-            psdu_bits = psdu_bits.min(longest);
-            let delimiter = if self.lone_delimiter { DELIMITER_BITS } else { 0 };
-            lone_bits = longest.saturating_sub(delimiter);
-        }
-        Room { psdu_bits, lone_bits }
+        let around = self.before_data(u64::MAX) + self.after_data(self.block_ack);
+        let left = txop.as_nanos().saturating_sub(around.as_nanos());
+        self.room_within(self.aggregation.ppdu_time.min(Duration::from_nanos(left)))
+    }
+
+    /// Returns the room of a PPDU that lasts `time` at most.
+    fn room_within(&self, time: Duration) -> Room {
+        let psdu_bits = 8 * self.aggregation.ampdu_bytes;
+        let Some(ppdus) = &self.ppdus else { return Room { psdu_bits, lone_bits: u64::MAX } };
+        let longest = ppdus.longest_psdu(time).unwrap_or(0);
+        let delimiter = if self.lone_delimiter { DELIMITER_BITS } else { 0 };
+        Room { psdu_bits: psdu_bits.min(longest), lone_bits: longest.saturating_sub(delimiter) }
     }
 
     /// Tells whether `packets` may be the body of one MPDU of `psdu`, which is within `room`: one always
@@ -197,7 +208,10 @@ impl HtExchange {
     pub(crate) fn times(&self, psdu: Growing) -> FrameTimes {
         let lone = psdu.mpdus == 1;
         let bits = psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 };
-        let data = self.phy.ppdu_time(bits, self.data_rate);
+        let data = match &self.ppdus {
+            Some(ppdus) => ppdus.time(bits),
+            None => self.phy.ppdu_time(bits, self.data_rate),
+        };
         let ack = if lone { self.ack } else { self.block_ack };
         let before = self.before_data(bits);
         let (rts, cts) = if before == Duration::ZERO {
