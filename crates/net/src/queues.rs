@@ -97,26 +97,29 @@ impl<B: Inspect> Queue<B> {
     /// Enqueues a packet, which arrives now. Moves what is dropped for it to `drops`, which may be the packet
     /// itself.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
-        if let Err(packet) = self.push(now, packet) {
-            self.enqueue_if_it_fits(now, packet, drops);
+    pub fn enqueue(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
+        if !self.push(now, packet) {
+            self.enqueue_if_it_fits(now, Packet { arrived: now, ..*packet }, drops);
         }
     }
 
-    /// Enqueues a packet if nothing else has to be done for it: by far the most frequent case. Returns it if
-    /// it has to be given to [`Self::enqueue`].
+    /// Enqueues a packet if nothing else has to be done for it: by far the most frequent case. Tells whether that
+    /// is so; if not, it has to be given to [`Self::enqueue`].
     #[inline(always)]
-    pub fn push(&mut self, now: Time, mut packet: Packet<B>) -> Result<(), Packet<B>> {
-        packet.arrived = now;
+    pub fn push(&mut self, now: Time, packet: &Packet<B>) -> bool {
+        if self.len >= self.direct {
+            return false;
+        }
+        // Apart for each, so that it is copied to where it waits and nowhere else.
         match &mut self.discipline {
-            Discipline::Fifo(fifo) if self.len < self.direct => fifo.push(packet),
-            Discipline::Lines(lines) if self.len < self.direct => lines.push(packet),
-            Discipline::PerFlow(flows) if self.len < self.direct => flows.push(packet),
-            Discipline::FqCodel(tins) if self.len < self.direct => tins.take_in(packet),
-            _ => return Err(packet),
+            Discipline::Fifo(fifo) => fifo.push(Packet { arrived: now, ..*packet }),
+            Discipline::Lines(lines) => lines.push(Packet { arrived: now, ..*packet }),
+            Discipline::PerFlow(flows) => flows.push(Packet { arrived: now, ..*packet }),
+            Discipline::FqCodel(tins) => tins.take_in(now, packet),
+            _ => return false,
         }
         self.len += 1;
-        Ok(())
+        true
     }
 
     /// Enqueues a packet as the discipline and the filter of ACKs decide.
@@ -172,16 +175,13 @@ impl<B: Inspect> Queue<B> {
         take: impl FnOnce(Packet<B>),
         drops: &mut Vec<Packet<B>>,
     ) -> bool {
-        if let Discipline::Fifo(fifo) = &mut self.discipline {
-            let Some(packet) = fifo.next(now, fits, drops) else { return false };
-            self.taken += 1;
-            take(packet);
-        } else {
-            let Some(packet) = self.next_by_policy(now, fits, drops) else { return false };
-            self.taken += 1;
-            take(packet);
-        }
-        true
+        let is_taken = match &mut self.discipline {
+            Discipline::Fifo(fifo) => fifo.next(now, fits, drops).map(take).is_some(),
+            Discipline::PerFlow(flows) => flows.hand_over(fits, take),
+            _ => self.next_by_policy(now, fits, drops).map(take).is_some(),
+        };
+        self.taken += usize::from(is_taken);
+        is_taken
     }
 
     /// Dequeues the next packet of a discipline that is not plain.

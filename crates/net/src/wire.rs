@@ -7,14 +7,16 @@
 //! of the next event on any of them. Knows what is lost on the way by rate or count, not what a packet
 //! carries.
 
-use std::cmp::Reverse;
-use std::collections::VecDeque;
-use std::collections::binary_heap::{BinaryHeap, PeekMut};
+mod agenda;
+mod train;
+
 use std::num::NonZeroU64;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
+use self::agenda::{Agenda, DueKind, WIRE_BITS};
+use self::train::Train;
 use crate::Packet;
 use crate::queues::{DisciplineConfig, Inspect, Queue, QueueConfig, Served};
 
@@ -97,41 +99,9 @@ pub struct Wires<B> {
     wires: Vec<Wire<B>>,
     /// The next arrival on each wire that carries something, and the end of what it sends if its queue
     /// is not first in, first out.
-    due: BinaryHeap<Reverse<Due>>,
+    due: Agenda,
     /// The first of `due`, or never.
     next: Time,
-    /// The number of events that have been put into `due`.
-    scheduled: u64,
-}
-
-/// The next event on a wire. Of several at one instant, that comes first which was the next on its
-/// wire first.
-// One number, so that one comparison tells which of two is first: the time in the upper half, and then
-// how many events had been put into order before it, whether it is a departure, and the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Due(u128);
-
-/// Bits of the number of a wire in [`Due`].
-const WIRE_BITS: u32 = 24;
-
-#[derive(Clone, Copy)]
-enum DueKind {
-    Arrival,
-    Departure,
-}
-
-impl Due {
-    fn time(self) -> Time {
-        Time::from_nanos((self.0 >> 64) as u64)
-    }
-
-    fn wire(self) -> usize {
-        (self.0 & ((1 << WIRE_BITS) - 1)) as usize
-    }
-
-    fn is_departure(self) -> bool {
-        self.0 >> WIRE_BITS & 1 == DueKind::Departure as u128
-    }
 }
 
 /// One wire.
@@ -144,9 +114,9 @@ struct Wire<B> {
     free_at: Time,
     /// The size of the packet that was sent last, and how long that took: most are as large.
     last: (u64, Duration),
-    /// Packets that have not arrived yet, and when they will, in this order. First in, first out they
+    /// Packets that have not arrived yet, in order, each with the time at which it will. First in, first out they
     /// are here from the beginning, else when they have left.
-    travelling: VecDeque<(Time, Packet<B>)>,
+    travelling: Train<Packet<B>>,
     /// The packets that wait before it under another discipline.
     line: Option<Box<Line<B>>>,
 }
@@ -160,7 +130,7 @@ struct Line<B> {
 
 impl<B> Default for Wires<B> {
     fn default() -> Self {
-        Self { wires: Vec::new(), due: BinaryHeap::new(), next: Time::NEVER, scheduled: 0 }
+        Self { wires: Vec::new(), due: Agenda::default(), next: Time::NEVER }
     }
 }
 
@@ -185,7 +155,7 @@ impl<B: Inspect> Wires<B> {
             limit,
             free_at: Time::ZERO,
             last: (0, Duration::ZERO),
-            travelling: VecDeque::new(),
+            travelling: Train::default(),
             line,
         });
         assert!(self.wires.len() <= 1 << WIRE_BITS, "too many wires");
@@ -195,7 +165,7 @@ impl<B: Inspect> Wires<B> {
     /// Puts a packet on a wire. What its queue drops for it goes to `drops`, and may be the packet
     /// itself.
     #[inline]
-    pub fn offer(&mut self, now: Time, wire: u32, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
+    pub fn offer(&mut self, now: Time, wire: u32, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire as usize];
         if it.travelling.len() >= it.limit && it.keeps_back(now, packet, drops) {
             if it.line.is_some() {
@@ -229,8 +199,7 @@ impl<B: Inspect> Wires<B> {
     /// If nothing is on its way.
     #[inline]
     pub fn is_departure_next(&self) -> bool {
-        let Reverse(first) = self.due.peek().expect("something is on its way");
-        first.is_departure()
+        self.due.first().expect("something is on its way").is_departure()
     }
 
     /// Returns the wire on which a packet arrives next: [`Self::arriving`], which the caller takes with
@@ -240,8 +209,7 @@ impl<B: Inspect> Wires<B> {
     /// If nothing is on its way.
     #[inline]
     pub fn next_arrives(&self) -> u32 {
-        let Reverse(first) = self.due.peek().expect("something is on its way");
-        first.wire() as u32
+        self.due.first().expect("something is on its way").wire() as u32
     }
 
     /// Returns the packet that arrives next on `wire`.
@@ -250,27 +218,34 @@ impl<B: Inspect> Wires<B> {
     /// If nothing travels on it.
     #[inline]
     pub fn arriving(&self, wire: u32) -> &Packet<B> {
-        &self.wires[wire as usize].travelling.front().expect("it arrives").1
+        self.wires[wire as usize].travelling.front().expect("it arrives")
     }
 
     /// Takes the packet off `wire`, on which one arrives next of all.
     ///
     /// # Panics
     /// If nothing travels on it.
-    // Apart from what arrives where: so it is copied once, to where it goes.
     #[inline(always)]
     pub fn take_arriving(&mut self, wire: u32) -> Packet<B> {
+        self.deliver(wire, |packet| *packet)
+    }
+
+    /// Hands the packet over that arrives next of all, on `wire`, and takes it off there. Returns as `to` does.
+    ///
+    /// # Panics
+    /// If nothing travels on it.
+    // Inlined with `to`, so that the packet is copied from its place here to the one that it gets.
+    #[inline(always)]
+    pub fn deliver<T>(&mut self, wire: u32, to: impl FnOnce(&Packet<B>) -> T) -> T {
         let travelling = &mut self.wires[wire as usize].travelling;
-        let (_, packet) = travelling.pop_front().expect("it arrives");
-        let mut first = self.due.peek_mut().expect("it was the first");
-        if let Some(&(next, _)) = travelling.front() {
-            *first = Reverse(due(next, &mut self.scheduled, DueKind::Arrival, wire as usize));
-            drop(first);
-        } else {
-            PeekMut::pop(first);
+        let answer = to(travelling.front().expect("it arrives"));
+        travelling.remove_front();
+        match travelling.front() {
+            Some(next) => self.due.replace_first(next.arrived, DueKind::Arrival, wire as usize),
+            None => self.due.remove_first(),
         }
         self.update_next();
-        packet
+        answer
     }
 
     /// Ends the transmission of a packet, whose transmitter takes the next, and returns the wire. Moves what
@@ -280,7 +255,8 @@ impl<B: Inspect> Wires<B> {
     /// If nothing is on its way.
     #[cold]
     pub fn next_departs(&mut self, drops: &mut Vec<Packet<B>>) -> u32 {
-        let Reverse(first) = self.due.pop().expect("something is on its way");
+        let first = self.due.first().expect("something is on its way");
+        self.due.remove_first();
         self.update_next();
         self.departs(first.time(), first.wire(), drops);
         first.wire() as u32
@@ -293,9 +269,10 @@ impl<B: Inspect> Wires<B> {
         let line = it.line.as_mut().expect("only lines have departures");
         let packet = line.sending.take().expect("it was being sent");
         line.queue.done(now, &packet, drops);
-        it.travelling.push_back((now + it.delay, packet));
-        if let [(arrival, _)] = *it.travelling.make_contiguous() {
-            self.schedule(arrival, DueKind::Arrival, wire);
+        let arrived = now + it.delay;
+        it.travelling.push_back(&packet).arrived = arrived;
+        if it.travelling.len() == 1 {
+            self.schedule(arrived, DueKind::Arrival, wire);
         }
         self.send_next(now, wire, drops);
     }
@@ -315,19 +292,20 @@ impl<B: Inspect> Wires<B> {
         }
     }
 
+    #[inline(always)]
     fn schedule(&mut self, time: Time, kind: DueKind, wire: usize) {
-        self.due.push(Reverse(due(time, &mut self.scheduled, kind, wire)));
+        self.due.push(time, kind, wire);
         self.next = self.next.min(time);
     }
 
     #[inline]
     fn update_next(&mut self) {
-        self.next = self.due.peek().map_or(Time::NEVER, |Reverse(first)| first.time());
+        self.next = self.due.first().map_or(Time::NEVER, |first| first.time());
     }
 
     /// Counts the events, those included that are still to come next on their wires.
     pub fn scheduled(&self) -> u64 {
-        self.scheduled
+        self.due.scheduled()
     }
 
     /// Counts, for each wire, packets that waited or were being sent just before `now`, at which nothing has
@@ -343,27 +321,19 @@ impl<B: Inspect> Wires<B> {
     pub fn travelling(&self) -> impl Iterator<Item = &Packet<B>> {
         self.wires.iter().flat_map(|wire| {
             let line = wire.line.iter().flat_map(|line| line.queue.iter().chain(&line.sending));
-            wire.travelling.iter().map(|(_, packet)| packet).chain(line)
+            wire.travelling.iter().chain(line)
         })
     }
 }
 
-#[inline]
-fn due(time: Time, scheduled: &mut u64, kind: DueKind, wire: usize) -> Due {
-    let rank = (*scheduled << 1 | kind as u64) << WIRE_BITS | wire as u64;
-    *scheduled += 1;
-    Due(u128::from(time.as_nanos()) << 64 | u128::from(rank))
-}
-
-impl<B> Wire<B> {
+impl<B: Inspect> Wire<B> {
     /// Takes a packet: when it arrives.
     #[inline]
-    fn take(&mut self, now: Time, mut packet: Packet<B>) -> Time {
-        self.free_at = self.free_at.max(now) + self.sending_time(&packet);
-        let arrival = self.free_at + self.delay;
-        packet.arrived = now;
-        self.travelling.push_back((arrival, packet));
-        arrival
+    fn take(&mut self, now: Time, packet: &Packet<B>) -> Time {
+        self.free_at = self.free_at.max(now) + self.sending_time(packet);
+        let arrived = self.free_at + self.delay;
+        self.travelling.push_back(packet).arrived = arrived;
+        arrived
     }
 
     /// Returns the time that the transmitter takes.
@@ -387,10 +357,7 @@ impl<B> Wire<B> {
     /// Tells whether `packet` goes into a line, or no more may wait and it goes to `drops`. Those that have
     /// left and not arrived do not wait.
     #[cold]
-    fn keeps_back(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) -> bool
-    where
-        B: Inspect,
-    {
+    fn keeps_back(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         if let Some(line) = &mut self.line {
             line.queue.enqueue(now, packet, drops);
             return true;
@@ -398,14 +365,14 @@ impl<B> Wire<B> {
         let is_past = |arrival| arrival <= now + self.delay;
         let is_full = self.rate_bps.is_some() && self.behind(is_past) >= self.limit;
         if is_full {
-            drops.push(packet);
+            drops.push(*packet);
         }
         is_full
     }
 
     /// Counts the packets behind those whose arrivals are so.
     fn behind(&self, is_past: impl Fn(Time) -> bool) -> usize {
-        let past = self.travelling.partition_point(|&(arrival, _)| is_past(arrival));
+        let past = self.travelling.count_while(|packet| is_past(packet.arrived));
         self.travelling.len() - past
     }
 }

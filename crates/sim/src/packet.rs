@@ -35,7 +35,7 @@ pub(crate) struct Body {
     owner: Owner,
     /// The scope of its flow, with which it is counted.
     pub(crate) scope: u32,
-    /// The number of wired links of its path that it has taken, with the one on which it is.
+    /// The number of wired links of its path that it has taken, without the one on which it is.
     pub(crate) hop: u8,
 }
 

@@ -40,6 +40,28 @@ impl<B> PerFlow<B> {
         queue.push_back(packet);
     }
 
+    /// Hands the next packet over if it `fits`, and tells whether there was one.
+    #[inline(always)]
+    pub(super) fn hand_over(
+        &mut self,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        take: impl FnOnce(Packet<B>),
+    ) -> bool
+    where
+        B: Copy,
+    {
+        let Some(&flow) = self.turns.front() else { return false };
+        let queue = &mut self.flows[flow as usize];
+        let Some(&packet) = queue.front().filter(|&packet| fits(packet)) else { return false };
+        take(packet);
+        queue.pop_front();
+        self.turns.pop_front();
+        if !queue.is_empty() {
+            self.turns.push_back(flow);
+        }
+        true
+    }
+
     /// Takes the last packet of the longest queue out, that of the first turn among equals.
     fn drop_from_longest(&mut self) -> Option<Packet<B>> {
         let flows = &self.flows;
@@ -69,17 +91,9 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let flow = *self.turns.front()?;
-        let queue = &mut self.flows[flow as usize];
-        if !queue.front().is_some_and(fits) {
-            return None;
-        }
-        let packet = queue.pop_front();
-        self.turns.pop_front();
-        if !queue.is_empty() {
-            self.turns.push_back(flow);
-        }
-        packet
+        let mut next = None;
+        self.hand_over(fits, |packet| next = Some(packet));
+        next
     }
 
     /// Chooses the receiver of the flow whose turn it is; what waits in the MAC goes first.

@@ -30,7 +30,7 @@ fn add(wires: &mut Wires<u32>, config: &LinkConfig) -> u32 {
 /// Puts a packet on a wire; what is dropped for it.
 fn offer(wires: &mut Wires<u32>, now: Time, wire: u32, packet: Packet<u32>) -> Vec<u32> {
     let mut drops = Vec::new();
-    wires.offer(now, wire, packet, &mut drops);
+    wires.offer(now, wire, &packet, &mut drops);
     drops.into_iter().map(|packet| packet.body).collect()
 }
 

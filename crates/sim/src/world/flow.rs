@@ -236,16 +236,17 @@ impl<'a> Flow<'a> {
         self.way.access_point_queues[packet.body.class() as usize]
     }
 
-    /// Returns the link that `packet` takes next on its way to the server; `None` if that is its end.
+    /// Returns the link that a packet takes on its way to the server after `hops` others; `None` if it is there.
     #[inline(always)]
-    pub(super) fn link_to_server(&self, packet: &Packet) -> Option<u32> {
-        self.way.path.get(usize::from(packet.body.hop)).copied()
+    pub(super) fn link_to_server(&self, hops: u8) -> Option<u32> {
+        self.way.path.get(usize::from(hops)).copied()
     }
 
-    /// Returns the link that `packet` takes next on its way to the access point; `None` if it is there.
+    /// Returns the link that a packet takes on its way to the access point after `hops` others; `None` if it is
+    /// there.
     #[inline(always)]
-    pub(super) fn link_to_ap(&self, packet: &Packet) -> Option<u32> {
-        let index = self.way.path.len().checked_sub(1 + usize::from(packet.body.hop));
+    pub(super) fn link_to_ap(&self, hops: u8) -> Option<u32> {
+        let index = self.way.path.len().checked_sub(1 + usize::from(hops));
         index.map(|index| self.way.path[index])
     }
 

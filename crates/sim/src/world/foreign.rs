@@ -149,7 +149,7 @@ impl World<'_> {
         let to = flow.receiver_from(side);
         let body = Body::new(Content::Foreign { place, connection, segment }, flow.scope);
         let packet = Packet { bits, arrived: Time::ZERO, flow: flow_id, to, body };
-        let dropped_at = network.hand_over(flow, side, packet);
+        let dropped_at = network.hand_over(flow, side, &packet);
         self.settle_if_any(dropped_at);
         place
     }
@@ -165,8 +165,8 @@ impl World<'_> {
         let Split { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
         let scope = flow.scope as usize;
-        let latency = &mut network.measures.scopes[scope].latency;
-        let now = network.now;
+        let latency = &mut network.queues.measures.scopes[scope].latency;
+        let now = network.queues.now;
         match connection {
             None => {
                 latency.datagram(sent, now, &mut flow.jitter);

@@ -21,19 +21,24 @@ use crate::packet::{Body, Content, Packet};
 
 /// Queues and wires at one instant.
 pub(super) struct Network<'w> {
-    pub(super) now: Time,
-    pub(super) nodes: &'w mut Vec<Node>,
-    pub(super) transmitters: &'w mut Vec<Transmitter>,
+    pub(super) queues: Queues<'w>,
     pub(super) links: &'w mut Links,
-    pub(super) measures: &'w mut Measures,
     pub(super) recorder: &'w mut Option<Box<Recorder>>,
     /// The time of the next event in the world.
     pub(super) next: &'w mut Time,
-    pub(super) ready: &'w mut Vec<ContenderId>,
-    /// The packets that were dropped and not settled yet.
-    pub(super) drops: &'w mut Vec<Packet>,
     #[cfg(test)]
     pub(super) log: &'w mut super::log::Log,
+}
+
+/// The queues in front of the MAC. Apart from the wires, from which packets go there without another copy.
+pub(super) struct Queues<'w> {
+    pub(super) now: Time,
+    pub(super) nodes: &'w mut Vec<Node>,
+    pub(super) transmitters: &'w mut Vec<Transmitter>,
+    pub(super) measures: &'w mut Measures,
+    pub(super) ready: &'w mut Vec<ContenderId>,
+    /// The packets that were dropped, here or on a wire, and not settled yet.
+    pub(super) drops: &'w mut Vec<Packet>,
 }
 
 /// The ends of the world, and the network between them.
@@ -47,16 +52,19 @@ pub(super) struct Split<'w, 's> {
 impl<'s> World<'s> {
     #[inline(always)]
     pub(super) fn split(&mut self) -> Split<'_, 's> {
-        let network = Network {
+        let queues = Queues {
             now: self.now,
             nodes: &mut self.nodes,
             transmitters: &mut self.transmitters,
-            links: &mut self.links,
             measures: &mut self.measures,
-            recorder: &mut self.watchers.recorder,
-            next: &mut self.next,
             ready: &mut self.ready,
             drops: &mut self.drops,
+        };
+        let network = Network {
+            queues,
+            links: &mut self.links,
+            recorder: &mut self.watchers.recorder,
+            next: &mut self.next,
             #[cfg(test)]
             log: &mut self.log,
         };
@@ -83,17 +91,17 @@ impl Network<'_> {
         content: Content,
     ) -> Option<Place> {
         #[cfg(test)]
-        self.log.sent(self.now, side, &flow.packet(id, 0, content));
+        self.log.sent(self.queues.now, side, &flow.packet(id, 0, content));
         match side {
             Side::Station => {
                 let packet = flow.packet(id, flow.receiver_from(side), content);
                 flow.books.send(packet.body.payload_bytes());
-                self.enqueue(flow.station_queue(&packet), packet)
+                self.queues.enqueue(flow.station_queue(&packet), &packet)
             }
             Side::Server => {
                 let packet = flow.packet(id, flow.receiver_from(side), content);
                 flow.books.send(packet.body.payload_bytes());
-                self.forward_to_ap(flow, packet)
+                self.leave_server(flow, &packet)
             }
         }
     }
@@ -104,71 +112,90 @@ impl Network<'_> {
         &mut self,
         flow: &Flow<'_>,
         side: Side,
-        packet: Packet,
+        packet: &Packet,
     ) -> Option<Place> {
         match side {
-            Side::Station => self.enqueue(flow.station_queue(&packet), packet),
-            Side::Server => self.forward_to_ap(flow, packet),
+            Side::Station => self.queues.enqueue(flow.station_queue(packet), packet),
+            Side::Server => self.leave_server(flow, packet),
         }
     }
 
-    /// Forwards a packet of `flow` on its way from the server to the access point: to the next link, or the
-    /// access point's queue. Returns as [`Self::send`].
+    /// Forwards a packet of `flow` from the server to its first link, or to the access point's queue. Returns as
+    /// [`Self::send`].
     #[must_use]
     #[inline(always)]
-    pub(super) fn forward_to_ap(&mut self, flow: &Flow<'_>, packet: Packet) -> Option<Place> {
-        match flow.link_to_ap(&packet) {
+    fn leave_server(&mut self, flow: &Flow<'_>, packet: &Packet) -> Option<Place> {
+        match flow.link_to_ap(0) {
             Some(link) => self.offer_to_wire(2 * link + 1, packet),
-            None => self.enqueue(flow.access_point_queue(&packet), packet),
+            None => self.queues.enqueue(flow.access_point_queue(packet), packet),
         }
+    }
+
+    /// Forwards the packet that arrives on `wire` towards the access point: to the next link, or the access point's
+    /// queue. Returns as [`Self::send`].
+    #[must_use]
+    #[inline(always)]
+    pub(super) fn forward_to_ap(&mut self, flows: &[Flow<'_>], wire: u32) -> Option<Place> {
+        let Self { queues, links, .. } = self;
+        let mut onward = None;
+        let dropped_at = links.wires.deliver(wire, |packet| {
+            let flow = &flows[packet.flow as usize];
+            if let Some(link) = flow.link_to_ap(packet.body.hop + 1) {
+                onward = Some((link, *packet));
+                return None;
+            }
+            queues.enqueue(flow.access_point_queue(packet), packet)
+        });
+        let Some((link, mut packet)) = onward else { return dropped_at };
+        packet.body.hop += 1;
+        self.offer_to_wire(2 * link + 1, &packet)
     }
 
     /// Puts a packet on a wire. Returns as [`Self::send`].
     #[must_use]
     #[inline(always)]
-    pub(super) fn offer_to_wire(&mut self, wire: u32, mut packet: Packet) -> Option<Place> {
-        packet.body.hop += 1;
-        offer_to_wire(&mut self.links.wires, self.now, wire, packet, self.drops);
+    pub(super) fn offer_to_wire(&mut self, wire: u32, packet: &Packet) -> Option<Place> {
+        offer_to_wire(&mut self.links.wires, self.queues.now, wire, packet, self.queues.drops);
         *self.next = (*self.next).min(self.links.wires.next_time());
-        (!self.drops.is_empty()).then_some(Place::WireQueue(wire))
+        (!self.queues.drops.is_empty()).then_some(Place::WireQueue(wire))
     }
 
     /// Delivers payload to an application of `flow`, the number `id`.
     #[inline(always)]
     pub(super) fn deliver(&mut self, flow: &mut Flow<'_>, id: u32, bytes: u64) {
-        flow.measured.delivered_bytes += self.measures.delivered(self.now, bytes);
+        flow.measured.delivered_bytes += self.queues.measures.delivered(self.queues.now, bytes);
         if let Some(recorder) = self.recorder {
             recorder.delivered(id, bytes);
         }
     }
+}
 
-    /// Enqueues a packet at a contender. Returns as [`Self::send`].
+impl Queues<'_> {
+    /// Enqueues a packet at a contender. Returns as [`Network::send`].
     #[must_use]
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: ContenderId, packet: Packet) -> Option<Place> {
+    pub(super) fn enqueue(&mut self, id: ContenderId, packet: &Packet) -> Option<Place> {
         debug_assert!(self.drops.is_empty(), "drops are settled before anything else");
         let transmitter = &mut self.transmitters[id as usize];
         transmitter.counts.arrivals += 1;
         let before = transmitter.queue.len();
-        match transmitter.queue.push(self.now, packet) {
-            Ok(()) => {
-                if transmitter.at_access_point {
-                    self.measures.ap_queue.increment(self.now);
-                }
-                if before == 0 {
-                    self.ready.push(id);
-                    let node = &mut self.nodes[transmitter.node as usize];
-                    self.measures.backlog_changed(self.now, node, true);
-                }
-                None
-            }
-            Err(packet) => self.enqueue_by_discipline(id, packet),
+        if !transmitter.queue.push(self.now, packet) {
+            return self.enqueue_by_discipline(id, packet);
         }
+        if transmitter.at_access_point {
+            self.measures.ap_queue.increment(self.now);
+        }
+        if before == 0 {
+            self.ready.push(id);
+            let node = &mut self.nodes[transmitter.node as usize];
+            self.measures.backlog_changed(self.now, node, true);
+        }
+        None
     }
 
     /// Does as [`Self::enqueue`] where a discipline has a say.
     #[inline(always)]
-    fn enqueue_by_discipline(&mut self, id: ContenderId, packet: Packet) -> Option<Place> {
+    fn enqueue_by_discipline(&mut self, id: ContenderId, packet: &Packet) -> Option<Place> {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.enqueue(self.now, packet, self.drops);
@@ -187,7 +214,7 @@ fn offer_to_wire(
     wires: &mut Wires<Body>,
     now: Time,
     wire: u32,
-    packet: Packet,
+    packet: &Packet,
     drops: &mut Vec<Packet>,
 ) {
     wires.offer(now, wire, packet, drops);

@@ -14,9 +14,9 @@ impl World<'_> {
     /// Forwards a packet on its way from the access point to the server: to the next link, or the server.
     #[inline]
     pub(super) fn forward_to_server(&mut self, packet: &Packet) {
-        match self.flow_of(packet).link_to_server(packet) {
+        match self.flow_of(packet).link_to_server(packet.body.hop) {
             Some(link) => {
-                let dropped_at = self.split().network.offer_to_wire(2 * link, *packet);
+                let dropped_at = self.split().network.offer_to_wire(2 * link, packet);
                 self.settle_if_any(dropped_at);
             }
             None => self.arrive(packet, Side::Server),
@@ -37,12 +37,12 @@ impl World<'_> {
             let packet = self.links.wires.take_arriving(wire);
             self.lose(&packet, Place::Wire(wire));
         } else if wire.is_multiple_of(2) {
-            let packet = self.links.wires.take_arriving(wire);
+            let mut packet = self.links.wires.take_arriving(wire);
+            packet.body.hop += 1;
             self.forward_to_server(&packet);
         } else {
-            let packet = self.links.wires.take_arriving(wire);
             let Split { flows, mut network, .. } = self.split();
-            let dropped_at = network.forward_to_ap(&flows[packet.flow as usize], packet);
+            let dropped_at = network.forward_to_ap(flows, wire);
             self.settle_if_any(dropped_at);
         }
     }

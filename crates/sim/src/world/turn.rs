@@ -31,17 +31,17 @@ impl World<'_> {
                 return;
             };
             network.deliver(flow, packet.flow, u64::from(packet.body.payload_bytes()));
-            let latency = &mut network.measures.scopes[flow.scope as usize].latency;
-            latency.datagram(sent, network.now, &mut flow.jitter);
+            let latency = &mut network.queues.measures.scopes[flow.scope as usize].latency;
+            latency.datagram(sent, network.queues.now, &mut flow.jitter);
             if let Some(speech) = &mut flow.speech {
-                speech.received(network.now - sent);
+                speech.received(network.queues.now - sent);
             }
             return;
         };
         let connection = &mut connections[id as usize];
         let config = flow.end(side);
         let (now, latency) =
-            (network.now, &mut network.measures.scopes[flow.scope as usize].latency);
+            (network.queues.now, &mut network.queues.measures.scopes[flow.scope as usize].latency);
         let round_trip = |trip, sent| latency.round_trip(trip, sent, now);
         let came = connection.arrive(side, config, now, segment, round_trip);
         if came > 0 {
@@ -167,7 +167,7 @@ fn send_all(
     network: &mut Network<'_>,
 ) -> Option<Place> {
     let flow_id = connection.flow;
-    while let Some((segment, more)) = connection.poll_transmit(side, config, network.now) {
+    while let Some((segment, more)) = connection.poll_transmit(side, config, network.queues.now) {
         let content = Content::Segment { connection: id, segment };
         let dropped_at = network.send(flow, flow_id, side, content);
         #[cfg(test)]
