@@ -82,8 +82,8 @@ def test_differences_are_those_of_pairs(fewer: Difference) -> None:
 
     assert change.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
     assert change.difference.n == 5
-    assert change.a == fewer.a.metrics["goodput_bps"]
-    assert change.b == fewer.b.metrics["goodput_bps"]
+    assert change.a == fewer.a.simulation.estimates["goodput_bps"].plain
+    assert change.b == fewer.b.simulation.estimates["goodput_bps"].plain
     assert fewer.changed == {"stations.far.count": (3, 2)}
     assert [run.index for run in fewer.b.simulation.runs] == list(range(5))
 

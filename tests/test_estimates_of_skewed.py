@@ -104,8 +104,8 @@ def test_a_percentile_is_near_that_of_all_transfers_and_its_interval_narrower(
 
 def test_a_percentile_of_few_transfers_is_left_alone() -> None:
     # Some 400 transfers in a replication, of which 1 in 1000 is less than half a transfer.
-    assert percentile(traffic(), 0.999, 4) is None
-    assert percentile(traffic(), 0.9, 4) is not None
+    assert percentile(traffic(), 0.999) is None
+    assert percentile(traffic(), 0.9) is not None
 
 
 def test_a_percentile_at_a_step_is_left_alone() -> None:
@@ -119,7 +119,7 @@ def test_a_percentile_at_a_step_is_left_alone() -> None:
         times_s[::20] = p90
         runs.append(dataclasses.replace(run, transfer_times_s=times_s))
 
-    assert percentile(dataclasses.replace(of, runs=runs), 0.9, 4) is None
+    assert percentile(dataclasses.replace(of, runs=runs), 0.9) is None
 
 
 def test_skewed_numbers_have_both_arms_as_long_as_the_longer_of_hall() -> None:

@@ -1,7 +1,6 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
 import pytest
-from airtcp.amounts import quantity
 from airtcp.compare import compare
 from airtcp.examples import directory
 from airtcp.present import summary
@@ -212,25 +211,30 @@ def test_transfers_as_long_as_the_run_are_a_caution() -> None:
     assert "simulate longer" in long
 
 
-def test_transfers_that_have_not_ended_are_a_caution() -> None:
+def test_runs_that_are_too_short_are_a_caution() -> None:
     """More users than the channel carries, with sizes of a real log.
 
-    Little's law: 39 transfers in progress and 5.1 that end each second are 7.6 s for each, where
-    those that ended took 3.5 s.
+    Transfers that ended took 3.5 s; but with all 90 users either thinking for 10 s or transferring
+    307 kB, and 4.79 Mb/s in all, a transfer takes 90 x 307 kB / 4.79 Mb/s - 10 s = 36 s.
     """
     users = load(str(directory() / "web-hotspot.toml")).vary({"stations.laptop.count": 90})
     result = simulate(users.vary({"run.duration": "1500 s", "run.replications": 2}))
-    told = [one for one in cautions(result) if "Little's law" in one]
+    told = [one for one in cautions(result) if "not steady after 25 min" in one]
 
-    simulation = result.simulation
-    active = simulation.metrics["active_flows"].mean
-    ended = simulation.metrics["transfer_time_s"].mean
-    assert active is not None
-    assert ended is not None
-    expected = active * 2 * 1500.0 / simulation.counts["transfers"]
-    assert expected > 2.0 * ended
+    estimate = result.simulation.estimates["transfer_time_s"]
+    assert estimate.interval.mean == pytest.approx(36.0, rel=0.02)
+    assert estimate.plain.mean == pytest.approx(3.5, rel=0.02)
     assert len(told) == 1
-    assert quantity(expected, "s", 3) in told[0]
+    assert "transfer time, median is at least" in told[0]
+    assert "; simulate " in told[0]
+    record = result.simulation.to_dict()["steadiness"]
+    assert record["state"] == "unsteady"
+    assert record["simulate_s"] > 10_000.0
+    assert set(record["at_least"]) >= {"transfer_time_p90_s"}
+    p90 = result.simulation.to_dict()["metrics"]["transfer_time_p90_s"]
+    assert (p90["mean"], p90["high"]) == (None, None)
+    assert p90["low"] == record["at_least"]["transfer_time_p90_s"]
+    assert p90["plain"]["mean"] is not None
 
 
 def test_wide_intervals_are_a_caution() -> None:

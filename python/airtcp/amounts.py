@@ -49,9 +49,11 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
     """A mean and its half width as people read them, like "2.312 ± 0.004 Mb/s".
 
     The half width gets two significant digits and the mean as many decimals; without an interval
-    the mean stands alone.
+    the mean stands alone. Where nothing but a lower bound is known it is "at least 17.2 s".
     """
     mean, half_width = interval.mean, interval.half_width
+    if mean is None and interval.low is not None:
+        return f"at least {quantity(interval.low, unit)}"
     if mean is None or half_width is None:
         return quantity(mean, unit)
     factor, name = scaled(mean, unit)

@@ -104,12 +104,14 @@ def difference(model: float, simulated: Interval) -> float | None:
 def verdict(model: float, simulated: Interval) -> str:
     """In words how a model's value stands to a simulated interval.
 
-    "agrees": inside the interval and within 5 % of its mean; "undecided": inside, but further from
-    the mean, so that the interval is too wide to tell. Outside: "close" within 10 %, "too high" and
-    "too low" within 30 %, beyond that "far too ...".
+    "agrees": inside the interval and within 5 % of its mean, and the interval is no wider than
+    +-10 %; "undecided": inside, but further from the mean, or in a wider one, so that the interval
+    does not tell; and where the runs were too short for their traffic, so that there is a lower
+    bound at most. Outside: "close" within 10 %, "too high" and "too low" within 30 %, beyond that
+    "far too ...".
     """
     if simulated.mean is None:
-        return "not simulated"
+        return "undecided" if simulated.is_known else "not simulated"
     inside = (
         simulated.low is not None
         and simulated.high is not None
@@ -119,7 +121,9 @@ def verdict(model: float, simulated: Interval) -> str:
     if off is None:
         return "agrees" if inside or abs(model) <= RARE else "too high"
     if inside:
-        return "agrees" if abs(off) <= AGREES else "undecided"
+        width = simulated.relative_half_width
+        tells = width is not None and width <= CLOSE
+        return "agrees" if tells and abs(off) <= AGREES else "undecided"
     if abs(off) <= CLOSE:
         return "close"
     words = "too high" if off > 0 else "too low"
@@ -142,7 +146,7 @@ def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
         # That of all metrics beside models at once: one in twenty would miss by chance alone.
         sure = joint(simulated, result.simulation.confidence, len(names))
         for predicted in prediction.model[name]:
-            if isinstance(predicted.value, list) or simulated.mean is None:
+            if isinstance(predicted.value, list) or not simulated.is_known:
                 continue
             rows.append(
                 Row(

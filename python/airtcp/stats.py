@@ -17,13 +17,17 @@ FIRST_ROUND = 5
 #: A relative half width beyond which an interval decides little.
 WIDE: Final = 0.20
 
+#: A relative half width beyond which an estimate from runs that are not steady is none.
+WIDE_ESTIMATE: Final = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A mean over replications and its confidence interval.
 
     `mean` is None when no replication has a value, `low` and `high` are None when fewer than two
-    have one: a single replication says nothing about its own spread. All three carry the unit of
+    have one: a single replication says nothing about its own spread. Where `low` stands alone, the
+    replications are too short for a mean, which is no less than that. All three carry the unit of
     the samples. `n` counts the replications that have a value.
 
     >>> Interval(mean=10.0, low=9.0, high=11.0, n=5).half_width
@@ -34,6 +38,11 @@ class Interval:
     low: float | None
     high: float | None
     n: int
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether there is a mean, or a lower bound of it at least."""
+        return self.mean is not None or self.low is not None
 
     @property
     def half_width(self) -> float | None:

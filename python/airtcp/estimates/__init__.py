@@ -4,6 +4,8 @@ The call, for `runs` (replications in the order of their index) of a resolved `s
 
     estimate(runs, scenario, metric, *, group=None, part="all", confidence=None) -> Estimate
 
+`improved` gives all that another estimator than the plain one may have, by their metrics.
+
 `confidence` is that of the scenario if it is None. `group` and `part` are those of
 `airtcp.results.Simulation.values`. An `Estimate` has
 
@@ -21,7 +23,7 @@ Knows what the core wrote down of a replication, the laws of its traffic, and st
 know the core, nor how results look.
 """
 
-from airtcp.estimates.estimate import Estimate, estimate
+from airtcp.estimates.estimate import Estimate, estimate, improved
 from airtcp.estimates.steadiness import Steadiness
 
-__all__ = ["Estimate", "Steadiness", "estimate"]
+__all__ = ["Estimate", "Steadiness", "estimate", "improved"]

@@ -133,8 +133,8 @@ def _pooled(traffic: Traffic, metric: str) -> tuple[float, ...] | None:
     """
     if metric != "transfer_time_s" or not traffic.has_books:
         return None
-    active_s = traffic.sums("active_s", traffic.recurrent, 1)[:, 0]
-    begun = traffic.sums("begun", traffic.recurrent, 1)[:, 0]
+    active_s = traffic.sums("active_s", traffic.recurrent).sum(axis=1)
+    begun = traffic.sums("begun", traffic.recurrent).sum(axis=1)
     n, others = len(begun), begun.sum() - begun
     if n < 2 or not (others > 0.0).all():
         return None
@@ -145,7 +145,7 @@ def _pooled(traffic: Traffic, metric: str) -> tuple[float, ...] | None:
 
 def _total(traffic: Traffic, column: str) -> float:
     """Add one of the books' sums up over all batches, of transfers that others follow."""
-    return float(np.sum(traffic.sums(column, traffic.recurrent, 1)))
+    return float(np.sum(traffic.sums(column, traffic.recurrent)))
 
 
 def _needed(metric: str) -> float:

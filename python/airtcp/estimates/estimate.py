@@ -1,23 +1,25 @@
 """One estimate: which estimator a metric has, and the numbers that it gives.
 
-Knows metrics by name. Does not know how controls are subtracted (`regression`).
+Knows metrics by name. Does not know how controls are subtracted (`regression`), nor when a state is
+steady (`steadiness`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from airtcp.estimates.laws import pause_s
 from airtcp.estimates.quantiles import PERCENTILES, percentile
-from airtcp.estimates.regression import adjusted
+from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import skewed_interval
-from airtcp.estimates.steadiness import Steadiness
+from airtcp.estimates.steadiness import Judgement, Steadiness, judge
 from airtcp.estimates.traffic import Run, Traffic
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,13 +32,6 @@ if TYPE_CHECKING:
 #: (mean number in progress over rate) of such sums; the same where users think, transfer, and
 #: think again, so that the rate, the time to think and the transfer time determine each other.
 Estimator = Literal["plain", "controls", "little", "closed loop"]
-
-#: Windows of each replication: many enough for three coefficients, and long beside a transfer.
-_WINDOWS: Final = 4
-_WINDOWS_OF_FEW: Final = 10
-_FEW: Final = 5
-
-_STEADY: Final = Steadiness("steady")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +60,168 @@ def estimate(
 
     Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
     """
-    if not runs:
-        raise ValueError("there is no replication to estimate from")
     level = scenario.run.confidence if confidence is None else confidence
-    samples = [_measured(run, metric, group, part) for run in runs]
-    plain = student_interval(samples, level)
-    traffic = Traffic(runs, scenario, group, part)
-    improved = _improved(traffic, metric) if plain.n == len(runs) > 1 else None
-    if improved is None or not np.isfinite(improved[1]).all():
-        return Estimate(metric, plain, plain, "plain", None, tuple(samples), _STEADY)
-    estimator, values = improved
-    if traffic.is_heavy:
-        interval = skewed_interval(values, level, plain.half_width)
-    else:
-        interval = student_interval(values.tolist(), level)
-    return Estimate(
-        metric,
-        interval,
-        plain,
-        estimator,
-        _gain(plain, interval),
-        tuple(values.tolist()),
-        _STEADY,
+    return _Estimates(runs, scenario, group=group, part=part, confidence=level).of(metric)
+
+
+def improved(
+    runs: Sequence[Run],
+    scenario: ResolvedScenario | None,
+    group: str | None,
+    part: str,
+    confidence: float,
+) -> dict[str, Estimate]:
+    """Estimate all metrics of a traffic that have another estimator than the plain one.
+
+    Empty without a scenario or books, where none has.
+    """
+    if scenario is None or not runs:
+        return {}
+    estimates = _Estimates(runs, scenario, group=group, part=part, confidence=confidence)
+    return {} if not estimates.can_improve else {name: estimates.of(name) for name in IMPROVED}
+
+
+class _Estimates:
+    """The estimates of all metrics of one traffic, which share its sums."""
+
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        scenario: ResolvedScenario,
+        *,
+        group: str | None,
+        part: str,
+        confidence: float,
+    ) -> None:
+        if not runs:
+            raise ValueError("there is no replication to estimate from")
+        self._traffic = Traffic(runs, scenario, group, part)
+        self._confidence = confidence
+
+    def of(self, metric: str) -> Estimate:
+        """Estimate one metric. Raises KeyError if the runs do not have it."""
+        samples = [self._measured(run, metric) for run in self._traffic.runs]
+        plain = student_interval(samples, self._confidence)
+        told = Estimate(metric, plain, plain, "plain", None, tuple(samples), Steadiness("steady"))
+        if metric not in IMPROVED or not self.can_improve or plain.n < len(samples):
+            return told
+        if plain.n == 1:
+            is_told = self.judgement.steadiness.state != "unsteady" or metric in _GOES_ON
+            return told if is_told else _declined(told, self.judgement.steadiness, plain.mean)
+        if metric in PERCENTILES:
+            values = percentile(self._traffic, PERCENTILES[metric])
+            improved = told if values is None else self._improved(told, "controls", values)
+            if self.judgement.steadiness.state != "unsteady":
+                return improved
+            at_least = max(improved.interval.low or 0.0, 0.0)
+            return _declined(improved, self.judgement.steadiness, at_least)
+        return self._of_sums(told)
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """The verdict about the steady state of the traffic."""
+        return judge(self._traffic)
+
+    @cached_property
+    def can_improve(self) -> bool:
+        """Tell whether there are books, and traffic that goes on."""
+        return self._traffic.has_books and self._traffic.is_recurrent
+
+    def _measured(self, run: Run, metric: str) -> float | None:
+        metrics = run.answer["metrics"]
+        if self._traffic.group is not None:
+            groups = {one["name"]: one for one in run.answer["groups"]}
+            metrics = groups[self._traffic.group][self._traffic.part]
+        value: float | None = metrics[metric]
+        return value
+
+    def _improved(self, told: Estimate, estimator: Estimator, values: Array) -> Estimate:
+        """Replace the plain estimate by that of these values, which must be numbers."""
+        if not np.isfinite(values).all():
+            return told
+        if self._traffic.is_heavy:
+            interval = skewed_interval(values, self._confidence, told.plain.half_width)
+        else:
+            interval = student_interval(values.tolist(), self._confidence)
+        return replace(
+            told,
+            interval=interval,
+            estimator=estimator,
+            gain=_gain(told.plain, interval),
+            values=tuple(values.tolist()),
+        )
+
+    def _of_sums(self, told: Estimate) -> Estimate:
+        estimator, formula = _FORMULAS[told.metric](self._traffic)
+        if formula is None:
+            return told
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self._freed.pseudo_values(formula)
+            improved = self._improved(told, estimator, values)
+            steadiness, rates = self.judgement.steadiness, self.judgement.rates
+            if rates is None:
+                if steadiness.state != "unsteady" or told.metric in _GOES_ON:
+                    return improved
+                begun = self._improved(told, estimator, self._begun.pseudo_values(formula))
+                return _declined(improved, steadiness, begun.interval.low)
+            # In a state that is not steady a growth is no control: the rate by bytes is another
+            # witness, and as far as the two are apart nothing is known.
+            by_bytes = float(formula(self._by_bytes(rates)))
+        return self._between(improved, by_bytes, formula)
+
+    def _between(self, improved: Estimate, by_bytes: float, formula: _Formula) -> Estimate:
+        """Widen an interval by its distance from the estimate by bytes, or decline to give it."""
+        interval, steadiness = improved.interval, self.judgement.steadiness
+        if interval.mean is None or interval.half_width is None:
+            return improved
+        half_width = interval.half_width + abs(by_bytes - interval.mean)
+        if not half_width <= WIDE_ESTIMATE * abs(interval.mean):
+            begun = self._improved(improved, "controls", self._begun.pseudo_values(formula))
+            if improved.metric in _GOES_ON:
+                return replace(begun, steadiness=steadiness)
+            lows = [one for one in (interval.low, begun.interval.low) if one is not None]
+            return _declined(improved, steadiness, min(lows))
+        mean = interval.mean
+        wider = Interval(mean, mean - half_width, mean + half_width, interval.n)
+        return replace(
+            improved, interval=wider, gain=_gain(improved.plain, wider), steadiness=steadiness
+        )
+
+    @cached_property
+    def _totals(self) -> Array:
+        traffic = self._traffic
+        totals = [traffic.sums(name, traffic.recurrent) for name in _COLUMNS]
+        totals.append(traffic.sums("delivered_bytes", traffic.entries))
+        return np.stack(totals, axis=2)
+
+    @cached_property
+    def _freed(self) -> Adjusted:
+        """The sums freed from all controls: also from the growth of what is in progress."""
+        return adjusted(self._totals, self._traffic.controls)
+
+    @cached_property
+    def _begun(self) -> Adjusted:
+        """The sums freed from what was drawn alone."""
+        return adjusted(self._totals, self._traffic.draws)
+
+    def _by_bytes(self, rates: float) -> Array:
+        """The sums that go with the rate by bytes, where users wait for their transfers."""
+        traffic = self._traffic
+        thought_s = adjusted(traffic.thought_s[..., None], traffic.draws).whole[0]
+        sums = self._begun.whole * rates
+        sums[_ACTIVE] = traffic.users(traffic.recurrent) * traffic.measured_s - thought_s * rates
+        sums[_DELIVERED] = self._begun.whole[_DELIVERED]
+        return np.asarray(sums)
+
+
+def _declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
+    """Say what is known of a metric whose runs are too short: that it is no less than so much."""
+    return replace(
+        improved,
+        interval=Interval(None, at_least, None, improved.interval.n),
+        gain=None,
+        steadiness=replace(steadiness, at_least=at_least),
     )
-
-
-def _measured(run: Run, metric: str, group: str | None, part: str) -> float | None:
-    answer = run.answer
-    metrics = answer["metrics"]
-    if group is not None:
-        metrics = next(one for one in answer["groups"] if one["name"] == group)[part]
-    value: float | None = metrics[metric]
-    return value
 
 
 def _gain(plain: Interval, interval: Interval) -> float | None:
@@ -109,26 +234,8 @@ def _gain(plain: Interval, interval: Interval) -> float | None:
 _COLUMNS: Final = ("units", "begun", "active_s")
 _UNITS, _BEGUN, _ACTIVE, _DELIVERED = range(4)
 
-
-def _improved(traffic: Traffic, metric: str) -> tuple[Estimator, Array] | None:
-    """The estimator of a metric and its values; None where there is but the plain one."""
-    if not traffic.has_books or not traffic.is_recurrent:
-        return None
-    windows = _WINDOWS if len(traffic.runs) >= _FEW else _WINDOWS_OF_FEW
-    if metric in PERCENTILES:
-        roots = percentile(traffic, PERCENTILES[metric], windows)
-        return None if roots is None else ("controls", roots)
-    if metric not in _FORMULAS:
-        return None
-    estimator, formula = _FORMULAS[metric](traffic)
-    if formula is None:
-        return None
-    totals = [traffic.sums(name, traffic.recurrent, windows) for name in _COLUMNS]
-    totals.append(traffic.sums("delivered_bytes", traffic.entries, windows))
-    freed = adjusted(np.stack(totals, axis=2), traffic.controls(windows))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return estimator, freed.pseudo_values(formula)
-
+#: Metrics that have a mean over the measured time also where there is no steady state to come.
+_GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
 _Formula = Callable[["Array"], "Array"]
 
@@ -138,7 +245,7 @@ def _goodput(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 
 
 def _flow_goodput(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    flows = sum(map(traffic.users, traffic.entries))
+    flows = traffic.users(traffic.entries)
     return "controls", lambda sums: 8.0 * sums[..., _DELIVERED] / (traffic.measured_s * flows)
 
 
@@ -150,16 +257,16 @@ def _active(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 
 
 def _transfer_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    word: Estimator = "closed loop" if traffic.is_closed else "little"
+    is_loop = traffic.is_closed and not traffic.has_pages
+    word: Estimator = "closed loop" if is_loop else "little"
     return word, lambda sums: sums[..., _ACTIVE] / sums[..., _BEGUN]
 
 
 def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    if not traffic.has_pages or len(traffic.recurrent) != 1:
+    if not traffic.has_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
         return "plain", None
-    entry = traffic.recurrent[0]
-    think_s = pause_s(traffic.scenario.flows[entry]) or 0.0
-    user_s = traffic.users(entry) * traffic.measured_s
+    think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0
+    user_s = traffic.users(traffic.recurrent) * traffic.measured_s
     return "closed loop", lambda sums: user_s / sums[..., _UNITS] - think_s
 
 
@@ -170,3 +277,6 @@ _FORMULAS: Final[dict[str, Callable[[Traffic], tuple[Estimator, _Formula | None]
     "transfer_time_s": _transfer_time,
     "page_time_s": _page_time,
 }
+
+#: The metrics that have another estimator than the plain one.
+IMPROVED: Final = (*_FORMULAS, *PERCENTILES)

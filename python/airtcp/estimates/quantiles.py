@@ -6,7 +6,9 @@ are subtracted (`regression`).
 The percentile q is where the number of transfers that took no longer, less q times the number of
 all, is zero. This difference is a sum, which is freed from controls like any other, at some times
 around the percentile of what was seen (J. Hsu and B. Nelson, "Control variates for quantile
-estimation", Management Science 36(7), 1990, count so, too).
+estimation", Management Science 36(7), 1990, count so, too). Those in progress at the end count as
+longer than they are old (E. Kaplan and P. Meier, "Nonparametric estimation from incomplete
+observations", JASA 53, 1958), among transfers that began in the measured time.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _REACH: Final = 0.6
 _FEWEST: Final = 5.0
 
 
-def percentile(traffic: Traffic, q: float, windows: int) -> Array | None:
+def percentile(traffic: Traffic, q: float) -> Array | None:
     """Return pseudo-values of the `q` quantile in seconds, one for each replication.
 
     None where there are too few transfers, where the books do not tell when they ended, where a
@@ -52,14 +54,37 @@ def percentile(traffic: Traffic, q: float, windows: int) -> Array | None:
     grid = np.quantile(every, q + _REACH * rarer * np.linspace(-1.0, 1.0, _GRID))
     if not (np.diff(grid) > 0.0).all():
         return None
-    totals = np.stack([_counts(parts, windows, grid, q) for parts in times_s])
-    freed = adjusted(totals, traffic.controls(windows))
+    totals = np.stack([_counts(parts, traffic.windows, grid, q) for parts in times_s])
+    freed = adjusted(totals, traffic.controls)
     n = len(times_s)
     roots = [_root(row, grid) for row in (freed.whole, *freed.without)]
     whole, *without = roots
     if whole is None or any(one is None for one in without):
         return None
-    return n * whole - (n - 1) * np.array(without, dtype=float)
+    censored = _of_begun(traffic, q) - float(np.quantile(every, q))
+    return n * whole - (n - 1) * np.array(without, dtype=float) + censored
+
+
+def _of_begun(traffic: Traffic, q: float) -> float:
+    """The quantile of transfers that began in the measured time, by Kaplan and Meier.
+
+    Where more than its rest is in progress at all times, it is the longest time that was seen.
+    """
+    ended, ages = [], []
+    for run in traffic.runs:
+        books = run.books
+        assert books is not None
+        own = np.isin(books.scopes, traffic.scopes)
+        own[books.carried_over_index] = False
+        ended.append(run.transfer_times_s[own])
+        age_s = books.under_way_age_s[np.isin(books.under_way_entry, traffic.recurrent)]
+        ages.append(age_s[age_s <= traffic.measured_s])
+    times, lasting = np.sort(np.concatenate(ended)), np.sort(np.concatenate(ages))
+    # Of those that had not ended before: in progress at the same age, or ended later.
+    at_risk = np.arange(len(times), 0, -1) + len(lasting) - np.searchsorted(lasting, times)
+    survival = np.cumprod(1.0 - 1.0 / at_risk)
+    place = int(np.searchsorted(-survival, q - 1.0))
+    return float(times[min(place, len(times) - 1)])
 
 
 def _counts(parts: list[Array], windows: int, grid: Array, q: float) -> Array:

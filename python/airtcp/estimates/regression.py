@@ -53,12 +53,12 @@ def adjusted(totals: Array, controls: Array) -> Adjusted:
     """Free totals from controls.
 
     `totals` has the shape (replications, windows, columns), `controls` (replications, windows,
-    controls): sums over each window. Needs two replications.
+    controls): sums over each window. Of one replication nothing can be left out.
     """
     n, windows = totals.shape[:2]
     sums = totals.sum(axis=1)
     if controls.shape[2] == 0 or n * windows < 2 * controls.shape[2] + 4:
-        return Adjusted(sums.mean(axis=0), _left_out(sums) / (n - 1))
+        return Adjusted(sums.mean(axis=0), _left_out(sums) / max(n - 1, 1))
     scale = np.abs(controls).max(axis=(0, 1))
     scaled = controls / np.where(scale > 0.0, scale, 1.0)
     drawn = scaled.sum(axis=1)
@@ -75,7 +75,7 @@ def adjusted(totals: Array, controls: Array) -> Adjusted:
     )
     return Adjusted(
         _free(*every) / n,
-        _free(*others) / (n - 1),
+        _free(*others) / (n - 1) if n > 1 else sums[:0],
     )
 
 

@@ -6,13 +6,14 @@ say. Does not know what is estimated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from airtcp.estimates.books import SUMS
 from airtcp.estimates.laws import pause_s, unit_bytes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from airtcp.estimates.books import Books
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow
 
     Array = NDArray[np.float64]
 
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
 HEAVY: Final = 4.0
 #: Applications whose transfers end and are followed by others.
 RECURRENT: Final = frozenset({"web", "ftp", "replay"})
+
+#: Windows of each replication: many enough for three coefficients, and long beside a transfer.
+_WINDOWS: Final = 4
+_WINDOWS_OF_FEW: Final = 10
+_FEW: Final = 5
 
 
 class Run(Protocol):
@@ -94,29 +101,87 @@ class Traffic:
 
     @cached_property
     def has_pages(self) -> bool:
-        """Tell whether all of it is pages."""
-        return self.is_closed and all(
-            self._application(one).page is not None for one in self.recurrent
+        """Tell whether any of it is pages, of which a user has several transfers at once."""
+        return any(
+            getattr(self._application(one), "page", None) is not None for one in self.recurrent
         )
+
+    @cached_property
+    def has_true_sizes(self) -> bool:
+        """Tell whether the true mean of all sizes is known."""
+        return all(unit_bytes(self.flow(one)) is not None for one in self.recurrent)
 
     @cached_property
     def measured_s(self) -> float:
         """The measured time of a replication."""
         return self.scenario.run.duration_ns / 1e9
 
-    def users(self, entry: int) -> int:
-        """Count the stations of an entry."""
-        name = self.scenario.flows[entry].stations
-        return next(group.count for group in self.scenario.stations if group.name == name)
+    @cached_property
+    def scopes(self) -> list[int]:
+        """The numbers by which the books call its groups and directions."""
+        places = {group.name: place for place, group in enumerate(self.scenario.stations)}
+        flows = [self.flow(one) for one in self.entries]
+        return sorted({2 * places[one.stations] + (one.direction == "upload") for one in flows})
 
-    def sums(self, name: str, entries: Sequence[int], windows: int) -> Array:
+    def flow(self, entry: int) -> Flow:
+        """Return the resolved flow at this place."""
+        return self.scenario.flows[entry]
+
+    def users(self, entries: Sequence[int]) -> int:
+        """Count the flows of some entries: one for each station of their groups."""
+        counts = {group.name: group.count for group in self.scenario.stations}
+        return sum(counts[self.flow(one).stations] for one in entries)
+
+    @cached_property
+    def windows(self) -> int:
+        """The number of windows of a replication."""
+        return _WINDOWS if len(self.runs) >= _FEW else _WINDOWS_OF_FEW
+
+    @cached_property
+    def _blocks(self) -> Array:
+        """All sums, of the shape (replications, windows, entries, `SUMS`)."""
+        books = [run.books for run in self.runs]
+        sums = np.stack([one.sums for one in books if one is not None])
+        n, _, entries, columns = sums.shape
+        return np.asarray(sums.reshape(n, self.windows, -1, entries, columns).sum(axis=2))
+
+    def sums(self, name: str, entries: Sequence[int]) -> Array:
         """Add one of the books' sums up over entries: an array of replications by windows."""
-        return np.stack([self._windows(run, name, entries, windows) for run in self.runs])
+        return np.asarray(self._blocks[:, :, list(entries), SUMS.index(name)].sum(axis=2))
 
-    def _windows(self, run: Run, name: str, entries: Sequence[int], windows: int) -> Array:
-        assert run.books is not None
-        blocks = run.books.column(name)[:, list(entries)].sum(axis=1)
-        return np.asarray(blocks.reshape(windows, -1).sum(axis=1))
+    @cached_property
+    def draws(self) -> Array:
+        """Controls over the draws made in a window, of the shape (replications, windows, controls).
+
+        The bytes of transfers less their true mean, where that is known, and the pauses less
+        theirs: both martingales, so that their mean is zero whatever state the network is in.
+        """
+        random = [one for one in self.recurrent if pause_s(self.flow(one)) is not None]
+        controls = []
+        if self.has_true_sizes:
+            controls.append(self.sums("unit_bytes", self.recurrent) - self.begun_bytes)
+        if random:
+            expected = self._of_means("pauses", pause_s)
+            controls.append(self.sums("paused_s", random) - expected)
+        if not controls:
+            return np.empty((len(self.runs), self.windows, 0))
+        return np.stack(controls, axis=2)
+
+    @cached_property
+    def growth(self) -> Array:
+        """The bytes in progress that a window adds: an array of replications by windows.
+
+        Those drawn less those delivered. The mean is zero in a steady state.
+        """
+        wanted = self.sums("unit_bytes", self.recurrent)
+        return np.asarray(wanted - self.sums("delivered_bytes", self.recurrent))
+
+    @cached_property
+    def controls(self) -> Array:
+        """All controls of windows, the growth among them: those of a steady state."""
+        if not self.has_true_sizes:
+            return self.draws
+        return np.concatenate([self.draws, self.growth[..., None]], axis=2)
 
     def times_s(self, run: Run) -> list[Array] | None:
         """The transfer times of a replication by the blocks of its books in which they ended.
@@ -128,70 +193,29 @@ class Traffic:
         times_s, scopes = run.transfer_times_s, run.books.scopes
         if not len(times_s) == len(scopes) == ended[-1]:
             return None
-        mine = np.isin(scopes, self._scopes)
+        mine = np.isin(scopes, self.scopes)
         begins = [0, *ended[:-1]]
         return [
             times_s[begin:end][mine[begin:end]] for begin, end in zip(begins, ended, strict=True)
         ]
 
-    def controls(self, windows: int) -> Array:
-        """The controls: an array of replications by windows by controls.
+    @cached_property
+    def begun_bytes(self) -> Array:
+        """The true mean of the bytes of as many transfers as began, by window."""
+        return self._of_means("units", unit_bytes)
 
-        Over the draws made in a window: the bytes of transfers less their true mean, and the
-        pauses less theirs, both martingales; and the bytes delivered that the transfers begun do
-        not account for, whose mean is zero where as much is in progress at the end as at the
-        beginning.
-        """
-        drawn = self._drawn(windows)
-        if drawn is None:
-            return self._paused(windows)
-        delivered = self.sums("delivered_bytes", self.recurrent, windows)
-        return np.concatenate(
-            [
-                drawn[..., None],
-                self._paused(windows),
-                (delivered - drawn - self.begun_bytes(windows))[..., None],
-            ],
-            axis=2,
-        )
+    @cached_property
+    def thought_s(self) -> Array:
+        """The true mean of as many pauses as transfers began, by window."""
+        return self._of_means("units", pause_s)
 
-    def begun_bytes(self, windows: int) -> Array:
-        """The true mean of the bytes of as many transfers as began."""
-        return self._of_means("units", unit_bytes, windows)
-
-    @property
-    def _scopes(self) -> list[int]:
-        """Twice the number of each station group, and one more for uploads, as the books count."""
-        return [
-            2 * number + direction
-            for number, group in enumerate(self.scenario.stations)
-            for direction, name in enumerate(("download", "upload"))
-            if self.group in (None, group.name) and self.part in ("all", name)
-        ]
-
-    def _drawn(self, windows: int) -> Array | None:
-        """The sum of sizes less their means; None where one of these is not known."""
-        if any(unit_bytes(self.scenario.flows[one]) is None for one in self.recurrent):
-            return None
-        return self.sums("unit_bytes", self.recurrent, windows) - self.begun_bytes(windows)
-
-    def _paused(self, windows: int) -> Array:
-        random = [one for one in self.recurrent if pause_s(self.scenario.flows[one]) is not None]
-        if not random:
-            return np.empty((len(self.runs), windows, 0))
-        paused = self.sums("paused_s", random, windows)
-        return np.asarray((paused - self._of_means("pauses", pause_s, windows))[..., None])
-
-    def _of_means(self, counted: str, mean: Any, windows: int) -> Array:
-        total = np.zeros((len(self.runs), windows))
-        for one in self.recurrent:
-            expected = mean(self.scenario.flows[one])
-            if expected is not None:
-                total += expected * self.sums(counted, [one], windows)
-        return total
+    def _of_means(self, counted: str, mean: Callable[[Flow], float | None]) -> Array:
+        means = ((one, mean(self.flow(one))) for one in self.recurrent)
+        known = [self.sums(counted, [one]) * value for one, value in means if value is not None]
+        return np.asarray(sum(known, np.zeros(self._blocks.shape[:2])))
 
     def _application(self, entry: int) -> Any:
-        return self.scenario.flows[entry].application
+        return self.flow(entry).application
 
     def _kind(self, entry: int) -> str:
         return str(self._application(entry).kind)

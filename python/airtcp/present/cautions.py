@@ -5,7 +5,8 @@ Knows which numbers say that a run was too short or too few; computes no results
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from airtcp.amounts import duration, percent, quantity
 from airtcp.choices import APPLICATIONS
@@ -29,15 +30,20 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
         f"{silence}; {silence.hint} may help" if silence.hint else str(silence)
         for silence in silences(result)
     ]
-    slow = simulation.metrics.get("transfer_time_p99_s")
     measured_s = run.duration_ns / 1e9
-    if slow is not None and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
+    if simulation.steadiness is not None:
+        sentences.append(_not_steady(simulation.steadiness, measured_s))
+    slow = simulation.metrics.get("transfer_time_p99_s")
+    # In estimates what has not ended counts.
+    is_plain = not simulation.estimates
+    if slow and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
+        missing = "long transfers that had not ended are missing, so transfer times are too low"
+        told = missing if is_plain else "that is too few such times for a steady state"
         sentences.append(
             f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
-            f"{duration(measured_s)} were measured: long transfers that had not ended are missing, "
-            "so transfer times are too low; simulate longer"
+            f"{duration(measured_s)} were measured: {told}; simulate longer"
         )
-    elif (expected := _time_by_littles_law(result)) is not None:
+    elif is_plain and (expected := _time_by_littles_law(result)) is not None:
         ended = simulation.metrics["transfer_time_s"].mean
         sentences.append(
             f"transfers that ended took {quantity(ended, 's', 3)} on average, but with as many in "
@@ -58,6 +64,21 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
             f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
         )
     return sentences
+
+
+def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
+    """Say what is not steady, for which metrics nothing but a bound is known, and what would do."""
+    bounds = [
+        f"{metric(name).label} is at least {quantity(low, metric(name).unit, 3)}"
+        for name, low in record["at_least"].items()
+        if not metric(name).detail
+    ]
+    enough_s = record["simulate_s"]
+    advice = "" if enough_s is None else f"; simulate {duration(enough_s)}"
+    return (
+        f"not steady after {duration(measured_s)}: {record['reason']}"
+        f"{''.join(f'; {bound}' for bound in bounds)}{advice}"
+    )
 
 
 def _time_by_littles_law(result: Comparison | SimulationResult) -> float | None:

@@ -31,6 +31,7 @@ from airtcp.results import (
     SimulationResult,
 )
 from airtcp.results.glance import SOURCE
+from airtcp.results.objects import HEADLINES as IN_A_LINE
 from airtcp.standards import EDCA_CATEGORIES
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from airtcp.standards import AccessCategory
 
 _Told = TypeVar("_Told", Comparison, Prediction)
+
+#: A gain below this many times the runs is not told.
+WORTH_TELLING: Final = 1.2
 
 #: Metrics shown even where no model has a value for them, if the simulation has one.
 HEADLINES: Final = (
@@ -136,7 +140,19 @@ def extent(simulation: Simulation) -> str:
     return (
         f"{n} replication{'s' if n > 1 else ''}, {duration(simulation.simulated_s)} simulated in "
         f"{duration(simulation.wall_s)} ({speed:,.0f} simulated seconds per second){why}"
+        f"{_gains(simulation)}"
     )
+
+
+def _gains(simulation: Simulation) -> str:
+    """Tell how much narrower than those of means over replications the first intervals are."""
+    known = simulation.estimates
+    gains = [
+        f"{quantity(known[name].gain, '', 2)} times the runs ({metric(name).label})"
+        for name in IN_A_LINE
+        if name in known and (known[name].gain or 0.0) >= WORTH_TELLING
+    ]
+    return f"; intervals as narrow as {', '.join(gains)}" if gains else ""
 
 
 def comparison_lines(result: Comparison) -> list[Line]:
@@ -172,7 +188,7 @@ def comparison_lines(result: Comparison) -> list[Line]:
     compared = {row.metric for row in result.comparison}
     for name in (name for name in headlines_of(simulation) if name not in compared):
         interval = simulation.metrics.get(name)
-        if interval is not None and interval.mean is not None:
+        if interval is not None and interval.is_known:
             shown = quantity_with_interval(interval, metric(name).unit)
             line = Line(metric(name).label, shown, model="–")
             lines.append(_beside(line, testbed[name]) if name in testbed else line)
@@ -240,7 +256,7 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
     What fails without errors has collided: it is not said twice.
     """
     metrics = simulation.metrics
-    hidden = {name for name in metrics if metric(name).detail or metrics[name].mean is None}
+    hidden = {name for name in metrics if metric(name).detail or not metrics[name].is_known}
     if not metrics["mpdu_error_ratio"].mean:
         hidden |= {name for name in metrics if name.startswith("failed_ppdu_ratio")}
         hidden.add("mpdu_error_ratio")

@@ -139,7 +139,8 @@ class Prediction:
 class Row:
     """One line of the comparison: what a model says about a metric, beside the simulation.
 
-    `difference` is model over simulation less one; None when the simulated mean is zero.
+    `difference` is model over simulation less one; None when the simulated mean is zero, or the
+    runs were too short for one.
     """
 
     metric: str

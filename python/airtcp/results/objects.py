@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from airtcp.amounts import quantity_with_interval
+from airtcp.estimates import Estimate, improved
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Flow, Groups, Station, categories, combined, groups, mean_of
@@ -111,11 +112,13 @@ class Replication:
 class Simulation:
     """The measurements of the packet simulator, over all replications.
 
-    `metrics` has an interval per metric, `counts` sums over replications, `airtime` mean fractions
-    of the measured time (sum 1), `active_flows_distribution` the fraction of time with 0, 1, 2,
-    ... transfers in progress, `goodput_series_bps` the goodput in 100 equal intervals of the
-    measured time (means over replications). `simulated_s` is all simulated time, warm-up included.
-    `runs` keeps the single replications; it is not part of the JSON.
+    `metrics` has an interval per metric, the estimate of `estimates` where there is one; `counts`
+    sums over replications, `airtime` mean fractions of the measured time (sum 1),
+    `active_flows_distribution` the fraction of time with 0, 1, 2, ... transfers in progress,
+    `goodput_series_bps` the goodput in 100 equal intervals of the measured time (means over
+    replications). `simulated_s` is all simulated time, warm-up included. `runs` keeps the single
+    replications, and `scenario` what estimates need to know beside them; neither is part of the
+    JSON.
 
     With the `cafe` of `airtcp.load`:
 
@@ -140,6 +143,7 @@ class Simulation:
     stopped: Stopped
     confidence: float
     runs: tuple[Replication, ...] = field(default=(), compare=False)
+    scenario: ResolvedScenario | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return f"<Simulation: {self._in_short()}>"
@@ -148,7 +152,7 @@ class Simulation:
         n = self.replications
         replications = f"{n} replication{'s' if n > 1 else ''}"
         known = {name: self.metrics.get(name) for name in HEADLINES}
-        told = [_told(name, one) for name, one in known.items() if one and one.mean is not None]
+        told = [_told(name, one) for name, one in known.items() if one and one.is_known]
         return "; ".join([*told, replications])
 
     @classmethod
@@ -161,17 +165,24 @@ class Simulation:
         wall_s: float,
         cpu_s: float,
         stopped: Stopped,
+        scenario: ResolvedScenario | None = None,
     ) -> Simulation:
-        """Put replications together, in the order of their index. Raises ValueError if none."""
+        """Put replications together, in the order of their index. Raises ValueError if none.
+
+        With the scenario that they are of, intervals are those of `airtcp.estimates` where it has
+        one; without, all are of means over replications.
+        """
         if not runs:
             raise ValueError("there is no replication to put together")
         runs = tuple(sorted(runs, key=lambda run: run.index))
         answers = [run.answer for run in runs]
+        plain = {
+            name: student_interval([answer["metrics"][name] for answer in answers], confidence)
+            for name in answers[0]["metrics"]
+        }
+        known = improved(runs, scenario, None, "all", confidence)
         return cls(
-            metrics={
-                name: student_interval([answer["metrics"][name] for answer in answers], confidence)
-                for name in answers[0]["metrics"]
-            },
+            metrics=plain | {name: one.interval for name, one in known.items()},
             flows=combined(Flow, answers, "flows"),
             stations=combined(Station, answers, "stations"),
             airtime={
@@ -193,7 +204,48 @@ class Simulation:
             stopped=stopped,
             confidence=confidence,
             runs=runs,
+            scenario=scenario,
         )
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        """The metrics whose interval is not that of a mean over replications, or may not be one.
+
+        Each with its estimator, the plain interval, the gain and the verdict about the steady
+        state: `airtcp.estimates.Estimate`. Empty where simulations did not keep books.
+        """
+        return improved(self.runs, self.scenario, None, "all", self.confidence)
+
+    @property
+    def precision(self) -> dict[str, dict[str, Any]]:
+        """The estimator of each metric that has another than the plain one, and its gain.
+
+        As narrow as so many times the replications: keys `estimator` and `gain`.
+        """
+        return {
+            name: {"estimator": one.estimator, "gain": one.gain}
+            for name, one in self.estimates.items()
+            if one.estimator != "plain"
+        }
+
+    @cached_property
+    def steadiness(self) -> dict[str, Any] | None:
+        """The record of runs that are too short for their traffic; None if they are not.
+
+        Keys `state`, `reason`, `simulate_s` (a measured time in seconds that would do, or None),
+        and `at_least`: the lower bounds of metrics that have no mean.
+        """
+        told = [one for one in self.estimates.values() if one.steadiness.state == "unsteady"]
+        if not told:
+            return None
+        first = told[0].steadiness
+        bounds = {one.metric: one.steadiness.at_least for one in told}
+        return {
+            "state": first.state,
+            "reason": first.reason,
+            "simulate_s": first.simulate_s,
+            "at_least": {name: low for name, low in bounds.items() if low is not None},
+        }
 
     @cached_property
     def groups(self) -> Groups:
@@ -203,7 +255,12 @@ class Simulation:
         and `upload` where it has such flows, each with an interval per metric, and `airtime`:
         shares of the measured time with `data`, `tcp_ack` and `control` of its exchanges.
         """
-        return groups([run.answer for run in self.runs], self.confidence)
+        told = groups([run.answer for run in self.runs], self.confidence)
+        for name, parts in told.items():
+            for part in parts.keys() - {"airtime"}:
+                known = improved(self.runs, self.scenario, name, part, self.confidence)
+                parts[part] |= {metric: one.interval for metric, one in known.items()}
+        return told
 
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:
@@ -217,15 +274,16 @@ class Simulation:
 
         Of everything, or of a station group and one of its parts as in `groups`: `"all"`,
         `"download"`, `"upload"`, and `"airtime"`, whose names are `data`, `tcp_ack`, `control`.
-        These are the samples that the intervals are made of. Raises KeyError with what there is
-        for a metric, group or part that there is not.
+        Plain intervals are made of these; estimates have values of their own
+        (`estimates[metric].values`). Raises KeyError with what there is for a metric, group or part
+        that there is not.
         """
         return [_metrics_in(run.answer, group, part, metric) for run in self.runs]
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each replication, a column for each metric, by the index of the replication.
 
-        These are the samples that the intervals are made of. Needs pandas, which airtcp does not.
+        Plain intervals are made of these. Needs pandas, which airtcp does not.
         """
         import pandas
 
@@ -247,8 +305,16 @@ class Simulation:
         return [
             name
             for name, metric in METRICS.items()
-            if name in self.metrics and self.metrics[name].mean is not None and not metric.detail
+            if name in self.metrics and self.metrics[name].is_known and not metric.detail
         ]
+
+    def _plain(self, metric: str) -> dict[str, Any]:
+        """The mean over replications, beside an estimate that differs from it."""
+        known = self.estimates.get(metric)
+        if known is None or known.interval == known.plain:
+            return {}
+        plain = known.plain
+        return {"plain": {"mean": plain.mean, "low": plain.low, "high": plain.high}}
 
     def transfers(self) -> pa.Table:
         """A row for each transfer that ended in the measured time, if they were kept.
@@ -272,7 +338,12 @@ class Simulation:
     def to_dict(self) -> dict[str, Any]:
         """The simulation as it stands in results.json."""
         return {
-            "metrics": _intervals(self.metrics),
+            "metrics": {
+                name: interval.to_dict() | self._plain(name)
+                for name, interval in self.metrics.items()
+            },
+            "precision": self.precision,
+            "steadiness": self.steadiness,
             "groups": {
                 name: {part: _intervals(of_part) for part, of_part in parts.items()}
                 for name, parts in self.groups.items()

@@ -69,7 +69,8 @@ class Store:
         """Say what `simulate` gives for the scenario, from the store if it was simulated before.
 
         `transfer_times` says that the times of the single transfers are needed, which are not kept
-        otherwise. `wall_s` and `cpu_s` are 0, and there are no traces. Raises KeyboardInterrupt if
+        otherwise. `wall_s` and `cpu_s` are 0, there are no traces, and for want of books all
+        intervals are those of means over replications. Raises KeyboardInterrupt if
         the simulation was interrupted, of which nothing is kept, and what `answer` raises.
         """
 

@@ -147,6 +147,7 @@ def simulate(
             wall_s=time.perf_counter() - wall_start,
             cpu_s=time.process_time() - cpu_start,
             stopped=stopped,
+            scenario=scenario,
         )
         provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR, text=text)
     if interruption.asked:
