@@ -21,13 +21,15 @@ from .resolved import ResolvedScenario
 def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """The written form of a scenario with other values at some key paths.
 
-    Values are as in a file: texts with units, numbers, tables. None takes a key out. Tables that
-    are not there yet come into being, and replace a text that stands for a table.
+    Values are as in a file: texts with units, numbers, tables. None takes a key out, and so does
+    the text "none" where that is no word of the key. Tables that are not there yet come into being,
+    and replace a text that stands for a table.
 
     Args:
         data: the written form, as `tomllib` reads it; it stays as it is.
         changes: values by key paths. A group goes by its name, a flow by its own name or, if no
-            other flow has them, by its stations; a link of a `path` by its number, from 0 on.
+            other flow has them, by its stations, else by its number, from 0 on, as a link of a
+            `path` does.
 
     Raises:
         InvalidError: a path that leads to no key of this scenario.
@@ -41,7 +43,7 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
             here = _entry(here, parent) if isinstance(here, list) else _table(here, parent)
         if isinstance(here, list):
             here[here.index(_entry(here, last))] = copy.deepcopy(value)
-        elif value is None:
+        elif value is None or (value == "none" and not _has_word_none(path, changed)):
             here.pop(last, None)
         else:
             here[last] = copy.deepcopy(value)
@@ -81,6 +83,41 @@ def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]
         yield from _forms(part, origin if origin in (list, dict) else within)
 
 
+def _has_word_none(path: str, data: Mapping[str, Any]) -> bool:
+    """Tell whether "none" is one of the words that a key takes."""
+    *_, last = path.split(".")
+    return any(
+        "none" in get_args(part)
+        for form in _holders(written(ResolvedScenario), data, path.split("."))
+        if last in form.model_fields
+        for part in _parts(form.model_fields[last].annotation)
+    )
+
+
+def _holders(form: type[Written], data: Any, steps: list[str]) -> Iterator[type[Written]]:
+    """The forms of the table that holds the key at the end of `steps`."""
+    name, *rest = steps
+    if not rest:
+        yield form
+        return
+    value = data.get(name) if isinstance(data, Mapping) else None
+    for inner, within in _forms_of(form).get(name, ()):
+        if within is None:
+            yield from _holders(inner, value, rest)
+            continue
+        for entry, content in _entries(value, within):
+            if entry == rest[0] and len(rest) > 1:
+                yield from _holders(inner, content, rest[1:])
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """A type and all that it is made of."""
+    yield kind
+    for part in get_args(kind):
+        if get_origin(part) is not None:
+            yield from _parts(part)
+
+
 @cache
 def _forms_of(form: type[Written]) -> dict[str, tuple[tuple[type[Written], Any], ...]]:
     """The same for each key of a table."""
@@ -98,16 +135,22 @@ def _entries(value: Any, within: Any) -> Iterator[tuple[str, Any]]:
         yield from value.items()
 
 
+def names_of(entries: list[Any]) -> list[str]:
+    """The names that entries of a list go by in key paths, the first of each."""
+    return [_names(entry, entries)[0] for entry in entries]
+
+
 def _names(entry: Any, entries: list[Any]) -> list[str]:
-    """What an entry of a list goes by: its own name, its stations if no other has them."""
+    """The names of an entry of a list: its own, that of stations of no other, or its place."""
+    place = next(str(n) for n, other in enumerate(entries) if other is entry)
     if not isinstance(entry, Mapping) or not {"name", "stations"} & entry.keys():
-        return [str(entries.index(entry))]
+        return [place]
     names = [entry["name"]] if "name" in entry else []
     stations = entry.get("stations")
     alike = [other for other in entries if other.get("stations") == stations]
     if stations is not None and len(alike) == 1:
         names.append(stations)
-    return names
+    return names or [place]
 
 
 def _entry(entries: list[Any], name: str) -> Any:
@@ -132,7 +175,10 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
     name = rest.partition(".")[0]
     flows = [flow for flow in data.get("flows", []) if flow.get("stations") == name]
     if table == "flows" and len(flows) > 1:
-        message = f'{len(flows)} flows are of the stations "{name}"; allowed: a flow\'s own name'
+        message = (
+            f'{len(flows)} flows are of the stations "{name}"; allowed: a flow\'s own name, or its '
+            "number, from 0 on"
+        )
         raise InvalidError((path,), message)
     # Paths of as many steps come first: most mistakes are in a name.
     alike = [other for other in known if other.count(".") == path.count(".")]

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.plan.axis import STATIONS
-from airtcp.web import fields, sources, stores, views, written
+from airtcp.scenario import toml_text
+from airtcp.web import fields, sources, stores, views
 from airtcp.web.bodies import Ask, Curve, Figure, Job, Source
 
 Tell = Callable[[dict[str, Any]], None]
@@ -66,7 +67,7 @@ def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
         "subject": subject(read.scenario),
         "fields": controls,
         "axes": fields.axes(controls),
-        "toml": written.dumps(read.written) if changes else _text(source),
+        "toml": toml_text.dumps(read.written) if changes else _text(source),
         "commands": _commands(source, changes),
         "hash": read.scenario.hash(),
     }
@@ -264,9 +265,6 @@ def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
     """The command line and the Python that give this result."""
     file = f"{source.example or 'scenario'}.toml"
     sets = [f"--set {shlex.quote(_setting(path, one))}" for path, one in changes.items()]
-    if any(value is None for value in changes.values()):
-        # No option takes a key out of a file: the file as it is shown here has them not.
-        file, sets = "scenario.toml", []
     shell = " \\\n  ".join([f"airtcp run {file}", *sets])
     python = f'scenario = airtcp.load("{file}")'
     if sets:
@@ -283,7 +281,7 @@ def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
 
 def _setting(path: str, value: Any) -> str:
     """The argument of `--set` for a change."""
-    return path if value is None else f"{path}={written.value_text(value)}"
+    return f"{path}={toml_text.option_text(value)}"
 
 
 def _text(source: Source) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+#: A text that TOML does not read as anything else: it begins with a letter, and is no word of it.
+_BARE_VALUE = re.compile(r"(?!(true|false|inf|nan)\b)[A-Za-z][A-Za-z0-9_.-]*")
 
 
 def dumps(data: Mapping[str, Any]) -> str:
@@ -40,6 +42,15 @@ def value_text(value: Any) -> str:
     if isinstance(value, Sequence):
         return f"[{', '.join(value_text(one) for one in value)}]"
     return str(value.isoformat())  # a date, which no key takes, and the scenario says so
+
+
+def option_text(value: Any) -> str:
+    """A value as `--set` reads it: a text that is no TOML stands bare, and none takes a key out."""
+    if value is None:
+        return "none"
+    if isinstance(value, str) and _BARE_VALUE.fullmatch(value):
+        return value
+    return value_text(value)
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
