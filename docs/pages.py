@@ -26,7 +26,14 @@ DOCS = Path(__file__).parent
 GENERATED = DOCS / "_generated"
 
 #: The modules of tables that are built.
-BUILT = ("built.keys", "built.resolved_form", "built.cards", "built.records", "built.remedies")
+BUILT = (
+    "built.keys",
+    "built.resolved_form",
+    "built.cards",
+    "built.records",
+    "built.remedies",
+    "built.problems",
+)
 #: The scripts of tables that are stored and come out the same on every machine, with those of their
 #: tables that take seconds; None for all of them.
 STORED: Mapping[str, tuple[str, ...] | None] = {
@@ -42,6 +49,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_paper_h": ("cycle",),
     "make_ack_gain": (),
     "make_diff": (),
+    "make_advice": (),
 }
 #: The pages with tables of a machine, or of programs that are no part of airtcp.
 MEASURED = ("cluster.md", "packetdrill.md", "performance.md", "testbed.md")

@@ -30,6 +30,7 @@ def test_the_face_is_what_is_promised() -> None:
         "ScenarioError",
         "SimulationError",
         "__version__",
+        "advise",
         "compare",
         "diff",
         "glance",

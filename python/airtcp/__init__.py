@@ -50,6 +50,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "__version__",
+    "advise",
     "compare",
     "diff",
     "glance",
@@ -79,6 +80,8 @@ def __getattr__(name: str) -> Any:
     value: Any
     if name == "load":
         from airtcp.scenario import load as value
+    elif name == "advise":
+        from airtcp.advice.trials import advise as value
     elif name == "diff":
         from airtcp.difference import diff as value
     elif name == "glance":

@@ -1,8 +1,8 @@
 """Healthy networks, drawn at random, into which faults are planted.
 
-Knows what people run: offices, homes, cafes, rooms full of uploads, as scenario files. Each has what such a
-network needs to be well: calls go first, queues are managed, windows are large enough, nobody is far away. Knows
-nothing of faults or of advice.
+Knows what people run: offices, homes, cafes, rooms full of uploads, as scenario files. Each has
+what such a network needs to be well: calls go first, queues are managed, windows are large enough,
+nobody is far away. Knows nothing of faults or of advice.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 Written = dict[str, Any]
 
-#: What a network without a fault runs: 3 s until windows and queues have filled, 8 s that count, four times.
+#: What a network without a fault runs: 3 s until windows and queues have filled, 8 s that count,
+#: four times.
 RUN = {"warmup": "3 s", "duration": "8 s", "replications": 4, "seed": 1}
 MANAGED = {"discipline": "fq-codel"}
 CALLS_FIRST = {"udp": "AC_VO"}

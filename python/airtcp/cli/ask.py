@@ -88,6 +88,15 @@ Glance = Annotated[
         "or the time of transfers open.",
     ),
 ]
+Advice = Annotated[
+    str,
+    typer.Option(
+        "--advice",
+        metavar="HOW",
+        help="Against problems: try the three likeliest remedies (tried), all of them, or none.",
+    ),
+]
+NoAdvice = Annotated[bool, typer.Option("--no-advice", help="Short for --advice none.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
 With = Annotated[
@@ -116,6 +125,8 @@ def run(
     gro: Gro = False,
     models: Models = False,
     explain: Explain = False,
+    advice: Advice = "tried",
+    no_advice: NoAdvice = False,
     json: Json = False,
     out: Out = None,
     seed: Seed = None,
@@ -124,12 +135,13 @@ def run(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Models and simulation of a scenario, side by side."""
+    """Models and simulation of a scenario, side by side; what is wrong, and what helps."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.compare import compare, with_testbed
 
         _check_witnesses(with_, simulated, gro)
+        most = _most_tried("none" if no_advice else advice)
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
         measured, missing = None, None
@@ -152,8 +164,25 @@ def run(
             result = with_testbed(result, measured)
         elif missing is not None:
             result = replace(result, missing=missing)
+        if result.simulation.stopped != "interrupted":
+            from airtcp.advice.trials import advise
+
+            with progress_bar(quiet, "trying remedies") as progress:
+                tried = advise(result, most=most, threads=threads, progress=progress)
+            result = replace(result, advice=tried)
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, text, json=json, out=out, quiet=quiet, models=models, explain=explain)
+
+
+def _most_tried(how: str) -> int | None:
+    """Return how many remedies are tried; None: all. Ends the command if that is no way."""
+    from airtcp.advice.trials import MOST
+
+    ways = {"tried": MOST, "all": None, "none": 0}
+    if how not in ways:
+        allowed = ", ".join(ways)
+        raise typer.BadParameter(f"{how!r} is none; allowed: {allowed}", param_hint="--advice")
+    return ways[how]
 
 
 def _check_witnesses(with_: list[str] | None, simulated: list[str] | None, gro: bool) -> None:
@@ -408,13 +437,13 @@ def whole(show: Callable[[], None], write: Callable[[], None] | None) -> None:
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[float], None] | None]:
+def progress_bar(quiet: bool, what: str = "simulating") -> Iterator[Callable[[float], None] | None]:
     """A progress bar with the time left on stderr, if a person is looking there."""
     with bars(quiet, _columns) as bar:
         if bar is None:
             yield None
             return
-        task = bar.add_task("simulating", total=1.0)
+        task = bar.add_task(what, total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction)
 
 
@@ -423,7 +452,7 @@ def _columns() -> tuple[ProgressColumn, ...]:
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     return (
-        TextColumn("simulating"),
+        TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeLeft(),

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from airtcp.exceptions import one_line
 from airtcp.present import summary
+from airtcp.present.advice import effect_line, equipment, headline, others, settings, told
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
@@ -22,6 +23,7 @@ from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResu
 
 if TYPE_CHECKING:
     from airtcp.reproduce.claims import Judgement
+    from airtcp.results.advice import Advice
     from airtcp.results.differences import Difference
 
 #: Wider than any table: what a table would take if it could.
@@ -44,6 +46,14 @@ _VERDICT_STYLES: Final = {
     "better": "green",
     "worse": "red",
     "different": "cyan",
+}
+
+_OUTCOME_STYLES: Final = {
+    "helps": "green",
+    "costs others": "yellow",
+    "no gain": "dim",
+    "cannot tell": "dim",
+    "harms": "red",
 }
 
 _CLAIM_STYLES: Final = {
@@ -87,9 +97,12 @@ def result(
     _interruption(console, result)
     if real is not None:
         console.print(Text(f"Real TCP over the simulated air, in real time: {trust(real.lag)}."))
-    for line in first_lines(result):
+    advice = result.advice if isinstance(result, Comparison) else None
+    for line in first_lines(result, tried=advice is not None and bool(told(advice))):
         console.print(Text(one_line(line)))
     console.print()
+    if advice is not None:
+        _advice(console, advice)
     _groups(console, result)
     if isinstance(result, Comparison):
         _comparison(console, result, models=models, explain=explain)
@@ -105,6 +118,26 @@ def result(
         console.print()
     _subject(console, result)
     _sanity(console, result, real)
+
+
+def _advice(console: Console, advice: Advice) -> None:
+    """Print what was tried against each problem, and of the best remedy how to do it."""
+    for advised in told(advice):
+        console.print(Text(one_line(headline(advised)), style="bold"))
+        for trial in advised.remedies:
+            style = _OUTCOME_STYLES[trial.outcome]
+            shown = Text(one_line(effect_line(advised, trial)), style=style)
+            console.print(Padding(shown, (0, 0, 0, 2)))
+            if trial.outcome in ("helps", "costs others"):
+                for more in others(trial):
+                    console.print(Padding(Text(one_line(more), style="dim"), (0, 0, 0, 4)))
+        console.print()
+    best = advice.best
+    if best is not None:
+        console.print(Text(f"Try it: {best.title}", style="bold"))
+        for told_line in (settings(best), *equipment(best)):
+            console.print(Text(f"  {told_line}", overflow="ignore"), crop=False, soft_wrap=True)
+        console.print()
 
 
 def trust_in(console: Console, result: TestbedResult) -> None:
@@ -310,10 +343,10 @@ def print_table(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> 
     if _printed(console, head, rows):
         return
     console.print(Text("; ".join(name for name in head if name), style="dim"))
-    for first, *others in rows:
+    for first, *more in rows:
         if str(first):
             console.print(first if isinstance(first, Text) else Text(first))
-        cells = [Text.assemble(cell) for cell in others if str(cell)]
+        cells = [Text.assemble(cell) for cell in more if str(cell)]
         if cells:
             console.print(Padding(Text("  ").join(cells), (0, 0, 0, 4)))
 

@@ -131,7 +131,7 @@ def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Conditio
 
 def _remedies(names: bool | Sequence[str]) -> list[Remedy]:
     if isinstance(names, bool):
-        return list(catalogue()) if names else []
+        return [one for one in catalogue() if not one.problem] if names else []
     known = {one.name: one for one in catalogue()}
     for name in names:
         if name not in known:

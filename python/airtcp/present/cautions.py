@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from airtcp.advice.silence import silences
 from airtcp.amounts import duration, percent, quantity
 from airtcp.choices import APPLICATIONS
 from airtcp.metrics import metric
-from airtcp.present.silence import silences
 from airtcp.results import Comparison, SimulationResult
 from airtcp.stats import WIDE
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Changed", "Remedy", "catalogue", "changed", "named", "together"]
 
-_NONE: Final = "none"
 _MODERN: Final = "802.11n and later"
 
 
@@ -43,6 +42,9 @@ class Remedy:
     otherwise: Mapping[str, Any] = field(default_factory=dict)
     next: Mapping[str, str] = field(default_factory=dict)
     least: Mapping[str, str] = field(default_factory=dict)
+    calls: bool = False
+    problem: bool = False
+    research: bool = False
     standards: tuple[str, ...] = ()
     direction: str = ""
     apply: str = ""
@@ -126,13 +128,18 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     named = {*remedy.standards, *(AMENDMENTS if _MODERN in remedy.standards else ())}
     if named and standard not in named:
         raise CannotBeAppliedError(f"{standard} has no such thing")
+    if remedy.calls and not any(
+        flow.application.kind == "udp" and flow.application.rate_bps is not None
+        for flow in scenario.flows
+    ):
+        raise CannotBeAppliedError("there are no calls")
     directions = {flow.direction for flow in scenario.flows}
     if remedy.direction and remedy.direction not in directions | {"both"} | ({"both"} & directions):
         raise CannotBeAppliedError(f"there are no {remedy.direction}s")
     changes: dict[str, Any] = {}
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
-            changes[one] = None if value == _NONE else value
+            changes[one] = value
     changes |= _scaled(scenario, remedy)
     changes |= _next(scenario, remedy)
     changes |= _raised(scenario, remedy)
@@ -145,7 +152,17 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
     if not star:
         yield path
         return
-    if table == "flows":
+    apart: set[str] = set()
+    if table == "links":
+        names = list(scenario.links)
+        if not names:
+            raise CannotBeAppliedError("there are no links with names")
+    elif table == "flows" and rest.startswith("application."):
+        kinds = {entry["name"]: entry["application"]["kind"] for entry in scenario.written["flows"]}
+        names = [name for name, kind in kinds.items() if kind == "call"]
+        if not names:
+            raise CannotBeAppliedError("there are no calls")
+    elif table == "flows":
         names = [
             flow.name
             for flow in scenario.flows
@@ -154,7 +171,6 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         apart = {flow.name for flow in scenario.flows if flow.tcp and flow.tcp.sending_end}
     else:
         names = [group.name for group in scenario.stations]
-        apart = set()
     if not names:
         raise CannotBeAppliedError(f"there are no {remedy.direction or 'flow'}s with TCP")
     for name in names:
@@ -164,16 +180,31 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
 
 
 def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
-    changes = {}
-    for path, factor in remedy.scale.items():
-        present = _at(scenario.written, path)
-        if isinstance(present, int):
-            changes[path] = max(2, round(present * factor))
-        elif path in remedy.otherwise:
-            changes[path] = remedy.otherwise[path]
-        else:
-            raise CannotBeAppliedError("there is no limit")
+    changes: dict[str, Any] = {}
+    for pattern, factor in remedy.scale.items():
+        for path in _paths(scenario, remedy, pattern):
+            present = _number(scenario, path)
+            if isinstance(present, str):
+                changes[path] = f"{round(parse_rate_bps(present) * factor)} b/s"
+            elif isinstance(present, int):
+                least = 1 if path.endswith(".count") else 2
+                changes[path] = max(least, round(present * factor))
+            elif pattern in remedy.otherwise:
+                changes[path] = remedy.otherwise[pattern]
+            elif pattern == path:
+                raise CannotBeAppliedError("there is no limit")
+    if remedy.scale and not changes:
+        raise CannotBeAppliedError("there is no rate")
     return changes
+
+
+def _number(scenario: Scenario, path: str) -> Any:
+    """The value at a key path; a group goes by its name."""
+    table, _, rest = path.partition(".")
+    if table != "stations":
+        return _at(scenario.written, path)
+    name, _, key = rest.partition(".")
+    return _at(next(one for one in scenario.written["stations"] if one["name"] == name), key)
 
 
 def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:

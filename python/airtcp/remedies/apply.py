@@ -92,6 +92,13 @@ def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
             "nft add rule inet mangle postrouting meta l4proto tcp meta length 40-80 "
             "tcp flags & (syn|fin|rst|ack) == ack ip dscp set ef",
         )
+    if new.classify.udp == "AC_VO" and old.classify.udp != "AC_VO":
+        # Ports are those of the program; these are what WebRTC takes by default.
+        lines.add(
+            "nft",
+            "nft add rule inet mangle postrouting meta l4proto udp udp dport 1024-65535 "
+            "ip dscp set ef",
+        )
 
 
 def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
@@ -227,6 +234,25 @@ def _window_lines(lines: Lines, new: Scenario, _: Scenario) -> None:
     lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 {2 * window} {2 * window}")
 
 
+def _large_window(lines: Lines, new: Scenario, _: Scenario) -> None:
+    """Say how large the receive buffer may grow, which holds twice the window."""
+    window = max(
+        flow.tcp.receive_window_bytes
+        for flow in new.flows
+        if flow.tcp is not None and flow.direction == "download"
+    )
+    lines.add("sysctl", "net.ipv4.tcp_window_scaling = 1")
+    lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 131072 {2 * window}")
+
+
+def _client_queue(lines: Lines, *_: Scenario) -> None:
+    lines.add("tc", f"tc qdisc replace dev {INTERFACE} root fq_codel")
+
+
+def _wire_queue(lines: Lines, *_: Scenario) -> None:
+    lines.add("tc", "tc qdisc replace dev eth0 root fq_codel")
+
+
 def _initcwnd(lines: Lines, new: Scenario, _: Scenario) -> None:
     tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
     segments = tcp.initial_window_bytes // tcp.mss_bytes
@@ -286,6 +312,9 @@ _WRITERS: Final[Mapping[str, Callable[[Lines, Scenario, Scenario], None]]] = {
     "aggregates": _aggregates,
     "quickack": _quickack,
     "window": _window_lines,
+    "large-window": _large_window,
+    "client-queue": _client_queue,
+    "wire-queue": _wire_queue,
     "initcwnd": _initcwnd,
     "congestion": _congestion,
     "queue": _queue,

@@ -19,6 +19,7 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     import pandas as pd
 
+    from airtcp.results.advice import Advice
     from airtcp.results.glance import Glance
     from airtcp.results.testbed import TestbedResult
     from airtcp.scenario import ResolvedScenario
@@ -169,7 +170,7 @@ class Comparison(Pictured):
     """The answer of `airtcp.compare`: models beside simulation, and their differences.
 
     `testbed` is there if the scenario was run on a testbed, too; `missing` says why it was not
-    although that was asked for.
+    although that was asked for. `advice` is there if problems were looked for (`airtcp.advise`).
 
     With the `cafe` of `airtcp.load`:
 
@@ -187,6 +188,7 @@ class Comparison(Pictured):
     unanswered: dict[str, str] = field(default_factory=dict)
     testbed: TestbedResult | None = None
     missing: str | None = None
+    advice: Advice | None = None
 
     def __repr__(self) -> str:
         about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
@@ -217,7 +219,7 @@ class Comparison(Pictured):
         return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys of a prediction, and `simulation`, `comparison`, `testbed` if there is one."""
+        """The keys of a prediction, `simulation`, `comparison`, and `advice`, `testbed` if any."""
         told = head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
@@ -225,6 +227,8 @@ class Comparison(Pictured):
             "simulation": self.simulation.to_dict(),
             "comparison": [row.to_dict() for row in self.comparison],
         }
+        if self.advice is not None:
+            told["advice"] = self.advice.to_dict()
         if self.testbed is not None:
             return told | {"testbed": self.testbed.measured()}
         return told if self.missing is None else told | {"testbed": {"missing": self.missing}}

@@ -1,0 +1,254 @@
+"""A simulation as its groups feel it: waits beyond the wires, by place; losses; airtime.
+
+Knows the quantities of a result and of its scenario from which a cause can be told. Does not know
+what is too much of any of them (`problems`), nor what helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from airtcp.advice.thresholds import of
+from airtcp.results import Comparison, SimulationResult
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow, Link
+    from airtcp.stats import Interval
+
+Simulated = Comparison | SimulationResult
+
+#: Segments in a window without which a receiver cannot wait for a second one.
+_THINNED: Final = 4
+
+#: The access categories, the one that waits longest first.
+ORDER: Final = ("AC_BK", "AC_BE", "AC_VI", "AC_VO")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The flows of a group in one direction, with what was measured of them.
+
+    `flows` are the entries of the resolved scenario, each of which every station of the group has.
+    """
+
+    group: str
+    part: str
+    count: int
+    flows: tuple[Flow, ...]
+    measured: dict[str, Interval]
+
+    def __str__(self) -> str:
+        return f"{self.group} {self.part}s"
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric; None where there is none."""
+        interval = self.measured.get(metric)
+        return None if interval is None else interval.mean
+
+    @property
+    def endless(self) -> bool:
+        """Tell whether a flow of TCP takes all that it can get."""
+        return any(is_endless(flow) and flow.tcp is not None for flow in self.flows)
+
+    @property
+    def waits_for_pages(self) -> bool:
+        """Tell whether people wait for transfers of these flows to end."""
+        return any(flow.application.kind in ("web", "ftp", "replay") for flow in self.flows)
+
+    @property
+    def live(self) -> bool:
+        """Tell whether the flows are datagrams at a rate of their own, as calls are."""
+        return any(is_live(flow) for flow in self.flows)
+
+
+def is_endless(flow: Flow) -> bool:
+    """Tell whether a flow takes all that it can get."""
+    app = flow.application
+    return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
+
+
+def is_live(flow: Flow) -> bool:
+    """Tell whether a flow has datagrams at a rate of its own."""
+    app = flow.application
+    return app.kind == "udp" and app.rate_bps is not None
+
+
+class Reading:
+    """The reading of a simulation: what each group feels, and where packets wait or are lost."""
+
+    def __init__(self, result: Simulated) -> None:
+        self.result = result
+        self.scenario: ResolvedScenario = result.scenario
+        self.simulation = result.simulation
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The groups by direction, those without a flow left out."""
+        return tuple(self._scopes())
+
+    def _scopes(self) -> Iterator[Scope]:
+        for group in self.scenario.stations:
+            for part in ("download", "upload"):
+                flows = tuple(
+                    flow
+                    for flow in self.scenario.flows
+                    if flow.stations == group.name and flow.direction == part
+                )
+                if flows:
+                    measured = self.simulation.groups[group.name][part]
+                    yield Scope(group.name, part, group.count, flows, measured)
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric of everything."""
+        interval = self.simulation.metrics.get(metric)
+        return None if interval is None else interval.mean
+
+    @property
+    def air_is_full(self) -> bool:
+        """Tell whether some node has something to send at nearly any time."""
+        backlogged = self.mean("mean_backlogged_nodes")
+        return backlogged is not None and backlogged > of("full air")
+
+    # Of the path.
+
+    def links(self, flow: Flow) -> list[Link]:
+        """The wired links of a flow's path."""
+        return [self.scenario.links[one] if isinstance(one, str) else one for one in flow.path]
+
+    def base_rtt_s(self, scope: Scope) -> float:
+        """The round trip of the wires alone, of the longest path among its flows."""
+        return max(2e-9 * sum(link.delay_ns for link in self.links(one)) for one in scope.flows)
+
+    def base_delay_s(self, scope: Scope) -> float:
+        """The way in one direction over the wires alone."""
+        return self.base_rtt_s(scope) / 2.0
+
+    def excess_rtt_s(self, scope: Scope) -> float | None:
+        """The mean time for which segments and their ACKs wait in queues and for the air."""
+        rtt = scope.mean("path_rtt_s")
+        return None if rtt is None else max(0.0, rtt - self.base_rtt_s(scope))
+
+    @cached_property
+    def wires(self) -> dict[tuple[str, str], float]:
+        """The use of each named link with a rate, by direction: bits carried over its rate."""
+        used: dict[tuple[str, str], float] = {}
+        per_flow: dict[tuple[str, str], float] = {}
+        for one in self.simulation.flows:
+            name = one.name.rpartition("/")[0]
+            key = (name, one.direction)
+            per_flow[key] = per_flow.get(key, 0.0) + one.goodput_bps
+        for flow in self.scenario.flows:
+            carried = per_flow.get((flow.name, flow.direction), 0.0)
+            overhead = 28.0
+            size = 1_000.0
+            if flow.tcp is not None:
+                size, overhead = float(flow.tcp.mss_bytes), flow.tcp.header_bits / 8.0
+            elif flow.application.kind == "udp":
+                size = flow.application.packet_bytes - overhead
+            for link in flow.path:
+                if isinstance(link, str) and self.scenario.links[link].rate_bps:
+                    rate = float(self.scenario.links[link].rate_bps or 1)
+                    key = (link, flow.direction)
+                    used[key] = used.get(key, 0.0) + carried * (size + overhead) / size / rate
+        return used
+
+    def full_wire(self, scope: Scope) -> str | None:
+        """The link of the scope's path that is full; None if none is."""
+        for flow in scope.flows:
+            for link in flow.path:
+                used = self.wires.get((str(link), scope.part), 0.0)
+                if isinstance(link, str) and used > of("wire use"):
+                    return link
+        return None
+
+    @property
+    def datagrams(self) -> float:
+        """The datagrams that live flows sent, over all replications."""
+        run, count = self.scenario.run, 0.0
+        for flow in self.scenario.flows:
+            app = flow.application
+            if app.kind == "udp" and app.rate_bps is not None:
+                stations = next(g.count for g in self.scenario.stations if g.name == flow.stations)
+                count += stations * app.rate_bps / 8.0 / app.packet_bytes
+        return count * run.duration_ns / 1e9 * self.simulation.replications
+
+    # Of queues.
+
+    def waits_at_ap_s(self, scope: Scope) -> float:
+        """The mean wait of a packet of these flows at the access point, its data or its ACKs."""
+        return scope.mean("ap_queue_delay_s") or 0.0
+
+    def waits_at_wire(self, scope: Scope) -> bool:
+        """Tell whether packets wait longer elsewhere than at the access point."""
+        waits = self.excess_rtt_s(scope)
+        if waits is None:
+            waits = (scope.mean("packet_delay_s") or 0.0) - self.base_delay_s(scope)
+        return waits > 2.0 * self.waits_at_ap_s(scope)
+
+    def category(self, flow: Flow) -> str:
+        """The access category of the packets with payload of a flow."""
+        classify = self.scenario.classify
+        return classify.udp if flow.tcp is None else classify.tcp_data
+
+    def below_others(self, scope: Scope) -> bool:
+        """Tell whether these datagrams have a lower category than the data of others."""
+        if self.scenario.mac.edca is None or not scope.live:
+            return False
+        own = ORDER.index(self.scenario.classify.udp)
+        others = [flow for flow in self.scenario.flows if flow.tcp is not None]
+        return any(ORDER.index(self.category(flow)) > own for flow in others)
+
+    @property
+    def shares_category(self) -> bool:
+        """Tell whether datagrams and TCP have one category, or none is told apart."""
+        if self.scenario.mac.edca is None:
+            return True
+        return self.scenario.classify.udp == self.scenario.classify.tcp_data
+
+    def has_endless(self, group: str, part: str) -> bool:
+        """Tell whether a group has an endless flow of TCP in a direction."""
+        return any(
+            scope.endless for scope in self.scopes if scope.group == group and scope.part == part
+        )
+
+    def window_bytes(self, scope: Scope) -> int | None:
+        """The least receive window among its flows of TCP."""
+        return min(
+            (flow.tcp.receive_window_bytes for flow in scope.flows if flow.tcp is not None),
+            default=None,
+        )
+
+    # Of airtime.
+
+    def airtime_share(self, group: str) -> float:
+        """The part of the measured time that exchanges for a group take."""
+        share = self.simulation.groups[group]["all"].get("airtime_share")
+        return 0.0 if share is None or share.mean is None else share.mean
+
+    def goodput_bps(self, group: str) -> float:
+        """The goodput of a group in both directions."""
+        return self.simulation.groups[group]["all"]["goodput_bps"].mean or 0.0
+
+    def goodputs_bps(self, scope: Scope) -> list[float]:
+        """The goodput of each flow of a scope."""
+        names = {flow.name for flow in scope.flows}
+        return [
+            one.goodput_bps
+            for one in self.simulation.flows
+            if one.name.rpartition("/")[0] in names and one.direction == scope.part
+        ]
+
+    def acks_each(self, scope: Scope) -> bool:
+        """Tell whether receivers of these flows acknowledge each segment."""
+        return any(
+            flow.tcp is not None
+            and flow.tcp.ack_skip is None
+            and flow.tcp.tack is None
+            and flow.tcp.receive_window_bytes >= _THINNED * flow.tcp.mss_bytes
+            and all(every == 1 for _, every in flow.tcp.delayed_ack.thresholds)
+            for flow in scope.flows
+        )

@@ -1,0 +1,331 @@
+"""Trials of remedies, each simulated on the random numbers of the run.
+
+Knows problems, remedies as scenarios, and how many replications each gets; all together cost as
+much as the run did, counted by what the core had to do, so that scenario and seed alone decide.
+First every remedy has one replication; the one that betters its problem most has the rest. Does not
+know how a problem is found or told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from airtcp.advice.problems import PROBLEMS, findings, unhappy
+from airtcp.advice.reading import Reading, Simulated
+from airtcp.metrics import METRICS
+from airtcp.remedies import Changed, Remedy, catalogue, changed, named
+from airtcp.remedies.apply import lines_for
+from airtcp.results import Simulation, SimulationResult
+from airtcp.results.advice import Advice, Advised, Effect, Finding, Goal, Outcome, Trial
+from airtcp.run.points import Points
+from airtcp.scenario.vary import names_of
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.results import Replication
+    from airtcp.scenario import ResolvedScenario, Scenario
+
+#: Remedies that `airtcp run` tries.
+MOST: Final = 3
+#: A change of its metric by less is no gain, whatever its interval says.
+LITTLE: Final = 0.1
+#: Pairs from which on their own spread is taken.
+_PAIRS: Final = 3
+#: A change of what others feel by less is not told.
+TOLD: Final = 0.1
+
+
+@dataclass
+class _Candidate:
+    finding: Finding
+    remedy: Remedy
+    changed: Changed
+    runs: list[Replication] = field(default_factory=list)
+
+
+def advise(
+    result: Simulated,
+    *,
+    most: int | None = MOST,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Advice:
+    """Find what is wrong in a simulation, and try the remedies that are most likely to help.
+
+    `most` remedies are tried on the replications of the simulation, which cost as much as it did
+    at most; None tries all that fit, each with all replications. With `most=0`, and where the
+    scenario is known in its resolved form alone, problems are found and nothing is tried. On Ctrl-C
+    the trials that ended are told.
+
+    Raises SimulationError if a trial breaks a conservation law.
+
+    With the `cafe` of `airtcp.load`, in which nothing is wrong:
+
+    >>> airtcp.advise(airtcp.simulate(cafe)).problems
+    ()
+    """
+    found = findings(result)
+    scenario = result.scenario
+    if not found or most == 0 or not hasattr(scenario, "vary") or not result.simulation.runs:
+        return Advice(tuple(Advised(one) for one in found))
+    base = named(cast("Scenario", scenario))
+    unfit: dict[int, dict[str, str]] = {}
+    candidates = list(_candidates(base, found, most, unfit))
+    runs = result.simulation.runs
+    with Points[str](result.provenance.seed or 0, threads=threads, progress=progress) as points:
+        # On Ctrl-C what ended is told.
+        with suppress(KeyboardInterrupt):
+            _run(points, candidates, runs, everything=most is None)
+        for one in candidates:
+            one.runs = points.ended(one.remedy.name)
+    by_problem: dict[int, list[Trial]] = {}
+    for one in candidates:
+        if one.runs:
+            trial = _trial(result, base, one, found)
+            by_problem.setdefault(found.index(one.finding), []).append(trial)
+    return Advice(
+        tuple(
+            Advised(
+                finding,
+                tuple(sorted(by_problem.get(place, ()), key=_rank)),
+                unfit.get(place, {}),
+            )
+            for place, finding in enumerate(found)
+        )
+    )
+
+
+def _candidates(
+    base: Scenario, found: Sequence[Finding], most: int | None, unfit: dict[int, dict[str, str]]
+) -> Iterator[_Candidate]:
+    """Yield the remedies to try: two of the first problem, then one of each, then what is left."""
+    known = {remedy.name: remedy for remedy in catalogue()}
+    queues = [list(PROBLEMS[finding.problem].remedies) for finding in found]
+    taken: set[str] = set()
+    order = [0, *range(len(found))]
+    while any(queues) and (most is None or len(taken) < most):
+        for place in order:
+            while queues[place]:
+                name = queues[place].pop(0)
+                if name in taken:
+                    continue
+                new = changed(base, known[name])
+                if isinstance(new, str):
+                    unfit.setdefault(place, {})[name] = new
+                    continue
+                taken.add(name)
+                yield _Candidate(found[place], known[name], new)
+                break
+            if most is not None and len(taken) >= most:
+                return
+
+
+def _run(
+    points: Points[str],
+    candidates: Sequence[_Candidate],
+    runs: Sequence[Replication],
+    *,
+    everything: bool,
+) -> None:
+    """Run the candidates as far as the cost of the run itself allows."""
+    for one in candidates:
+        points.add(one.remedy.name, one.changed.scenario)
+    if everything:
+        points.run({one.remedy.name: len(runs) for one in candidates})
+        return
+    budget = sum(_cost(run) for run in runs)
+    points.run({one.remedy.name: 1 for one in candidates[: len(runs)]})
+    tried = [one for one in candidates if points.ended(one.remedy.name)]
+    for one in tried:
+        one.runs = points.ended(one.remedy.name)
+    budget -= sum(_cost(one.runs[0]) for one in tried)
+    for one in sorted(tried, key=lambda one: -_better(one, runs)):
+        more = int(budget / max(_cost(one.runs[0]), 1.0))
+        wanted = min(len(runs), 1 + more)
+        if wanted > 1:
+            points.run({one.remedy.name: wanted})
+            budget -= sum(_cost(run) for run in points.ended(one.remedy.name)[1:])
+
+
+def _cost(run: Replication) -> float:
+    """Count the work of the core for a replication: attempts, segments, events."""
+    counts = run.answer["counts"]
+    return float(counts["mac_attempts"] + counts["tcp_segments"] + counts["events"])
+
+
+def _of(run: Replication, goal: Goal) -> float | None:
+    """The metric of a goal in one replication."""
+    group = next(one for one in run.answer["groups"] if one["name"] == goal.group)
+    part = group[goal.part]
+    return None if part is None else part[goal.metric]
+
+
+def _gain(goal: Goal, before: float, after: float) -> float:
+    """Return the gain of one value over another, the logarithm of their ratio; positive is good."""
+    tiny = 1e-9 * max(abs(before), abs(after), 1e-9)
+    ratio = math.log(max(after, tiny) / max(before, tiny))
+    return ratio if METRICS[goal.metric].better == "higher" else -ratio
+
+
+def _better(one: _Candidate, runs: Sequence[Replication]) -> float:
+    """Return the gain in the first replication; none of a metric that it does not have."""
+    before, after = _of(runs[0], one.finding.goal), _of(one.runs[0], one.finding.goal)
+    return 0.0 if before is None or after is None else _gain(one.finding.goal, before, after)
+
+
+def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[Finding]) -> Trial:
+    simulation, goal = result.simulation, one.finding.goal
+    level = simulation.confidence
+    own = {run.index: run for run in simulation.runs}
+    pairs = [(own[run.index], run) for run in one.runs if run.index in own]
+    values = [(_of(before, goal), _of(after, goal)) for before, after in pairs]
+    known = [(a, b) for a, b in values if a is not None and b is not None]
+    all_before = [value for run in own.values() if (value := _of(run, goal)) is not None]
+    after = _result(result, one)
+    effects = list(_effects(result, after, len(pairs), goal))
+    left = findings(after)
+    difference = student_interval([b - a for a, b in known], level)
+    lines = lines_for(one.remedy, one.changed, base)
+    new = unhappy(after) - unhappy(result)
+    return Trial(
+        name=one.remedy.name,
+        title=one.remedy.title,
+        source=one.remedy.source,
+        where=one.remedy.where,
+        research=one.remedy.research,
+        set=_as_written(result.scenario, base, one.changed.changes),
+        outcome=_outcome(goal, known, all_before, level, hurts=bool(new)),
+        before=student_interval([a for a, _ in known], level),
+        after=student_interval([b for _, b in known], level),
+        difference=difference,
+        wins=tuple(effect for effect, gain in effects if gain > 0.0),
+        loses=tuple(effect for effect, gain in effects if gain < 0.0),
+        left=tuple(dict.fromkeys(other.problem for other in left)),
+        apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
+        notes=tuple(lines.notes),
+    )
+
+
+def _as_written(
+    scenario: ResolvedScenario, base: Scenario, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The changes by paths of the file, whose flows need not have the names that `base` gives."""
+    assert hasattr(scenario, "written")
+    flows = names_of(scenario.written["flows"])
+    own = dict(zip((entry["name"] for entry in base.written["flows"]), flows, strict=True))
+    found = {}
+    for path, value in changes.items():
+        table, _, rest = path.partition(".")
+        name, _, key = rest.partition(".")
+        found[f"flows.{own[name]}.{key}" if table == "flows" else path] = value
+    return found
+
+
+def _outcome(
+    goal: Goal,
+    known: Sequence[tuple[float, float]],
+    all_before: Sequence[float],
+    level: float,
+    *,
+    hurts: bool,
+) -> Outcome:
+    """Judge a remedy by logarithms of ratios.
+
+    From three pairs on by their interval. Of fewer by the interval in which as many more runs
+    without the remedy would lie: if it changed nothing, its own would be among them.
+    """
+    if not known:
+        return "cannot tell"
+    gains = [_gain(goal, before, after) for before, after in known]
+    interval = student_interval(gains, level)
+    if len(known) < _PAIRS:
+        interval = _unlike(goal, [after for _, after in known], all_before, level)
+    mean, low, high = interval.mean, interval.low, interval.high
+    if mean is None or low is None or high is None:
+        return "cannot tell"
+    if low > 0.0 and mean > LITTLE:
+        return "costs others" if hurts else "helps"
+    if high < 0.0 and mean < -LITTLE:
+        return "harms"
+    return "no gain" if high < LITTLE else "cannot tell"
+
+
+def _unlike(goal: Goal, after: Sequence[float], before: Sequence[float], level: float) -> Interval:
+    """The interval of the gain of a few runs over others, which spread as the others do."""
+    least = 1e-9 * max(map(abs, [*after, *before, 1e-9]))
+    sign = 1.0 if METRICS[goal.metric].better == "higher" else -1.0
+    logs = [sign * math.log(max(value, least)) for value in before]
+    own = student_interval(logs, level)
+    mean = sum(sign * math.log(max(value, least)) for value in after) / len(after)
+    if own.mean is None or own.half_width is None:
+        return Interval(None, None, None, len(after))
+    # Of the mean of m more runs: s sqrt(1/m + 1/n), where the interval itself has s sqrt(1/n).
+    half = own.half_width * math.sqrt(own.n / len(after) + 1.0)
+    gain = mean - own.mean
+    return Interval(gain, gain - half, gain + half, len(after))
+
+
+def _result(result: Simulated, one: _Candidate) -> SimulationResult:
+    """The replications of a trial as a result."""
+    simulation = result.simulation
+    gathered = Simulation.gather(
+        one.runs,
+        confidence=simulation.confidence,
+        simulated_s=simulation.simulated_s * len(one.runs) / max(simulation.replications, 1),
+        wall_s=0.0,
+        cpu_s=0.0,
+        stopped="replications",
+    )
+    return SimulationResult(one.changed.scenario, result.provenance, gathered)
+
+
+def _effects(
+    before: Simulated, after: SimulationResult, pairs: int, goal: Goal
+) -> Iterator[tuple[Effect, float]]:
+    """Yield what groups feel of a change, beyond the goal's own, and its sign."""
+    indices = {run.index for run in after.simulation.runs}
+    own = [run for run in before.simulation.runs if run.index in indices]
+    for scope in Reading(before).scopes:
+        for metric in _felt_metrics(scope.live, scope.waits_for_pages):
+            of = Goal(metric, scope.group, scope.part)
+            if of == goal:
+                continue
+            old, new = (
+                _mean([_of(run, of) for run in runs]) for runs in (own, after.simulation.runs)
+            )
+            if old is None or new is None or old == new:
+                continue
+            gain = _gain(of, old, new)
+            if abs(gain) > TOLD:
+                yield Effect(metric, scope.group, scope.part, old, new), gain
+
+
+def _felt_metrics(live: bool, waits: bool) -> Sequence[str]:
+    if live:
+        return ("packet_delay_p95_s",)
+    return ("transfer_time_p90_s",) if waits else ("flow_goodput_bps",)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _rank(trial: Trial) -> tuple[int, bool, float]:
+    """Order trials: those that help first, the larger gain first, research last among equals."""
+    order: Mapping[Outcome, int] = {
+        "helps": 0,
+        "cannot tell": 1,
+        "costs others": 2,
+        "no gain": 3,
+        "harms": 4,
+    }
+    before, after = trial.before.mean, trial.after.mean
+    gain = 0.0
+    if before and after:
+        gain = abs(math.log(after / before))
+    return order[trial.outcome], trial.research, -gain

@@ -1,0 +1,94 @@
+"""Trials of remedies in lines of text, for the terminal and for the report.
+
+Knows how a remedy that was simulated is told: before and after, who else wins or loses, how to try
+it by hand, and what equipment wants. Finds and tries nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from airtcp.amounts import quantity
+from airtcp.metrics import METRICS
+from airtcp.results.advice import Advice, Advised, Effect, Trial
+from airtcp.scenario.toml_text import option_text
+
+#: The effects on others that are told of a remedy, of each kind.
+_TOLD: Final = 3
+
+_OUTCOMES: Final = {
+    "helps": "helps",
+    "costs others": "helps, and others have a problem then",
+    "no gain": "no gain",
+    "cannot tell": "cannot tell yet: more replications are needed",
+    "harms": "harms",
+}
+
+
+def headline(advised: Advised) -> str:
+    """Tell a problem: whom it concerns, and the evidence."""
+    found = advised.finding
+    return f"{found.title} ({', '.join(found.groups)}): {found.evidence}"
+
+
+def outcome(trial: Trial) -> str:
+    """Tell the outcome of a trial in words."""
+    return _OUTCOMES[trial.outcome]
+
+
+def effect_line(advised: Advised, trial: Trial) -> str:
+    """Tell what a remedy does to the metric of its problem, from how many runs, and the outcome."""
+    goal = advised.finding.goal
+    about = METRICS[goal.metric]
+    n = trial.difference.n
+    runs = f"{n} run{'s' if n != 1 else ''}"
+    if trial.before.mean is None or trial.after.mean is None:
+        return f"{trial.title}: {outcome(trial)} ({about.label} does not exist in both)"
+    before, after = (quantity(one.mean, about.unit, 3) for one in (trial.before, trial.after))
+    where = f"of {goal.group} {goal.part}s" if goal.part != "all" else f"of {goal.group}"
+    return f"{trial.title}: {about.label} {where} {before} → {after} ({runs}); {outcome(trial)}"
+
+
+def others(trial: Trial) -> list[str]:
+    """Tell who else wins or loses by a remedy."""
+    lines = []
+    for word, effects in (("Also better", trial.wins), ("Worse", trial.loses)):
+        if effects:
+            told = "; ".join(map(_effect, effects[:_TOLD]))
+            more = f" and {len(effects) - _TOLD} more" if len(effects) > _TOLD else ""
+            lines.append(f"{word}: {told}{more}.")
+    return lines
+
+
+def settings(trial: Trial) -> str:
+    """Return the options of a command line that make the change."""
+    return " ".join(
+        f"--set {shlex.quote(f'{path}={option_text(value)}')}" for path, value in trial.set.items()
+    )
+
+
+def equipment(trial: Trial) -> Iterator[str]:
+    """Yield the lines that equipment wants, under the name of each program, then notes."""
+    for tool, lines in trial.apply.items():
+        yield f"# {tool}"
+        yield from lines
+    for note in trial.notes:
+        yield f"# note: {note}"
+
+
+def told(advice: Advice) -> list[Advised]:
+    """Return the problems against which something was tried, or cannot be."""
+    return [one for one in advice.problems if one.remedies or one.unfit]
+
+
+def unfit(problems: Iterable[Advised]) -> list[str]:
+    """Tell which remedies do not fit here, and why."""
+    return [f"{name}: {why}" for one in problems for name, why in (one.unfit or {}).items()]
+
+
+def _effect(effect: Effect) -> str:
+    about = METRICS[effect.metric]
+    before, after = (quantity(one, about.unit, 3) for one in (effect.before, effect.after))
+    return f"{about.label} of {effect.group} {effect.part}s {before} → {after}"

@@ -1,0 +1,259 @@
+"""Advice: each problem is found where it was planted, and what is printed was tried."""
+
+import json
+import shlex
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.advice.problems import PROBLEMS, findings
+from airtcp.advice.thresholds import THRESHOLDS
+from airtcp.cli.commands import app
+from airtcp.present import advice as words
+from airtcp.remedies import catalogue
+from airtcp.results.advice import Advice, Trial
+from typer.testing import CliRunner, Result
+
+
+def run_cli(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), prog_name="airtcp")
+
+
+RUN = {"warmup": "2 s", "duration": "5 s", "replications": 5, "seed": 1}
+LINUX = {"preset": "linux"}
+CALL = {"kind": "udp", "packet": "200 B", "rate": "100 kb/s"}
+
+
+def network(**changes: Any) -> dict[str, Any]:
+    """A call beside two downloads on Wi-Fi 5, with calls first and queues that are managed."""
+    base: dict[str, Any] = {
+        "phy": {"standard": "802.11ac", "mcs": 5},
+        "mac": {"classify": {"udp": "AC_VO"}},
+        "ap": {"queue": {"discipline": "fq-codel"}, "scheduler": "airtime"},
+        "links": {"line": {"rate": "500 Mb/s", "delay": "8 ms"}},
+        "stations": [{"name": "desk", "count": 2}, {"name": "phone", "count": 1}],
+        "flows": [
+            flow("desk", "download", {"kind": "bulk"}, tcp=LINUX),
+            flow("phone", "both", CALL),
+        ],
+        "run": RUN,
+    }
+    return base | changes
+
+
+def flow(stations: str, direction: str, application: Any, **keys: Any) -> dict[str, Any]:
+    return {
+        "stations": stations,
+        "direction": direction,
+        "application": application,
+        "path": ["line"],
+    } | keys
+
+
+def bulk(stations: str, direction: str, **tcp: Any) -> dict[str, Any]:
+    return flow(stations, direction, {"kind": "bulk"}, name=f"{stations}-{direction}", tcp=tcp)
+
+
+LONG_FIFO = {"queue": {"discipline": "fifo", "limit": 4000}}
+PLANTED = {
+    "ap-queue": network(ap=LONG_FIFO, mac={}),
+    "priority": network(mac={"classify": {"udp": "AC_BK", "tcp_data": "AC_VI"}}),
+    "aggregation": network(mac={"aggregation": {"ampdu": "0 B"}}),
+    "lossy-wire": network(links={"line": {"delay": "20 ms", "loss": "3 %"}}),
+    "wire": network(links={"line": {"rate": "6 Mb/s", "delay": "8 ms"}}),
+    "short-queue": network(ap={"queue": {"limit": 3}}),
+    "window": network(
+        links={"line": {"delay": "40 ms"}},
+        flows=[bulk("desk", "download", preset="linux", receive_window={"segments": 6})],
+    ),
+    "slow-station": network(
+        ap={"scheduler": "oldest", "queue": {"discipline": "fq-codel"}},
+        stations=[{"name": "desk", "count": 2}, {"name": "far", "count": 1, "mcs": 0}],
+        flows=[bulk("desk", "download", preset="linux"), bulk("far", "download", preset="linux")],
+    ),
+    "client-queue": network(
+        mac={},
+        stations=[
+            {"name": "phone", "count": 1, "queue": {"discipline": "fifo", "limit": 4000}},
+        ],
+        flows=[
+            flow("phone", "both", CALL),
+            bulk("phone", "upload", preset="linux", small_queue=False),
+        ],
+    ),
+    "calls": network(
+        phy={"standard": "802.11n", "mcs": 2},
+        stations=[{"name": "phone", "count": 40}],
+        flows=[flow("phone", "both", {"kind": "udp", "packet": "500 B", "rate": "500 kb/s"})],
+    ),
+    "acks": network(
+        phy={"standard": "802.11g"},
+        mac={},
+        flows=[bulk("desk", "download", preset="linux", delayed_ack={"every": 1})],
+    ),
+    "latency": network(
+        phy={"standard": "802.11g"},
+        ap={"queue": {"discipline": "fifo", "limit": 1000}},
+        mac={},
+        flows=[bulk("desk", "download", preset="linux")],
+    ),
+    "starving": network(
+        phy={"standard": "802.11b"},
+        mac={},
+        ap={"queue": {"limit": 10}},
+        stations=[{"name": "desk", "count": 10}],
+        flows=[bulk("desk", "upload")],
+    ),
+}
+
+
+def problems_of(scenario: dict[str, Any]) -> list[str]:
+    return [one.problem for one in findings(airtcp.simulate(airtcp.load(scenario)))]
+
+
+@pytest.mark.parametrize("cause", PLANTED)
+def test_the_first_problem_is_the_planted_one(cause: str) -> None:
+    assert problems_of(PLANTED[cause])[:1] == [cause]
+
+
+def test_a_healthy_network_has_no_problem() -> None:
+    assert problems_of(network()) == []
+
+
+def test_every_remedy_of_a_problem_is_in_the_catalogue() -> None:
+    names = {one.name for one in catalogue()}
+
+    assert {name for one in PROBLEMS.values() for name in one.remedies} <= names
+
+
+def test_every_threshold_has_a_reason() -> None:
+    for name, one in THRESHOLDS.items():
+        assert one.reason, name
+        assert one.value > 0.0, name
+
+
+@pytest.fixture(scope="module")
+def advised() -> dict[str, tuple[dict[str, Any], Advice]]:
+    found = {}
+    for cause in ("ap-queue", "slow-station", "window"):
+        scenario = PLANTED[cause]
+        found[cause] = scenario, airtcp.advise(airtcp.simulate(airtcp.load(scenario)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("cause", "remedy"),
+    [("ap-queue", "calls-first"), ("slow-station", "airtime"), ("window", "large-window")],
+)
+def test_the_remedy_to_take_was_tried_and_helps(
+    advised: dict[str, tuple[dict[str, Any], Advice]], cause: str, remedy: str
+) -> None:
+    best = advised[cause][1].best
+
+    assert best is not None
+    assert (best.name, best.outcome) == (remedy, "helps")
+    assert best.difference.n >= 1
+
+
+def test_a_remedy_changes_its_metric_at_another_seed_by_the_sign_that_was_printed(
+    advised: dict[str, tuple[dict[str, Any], Advice]],
+) -> None:
+    for scenario, advice in advised.values():
+        goal = advice.problems[0].finding.goal
+        trial = _best(advice)
+        base = airtcp.load(scenario)
+        before, after = (
+            airtcp.simulate(one, seed=77).simulation.groups[goal.group][goal.part][goal.metric].mean
+            for one in (base, base.vary(trial.set))
+        )
+        assert before is not None
+        assert after is not None
+        assert trial.difference.mean is not None
+        assert (after - before) * trial.difference.mean > 0.0
+
+
+def test_who_loses_by_a_remedy_is_told(
+    advised: dict[str, tuple[dict[str, Any], Advice]],
+) -> None:
+    trial = _best(advised["slow-station"][1])
+
+    assert [one.group for one in trial.loses] == ["far"]
+    assert any(line.startswith("Worse: ") and "of far" in line for line in words.others(trial))
+
+
+def test_trials_cost_no_more_replications_than_the_run(
+    advised: dict[str, tuple[dict[str, Any], Advice]],
+) -> None:
+    for _, advice in advised.values():
+        trials = [trial for one in advice.problems for trial in one.remedies]
+        assert len(trials) <= 3
+        assert all(trial.after.n <= RUN["replications"] for trial in trials)
+
+
+def test_the_same_trials_on_any_number_of_threads() -> None:
+    result = airtcp.simulate(airtcp.load(PLANTED["window"]))
+
+    one, two = (airtcp.advise(result, threads=threads).to_dict() for threads in (1, 2))
+
+    assert one == two
+
+
+def test_nothing_is_tried_if_nobody_asks() -> None:
+    result = airtcp.simulate(airtcp.load(PLANTED["window"]))
+
+    advice = airtcp.advise(result, most=0)
+
+    assert [one.finding.problem for one in advice.problems] == ["window"]
+    assert not any(one.remedies for one in advice.problems)
+
+
+def test_printed_settings_load_when_pasted(tmp_path: Any) -> None:
+    """Two flows of one group without names go by their numbers."""
+    scenario = network(
+        flows=[
+            flow("desk", "download", {"kind": "bulk"}, tcp={"receive_window": {"segments": 4}}),
+            flow("desk", "download", {"kind": "bulk"}, tcp={"receive_window": {"segments": 4}}),
+        ],
+        links={"line": {"delay": "30 ms"}},
+    )
+    base = airtcp.load(scenario | {"title": "Two flows of a group"})
+    trial = _best(airtcp.advise(airtcp.simulate(base)))
+    options = shlex.split(words.settings(trial))
+    file = tmp_path / "s.toml"
+    from airtcp.scenario.toml_text import dumps
+
+    file.write_text(dumps(base.written), encoding="utf-8")
+
+    done = run_cli("simulate", str(file), *options, "--replications", "1", "--json")
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["scenario"] == json.loads(
+        base.vary(trial.set).with_run(replications=1).to_json()
+    )
+
+
+def test_run_prints_what_was_tried(tmp_path: Any) -> None:
+    from airtcp.scenario.toml_text import dumps
+
+    file = tmp_path / "s.toml"
+    file.write_text(dumps(PLANTED["window"]), encoding="utf-8")
+
+    tried, none = (run_cli("run", str(file), *more) for more in ((), ("--no-advice",)))
+    as_json = json.loads(run_cli("run", str(file), "--json").stdout)
+
+    assert "Try it: a receive window of 4 MiB" in tried.stdout
+    assert "Try it" not in none.stdout
+    first = as_json["advice"][0]
+    assert (first["problem"], first["remedies"][0]["name"]) == ("window", "large-window")
+
+
+def test_an_unknown_way_of_advice_is_refused_with_those_that_there_are() -> None:
+    done = run_cli("run", "x.toml", "--advice", "some")
+
+    assert done.exit_code == 2
+    assert "allowed: tried, all, none" in " ".join(done.output.split())
+
+
+def _best(advice: Advice) -> Trial:
+    assert advice.best is not None
+    return advice.best
