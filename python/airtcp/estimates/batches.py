@@ -58,7 +58,9 @@ class Batches:
         takes time is None, and `low` what it takes at least. Means of a few transfers have no
         `low` and no `high`. Raises KeyError for what there is not.
         """
-        estimated = estimate(self.runs, self.scenario, metric, group=group, part=part)
+        estimated = estimate(
+            self.runs, self.scenario, metric, group=group, part=part, consecutive=True
+        )
         interval, values = estimated.interval, estimated.values
         traffic = self._traffic if group is None else Traffic(self.runs, self.scenario, group, part)
         of_transfers = bool(_OF_TRANSFERS.match(metric)) and bool(traffic.recurrent)

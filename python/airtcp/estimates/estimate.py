@@ -17,7 +17,8 @@ from airtcp.estimates.laws import pause_s
 from airtcp.estimates.quantiles import PERCENTILES, percentile
 from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import skewed_interval
-from airtcp.estimates.steadiness import Judgement, Steadiness, judge
+from airtcp.estimates.startup import Startup, startups
+from airtcp.estimates.steadiness import Judgement, Steadiness, judge, rounded_up
 from airtcp.estimates.traffic import Run, Traffic
 from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval
 
@@ -55,13 +56,17 @@ def estimate(
     group: str | None = None,
     part: str = "all",
     confidence: float | None = None,
+    consecutive: bool = False,
 ) -> Estimate:
     """Estimate a metric of everything, or of a group and a part of it, from replications.
+
+    `consecutive` runs are parts of one, of which only the first has a start-up.
 
     Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
     """
     level = scenario.run.confidence if confidence is None else confidence
-    return _Estimates(runs, scenario, group=group, part=part, confidence=level).of(metric)
+    estimates = _Estimates(runs, scenario, group=group, part=part, confidence=level)
+    return estimates.of(metric, consecutive=consecutive)
 
 
 def improved(
@@ -98,8 +103,21 @@ class _Estimates:
         self._traffic = Traffic(runs, scenario, group, part)
         self._confidence = confidence
 
-    def of(self, metric: str) -> Estimate:
+    def of(self, metric: str, *, consecutive: bool = False) -> Estimate:
         """Estimate one metric. Raises KeyError if the runs do not have it."""
+        told = self._of(metric)
+        lacking = None if consecutive else self._lacking(metric)
+        if told.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
+            # A growth that is seen has been reckoned with.
+            seen = self.judgement.steadiness
+            return _as_wide_as_plain(told, seen) if metric in _GOES_ON else told
+        if lacking is None or told.interval.mean is None:
+            return told
+        if metric in _GOES_ON:
+            return _as_wide_as_plain(told, lacking)
+        return _declined(told, lacking, told.interval.low or told.interval.mean)
+
+    def _of(self, metric: str) -> Estimate:
         samples = [self._measured(run, metric) for run in self._traffic.runs]
         plain = student_interval(samples, self._confidence)
         told = Estimate(metric, plain, plain, "plain", None, tuple(samples), Steadiness("steady"))
@@ -121,6 +139,21 @@ class _Estimates:
     def judgement(self) -> Judgement:
         """The verdict about the steady state of the traffic."""
         return judge(self._traffic)
+
+    def _lacking(self, metric: str) -> Steadiness | None:
+        """Say what the runs lack for a metric by the law of sizes, which growth does not show."""
+        if metric not in IMPROVED or not self.can_improve or len(self._traffic.runs) < 2:
+            return None
+        for one in self._startups:
+            if one.is_short:
+                return Steadiness("unsteady", one.reason, simulate_s=rounded_up(one.enough_s))
+            if one.is_rare and self._traffic.is_heavy and metric in _OF_LARGE:
+                return Steadiness("cannot tell", one.rarity)
+        return None
+
+    @cached_property
+    def _startups(self) -> list[Startup]:
+        return startups(self._traffic)
 
     @cached_property
     def can_improve(self) -> bool:
@@ -159,8 +192,10 @@ class _Estimates:
             values = self._freed.pseudo_values(formula)
             improved = self._improved(told, estimator, values)
             steadiness, rates = self.judgement.steadiness, self.judgement.rates
+            if told.metric in _GOES_ON:
+                return improved
             if rates is None:
-                if steadiness.state != "unsteady" or told.metric in _GOES_ON:
+                if steadiness.state != "unsteady":
                     return improved
                 begun = self._improved(told, estimator, self._begun.pseudo_values(formula))
                 return _declined(improved, steadiness, begun.interval.low)
@@ -214,6 +249,15 @@ class _Estimates:
         return np.asarray(sums)
 
 
+def _as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
+    """Give a mean over a start-up that draws explain the spread that it has without them."""
+    mean, wide = told.interval.mean, told.plain.half_width
+    if mean is None or wide is None or wide <= (told.interval.half_width or 0.0):
+        return replace(told, steadiness=steadiness)
+    interval = Interval(mean, mean - wide, mean + wide, told.interval.n)
+    return replace(told, interval=interval, gain=1.0, steadiness=steadiness)
+
+
 def _declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
     """Say what is known of a metric whose runs are too short: that it is no less than so much."""
     return replace(
@@ -234,6 +278,8 @@ def _gain(plain: Interval, interval: Interval) -> float | None:
 _COLUMNS: Final = ("units", "begun", "active_s")
 _UNITS, _BEGUN, _ACTIVE, _DELIVERED = range(4)
 
+#: Metrics whose mean is that of large transfers.
+_OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
 #: Metrics that have a mean over the measured time also where there is no steady state to come.
 _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 

@@ -89,7 +89,7 @@ def judge(traffic: Traffic) -> Judgement:
     off = abs(by_bytes / by_begun - 1.0)
     if not off > _HARMLESS:
         return Judgement(STEADY.steadiness, rates)
-    enough_s = _rounded_up(traffic.measured_s * off / _LEFT)
+    enough_s = rounded_up(traffic.measured_s * off / _LEFT)
     return Judgement(Steadiness("unsteady", reason, simulate_s=enough_s), rates)
 
 
@@ -127,7 +127,7 @@ def _transfer_times(traffic: Traffic) -> tuple[float, float, float]:
     )
 
 
-def _rounded_up(seconds: float) -> float:
+def rounded_up(seconds: float) -> float:
     """Round up to one digit."""
     digit = 10.0 ** math.floor(math.log10(seconds))
     return math.ceil(seconds / digit) * digit

@@ -1,0 +1,152 @@
+"""The start-up that is left in a measured time, and large transfers that are too rare."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from airtcp import load, simulate
+from airtcp.distributions import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Exponential,
+    Pareto,
+    Uniform,
+)
+from airtcp.estimates import estimate
+from airtcp.estimates.startup import Startup, byte_median, startups
+from airtcp.estimates.traffic import Traffic
+from airtcp.results import SimulationResult
+
+#: 99 transfers of 1 kB, and one of a megabyte, which carries 91 % of the bytes.
+FEW_LARGE = Empirical(values=(1e3, 1e6), counts=(99, 1))
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 4
+[[flows]]
+stations = "laptop"
+direction = "download"
+[flows.application]
+kind = "web"
+size = {{ {size} }}
+think_time = {{ distribution = "exponential", mean = "1 s" }}
+[run]
+warmup = "{warmup_s} s"
+duration = "{measured_s} s"
+replications = 5
+seed = 2
+"""
+
+
+def of(size: str, *, warmup_s: int, measured_s: int) -> tuple[SimulationResult, Startup]:
+    text = SCENARIO.format(size=size, warmup_s=warmup_s, measured_s=measured_s)
+    result = simulate(load(text), threads=1)
+    (one,) = startups(Traffic(result.simulation.runs, result.scenario, None, "all"))
+    return result, one
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The law of which one transfer of 200 has 2 MB, others 5 kB: 14,975 B, 2/3 in large ones."""
+    path = tmp_path_factory.mktemp("sizes") / "sizes.csv"
+    path.write_text("size\n" + "5000\n" * 199 + "2000000\n", encoding="utf-8")
+    return f'distribution = "empirical", file = "{path.as_posix()}", column = "size"'
+
+
+@pytest.mark.parametrize(
+    ("law", "median"),
+    [
+        # Half of all bytes of exponential sizes are beyond x means: (1 + x) exp(-x) = 1/2.
+        (Exponential(mean=2.0), 2 * 1.67835),
+        # (scale / x)^(shape - 1) = 1/2: 4 scales; of a shape of 1.01 it is beyond all numbers.
+        (Pareto(shape=1.5, scale=3.0), 12.0),
+        (Pareto(shape=1.01, scale=3.0), math.inf),
+        # x^2 = 1/2 of those up to 1.
+        (Uniform(low=0.0, high=1.0), 0.5**0.5),
+        (Deterministic(value=7.0), 7.0),
+        (FEW_LARGE, 1e6),
+    ],
+)
+def test_half_of_all_bytes_are_in_sizes_up_to_the_byte_median(
+    law: Distribution, median: float
+) -> None:
+    assert byte_median(law) == pytest.approx(median, rel=2e-3)
+
+
+def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_seen(
+    large: str,
+) -> None:
+    result, one = of(large, warmup_s=5, measured_s=40)
+    runs = result.simulation.runs
+    assert all(run.books is not None for run in runs)
+    active_s, ended = (
+        sum(float(run.books.column(name).sum()) for run in runs if run.books is not None)
+        for name in ("active_s", "ended")
+    )
+
+    assert one.large_bytes == 2e6
+    assert one.takes_s == pytest.approx(2e6 / 14_975 * active_s / ended)
+    assert one.share == pytest.approx(one.takes_s * math.exp(-5.0 / one.takes_s) / 40.0)
+    assert one.enough_s * 0.1 == pytest.approx(one.share * 40.0)
+    assert one.expected == pytest.approx(ended / 200)
+
+
+def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(
+    large: str,
+) -> None:
+    result, one = of(large, warmup_s=1, measured_s=20)
+    assert one.is_short
+
+    time_s, goodput = (
+        estimate(result.simulation.runs, result.scenario, metric)
+        for metric in ("transfer_time_s", "goodput_bps")
+    )
+
+    assert time_s.interval.mean is None
+    assert time_s.interval.high is None
+    assert time_s.interval.low is not None
+    assert time_s.steadiness.state == "unsteady"
+    assert time_s.steadiness.at_least == time_s.interval.low
+    assert time_s.steadiness.simulate_s is not None
+    assert time_s.steadiness.simulate_s >= one.enough_s
+    # Goodput goes on, and is known no better than plain means tell; parts of a run have no start.
+    assert goodput.interval.half_width == pytest.approx(goodput.plain.half_width)
+    assert goodput.steadiness.state == "unsteady"
+    parts = estimate(result.simulation.runs, result.scenario, "goodput_bps", consecutive=True)
+    assert parts.interval.half_width is not None
+    assert parts.plain.half_width is not None
+    assert parts.interval.half_width < parts.plain.half_width
+
+
+def test_few_large_transfers_say_nothing_of_the_mean_and_much_of_goodput(
+    large: str,
+) -> None:
+    # Long beside what a large one takes; five replications of it have some ten large ones.
+    result, one = of(large, warmup_s=100, measured_s=100)
+    assert not one.is_short
+    assert one.is_rare
+
+    time_s, goodput = (
+        estimate(result.simulation.runs, result.scenario, metric)
+        for metric in ("transfer_time_s", "goodput_bps")
+    )
+
+    assert time_s.interval.mean is None
+    assert time_s.steadiness.state == "cannot tell"
+    assert "half of all bytes" in (time_s.steadiness.reason or "")
+    assert goodput.interval.mean is not None
+
+
+def test_runs_of_equal_transfers_are_neither_short_nor_rare() -> None:
+    size = 'distribution = "exponential", mean = "30 kB"'
+    result, one = of(size, warmup_s=5, measured_s=40)
+
+    assert not one.is_short
+    assert not one.is_rare
+    assert np.isclose(one.large_bytes, 1.67835 * 30e3, rtol=2e-3)
+    assert estimate(result.simulation.runs, result.scenario, "transfer_time_s").interval.mean
