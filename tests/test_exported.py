@@ -60,7 +60,7 @@ def test_verbs_stay_functions_whatever_is_imported() -> None:
         "import airtcp\n"
         "assert all(callable(f) for f in (airtcp.simulate, airtcp.predict, airtcp.compare, "
         "airtcp.load))\n"
-        "from airtcp.run.simulate import HEADLINES\n"
+        "from airtcp.run.simulate import TRACE_INTERVAL_S\n"
         "assert callable(airtcp.simulate)\n"
     )
 

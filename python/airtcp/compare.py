@@ -30,6 +30,7 @@ def compare(
     replications: int | None = None,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Predict and simulate a scenario, and set the answers side by side.
 
@@ -48,7 +49,12 @@ def compare(
 
     prediction = predict(scenario)
     result = simulate(
-        scenario, seed=seed, replications=replications, threads=threads, progress=progress
+        scenario,
+        seed=seed,
+        replications=replications,
+        threads=threads,
+        progress=progress,
+        tell=tell,
     )
     return side_by_side(prediction, result)
 

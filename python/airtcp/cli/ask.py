@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -159,6 +160,7 @@ def run(
                 replications=replications,
                 threads=threads,
                 progress=progress,
+                tell=None if quiet else partial(_of_file, scenario),
             )
         if measured is not None:
             result = with_testbed(result, measured)
@@ -281,6 +283,7 @@ def simulate(
                     replications=replications,
                     threads=threads,
                     progress=progress,
+                    tell=None if quiet else partial(_of_file, scenario),
                     trace=trace or False,
                     trace_interval_s=interval_s,
                     pcap=pcap,
@@ -293,6 +296,11 @@ def simulate(
                 result, lost = error.result, error
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, text, json=json, out=out, quiet=quiet, lost=lost)
+
+
+def _of_file(scenario: Path, words: str) -> None:
+    """Say something of a scenario file on stderr."""
+    note(f"{scenario}: {words}")
 
 
 def _tell_warmup(

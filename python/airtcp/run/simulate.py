@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, TypeVar
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
-from airtcp.run import HEADLINES, LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
+from airtcp.run.precision import beforehand, headlines, outlook
 from airtcp.run.processors import processors
 from airtcp.run.replications import Capture, Replications, Runner
 from airtcp.scenario.load import load
-from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
+from airtcp.stats import FIRST_ROUND, is_precise, next_round
 
 if TYPE_CHECKING:
     from airtcp.results.trace_file import TraceFile
@@ -46,6 +47,7 @@ def simulate(
     replications: int | None = None,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
     trace: bool | str | Path = False,
     trace_interval_s: float = TRACE_INTERVAL_S,
     pcap: str | Path | None = None,
@@ -59,8 +61,10 @@ def simulate(
     `seed` and `replications` replace those of the scenario; the scenario in the result is the one
     that was run. If it leaves the warm-up to us, that is found first, by pilots (`airtcp.warmup`).
     Without `replications`, a scenario with `precision` goes on, in rounds, until the intervals of
-    goodput and (where there are transfers) transfer time are within +-precision of their means or
-    `max_replications` is reached; `simulation.stopped` says which. `threads` is the number of
+    goodput and (where there are transfers) transfer time, by the improved estimates
+    (`airtcp.estimates`), are within +-precision of their means or `max_replications` is reached;
+    `simulation.stopped` says which. `tell` is told, before hours go by, that the precision is out
+    of reach. `threads` is the number of
     replications under way at a time (default: one per processor) and does not change any number.
     `progress` is called now and then with the fraction done, 0 to 1, of the replications planned so
     far.
@@ -130,7 +134,7 @@ def simulate(
             )
             with Replications(runner, threads, progress, interruption, file) as done:
                 try:
-                    stopped = _run(scenario, done)
+                    stopped = _run(scenario, done, tell)
                 except KeyboardInterrupt:
                     if not done.finished:
                         raise
@@ -251,27 +255,27 @@ def _trace_file(trace: bool | str | Path) -> AbstractContextManager[TraceFile | 
     return trace_file(Path(trace))
 
 
-def _run(scenario: ResolvedScenario, done: Replications) -> Stopped:
+def _run(
+    scenario: ResolvedScenario, done: Replications, tell: Callable[[str], None] | None
+) -> Stopped:
     run = scenario.run
     if run.precision is None:
         # The resolved form has exactly one of the two.
         assert run.replications is not None
         done.run_until(run.replications)
         return "replications"
+    told = tell is None
+    if tell is not None and (words := beforehand(scenario)) is not None:
+        tell(words)
     target = min(FIRST_ROUND, run.max_replications)
     while True:
         done.run_until(target)
-        headlines = _headlines(done.in_order(), run.confidence)
-        if is_precise(headlines, run.precision):
+        known = headlines(done.in_order(), scenario)
+        if is_precise(known, run.precision):
             return "precision"
         if target >= run.max_replications:
             return "cap"
-        target = next_round(headlines, run.precision, target, run.max_replications)
-
-
-def _headlines(runs: list[Replication], confidence: float) -> list[Interval]:
-    intervals = [
-        student_interval([run.answer["metrics"].get(name) for run in runs], confidence)
-        for name in HEADLINES
-    ]
-    return [interval for interval in intervals if interval.n > 0]
+        if not told and tell is not None and (words := outlook(known, scenario, target)):
+            tell(words)
+            told = True
+        target = next_round(known, run.precision, target, run.max_replications)

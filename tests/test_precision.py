@@ -1,0 +1,88 @@
+"""The precision that a run is to reach, by improved estimates, and where it is out of reach."""
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.estimates import estimate
+from airtcp.run.precision import beforehand, outlook
+from airtcp.scenario import Scenario
+from airtcp.stats import Interval
+from typer.testing import CliRunner
+
+WEB = """
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 5 }]
+flows = [{ stations = "laptop", direction = "download", application = { kind = "web", \
+size = { LAW, mean = "30 kB" }, think_time = { distribution = "exponential", mean = "5 s" } } }]
+run = { warmup = "5 s", duration = "20 s", precision = "5 %", max_replications = 60 }
+"""
+EXPONENTIAL = WEB.replace("LAW", 'distribution = "exponential"')
+PARETO = WEB.replace("LAW", 'distribution = "pareto", shape = 1.5')
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return airtcp.load(EXPONENTIAL)
+
+
+def test_a_run_goes_on_until_the_improved_intervals_are_narrow(scenario: Scenario) -> None:
+    """And no longer: the plain interval of the transfer time would have taken more."""
+    result = airtcp.simulate(scenario)
+
+    assert result.simulation.stopped == "precision"
+    told = [
+        estimate(result.simulation.runs, result.scenario, name)
+        for name in ("goodput_bps", "transfer_time_s")
+    ]
+    for one in told:
+        assert one.interval.relative_half_width is not None
+        assert one.interval.relative_half_width <= 0.05
+    assert any((one.plain.relative_half_width or 0.0) > 0.05 for one in told)
+
+
+def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario) -> None:
+    """+-10 % of 10 runs for 1 %: a hundred times the runs, 1000; the cap of 60 gives 4.1 %.
+
+    A replication is 25 s: 6 h 56 min.
+    """
+    wanted = scenario.vary({"run.precision": "1 %"})
+    known = [Interval(1.0, 0.9, 1.1, 10), Interval(2.0, 1.99, 2.01, 10)]
+
+    words = outlook(known, wanted, 10)
+
+    assert words is not None
+    assert "1.0 % would take about 1000 replications (6 h 56 min simulated)" in words
+    assert "run.max_replications is 60, which gives about 4.1 %" in words
+    # Few runs do not say, nor what is in reach, nor one that has no interval.
+    assert outlook(known, wanted, 5) is None
+    assert outlook(known, scenario, 10) is None
+    assert outlook([Interval(None, 17.0, None, 10)], wanted, 10) is None
+
+
+def test_sizes_without_a_variance_are_told_before_anything_runs(scenario: Scenario) -> None:
+    heavy = airtcp.load(PARETO)
+
+    words = beforehand(heavy)
+
+    assert words is not None
+    assert words.startswith("flows.laptop.application.size: has a Pareto law of shape 1.5")
+    assert "no variance" in words
+    assert "Allowed: a shape above 2" in words
+    assert beforehand(scenario) is None
+    assert beforehand(heavy.vary({"flows.laptop.application.size.shape": 2.1})) is None
+    assert beforehand(heavy.with_run(replications=3)) is None
+
+
+def test_the_command_says_both_on_stderr_and_once_each() -> None:
+    """2 % within 12 short runs of such sizes is out of reach; JSON stands alone on stdout."""
+    text = PARETO.replace("60 }", "12 }").replace("5 %", "2 %")
+
+    result = CliRunner().invoke(app, ["simulate", "-", "--json"], input=text)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("{")
+    assert result.stderr.count("has no variance") == 1
+    assert result.stderr.count("run.max_replications is 12") == 1
+    quiet = CliRunner().invoke(app, ["simulate", "-", "--json", "--quiet"], input=text)
+    assert quiet.stderr == ""
+    assert '"stopped": "cap"' in quiet.stdout
