@@ -44,6 +44,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_aggregation": (),
     "make_acks": ("802.11n", "limits", "bbr"),
     "make_concurrent_access": None,
+    "make_coverage": None,
     "make_paper_b": None,
     "make_paper_g": (),
     "make_paper_h": ("cycle",),

@@ -207,7 +207,7 @@ def failures(verdicts: Sequence[Verdict], of_pools: Sequence[Pool]) -> list[str]
             lines.append(f"{name}: cannot be judged, for its truth is not known well enough")
         elif one.coverage is not None and one.coverage < LEAST:
             lines.append(f"{name}: {one.coverage:.1%} hold the truth")
-        if one.gain is not None and one.gain < 1.0:
+        if one.gain is not None and one.gain < 0.995:
             lines.append(f"{name}: intervals are {1.0 / one.gain:.2f} times as wide as plain ones")
     declined = sum(one.is_declined for one in verdicts)
     if declined and declined >= DECLINED * len(verdicts):

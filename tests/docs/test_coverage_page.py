@@ -1,0 +1,30 @@
+"""The page of coverage: its stored numbers are those of today's estimates."""
+
+import json
+
+import pytest
+from intervals import judge, store
+from intervals.cells import METRICS, systems
+from intervals.measure import MEASURED
+
+RECORD = json.loads(MEASURED.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", ["processor-exponential-0.7", "processor-pareto-1"])
+def test_the_first_block_is_estimated_as_when_coverage_was_measured(name: str) -> None:
+    # Else: measure.py judge DIR --write, after the blocks have been made again if draws moved. The
+    # stored blocks have times as float32 and five digits are stored.
+    system = systems()[name]
+
+    stored = RECORD["first"][name]
+    found = judge.estimates(store.simulate(system, 0, replications=5), system.scenario(0))
+
+    for metric in METRICS:
+        assert judge.rounded(found[metric]) == pytest.approx(stored[metric], rel=5e-5)
+
+
+def test_each_cell_is_there_once() -> None:
+    names = [(one["system"], one["replications"], one["metric"]) for one in RECORD["cells"]]
+
+    assert len(set(names)) == len(names)
+    assert {system for system, *_ in names} <= set(systems())
