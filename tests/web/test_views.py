@@ -202,7 +202,7 @@ def test_every_standard_of_the_choice_makes_a_scenario(
 
 
 def test_where_no_model_answers_a_glance_does_with_its_source_and_its_interval(web: Web) -> None:
-    """What the page says is what `airtcp.glance` gives, whole and along a slider."""
+    """The words, the numbers and the table of the page are those of `airtcp.glance`."""
     status, told = web.ask("api/predict", {"source": {"example": "office-wifi5"}})
     assert status == 200, told
     seen = airtcp.glance(airtcp.load(str(directory() / "office-wifi5.toml")))

@@ -87,7 +87,7 @@ def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[st
 
 
 def _sentence(values: Mapping[str, Mapping[str, Any]], say: str) -> str:
-    """What is known of goodput and of the time of transfers, and whose it is; "" if nothing."""
+    """Tell goodput and the time of transfers, and whose numbers they are; "" of nothing."""
     parts = [
         text.format(values[name]["text"])
         for name, text in _WORDS

@@ -1,0 +1,126 @@
+"""Glances beside long runs of the same scenarios: the examples, an office, and random mixtures.
+
+Knows what was stored of long runs, and when these tell whether an interval holds. Does not know how
+a table looks.
+
+    nice -n 19 .venv/bin/python validation/accuracy/glances.py      # the long runs again: an hour
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from accuracy.mixed import MIXED, mixed
+from airtcp import glance, load, simulate
+from airtcp.examples import directory, examples
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.stats import Interval
+
+STORED: Final = Path(__file__).with_name("glances.json")
+METRICS: Final = ("goodput_bps", "transfer_time_s", "rtt_s", "packet_delay_s")
+OFFICE: Final = Path(__file__).parents[2] / "benches" / "scenarios" / "office-ax.toml"
+
+#: A long run judges an interval whose half width is at least so many times its own.
+_JUDGES: Final = 5.0
+#: Replications of a long run, its seed, and how many times as long as a glance each is.
+_REPLICATIONS: Final = 5
+_SEED: Final = 977
+_TIMES: Final = 50
+#: The parts of a long run that are warm-up, and the longest that it may be.
+_WARMUP: Final = 0.2
+_LONGEST_S: Final = 50_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One metric of one scenario: the glance's interval, and the long run's mean and half width."""
+
+    name: str
+    metric: str
+    seen: Interval
+    mean: float
+    half_width: float | None
+
+    @property
+    def is_judged(self) -> bool:
+        """Tell whether there is an interval, and the long run knows better."""
+        width = self.seen.half_width
+        return (
+            width is not None and self.half_width is not None and _JUDGES * self.half_width <= width
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether the interval has the long run's mean in it."""
+        assert self.seen.low is not None
+        assert self.seen.high is not None
+        return self.seen.low <= self.mean <= self.seen.high
+
+
+def scenarios() -> dict[str, ResolvedScenario]:
+    """All scenarios, by name."""
+    found: dict[str, ResolvedScenario] = {
+        one.name: load(str(directory() / f"{one.name}.toml")) for one in examples()
+    }
+    found["office-ax"] = load(OFFICE)
+    return found | {f"mixed {number}": loads(mixed(number)) for number in range(MIXED)}
+
+
+def points(names: list[str] | None = None) -> Iterator[Point]:
+    """Look at scenarios, all by default, and set what is seen beside the long runs."""
+    stored = json.loads(STORED.read_text("utf-8"))
+    for name, scenario in scenarios().items():
+        if names is not None and name not in names:
+            continue
+        seen = glance(scenario).metrics
+        for metric, (mean, half_width) in stored[name]["metrics"].items():
+            yield Point(name, metric, seen[metric], mean, half_width)
+
+
+def long_run(scenario: ResolvedScenario, stored: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Simulate a scenario for long: warm-up, measured time, and of each metric mean and width.
+
+    Both times are those that are stored, if any are.
+    """
+    if stored is None:
+        duration_s = min(_LONGEST_S, _TIMES * glance(scenario).simulation.simulated_s)
+        warmup_s = max(_WARMUP * duration_s, min(100.0, (scenario.run.warmup_ns or 0) / 1e9))
+    else:
+        duration_s, warmup_s = stored["duration_s"], stored["warmup_s"]
+    longer = scenario.with_run(
+        warmup_ns=round(warmup_s * 1e9),
+        duration_ns=round(duration_s * 1e9),
+        replications=_REPLICATIONS,
+        seed=_SEED,
+    )
+    metrics = simulate(longer, threads=1).metrics
+    return {
+        "warmup_s": warmup_s,
+        "duration_s": duration_s,
+        "metrics": {
+            name: [metrics[name].mean, metrics[name].half_width]
+            for name in METRICS
+            if metrics[name].mean is not None
+        },
+    }
+
+
+def main() -> None:
+    """Make and store all long runs."""
+    stored = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+    runs = {name: long_run(one, stored.get(name)) for name, one in scenarios().items()}
+    STORED.write_text(written(runs), encoding="utf-8")
+
+
+def written(stored: dict[str, Any]) -> str:
+    """Write what is stored, a line for each scenario."""
+    lines = (f"{json.dumps(name)}: {json.dumps(one)}" for name, one in stored.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
