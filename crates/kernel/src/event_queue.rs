@@ -3,15 +3,22 @@
 //! A class says what goes first among events of one instant (the caller numbers them); the
 //! sequence number makes events of one class first in, first out. Nothing is left to the heap's
 //! taste, so a run is the same on every machine. The queue knows nothing of what events mean.
+//!
+//! Timers of one length are scheduled in the order in which they go off. Events that come so wait in a
+//! lane, where the next one is at the front; a heap has all others.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-use crate::time::Time;
+use crate::time::{Duration, Time};
 
-/// Pending events of type `E`; `push` and `pop` take O(log n), `next_time` O(1).
+/// Pending events of type `E`; `push` and `pop` take O(log n), for timers of one length O(1), as
+/// `next_time` does.
 #[derive(Debug)]
 pub struct EventQueue<E> {
+    /// Events in the order of their keys, each less than [`NEARBY`] after the one before it.
+    lanes: [VecDeque<Entry<E>>; LANES],
+    /// All other events.
     heap: BinaryHeap<Reverse<Entry<E>>>,
     scheduled: u64,
     now: Time,
@@ -29,10 +36,22 @@ struct Entry<E> {
 
 const SEQUENCE_BITS: u32 = 56;
 
+/// One for delayed ACKs, and one for retransmissions.
+const LANES: usize = 2;
+
+/// The longest time between two events of a lane: a timer of another length would be an obstacle there.
+const NEARBY: Duration = Duration::from_millis(50);
+
 impl<E> EventQueue<E> {
     /// Makes an empty queue at the start of time.
     pub fn new() -> Self {
-        Self { heap: BinaryHeap::new(), scheduled: 0, now: Time::ZERO, next: Time::NEVER }
+        Self {
+            lanes: std::array::from_fn(|_| VecDeque::new()),
+            heap: BinaryHeap::new(),
+            scheduled: 0,
+            now: Time::ZERO,
+            next: Time::NEVER,
+        }
     }
 
     /// Schedules `event` for `time`, before all events of the same time with a larger `class`
@@ -45,15 +64,39 @@ impl<E> EventQueue<E> {
         let rank = (u64::from(class) << SEQUENCE_BITS) | self.scheduled;
         self.scheduled += 1;
         let key = u128::from(time.as_nanos()) << 64 | u128::from(rank);
-        self.heap.push(Reverse(Entry { key, event }));
+        let entry = Entry { key, event };
+        let is_behind = |last: &Entry<E>| last.key < key && time - last.time() < NEARBY;
+        match self.lanes.iter_mut().find(|lane| lane.back().is_none_or(is_behind)) {
+            Some(lane) => lane.push_back(entry),
+            None => self.heap.push(Reverse(entry)),
+        }
         self.next = self.next.min(time);
     }
 
     /// Takes the first event out, with its time.
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let Reverse(entry) = self.heap.pop()?;
+        let (mut place, mut first, mut second) = (LANES, NO_KEY, NO_KEY);
+        if let Some(Reverse(entry)) = self.heap.peek() {
+            first = entry.key;
+        }
+        for (lane, entries) in self.lanes.iter().enumerate() {
+            let key = entries.front().map_or(NO_KEY, |entry| entry.key);
+            if key < first {
+                (place, second, first) = (lane, first, key);
+            } else {
+                second = second.min(key);
+            }
+        }
+        // The one behind it may be before the first of the others.
+        let (entry, behind) = match self.lanes.get_mut(place) {
+            Some(lane) => (lane.pop_front()?, lane.front().map_or(NO_KEY, |entry| entry.key)),
+            None => {
+                let Reverse(entry) = self.heap.pop()?;
+                (entry, self.heap.peek().map_or(NO_KEY, |Reverse(entry)| entry.key))
+            }
+        };
         self.now = entry.time();
-        self.next = self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| entry.time());
+        self.next = time_of(second.min(behind));
         Some((self.now, entry.event))
     }
 
@@ -75,9 +118,16 @@ impl<E> Default for EventQueue<E> {
     }
 }
 
+/// The key of no event, after all others: at [`Time::NEVER`].
+const NO_KEY: u128 = u128::MAX;
+
+fn time_of(key: u128) -> Time {
+    Time::from_nanos((key >> 64) as u64)
+}
+
 impl<E> Entry<E> {
     fn time(&self) -> Time {
-        Time::from_nanos((self.key >> 64) as u64)
+        time_of(self.key)
     }
 }
 
@@ -113,6 +163,7 @@ impl<E> Eq for Entry<E> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RandomStream;
 
     #[test]
     fn order_is_time_then_class_then_sequence() {
@@ -131,6 +182,34 @@ mod tests {
             [(early, "first in"), (early, "second in"), (early, "second class"), (late, "late")]
         );
         assert_eq!(queue.next_time(), Time::NEVER);
+    }
+
+    /// 1,000 timers, half of them of 100 ms, each set up to 2 ms after the one before, while those that
+    /// are due go off: the order is that of a list which is searched for the first.
+    #[test]
+    fn lanes_change_no_order() {
+        let mut draws = RandomStream::new(1, 0, "queue", "times");
+        let (mut queue, mut list) = (EventQueue::new(), Vec::new());
+        let (mut now, mut gone_off) = (Time::ZERO, 0);
+        for number in 0..1_000_u32 {
+            now += Duration::from_micros(u64::from(draws.up_to(2_000)));
+            let lengths = [100, 100, 100, 1_000, 200 + u64::from(draws.up_to(300)), 0];
+            let time = now + Duration::from_millis(lengths[draws.up_to(5) as usize]);
+            let class = draws.up_to(2) as u8;
+            queue.push(time, class, number);
+            list.push((time, class, number));
+            while queue.next_time() <= now || number == 999 {
+                let &first = list.iter().min().expect("as many are in the list");
+                assert_eq!(queue.next_time(), first.0);
+                assert_eq!(queue.pop(), Some((first.0, first.2)));
+                list.retain(|&one| one != first);
+                gone_off += 1;
+                if list.is_empty() {
+                    break;
+                }
+            }
+        }
+        assert_eq!((gone_off, queue.pop(), queue.next_time()), (1_000, None, Time::NEVER));
     }
 
     #[test]

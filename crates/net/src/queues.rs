@@ -206,7 +206,6 @@ impl<B: Inspect> Queue<B> {
     }
 
     /// Does as [`Self::next`], but among the packets for `receiver`.
-    #[inline]
     pub fn next_for(
         &mut self,
         receiver: u32,
@@ -214,12 +213,34 @@ impl<B: Inspect> Queue<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let before = drops.len();
-        let packet =
-            policy!(&mut self.discipline, policy => policy.next_for(receiver, now, fits, drops));
-        self.len -= drops.len() - before;
-        self.taken += usize::from(packet.is_some());
-        packet
+        let mut taken = None;
+        self.hand_over_for(receiver, now, fits, |packet| taken = Some(packet), drops);
+        taken
+    }
+
+    /// Does as [`Self::next_for`], but gives the packet to `take`, and tells whether there was one.
+    // Inlined with `take`, as `hand_over` is.
+    #[inline(always)]
+    pub fn hand_over_for(
+        &mut self,
+        receiver: u32,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        take: impl FnOnce(Packet<B>),
+        drops: &mut Vec<Packet<B>>,
+    ) -> bool {
+        let is_taken = match &mut self.discipline {
+            Discipline::Lines(lines) => lines.hand_over(receiver, fits, take),
+            Discipline::Fifo(fifo) => fifo.next(now, fits, drops).map(take).is_some(),
+            other => {
+                let before = drops.len();
+                let packet = policy!(other, policy => policy.next_for(receiver, now, fits, drops));
+                self.len -= drops.len() - before;
+                packet.map(take).is_some()
+            }
+        };
+        self.taken += usize::from(is_taken);
+        is_taken
     }
 
     /// Tells once whether the packet that [`Self::enqueue`] has just dropped, the only one then, was a bare

@@ -39,6 +39,15 @@ impl Delays {
         }
     }
 
+    /// Does as [`Self::add`] with no delay at all.
+    #[inline(always)]
+    pub(crate) fn add_none(&mut self) {
+        match self.counts.first_mut() {
+            Some(count) if self.first == 0 => *count += 1,
+            _ => self.add_outside(0),
+        }
+    }
+
     #[cold]
     fn add_outside(&mut self, interval: usize) {
         let from = interval / DOUBLING * DOUBLING;
@@ -201,6 +210,19 @@ mod tests {
 
         let all_of = |delays: &Delays| (delays.until().collect::<Vec<_>>(), delays.sum_ns);
         assert_eq!(all_of(&sum), all_of(&all));
+    }
+
+    #[test]
+    fn none_is_a_delay_of_zero() {
+        let (mut first, mut last) = (of([]), of([70_000, 5]));
+        first.add_none();
+        first += &of([70_000, 5]);
+        last.add_none();
+        last.add_none();
+
+        let until = |delays: &Delays| delays.until().collect::<Vec<_>>();
+        assert_eq!(until(&first), until(&of([0, 5, 70_000])));
+        assert_eq!(until(&last), until(&of([0, 0, 5, 70_000])));
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub(crate) struct World<'a> {
     watchers: Watchers,
     measures: Measures,
     airtime: AirtimeAccount,
+    /// A flag: a flow always has one more datagram, and may wait for room in a queue.
+    has_saturated: bool,
     /// The reason for which the run cannot go on, if it cannot.
     failure: Option<RunError>,
     /// Packets that are not made here.
@@ -134,6 +136,7 @@ impl<'a> World<'a> {
                 groups::scopes(scenario),
             ),
             watchers: Watchers::new(scenario),
+            has_saturated: false,
             failure: None,
             ready: Vec::new(),
             access_point: nodes[access_point as usize].address,

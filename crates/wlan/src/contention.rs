@@ -42,7 +42,7 @@ pub use contender::{ContenderConfig, Retry};
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::counters::MacCounters;
 use crate::phy::PhyConfig;
-use crate::station::{AudibilityClass, ContenderId};
+use crate::station::{AudibilityClass, ContenderId, StationId};
 use access_scheme::Bursts;
 use contender::{Contender, State};
 use listener::{Listener, Listeners};
@@ -132,6 +132,36 @@ impl Contention {
             // When the exchange ends, it is asked what else there is.
             State::Backoff | State::Exchanging => {}
         }
+    }
+
+    /// Does as [`Self::frame_queued`] while an exchange is on the air, so that the medium is busy for all:
+    /// `answering` is the station that has received its data frame and not begun its MAC ACK, if such an
+    /// arrival finds the medium idle. In a `PLAIN` cell all hear all.
+    #[inline(always)]
+    pub(crate) fn frame_queued_meanwhile<const PLAIN: bool>(
+        &mut self,
+        id: ContenderId,
+        now: Time,
+        answering: Option<StationId>,
+    ) {
+        let contender = &mut self.contenders[id as usize];
+        let listener = self.listeners.of::<PLAIN>(contender.class);
+        debug_assert!(listener.busy);
+        let busy_periods = listener.busy_periods;
+        let group = &mut listener.groups[contender.group as usize];
+        let seems_idle = answering == Some(contender.station);
+        let until = match contender.state {
+            State::PostBackoff { until, since } if until > group.slot || since == busy_periods => {
+                until
+            }
+            State::PostBackoff { .. } | State::Idle => {
+                let at_once = seems_idle && self.settings.immediate_access;
+                group.slot + if at_once { 0 } else { u64::from(contender.draw_backoff()) }
+            }
+            _ => return self.frame_queued(id, now, seems_idle),
+        };
+        contender.state = State::Backoff;
+        group.insert(id, until);
     }
 
     /// Begins the transmissions of [`Self::next_access`], which make the medium busy for the class of

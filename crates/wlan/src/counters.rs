@@ -3,29 +3,31 @@
 use std::ops::{Add, AddAssign, Sub};
 
 /// The counts of a contender in its contention for the medium.
+// In this order, what each exchange counts is in one cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct MacCounters {
     /// Transmissions that began (of an RTS or a data frame).
     pub attempts: u64,
-    /// Those that collided.
-    pub collisions: u64,
-    /// Those that reached nobody, though they did not collide.
-    pub failures: u64,
     /// Those that led to a MAC ACK.
     pub successes: u64,
+    /// Backoffs drawn.
+    pub draws: u64,
+    /// Those transmissions that collided.
+    // Between the two that are always counted together, which would be added as a vector otherwise.
+    pub collisions: u64,
+    /// Sum of CW over the backoffs drawn.
+    pub cw_sum: u64,
+    /// Transmissions that reached nobody, though they did not collide.
+    pub failures: u64,
     /// Frames to all that did not collide.
     pub broadcasts: u64,
     /// Frames to all that did.
     pub broadcast_collisions: u64,
     /// Frames given up at the retry limit.
     pub drops: u64,
-    /// Backoffs drawn.
-    pub draws: u64,
     /// Accesses that a queue of higher priority of the same station took.
-    // Between the two that are always counted together, which would be added as a vector otherwise.
     pub internal_collisions: u64,
-    /// Sum of CW over the backoffs drawn.
-    pub cw_sum: u64,
     /// The MPDUs of PPDUs that did not collide, counted when they arrive, where frames are aggregated.
     pub mpdus: u64,
     /// Those that were lost by errors.

@@ -14,14 +14,14 @@ use crate::station::{ContenderId, StationId};
 /// ready in consequence is told in [`Self::next_ready`], or after [`Cell::advance`](crate::Cell::advance).
 pub trait Supply<P> {
     /// Dequeues what goes next from the queue of `contender`, which has got at the medium and sends one
-    /// frame, and hands it over to `take` if it `fits`. Returns whether it did: it does not if there is
+    /// frame, and hands it over to `take` if it `fits`, as is asked with its receiver and its bits. Returns whether it did: it does not if there is
     /// nothing, or the next does not fit. The queue chooses receiver and packet in one look, and the
     /// packet is copied once; a sender of several frames asks [`Self::receiver`] and [`Self::next_for`].
     fn next(
         &mut self,
         contender: ContenderId,
         now: Time,
-        fits: impl FnOnce(&Msdu<P>) -> bool,
+        fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<P>),
     ) -> bool;
 
@@ -37,15 +37,17 @@ pub trait Supply<P> {
     where
         P: 'a;
 
-    /// Dequeues what goes next from the queue of `contender` to `receiver`, if its size in bits
-    /// `fits`. `None` if there is nothing, or the next does not fit.
+    /// Dequeues what goes next from the queue of `contender` to `receiver`, and hands it over to `take` if its
+    /// size in bits `fits`. Returns whether it did: it does not if there is nothing, or the next does not
+    /// fit.
     fn next_for(
         &mut self,
         contender: ContenderId,
         receiver: StationId,
         now: Time,
         fits: impl FnOnce(u64) -> bool,
-    ) -> Option<Msdu<P>>;
+        take: impl FnOnce(Msdu<P>),
+    ) -> bool;
 
     /// Returns whether the queue of `contender` has anything to hand over.
     fn has_next(&self, contender: ContenderId) -> bool;

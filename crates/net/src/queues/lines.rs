@@ -65,19 +65,38 @@ impl<B> Lines<B> {
     }
 
     /// Takes the first packet out of the line of `receiver`, if it `fits`.
-    #[inline]
-    fn take(&mut self, receiver: u32, fits: impl FnOnce(&Packet<B>) -> bool) -> Option<Packet<B>> {
+    fn take(&mut self, receiver: u32, fits: impl FnOnce(&Packet<B>) -> bool) -> Option<Packet<B>>
+    where
+        B: Copy,
+    {
+        let mut taken = None;
+        self.hand_over(receiver, fits, |packet| taken = Some(packet));
+        taken
+    }
+
+    /// Does as [`Self::take`], but gives the packet to `take`, which copies it from where it waits, and tells
+    /// whether there was one.
+    #[inline(always)]
+    pub(super) fn hand_over(
+        &mut self,
+        receiver: u32,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        take: impl FnOnce(Packet<B>),
+    ) -> bool
+    where
+        B: Copy,
+    {
         if self.taken.is_some_and(|(_, before)| before != receiver) {
             self.update_heads();
         }
-        let line = self.lines.get_mut(receiver as usize)?;
-        let (_, head) = line.front()?;
-        if !fits(head) {
-            return None;
-        }
-        let (number, packet) = line.pop_front()?;
+        let Some(line) = self.lines.get_mut(receiver as usize) else { return false };
+        let Some(&(number, packet)) = line.front().filter(|(_, head)| fits(head)) else {
+            return false;
+        };
+        take(packet);
+        line.pop_front();
         self.taken.get_or_insert((number, receiver));
-        Some(packet)
+        true
     }
 }
 

@@ -21,12 +21,12 @@ impl Supply<Packet> for World<'_> {
         &mut self,
         contender: ContenderId,
         now: Time,
-        fits: impl FnOnce(&Msdu<Packet>) -> bool,
+        fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<Packet>),
     ) -> bool {
         let queue = &mut self.transmitters[contender as usize].queue;
         let before = queue.len();
-        let fits = |packet: &Packet| fits(&msdu(*packet));
+        let fits = |packet: &Packet| fits(packet.to, packet.bits);
         let is_taken = queue.hand_over(now, fits, |packet| take(msdu(packet)), &mut self.drops);
         if !self.drops.is_empty() {
             self.settle_asked(contender, before);
@@ -43,21 +43,24 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.receiver(waiting)
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_for(
         &mut self,
         contender: ContenderId,
         receiver: StationId,
         now: Time,
         fits: impl FnOnce(u64) -> bool,
-    ) -> Option<Msdu<Packet>> {
+        take: impl FnOnce(Msdu<Packet>),
+    ) -> bool {
         let queue = &mut self.transmitters[contender as usize].queue;
         let before = queue.len();
-        let packet = queue.next_for(receiver, now, |packet| fits(packet.bits), &mut self.drops);
+        let fits = |packet: &Packet| fits(packet.bits);
+        let take = |packet| take(msdu(packet));
+        let is_taken = queue.hand_over_for(receiver, now, fits, take, &mut self.drops);
         if !self.drops.is_empty() {
             self.settle_asked(contender, before);
         }
-        packet.map(msdu)
+        is_taken
     }
 
     #[inline]
@@ -290,7 +293,12 @@ impl World<'_> {
         let packet = &mpdu.payload;
         let scope = packet.body.scope;
         if let Some(came) = came {
-            self.measures.scopes[scope as usize].latency.reorder.add(self.now - came);
+            let reorder = &mut self.measures.scopes[scope as usize].latency.reorder;
+            if came == self.now {
+                reorder.add_none();
+            } else {
+                reorder.add(self.now - came);
+            }
         }
         let at = came.unwrap_or(self.now);
         self.measures.payload_received(at, scope, packet.body.payload_bytes());

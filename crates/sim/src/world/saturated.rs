@@ -14,6 +14,7 @@ impl World<'_> {
     pub(super) fn saturate(&mut self, flow_id: u32, side: Side, bytes: u32) {
         let flow = &mut self.flows[flow_id as usize];
         flow.saturated = Some((side, bytes));
+        self.has_saturated = true;
         let node_id = match side {
             Side::Server => flow.access_point,
             Side::Station => flow.station,

@@ -54,7 +54,8 @@ impl World<'_> {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         let has_next = transmitter.queue.done(self.now, packet, &mut self.drops);
-        let fills_places = packet.body.is_datagram() || !transmitter.blocked.is_empty();
+        let fills_places =
+            packet.body.is_datagram() || self.has_saturated && !transmitter.blocked.is_empty();
         if fills_places || !self.drops.is_empty() {
             let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
             let has_next = self.fill_place(id, packet, before);

@@ -37,22 +37,24 @@ pub enum Retry {
 }
 
 /// A contender, and how it stands.
+// In this order, what an exchange looks at is in two cache lines: what decides, and what is counted.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Contender {
     pub(crate) state: State,
-    pub(crate) station: StationId,
-    pub(crate) class: AudibilityClass,
+    pub(crate) backoffs: RandomStream,
+    pub(crate) cw: u32,
     /// The place of its group in the listener of its class.
     pub(crate) group: u32,
-    pub(crate) cw: u32,
     pub(crate) cw_min: u32,
+    pub(crate) station: StationId,
+    pub(crate) class: AudibilityClass,
     pub(crate) cw_max: u32,
+    pub(crate) counters: MacCounters,
     /// The number of failures in a row that raise CW before one more sets it back; `None`: a drop does.
     most_failures: Option<u32>,
     /// Failures in a row (QSRC) up to now; out of date while CW is CWmin, where it is zero.
     failures: u32,
-    pub(crate) backoffs: RandomStream,
-    pub(crate) counters: MacCounters,
 }
 
 /// The state of a contender.

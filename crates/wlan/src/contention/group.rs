@@ -83,9 +83,9 @@ impl Group {
     }
 
     /// Counts the slots that have passed when the medium becomes busy at `now`, and `boundary_slots`
-    /// beyond them once the inter-frame space has passed. The contenders whose backoff ends at this
-    /// instant are added to `together`.
-    #[inline]
+    /// beyond them once the inter-frame space has passed. Returns the contender whose backoff ends at this
+    /// instant, if it is one alone; several are added to `together`.
+    #[inline(always)]
     pub(crate) fn freeze(
         &mut self,
         now: Time,
@@ -93,13 +93,14 @@ impl Group {
         slot_time: Duration,
         boundary_slots: u64,
         together: &mut Vec<ContenderId>,
-    ) {
+    ) -> Option<ContenderId> {
         if self.next_access(idle_from, slot_time) == now {
-            let alone = self.begin(boundary_slots, together);
-            together.extend(alone);
-        } else if now >= self.origin(idle_from) {
+            return self.begin(boundary_slots, together);
+        }
+        if now >= self.origin(idle_from) {
             self.slot += (now - self.origin(idle_from)) / slot_time + boundary_slots;
         }
+        None
     }
 }
 

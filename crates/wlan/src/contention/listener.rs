@@ -68,15 +68,41 @@ impl Listener {
         self.busy = true;
         self.next_access = Time::NEVER;
         self.busy_periods += 1;
-        if let [group] = &mut self.groups[..]
-            && self.strays.is_empty()
-            && (PLAIN || self.bursts.is_none())
-        {
-            // Nearly always under the DCF: the next access is that of the only group.
-            group.begin(settings.boundary_slots, together)
-        } else {
-            self.freeze(now, settings, contenders, together)
+        if !self.strays.is_empty() || !PLAIN && self.bursts.is_some() {
+            return self.freeze(now, settings, contenders, together);
         }
+        if let [group] = &mut self.groups[..] {
+            // Nearly always under the DCF: the next access is that of the only group.
+            return group.begin(settings.boundary_slots, together);
+        }
+        let alone = self.freeze_groups(now, settings, together);
+        if together.is_empty() {
+            return alone;
+        }
+        together.extend(alone);
+        None
+    }
+
+    /// Counts the slots that have passed in all groups when the medium becomes busy at `now`. Returns a
+    /// contender whose backoff ends at this instant, if there is one; others are added to `together`.
+    #[inline(always)]
+    fn freeze_groups(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        together: &mut Vec<ContenderId>,
+    ) -> Option<ContenderId> {
+        let (idle_from, slot_time) = (self.idle_from, settings.slot_time);
+        let mut alone: Option<ContenderId> = None;
+        for group in &mut self.groups {
+            let one = group.freeze(now, idle_from, slot_time, settings.boundary_slots, together);
+            if let Some(one) = one
+                && let Some(other) = alone.replace(one)
+            {
+                together.push(other);
+            }
+        }
+        alone
     }
 
     /// Makes the medium busy from `now` on. Backoffs that end at this instant are those of senders, as
@@ -97,8 +123,8 @@ impl Listener {
     }
 
     /// Counts the slots that have passed when the medium becomes busy at `now`, and freezes all
-    /// backoffs. Adds those that end at this instant to `together`, and returns the contender if it is
-    /// one alone.
+    /// backoffs. Returns the contender whose backoff ends at this instant, if it is one alone; several are
+    /// added to `together`.
     #[inline(never)]
     fn freeze(
         &mut self,
@@ -107,15 +133,7 @@ impl Listener {
         contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
-        for group in &mut self.groups {
-            group.freeze(
-                now,
-                self.idle_from,
-                settings.slot_time,
-                settings.boundary_slots,
-                together,
-            );
-        }
+        let alone = self.freeze_groups(now, settings, together);
         if !self.strays.is_empty() {
             self.settle_strays(now, settings, contenders, together);
         }
@@ -124,7 +142,11 @@ impl Listener {
         {
             together.push(bursts.contender);
         }
-        if let [alone] = together[..] { Some(alone) } else { None }
+        if together.is_empty() {
+            return alone;
+        }
+        together.extend(alone);
+        if together.len() == 1 { together.pop() } else { None }
     }
 
     /// Ends the busy period: all inter-frame spaces begin at `time`.
@@ -146,7 +168,13 @@ impl Listener {
         let mut next = match &self.groups[..] {
             // All have the same inter-frame space under the DCF.
             [group] => of_group(group),
-            groups => groups.iter().map(of_group).min().unwrap_or(Time::NEVER),
+            groups => {
+                let mut first = Time::NEVER;
+                for group in groups {
+                    first = first.min(of_group(group));
+                }
+                first
+            }
         };
         for stray in &self.strays {
             if stray.has_frame {

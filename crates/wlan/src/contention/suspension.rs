@@ -27,7 +27,9 @@ impl Contention {
             // A frame that came just now finds the NAV set, and needs a backoff.
             stray.from = stray.from.max(now + self.settings.slot_time);
         }
-        let _ = listener.medium_busy(now, &self.settings, &mut self.contenders, &mut self.together);
+        let alone =
+            listener.medium_busy(now, &self.settings, &mut self.contenders, &mut self.together);
+        self.together.extend(alone);
         for id in self.together.drain(..) {
             let contender = &mut self.contenders[id as usize];
             contender.state = State::Backoff;

@@ -15,7 +15,7 @@ use crate::config::{Delivery, FailedBlockAck, MacConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
-use crate::frame::{Frames, Mpdu, Ppdu, Psdu};
+use crate::frame::{Frames, Mpdu, Msdu, Ppdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
@@ -271,16 +271,14 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         let exchange = &self.exchanges[class as usize];
         let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
         let room = exchange.room(left.unwrap_or(queue.txop_limit));
-        let fits = |psdu: Growing, bits: u64| {
-            if is_sample && psdu.is_begun() {
-                return false;
-            }
-            let psdu = psdu.with(bits);
-            exchange.fits(psdu, room) && left.is_none_or(|left| exchange.times(psdu).total <= left)
+        let fits = |psdu: Growing, grown: Growing| {
+            !(is_sample && psdu.is_begun())
+                && exchange.fits(grown, room)
+                && left.is_none_or(|left| exchange.times(grown).total <= left)
         };
         let mut psdu = Growing::default();
         let mut mpdus = std::mem::take(&mut self.spare);
-        while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, bits)) {
+        while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, psdu.with(bits))) {
             psdu = psdu.with(bits);
         }
         if window.waiting() == 0 {
@@ -288,13 +286,22 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
             let end = window.start(&mpdus) + self.window;
             let header_bits = air.frames.mac_header_bits();
             while window.next_id() < end {
-                let fits_alone = |bits| fits(psdu, air.frames.mpdu_bits(bits));
-                let Some(msdu) = supply.next_for(by, receiver, now, fits_alone) else { break };
-                let (id, bits) = (window.take_id(), air.frames.mpdu_bits(msdu.bits));
+                let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
+                let fits_alone = |bits| {
+                    grown = psdu.with(air.frames.mpdu_bits(bits));
+                    fits(psdu, grown)
+                };
+                let take = |msdu: Msdu<P>| {
+                    bits = air.frames.mpdu_bits(msdu.bits);
+                    mpdus.push(packet_of(id, receiver, bits, msdu.payload));
+                };
+                if !supply.next_for(by, receiver, now, fits_alone, take) {
+                    break;
+                }
+                window.take_id();
                 let mut packets = Packets::of(bits - header_bits);
-                psdu = psdu.with(bits);
+                psdu = grown;
                 originator.next_id += 1;
-                mpdus.push(packet_of(id, receiver, bits, msdu.payload));
                 while exchange.has_amsdus() {
                     let grown = |bits| {
                         let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
@@ -305,13 +312,18 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
                         exchange.fits_packets(packets, header_bits, psdu, room)
                             && left.is_none_or(|left| exchange.times(psdu).total <= left)
                     };
-                    let Some(msdu) = supply.next_for(by, receiver, now, fits_too) else { break };
-                    let (with_it, psdu_with_it) = grown(msdu.bits);
-                    let bits = with_it.bits() - packets.bits();
+                    let mut with_it = (packets, psdu);
+                    let take = |msdu: Msdu<P>| {
+                        with_it = grown(msdu.bits);
+                        let bits = with_it.0.bits() - packets.bits();
+                        let further = packet_of(id, receiver, bits, msdu.payload);
+                        mpdus.push(Mpdu { is_further: true, ..further });
+                    };
+                    if !supply.next_for(by, receiver, now, fits_too, take) {
+                        break;
+                    }
                     originator.next_id += 1;
-                    let further = packet_of(id, receiver, bits, msdu.payload);
-                    mpdus.push(Mpdu { is_further: true, ..further });
-                    (packets, psdu) = (with_it, psdu_with_it);
+                    (packets, psdu) = with_it;
                 }
             }
         }

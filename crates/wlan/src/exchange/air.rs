@@ -44,7 +44,8 @@ pub(crate) struct Air<P> {
     pub(super) retry_limit: u16,
     /// The limit of data frames that were lost after their RTS had got through.
     pub(super) long_retry_limit: u16,
-    answers_seem_to_find_it_idle: bool,
+    /// True if a station that has received a data frame finds the medium idle up to its own MAC ACK.
+    pub(super) answers_seem_to_find_it_idle: bool,
     /// True if exchanges may take the straight line; only tests say no.
     pub(crate) goes_straight: bool,
     #[cfg(any(test, feature = "testing"))]
@@ -111,7 +112,8 @@ impl<P: Clone> Air<P> {
             retry_limit: limit(mac.short_retry_limit),
             long_retry_limit: limit(mac.long_retry_limit),
             answers_seem_to_find_it_idle: mac.rules.arrival_before_own_ack
-                == ArrivalBeforeOwnAck::Idle,
+                == ArrivalBeforeOwnAck::Idle
+                && phy.sifs > Duration::ZERO,
             goes_straight: true,
             #[cfg(any(test, feature = "testing"))]
             straight: 0,

@@ -18,9 +18,11 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) {
         self.medium.clear();
+        let mut beacon = None;
         for place in 0..self.contention.colliders().len() {
             let by = self.contention.colliders()[place];
             let sent = if self.beacons.is_due(by) {
+                beacon = Some(by);
                 start + self.beacons.airtime()
             } else {
                 start + exchange.first_frame(self, by, start, supply)
@@ -32,14 +34,12 @@ impl<P: Clone> Air<P> {
         self.counters.collisions += 1;
         self.counters.simultaneous_sends += u64::from(self.is_simultaneous_send(exchange));
         supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
-        let mut beacon = None;
-        let watches = supply.watches_colliders();
-        for place in 0..self.contention.colliders().len() {
-            let by = self.contention.colliders()[place];
-            if self.beacons.is_due(by) {
-                beacon = Some(by);
-            } else if watches {
-                self.tell_of_collider(exchange, by, start, supply);
+        if supply.watches_colliders() {
+            for place in 0..self.contention.colliders().len() {
+                let by = self.contention.colliders()[place];
+                if beacon != Some(by) {
+                    self.tell_of_collider(exchange, by, start, supply);
+                }
             }
         }
         if let Some(by) = beacon {

@@ -17,8 +17,9 @@ pub(super) struct Milestones {
     pub(super) total: Duration,
 }
 
-/// The sending side of one queue: what the MAC holds of it.
+/// The sending side of one queue: what the MAC holds of it. It begins with a cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Originator<P> {
     pub(crate) station: StationId,
     pub(super) txop_limit: Duration,
@@ -77,18 +78,19 @@ impl<P> Originator<P> {
         supply: &mut S,
     ) -> &mut Mpdu<P> {
         if self.psdu.is_none() {
-            supply.next(by, now, |_| true, |msdu| self.take(msdu, frames));
+            let headers = frames.mpdu_bits(0);
+            supply.next(by, now, |_, _| true, |msdu| self.take(msdu, headers));
         }
         self.psdu.as_mut().expect("who contends has a frame").only()
     }
 
-    /// Holds a frame that its queue has handed over.
+    /// Holds a frame that its queue has handed over, with so many bits of headers.
     #[inline(always)]
-    pub(super) fn take(&mut self, msdu: Msdu<P>, frames: &FrameTable) {
+    pub(super) fn take(&mut self, msdu: Msdu<P>, headers: u64) {
         let held = self.psdu.replace(Psdu::from(Mpdu {
             id: self.next_id,
             receiver: msdu.receiver,
-            bits: frames.mpdu_bits(msdu.bits),
+            bits: headers + msdu.bits,
             is_further: false,
             failures: 0,
             failures_after_rts: 0,

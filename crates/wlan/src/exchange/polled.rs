@@ -20,15 +20,15 @@
 //! Whom the access point polls is in [`turns`].
 
 mod contended;
+mod fate;
 mod turns;
 
 use airtcp_kernel::{Duration, Time};
 
-use super::air::loses;
 use super::roles::{Roles, first_of_access_point};
 use super::single::Single;
 use super::txop_ends::CF_END_BITS;
-use super::{Air, OnAir, Originator};
+use super::{Air, OnAir};
 use crate::config::{MacConfig, PollOrder};
 use crate::contention::ContenderConfig;
 use crate::events::{Began, CfFrame, MacEvent, Supply};
@@ -412,36 +412,6 @@ impl Polled {
         air.set_on_air(OnAir::ContentionFree, until);
     }
 
-    /// Releases the frame of `by`, which knows that it has come.
-    fn acknowledged_without_contention<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let originator = &mut air.originators[by as usize];
-        if let Some(psdu) = &mut originator.psdu {
-            supply.acknowledged(now, by, psdu.only());
-            originator.release();
-            air.counters.contention_free_successes += 1;
-            air.contention.succeeded_without_contention(by);
-        }
-    }
-
-    /// Counts a failure of the frame of `by`, which is sent again another time, or given up.
-    fn failed_without_contention<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let retry = air.retry(by);
-        air.contention.failed_without_contention(by, retry);
-        air.after_failure(self, by, retry, now, supply);
-    }
-
     /// Ends the period, as all have heard the CF-End: they contend again.
     fn contention_free_ends<P: Clone, S: Supply<P>>(
         &mut self,
@@ -456,41 +426,6 @@ impl Polled {
         }
         air.contention.medium_idle(ALL_HEAR_ALL, now);
         air.fall_silent();
-    }
-}
-
-impl<P: Clone> Air<P> {
-    /// Draws whether the frame that `by` has sent is lost by an error.
-    fn loses_held(&mut self, by: ContenderId) -> bool {
-        let Originator { station, psdu: Some(psdu), .. } = &mut self.originators[by as usize]
-        else {
-            return false;
-        };
-        !self.is_perfect
-            && loses(&mut self.errors, &self.roles, &self.frames, *station, psdu.only())
-    }
-
-    fn tell_of_cf_loss<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        if let Some(psdu) = self.originators[by as usize].frames() {
-            // There was no time kept for an answer alone.
-            supply.on_event(now, MacEvent::Lost { by, psdu, answer: (now, now) });
-        }
-    }
-
-    /// Receives the data frame of `by`, unless it had come before, and its acknowledgment was lost.
-    fn received_without_contention<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if let Some(psdu) = &mut self.originators[by as usize].psdu {
-            let mpdu = psdu.only();
-            if !mpdu.is_received {
-                mpdu.is_received = true;
-                supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
-            }
-        }
     }
 }
 

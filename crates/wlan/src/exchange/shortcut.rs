@@ -69,7 +69,7 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) -> Option<Time> {
-        let Self { originators, frames, roles, beacons, errors, .. } = self;
+        let Self { originators, frames, roles, beacons, errors, contention, .. } = self;
         // Looked up once: this is most of what a run does.
         let originator = &mut originators[by as usize];
         let station = originator.station;
@@ -91,29 +91,25 @@ impl<P: Clone> Air<P> {
         }
         mpdu.is_received = true;
         supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
-        if let Some(contender) = supply.next_ready() {
-            let receiver = mpdu.receiver;
-            self.medium.begin_alone(by, received);
-            self.answers(by, receiver, received, end);
-            self.frame_ready(contender, received);
-            self.frames_ready(received, supply);
-            if !play_until::<P, E, S>(&self.beacons, end, supply) {
-                return None;
+        let receiver = mpdu.receiver;
+        while let Some(contender) = supply.next_ready() {
+            // Most often it is the receiver, whose MAC ACK has not begun.
+            let answering = self.answers_seem_to_find_it_idle.then_some(receiver);
+            if E::PLAIN {
+                contention.frame_queued_meanwhile::<true>(contender, received, answering);
+            } else {
+                contention.frame_queued_meanwhile::<false>(contender, received, answering);
             }
-            self.count_straight();
-            self.takes_ack(exchange, by, end, supply)
-        } else if play_until::<P, E, S>(beacons, end, supply) {
-            let has_next = supply.acknowledged(end, by, mpdu);
-            let receiver = mpdu.receiver;
-            originator.release();
-            self.count_straight();
-            self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply)
-        } else {
-            let receiver = mpdu.receiver;
+        }
+        if !play_until::<P, E, S>(beacons, end, supply) {
             self.medium.begin_alone(by, received);
             self.answers(by, receiver, received, end);
-            None
+            return None;
         }
+        let has_next = supply.acknowledged(end, by, mpdu);
+        originator.release();
+        self.count_straight();
+        self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply)
     }
 
     /// Counts an exchange that was played to its end here, for tests alone.

@@ -8,7 +8,6 @@ use super::air::loses;
 use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
-use crate::frame::Msdu;
 use crate::station::ContenderId;
 
 /// The exchanges of a cell under the DCF or EDCA that does not aggregate.
@@ -161,15 +160,11 @@ impl<P: Clone> Air<P> {
         let Self { originators, frames, roles, .. } = self;
         let originator = &mut originators[by as usize];
         let station = originator.station;
-        let fits = |msdu: &Msdu<P>| {
-            let bits = frames.mpdu_bits(msdu.bits);
-            frames.times(roles.rate_class(station, msdu.receiver), bits).total <= left
+        let headers = frames.mpdu_bits(0);
+        let fits = |receiver, bits| {
+            frames.times(roles.rate_class(station, receiver), headers + bits).total <= left
         };
-        let mut next = None;
-        supply.next(by, now, fits, |msdu| next = Some(msdu));
-        let Some(msdu) = next else { return false };
-        originator.take(msdu, frames);
-        true
+        supply.next(by, now, fits, |msdu| originator.take(msdu, headers))
     }
 
     /// Waits for the answer to the data frame of `by` that would be over at `end`: the frame has ended

@@ -42,7 +42,7 @@ impl<P> TransmitWindow<P> {
         }
     }
 
-    /// Takes the number of the next new frame.
+    /// Takes the number of the next new frame, and returns it.
     pub(crate) fn take_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id - 1

@@ -51,7 +51,7 @@ impl Supply<u32> for Queues {
         &mut self,
         _: ContenderId,
         _: Time,
-        _: impl FnOnce(&Msdu<u32>) -> bool,
+        _: impl FnOnce(StationId, u64) -> bool,
         _: impl FnOnce(Msdu<u32>),
     ) -> bool {
         panic!("a receiver is asked for first")
@@ -72,10 +72,12 @@ impl Supply<u32> for Queues {
         receiver: StationId,
         _: Time,
         fits: impl FnOnce(u64) -> bool,
-    ) -> Option<Msdu<u32>> {
+        take: impl FnOnce(Msdu<u32>),
+    ) -> bool {
         let queue = &mut self.packets[contender as usize];
-        let place = queue.iter().position(|msdu| msdu.receiver == receiver)?;
-        if fits(queue[place].bits) { queue.remove(place) } else { None }
+        let place = queue.iter().position(|msdu| msdu.receiver == receiver);
+        let place = place.filter(|&place| fits(queue[place].bits));
+        place.and_then(|place| queue.remove(place)).map(take).is_some()
     }
 
     fn has_next(&self, contender: ContenderId) -> bool {

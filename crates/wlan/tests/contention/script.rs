@@ -90,11 +90,11 @@ impl Supply<u32> for Queues {
         &mut self,
         contender: ContenderId,
         _: Time,
-        fits: impl FnOnce(&Msdu<u32>) -> bool,
+        fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<u32>),
     ) -> bool {
         let queue = &mut self.packets[contender as usize];
-        let is_next = queue.front().is_some_and(fits);
+        let is_next = queue.front().is_some_and(|msdu| fits(msdu.receiver, msdu.bits));
         if is_next && let Some(msdu) = queue.pop_front() {
             take(msdu);
         }
@@ -115,7 +115,8 @@ impl Supply<u32> for Queues {
         _: StationId,
         _: Time,
         _: impl FnOnce(u64) -> bool,
-    ) -> Option<Msdu<u32>> {
+        _: impl FnOnce(Msdu<u32>),
+    ) -> bool {
         panic!("DCF sends one frame at a time")
     }
 

@@ -13,7 +13,6 @@ use airtcp_kernel::Time;
 use super::{Polled, class_of_poll};
 use crate::events::Supply;
 use crate::exchange::{Air, OnAir};
-use crate::frame::Msdu;
 use crate::station::{ContenderId, StationId};
 
 /// The next action of the access point.
@@ -127,10 +126,7 @@ impl Polled {
             let to = psdu.frames().receiver();
             (round.takes_data(to, next) && fits(to, psdu.frames().bits())).then_some(to)
         } else {
-            let goes = |msdu: &Msdu<P>| {
-                let to = msdu.receiver;
-                round.takes_data(to, next) && fits(to, headers + msdu.bits)
-            };
+            let goes = |to, bits| round.takes_data(to, next) && fits(to, headers + bits);
             supply.next(self.access_point, now, goes, |msdu| taken = Some(msdu));
             taken.as_ref().map(|msdu| msdu.receiver)
         };
@@ -146,7 +142,7 @@ impl Polled {
             round.poll(to, has_data);
         }
         if let Some(msdu) = taken {
-            access_point.take(msdu, frames);
+            access_point.take(msdu, headers);
         }
         turn
     }
@@ -172,9 +168,9 @@ impl Polled {
             return fits(psdu.frames().bits());
         }
         let mut taken = None;
-        supply.next(by, now, |msdu| fits(headers + msdu.bits), |msdu| taken = Some(msdu));
+        supply.next(by, now, |_, bits| fits(headers + bits), |msdu| taken = Some(msdu));
         let Some(msdu) = taken else { return false };
-        originator.take(msdu, frames);
+        originator.take(msdu, headers);
         true
     }
 }

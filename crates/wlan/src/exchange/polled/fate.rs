@@ -1,0 +1,82 @@
+//! The fate of a data frame that is sent without contention: received or lost, acknowledged or to be sent
+//! again. Does not know who sends next.
+
+use airtcp_kernel::Time;
+
+use super::Polled;
+use crate::events::{MacEvent, Supply};
+use crate::exchange::air::loses;
+use crate::exchange::{Air, Originator};
+use crate::station::ContenderId;
+
+impl Polled {
+    /// Releases the frame of `by`, which knows that it has come.
+    pub(super) fn acknowledged_without_contention<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let originator = &mut air.originators[by as usize];
+        if let Some(psdu) = &mut originator.psdu {
+            supply.acknowledged(now, by, psdu.only());
+            originator.release();
+            air.counters.contention_free_successes += 1;
+            air.contention.succeeded_without_contention(by);
+        }
+    }
+
+    /// Counts a failure of the frame of `by`, which is sent again another time, or given up.
+    pub(super) fn failed_without_contention<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let retry = air.retry(by);
+        air.contention.failed_without_contention(by, retry);
+        air.after_failure(self, by, retry, now, supply);
+    }
+}
+
+impl<P: Clone> Air<P> {
+    /// Draws whether the frame that `by` has sent is lost by an error.
+    pub(super) fn loses_held(&mut self, by: ContenderId) -> bool {
+        let Originator { station, psdu: Some(psdu), .. } = &mut self.originators[by as usize]
+        else {
+            return false;
+        };
+        !self.is_perfect
+            && loses(&mut self.errors, &self.roles, &self.frames, *station, psdu.only())
+    }
+
+    pub(super) fn tell_of_cf_loss<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        if let Some(psdu) = self.originators[by as usize].frames() {
+            // There was no time kept for an answer alone.
+            supply.on_event(now, MacEvent::Lost { by, psdu, answer: (now, now) });
+        }
+    }
+
+    /// Receives the data frame of `by`, unless it had come before, and its acknowledgment was lost.
+    pub(super) fn received_without_contention<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        if let Some(psdu) = &mut self.originators[by as usize].psdu {
+            let mpdu = psdu.only();
+            if !mpdu.is_received {
+                mpdu.is_received = true;
+                supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+            }
+        }
+    }
+}
