@@ -256,7 +256,11 @@ impl Connection {
     /// again when it comes.
     #[inline]
     pub(crate) fn arm(&mut self, side: Side) -> Option<Time> {
-        let deadline = self.endpoint(side).poll_timer();
+        let armed = self.armed[side as usize];
+        if self.end(side).poll_timer_roughly() >= armed {
+            return None;
+        }
+        let deadline = self.end(side).poll_timer();
         let armed = &mut self.armed[side as usize];
         if deadline < *armed {
             *armed = deadline;

@@ -13,7 +13,7 @@ use airtcp_kernel::{Duration, Time};
 use crate::handshake::State;
 use crate::marks::Marks;
 use crate::receiver::{AckOwed, Receiver};
-use crate::sender::Sender;
+use crate::sender::{Sender, SentSegment};
 use crate::{
     Config, Counters, EcnCounters, Flags, LossState, Opening, Segment, SegmentOptions, Segments,
     Timestamps, Variant,
@@ -118,7 +118,7 @@ impl Endpoint {
             } else {
                 // RFC 5681 section 2, (e): a duplicate ACK says the window that the last one said.
                 let is_bare = segment.end() == segment.seq && !says_another;
-                self.sender.on_ack(config, now, segment.ack, is_bare);
+                self.sender.on_ack_apart(config, now, segment.ack, is_bare);
             }
         }
         if segment.flags.contains(Flags::FIN) {
@@ -167,29 +167,30 @@ impl Endpoint {
     ) -> Option<(Segment, bool)> {
         match self.state {
             // Whoever has heard a window is not in this state.
-            State::Established => self.poll_data(config, now, config.peer_window(), sacks),
+            State::Established => {
+                let data = if self.receiver.ack_owed() == AckOwed::Bare {
+                    None
+                } else {
+                    self.sender.poll_transmit(config, now, config.peer_window())
+                };
+                self.join(config, now, data, sacks)
+            }
             State::Stamped => self.poll_stamped(config, now, sacks),
             _ => self.poll_aside(config, now, sacks).map(|segment| (segment, true)),
         }
     }
 
-    /// Returns the next segment of an established connection, without marks, to an end with the window `peer_window`.
+    /// Returns the next segment of an established connection, without marks: what the sender sends, which is nothing before
+    /// a bare acknowledgment that is owed, joined with what the receiver has to say.
     #[inline(always)]
-    fn poll_data(
+    fn join(
         &mut self,
         config: &Config,
         now: Time,
-        peer_window: u64,
+        data: SentSegment,
         sacks: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
-        let owed = self.receiver.ack_owed();
-        let data = match owed {
-            AckOwed::Bare => None,
-            AckOwed::None | AckOwed::Until(_) | AckOwed::Now => {
-                self.sender.poll_transmit(config, now, peer_window)
-            }
-        };
-        let (seq, len, more) = match (data, owed) {
+        let (seq, len, more) = match (data, self.receiver.ack_owed()) {
             (Some((seq, len, more)), _) => (seq, len.get(), more),
             (None, AckOwed::Bare) => (self.sender.tcb.snd_nxt(), 0, true),
             (None, AckOwed::Now) => (self.sender.tcb.snd_nxt(), 0, false),
@@ -217,6 +218,12 @@ impl Endpoint {
     /// Returns the time at which [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn poll_timer(&self) -> Time {
+        self.sender.deadline().min(self.receiver.deadline())
+    }
+
+    /// Returns a time before which [`Self::poll_timer`] gives none, which costs less to know.
+    #[inline]
+    pub fn poll_timer_roughly(&self) -> Time {
         self.sender.tcb.deadline().min(self.receiver.deadline())
     }
 

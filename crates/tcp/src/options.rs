@@ -114,9 +114,18 @@ impl SegmentOptions {
     /// Returns `segment`, which may have blocks, with timestamps too.
     #[inline]
     pub(crate) fn stamp(&mut self, segment: Segment, timestamps: Timestamps) -> Segment {
-        let Some(place) = segment.place() else {
+        if !segment.has_options() {
             let Some(slot) = self.keep(timestamps) else { return segment };
-            return segment.with_options(Place { blocks: 0, slot }, true);
+            return segment.with_stamps_at(slot);
+        }
+        self.stamp_beside(segment, timestamps)
+    }
+
+    /// Does as [`Self::stamp`] where there may be other options.
+    #[inline(never)]
+    fn stamp_beside(&mut self, segment: Segment, timestamps: Timestamps) -> Segment {
+        let Some(place) = segment.place() else {
+            return self.attach(segment, &[], Some(timestamps));
         };
         self.stamps[usize::from(place.slot)] = timestamps;
         let blocks = place.blocks.min(MAX_SACK_BLOCKS_WITH_TIMESTAMPS as u8);

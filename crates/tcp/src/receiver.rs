@@ -258,26 +258,26 @@ impl Receiver {
     /// Does as [`Self::delay_ack`], but by rules of others, or where the number of segments changes.
     #[inline(never)]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
+        let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
         if let Some(tack) = config.tack {
-            let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
             self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
             return;
         }
-        let (delay, at_once) = if config.delayed_ack.adaptive {
+        let delay = if config.delayed_ack.adaptive {
             // As in Linux.
-            let delay = self.adaptive.get_or_insert_default().on_data(config, now, self.rcv_nxt);
-            (delay, delay == Duration::ZERO)
+            self.adaptive.get_or_insert_default().on_data(config, now, self.rcv_nxt)
         } else {
-            (config.delayed_ack.timeout, false)
+            config.delayed_ack.timeout
         };
-        let enough = || {
+        let is_enough = || {
             let every = config.delayed_ack.every_at(self.delivered(), config.mss);
             let is_each = every <= 1 && !config.delayed_ack.adaptive;
-            is_each || self.rcv_nxt - self.acknowledged >= u64::from(every) * u64::from(config.mss)
+            is_each || pending >= u64::from(every) * u64::from(config.mss)
         };
-        if at_once || enough() {
+        let at_once = config.delayed_ack.adaptive && delay == Duration::ZERO;
+        if at_once || is_enough() {
             self.ack_is_due(config);
-        } else if self.ack_owed == AckOwed::None {
+        } else if owed == AckOwed::None {
             self.ack_owed = AckOwed::Until(now + delay);
         }
     }

@@ -78,6 +78,13 @@ impl Segment {
         Self { flags: Flags(self.flags.0 & Flags::SAID | bits), ..self }
     }
 
+    /// Returns the segment, which has no options yet, with timestamps that are kept in this slot.
+    #[inline]
+    pub(crate) const fn with_stamps_at(self, slot: u16) -> Self {
+        let bits = (slot as u32) << 16 | Flags::STAMPED;
+        Self { flags: Flags(self.flags.0 | bits), ..self }
+    }
+
     /// Tells whether it says a window, which is kept with its options.
     #[inline]
     pub const fn has_window(&self) -> bool {

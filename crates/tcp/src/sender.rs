@@ -28,6 +28,8 @@ use crate::{Block, Config};
 type SentBytes = (u64, u32);
 /// Such a segment, if one leaves.
 type SentData = Option<SentBytes>;
+/// Such a segment for the endpoint, and whether there may be more.
+pub(crate) type SentSegment = Option<(u64, NonZeroU32, bool)>;
 
 /// The sending half of an endpoint.
 // In this order: see [`Endpoint`](crate::Endpoint).
@@ -79,6 +81,11 @@ impl Sender {
         self.recovery.segments()
     }
 
+    /// Returns the time at which a timer expires; [`Tcb::deadline`] comes no later.
+    pub(crate) fn deadline(&self) -> Time {
+        self.recovery.deadline(&self.tcb)
+    }
+
     pub(crate) fn state(&self) -> LossState {
         match self.tcb.phase {
             Phase::FastRecovery { .. } => LossState::Recovery,
@@ -95,9 +102,16 @@ impl Sender {
 
     /// Takes the acknowledgment number of a segment of the other end without a SACK option; `bare` if that
     /// has no payload.
-    #[inline]
+    // Inlined, as what most segments do; elsewhere it is a call.
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
         self.recovery.on_ack(&mut self.tcb, config, now, ack, bare);
+    }
+
+    /// Does as [`Self::on_ack`], in a call.
+    #[inline(never)]
+    pub(crate) fn on_ack_apart(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
+        self.on_ack(config, now, ack, bare);
     }
 
     /// Does as [`Self::on_ack`] for segments with timestamps, where nobody watches rates.
@@ -108,7 +122,7 @@ impl Sender {
             // Most often of an end that only receives: nothing is under way that an acknowledgment could tell of.
             Recovery::Rack(_) if tcb.has_nothing_under_way() => tcb.note_usage(config),
             Recovery::Rack(rack) => rack.on_ack(tcb, config, now, ack, &[]),
-            _ => recovery.on_ack(tcb, config, now, ack, bare),
+            _ => self.on_ack_apart(config, now, ack, bare),
         }
     }
 
@@ -144,6 +158,23 @@ impl Sender {
         self.recovery.takes_push()
     }
 
+    /// Does as [`Self::poll_transmit`] for segments with timestamps.
+    #[inline(always)]
+    pub(crate) fn poll_stamped(&mut self, config: &Config, now: Time) -> SentSegment {
+        let Self { recovery, tcb } = self;
+        if let Recovery::Rack(rack) = recovery {
+            let (sent, more) = rack.poll(tcb, config, now, tcb.peer_window(config))?;
+            return some_data(sent, more);
+        }
+        self.poll_apart(config, now)
+    }
+
+    #[inline(never)]
+    fn poll_apart(&mut self, config: &Config, now: Time) -> SentSegment {
+        let peer_window = self.tcb.peer_window(config);
+        self.poll_transmit(config, now, peer_window)
+    }
+
     /// Sends the next segment now, to an end with the window `peer_window`: returns its first number and its length, and
     /// whether there may be more.
     // Inlined, with what is rare left out: most of what is sent goes this way.
@@ -153,11 +184,10 @@ impl Sender {
         config: &Config,
         now: Time,
         peer_window: u64,
-    ) -> Option<(u64, NonZeroU32, bool)> {
+    ) -> SentSegment {
         let Self { recovery, tcb } = self;
         if let Recovery::Rack(rack) = recovery {
-            let (sent, more) = rack.poll(tcb, config, now, peer_window)?;
-            return some_data(sent, more);
+            return some_data(rack.poll_otherwise(tcb, config, now, peer_window)?, true);
         }
         let is_open = matches!(tcb.phase, Phase::Open { dup_acks: 0, .. });
         if !is_open && let Ok(sent) = recovery.poll_in_disorder(tcb, config, now) {
@@ -193,7 +223,7 @@ impl Sender {
 
 /// Returns a segment, which always has data, so that its type says so and it is passed on in registers.
 #[inline(always)]
-fn some_data((seq, len): SentBytes, more: bool) -> Option<(u64, NonZeroU32, bool)> {
+fn some_data((seq, len): SentBytes, more: bool) -> SentSegment {
     Some((seq, NonZeroU32::new(len)?, more))
 }
 

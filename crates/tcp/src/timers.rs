@@ -18,9 +18,15 @@ impl Config {
     /// Returns the expiry of a timer that is set now for `wait`.
     #[inline]
     pub(crate) fn expiry(&self, now: Time, wait: Duration) -> Time {
+        expiry(self.tick(), now, wait)
+    }
+
+    /// Returns the tick of the timers; zero where they are exact.
+    #[inline]
+    pub(crate) fn tick(&self) -> Duration {
         match self.rules.timers {
-            Timers::Exact => now + wait,
-            Timers::Linux => linux_expiry(self.clock_granularity, now, wait),
+            Timers::Exact => Duration::ZERO,
+            Timers::Linux => self.clock_granularity.max(Duration::from_nanos(1)),
         }
     }
 
@@ -45,11 +51,18 @@ impl Config {
     }
 }
 
+/// Returns the expiry of a timer that is set now for `wait`, where a tick of this length rounds it up or none does. It
+/// never comes sooner than `wait` says.
+#[inline]
+pub(crate) fn expiry(tick: Duration, now: Time, wait: Duration) -> Time {
+    if tick == Duration::ZERO { now + wait } else { linux_expiry(tick, now, wait) }
+}
+
 /// Rounds as Linux does, which counts whole ticks, rounded up, from the last one before now; and since that is over in part, the
 /// timer expires with the tick after (`calc_wheel_index` in kernel/time/timer.c). Ticks begin at the start of
 /// time here; of a host they begin anywhere.
 fn linux_expiry(tick: Duration, now: Time, wait: Duration) -> Time {
-    let tick = tick.as_nanos().max(1);
+    let tick = tick.as_nanos();
     let ticks = wait.as_nanos().div_ceil(tick);
     let mut level = 0;
     while ticks >> level >= LINUX_LEVEL {

@@ -59,7 +59,7 @@ impl Endpoint {
         let is_beyond = trimmed.end() == trimmed.seq && segment.end() > segment.seq;
         let came = if is_beyond {
             self.on_window(config, segment, options);
-            self.sender.on_ack(config, now, segment.ack, false);
+            self.sender.on_ack_apart(config, now, segment.ack, false);
             0
         } else {
             self.take(config, now, &trimmed, options)
@@ -255,7 +255,14 @@ impl Endpoint {
         let before = self.sender.tcb.counters.retransmissions;
         let given_up = self.poll_given_up(config, now);
         let peer_window = self.sender.tcb.peer_window(config);
-        let next = || Some(self.poll_data(config, now, peer_window, options)?.0);
+        let next = || {
+            let data = if self.receiver.ack_owed() == AckOwed::Bare {
+                None
+            } else {
+                self.sender.poll_transmit(config, now, peer_window)
+            };
+            Some(self.join(config, now, data, options)?.0)
+        };
         let Some(segment) = given_up.or_else(next) else {
             self.sender.watch_window(config, now);
             return None;

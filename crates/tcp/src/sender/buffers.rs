@@ -83,8 +83,8 @@ impl Rack {
         now: Time,
         room: u64,
     ) -> bool {
-        config.rules.segmentation == Segmentation::Single
-            || self.buffer.left > 0
+        self.buffer.left > 0
+            || config.rules.segmentation == Segmentation::Single
             || self.begin_buffer(tcb, config, now, room)
     }
 

@@ -19,6 +19,7 @@ use crate::congestion::{Controller, Delivery, Moment};
 use crate::rate::Rates;
 use crate::scoreboard::DUP_THRESH;
 use crate::sent::{Latest, News, Sent};
+use crate::timers::expiry;
 use crate::{Block, Config, Congestion, Implementation, LossWindow};
 
 /// The state of RFC 8985 and of RFC 9937.
@@ -33,10 +34,17 @@ pub(crate) struct Rack {
     min_rtt: Option<Duration>,
     /// The purpose of `due`: there is one timer of recovery.
     timer: Timer,
-    /// The expiry of that timer. The sender's deadline comes before it if something waits for its pace.
+    /// The expiry of that timer. The sender's deadline comes before it if something waits for its pace, or if it is not
+    /// rounded yet.
     due: Time,
-    /// The time at which it was last set to expire with a probe.
+    /// The time at which it was last set to expire with a probe, and in what time.
     restarted: Time,
+    wait: Duration,
+    /// A flag: `due` is what `wait` says, and still to be rounded. Acknowledgments set the timer anew long before it
+    /// expires, so most of its times are never looked at.
+    is_rough: bool,
+    /// The tick of Linux's timers; zero where they are exact.
+    tick: Duration,
     /// `None` without pacing.
     pacer: Option<Pacer>,
     /// The probe under way.
@@ -82,6 +90,9 @@ impl Rack {
             timer: Timer::Retransmission,
             due: Time::NEVER,
             restarted: Time::NEVER,
+            wait: Duration::ZERO,
+            is_rough: false,
+            tick: config.tick(),
             pacer: config.pacing.then(|| Pacer::new(is_ns3)),
             probe: None,
             probe_is_due: false,
@@ -91,6 +102,19 @@ impl Rack {
             buffer: Buffer::default(),
             is_watched: config.pacing || config.congestion.has_model(),
         }
+    }
+
+    /// Rounds the expiry of the timer of recovery, and returns it.
+    fn rounded(&mut self) -> Time {
+        if std::mem::take(&mut self.is_rough) {
+            self.due = expiry(self.tick, self.restarted, self.wait);
+        }
+        self.due
+    }
+
+    /// Returns the time at which the timer of recovery expires, or something waits for.
+    pub(super) fn deadline(&self, tcb: &Tcb) -> Time {
+        if self.is_rough { expiry(self.tick, self.restarted, self.wait) } else { tcb.deadline }
     }
 
     pub(super) fn min_rtt(&self) -> Option<Duration> {
@@ -355,7 +379,7 @@ impl Rack {
     /// Handles the expiry of the one timer.
     #[cold]
     pub(super) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
-        if self.due > now {
+        if self.rounded() > now {
             // What waited for its pace may leave.
             tcb.deadline = self.due;
             return;
@@ -435,12 +459,14 @@ impl Rack {
         let rto = tcb.rtt.rto();
         let probe = config.probe_timeout(srtt, self.sent.len() == 1).min(rto);
         self.timer = Timer::Probe;
-        self.restarted = now;
-        self.arm(tcb, config.expiry(now, probe));
+        (self.restarted, self.wait) = (now, probe);
+        self.arm(tcb, now + probe);
+        self.is_rough = true;
     }
 
     /// Sets the timer to expire at `due`.
     pub(super) fn arm(&mut self, tcb: &mut Tcb, due: Time) {
+        self.is_rough = false;
         self.due = due;
         tcb.deadline = due;
     }

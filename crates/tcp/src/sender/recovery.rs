@@ -37,7 +37,7 @@ impl Recovery {
     }
 
     /// Takes an acknowledgment without SACK blocks; `bare` if it has no payload.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(
         &mut self,
         tcb: &mut Tcb,
@@ -74,7 +74,9 @@ impl Recovery {
         (sacked, bare): (&[Block], bool),
     ) {
         match self {
-            Self::Reno | Self::NewReno => self.on_ack(tcb, config, now, ack, bare),
+            Self::Reno | Self::NewReno => {
+                self.on_ack(tcb, config, now, ack, bare);
+            }
             Self::Sack(sack) => sack.on_ack(tcb, config, now, ack, sacked),
             Self::Rack(rack) => rack.on_ack(tcb, config, now, ack, sacked),
         }
@@ -157,6 +159,14 @@ impl Recovery {
         match self {
             Self::Reno | Self::NewReno | Self::Sack(_) => tcb.flight_size(),
             Self::Rack(rack) => rack.in_network(tcb),
+        }
+    }
+
+    /// Returns the expiry of the timer.
+    pub(super) fn deadline(&self, tcb: &Tcb) -> Time {
+        match self {
+            Self::Reno | Self::NewReno | Self::Sack(_) => tcb.deadline,
+            Self::Rack(rack) => rack.deadline(tcb),
         }
     }
 

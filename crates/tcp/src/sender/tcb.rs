@@ -266,9 +266,9 @@ impl Tcb {
     /// Counts `len` bytes of new data, in flight since now, if limited transmit has sent them.
     #[inline]
     fn count_limited_transmit(&mut self, len: u64) {
-        let beyond_cwnd = self.flight_size() > self.window.cwnd;
+        let in_flight = self.flight_size();
         if let Phase::Open { dup_acks: 1.., limited_transmit } = &mut self.phase
-            && beyond_cwnd
+            && in_flight > self.window.cwnd
         {
             *limited_transmit += len;
         }

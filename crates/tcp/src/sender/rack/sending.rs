@@ -11,7 +11,7 @@ use crate::sender::{SentBytes, SentData};
 
 impl Rack {
     /// Sends the next segment: a probe, what is lost, then what was never sent. Tells also whether there may be more.
-    #[inline]
+    #[inline(always)]
     pub(in crate::sender) fn poll(
         &mut self,
         tcb: &mut Tcb,
@@ -37,9 +37,10 @@ impl Rack {
         Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
     }
 
-    /// Does as [`Self::poll`] where there is more to send than new data, or somebody watches its rate.
+    /// Does as [`Self::poll`] where there is more to send than new data, or somebody watches its rate, or segments have no
+    /// way of their own.
     #[inline(never)]
-    fn poll_otherwise(
+    pub(in crate::sender) fn poll_otherwise(
         &mut self,
         tcb: &mut Tcb,
         config: &Config,
@@ -53,7 +54,7 @@ impl Rack {
             return self.send_next(tcb, config, now, peer_window);
         };
         if let Some(wait) = pacer.wait(now) {
-            tcb.deadline = self.due.min(wait);
+            tcb.deadline = self.rounded().min(wait);
             return None;
         }
         let sent = self.send_next(tcb, config, now, peer_window);
