@@ -91,7 +91,7 @@ def rows() -> list[tuple[str, float, float | None]]:
     ]
     for example in sorted(EXAMPLES.glob("*.toml")):
         name = f"`airtcp predict`, example {example.stem}"
-        found.append((name, command_ms("predict", str(example)), 600.0))
+        found.append((name, command_ms("predict", str(example)), 500.0))
     with tempfile.TemporaryDirectory() as folder:
         tiny = Path(folder) / "tiny.toml"
         tiny.write_text(TINY)
