@@ -10,7 +10,7 @@ from airtcp.cli import show
 from airtcp.cli.commands import app
 from airtcp.present import difference as present
 from airtcp.results import Replication, Simulation
-from airtcp.results.differences import Difference
+from airtcp.results.differences import Change, Difference, Ranked
 from airtcp.stats import Interval
 from typer.testing import CliRunner, Result
 
@@ -75,17 +75,40 @@ def test_what_differs_in_nothing_has_differences_of_exactly_zero() -> None:
 
 def test_differences_are_those_of_pairs(fewer: Difference) -> None:
     a, b = (
-        [run.answer["metrics"]["goodput_bps"] for run in one.simulation.runs]
+        [run.answer["metrics"]["ap_queue_packets"] for run in one.simulation.runs]
         for one in (fewer.a, fewer.b)
     )
-    change = fewer.metrics["goodput_bps"]
+    change = fewer.metrics["ap_queue_packets"]
 
     assert change.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
     assert change.difference.n == 5
-    assert change.a == fewer.a.simulation.estimates["goodput_bps"].plain
-    assert change.b == fewer.b.simulation.estimates["goodput_bps"].plain
+    assert change.a == fewer.a.simulation.metrics["ap_queue_packets"]
+    assert change.b == fewer.b.simulation.metrics["ap_queue_packets"]
     assert fewer.changed == {"stations.far.count": (3, 2)}
     assert [run.index for run in fewer.b.simulation.runs] == list(range(5))
+
+
+def test_differences_of_estimates_are_those_of_their_values(fewer: Difference) -> None:
+    """Of goodput, whose estimate is no plain mean: the values of each replication, in pairs."""
+    a, b = (one.simulation.estimates["goodput_bps"] for one in (fewer.a, fewer.b))
+    change = fewer.metrics["goodput_bps"]
+
+    assert a.estimator == b.estimator != "plain"
+    moved = [y - x for x, y in zip(a.values, b.values, strict=True)]  # type: ignore[operator]
+    assert change.difference.mean == pytest.approx(sum(moved) / 5)
+    assert (change.a, change.b) == (a.interval, b.interval)
+
+
+def test_runs_that_are_too_short_give_no_sign() -> None:
+    """However narrow the interval; it says why, and how long would do."""
+    sure = Interval(1.0, 0.9, 1.1, 5)
+    early = Change(sure, sure, sure, "the queue still grows; simulate 60 h")
+    known = Change(sure, sure, sure)
+
+    assert known.separated
+    assert not early.separated
+    assert Ranked("transfer_time_s", None, None, early).verdict == "cannot tell yet"
+    assert early.to_dict() == known.to_dict() | {"unsteady": early.unsteady}
 
 
 def test_pairs_cancel_what_chance_does_to_both() -> None:
@@ -150,7 +173,7 @@ def test_the_json_is_what_is_promised(file: Path, fewer: Difference) -> None:
 
     assert answer == fewer.to_dict()
     assert set(answer) == {"a", "b", "metrics", "groups", "replications", "confidence"}
-    assert set(answer["metrics"]["goodput_bps"]) == {"a", "b", "difference"}
+    assert set(answer["metrics"]["ap_queue_packets"]) == {"a", "b", "difference"}
     assert set(answer["groups"]["far"]["upload"]["goodput_bps"]["difference"]) == {
         "mean",
         "low",

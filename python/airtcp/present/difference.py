@@ -98,7 +98,16 @@ def rest(difference: Difference) -> str | None:
     """Say what can be said of the metrics that are not separated; None if there are none."""
     if difference.replications < 2:
         return "One pair of replications has no interval: nothing says what is chance."
-    ranked = [one for one in difference.ranked() if not one.change.separated]
+    apart = [one for one in difference.ranked() if not one.change.separated]
+    early = [one for one in apart if one.change.unsteady is not None]
+    ranked = [one for one in apart if one.change.unsteady is None]
+    words = ""
+    if early:
+        names = "; ".join(dict.fromkeys(_told(one) for one in early[:MOST_ROWS]))
+        why = "; ".join(dict.fromkeys(one.change.unsteady or "" for one in early))
+        words = f"Cannot tell yet, for runs are too short ({why}): {names}."
+        if not ranked:
+            return words
     if not ranked:
         return None
     if all(one.change.difference.mean == 0.0 for one in difference.ranked()):
@@ -106,7 +115,7 @@ def rest(difference: Difference) -> str | None:
     told = [_told(one) for one in ranked[:MOST_ROWS]]
     if len(ranked) > MOST_ROWS:
         told.append(f"and {len(ranked) - MOST_ROWS} more")
-    return f"Not told apart from chance: {'; '.join(told)}."
+    return f"{words} Not told apart from chance: {'; '.join(told)}.".lstrip()
 
 
 def picture(difference: Difference) -> Figure | None:

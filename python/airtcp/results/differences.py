@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.amounts import duration, quantity, quantity_with_interval
+from airtcp.estimates import Estimate, improved
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
@@ -33,18 +34,22 @@ class Change:
     """One metric in both, and how far `b` lies above `a`: means over replications.
 
     `difference` is the interval of the paired differences, over the replications in which both have
-    a value.
+    a value; where `airtcp.estimates` knows the metric in both, of its values for each replication.
+    `unsteady` says why runs are too short to tell; then there is no sign, whatever the interval.
     """
 
     a: Interval
     b: Interval
     difference: Interval
+    unsteady: str | None = None
 
     @property
     def separated(self) -> bool:
-        """Tell whether the interval of the difference does not hold zero."""
+        """Tell whether the interval of the difference does not hold zero, by runs that can tell."""
         low, high = self.difference.low, self.difference.high
-        return low is not None and high is not None and (low > 0.0 or high < 0.0)
+        if self.unsteady is not None or low is None or high is None:
+            return False
+        return low > 0.0 or high < 0.0
 
     @property
     def relative(self) -> float | None:
@@ -54,12 +59,13 @@ class Change:
         return self.difference.mean / abs(self.a.mean)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `a`, `b`, `difference`, each as `mean`, `low`, `high`, `n`."""
-        return {
+        """Keys `a`, `b`, `difference`, each as `mean`, `low`, `high`, `n`; `unsteady` if so."""
+        told: dict[str, Any] = {
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "difference": self.difference.to_dict(),
         }
+        return told if self.unsteady is None else told | {"unsteady": self.unsteady}
 
 
 #: The change of each metric.
@@ -80,7 +86,12 @@ class Ranked:
 
     @property
     def verdict(self) -> str:
-        """Tell whether `b` is "better" or "worse", "different", or "not separated" from `a`."""
+        """Tell whether `b` is "better" or "worse", "different", or "not separated" from `a`.
+
+        "cannot tell yet" where runs are too short for their traffic.
+        """
+        if self.change.unsteady is not None:
+            return "cannot tell yet"
         if not self.change.separated:
             return "not separated"
         better = METRICS[self.metric].better
@@ -115,7 +126,8 @@ class Difference(Pictured):
     @cached_property
     def metrics(self) -> Changes:
         """The change of each metric of everything."""
-        return self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
+        plain = self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
+        return plain | self._improved(None, "all", plain)
 
     @cached_property
     def groups(self) -> dict[str, dict[str, Changes]]:
@@ -127,10 +139,14 @@ class Difference(Pictured):
         for name in self.a.simulation.groups:
             if name in self.b.simulation.groups:
                 pairs = [(_named(a, name), _named(b, name)) for a, b in self._pairs]
-                found[name] = {
+                parts = {
                     part: self._changes([(a[part], b[part]) for a, b in pairs])
                     for part in (*_PARTS, "airtime")
                     if pairs[0][0][part] is not None and pairs[0][1][part] is not None
+                }
+                found[name] = {
+                    part: plain if part == "airtime" else plain | self._improved(name, part, plain)
+                    for part, plain in parts.items()
                 }
         return found
 
@@ -242,6 +258,32 @@ class Difference(Pictured):
         names = [name for name in pairs[0][0] if name in pairs[0][1]] if pairs else []
         return {name: self._change([(a[name], b[name]) for a, b in pairs]) for name in names}
 
+    def _improved(self, group: str | None, part: str, plain: Changes) -> Changes:
+        """The changes of metrics that `airtcp.estimates` knows in both, by its values."""
+        runs = [one.simulation.runs for one in (self.a, self.b)]
+        known = [
+            improved(one.simulation.runs, one.simulation.scenario, group, part, self.confidence)
+            for one in (self.a, self.b)
+        ]
+        found = {}
+        for name in known[0].keys() & known[1].keys() & plain.keys():
+            both = [one[name] for one in known]
+            values = [
+                {run.index: value for run, value in zip(made, one.values, strict=True)}
+                for made, one in zip(runs, both, strict=True)
+            ]
+            pairs = [(value, values[1].get(index)) for index, value in values[0].items()]
+            moved = [b - a for a, b in pairs if a is not None and b is not None]
+            early = [_why(one) for one in both if one.steadiness.state == "unsteady"]
+            found[name] = Change(
+                both[0].interval,
+                both[1].interval,
+                student_interval(moved, self.confidence),
+                # What is the same in every pair is known to be so.
+                early[0] if early and any(moved) else None,
+            )
+        return {name: found[name] for name in plain if name in found}
+
     def _change(self, pairs: Sequence[tuple[float | None, float | None]]) -> Change:
         differences = [b - a for a, b in pairs if a is not None and b is not None]
         return Change(
@@ -249,6 +291,13 @@ class Difference(Pictured):
             student_interval((b for _, b in pairs), self.confidence),
             student_interval(differences, self.confidence),
         )
+
+
+def _why(one: Estimate) -> str:
+    """Say why an estimate is not steady, and how long would do."""
+    about = one.steadiness.reason or "not steady"
+    length_s = one.steadiness.simulate_s
+    return about if length_s is None else f"{about}; simulate {duration(length_s)}"
 
 
 def _named(answer: Answer, group: str) -> Mapping[str, Any]:
