@@ -167,6 +167,7 @@ def changes(found: Difference) -> dict[str, Any]:
             "label": METRICS[name].label,
             "better": METRICS[name].better,
             "separated": one.separated,
+            "unsteady": one.unsteady,
         }
         for name, one in found.metrics.items()
         if name in summary.HEADLINES and one.a.mean is not None and one.b.mean is not None

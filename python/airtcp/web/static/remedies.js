@@ -68,6 +68,7 @@ export function remedies(app) {
 }
 
 function verdict(one) {
+  if (one.unsteady) return "cannot tell yet";
   if (!one.separated) return "not separated";
   if (!one.better) return "different";
   return (one.difference.mean > 0) === (one.better === "higher") ? "better" : "worse";
