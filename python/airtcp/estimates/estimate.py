@@ -142,12 +142,13 @@ class _Estimates:
 
     def _lacking(self, metric: str) -> Steadiness | None:
         """Say what the runs lack for a metric by the law of sizes, which growth does not show."""
-        if metric not in IMPROVED or not self.can_improve or len(self._traffic.runs) < 2:
+        if metric not in IMPROVED or not self.can_improve:
             return None
         for one in self._startups:
             if one.is_short:
                 return Steadiness("unsteady", one.reason, simulate_s=rounded_up(one.enough_s))
-            if one.is_rare and self._traffic.is_heavy and metric in _OF_LARGE:
+            is_rare = one.is_rare and self._traffic.is_heavy and len(self._traffic.runs) > 1
+            if is_rare and metric in _OF_LARGE:
                 return Steadiness("cannot tell", one.rarity)
         return None
 
