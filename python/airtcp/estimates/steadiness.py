@@ -85,7 +85,10 @@ def judge(traffic: Traffic) -> Judgement:
     if not traffic.is_closed:
         state: State = "unsteady" if abs(share) > _HARMLESS_SHARE else "steady"
         return Judgement(Steadiness(state, reason if state == "unsteady" else None))
-    by_begun, by_bytes, rates = _transfer_times(traffic)
+    witnesses = _transfer_times(traffic)
+    if witnesses is None:
+        return Judgement(Steadiness("unsteady", reason))
+    by_begun, by_bytes, rates = witnesses
     off = abs(by_bytes / by_begun - 1.0)
     if not off > _HARMLESS:
         return Judgement(STEADY.steadiness, rates)
@@ -111,8 +114,11 @@ def _growth(traffic: Traffic) -> Interval:
     return student_interval(values.tolist(), _SURE)
 
 
-def _transfer_times(traffic: Traffic) -> tuple[float, float, float]:
-    """Transfer times by the rate of beginnings and by bytes, and the ratio of these rates."""
+def _transfer_times(traffic: Traffic) -> tuple[float, float, float] | None:
+    """Transfer times by the rate of beginnings and by bytes, and the ratio of these rates.
+
+    None where next to nothing began or came, so that there are no such rates.
+    """
     columns = (
         traffic.sums("units", traffic.recurrent),
         traffic.begun_bytes,
@@ -122,6 +128,8 @@ def _transfer_times(traffic: Traffic) -> tuple[float, float, float]:
     freed = adjusted(np.stack(columns, axis=2), traffic.draws)
     units, begun_bytes, thought_s, delivered = freed.whole
     user_s = traffic.users(traffic.recurrent) * traffic.measured_s
+    if min(units, begun_bytes, delivered, user_s - thought_s) <= 0.0:
+        return None
     rates = float(delivered / begun_bytes)
     return (
         float((user_s - thought_s) / units),

@@ -40,7 +40,7 @@ class Glance:
 
     >>> seen = airtcp.glance(cafe)
     >>> round(seen.metrics["goodput_bps"].mean / 1e6), seen.source
-    (24, 'a glance (simulated)')
+    (25, 'a glance (simulated)')
     """
 
     scenario: ResolvedScenario
