@@ -87,14 +87,12 @@ def judge(traffic: Traffic) -> Judgement:
         return Judgement(Steadiness(state, reason if state == "unsteady" else None))
     witnesses = _transfer_times(traffic)
     if witnesses is None:
+        # Next to nothing ended, or began: no length can be told from that.
         return Judgement(Steadiness("unsteady", reason))
     by_begun, by_bytes, rates = witnesses
     off = abs(by_bytes / by_begun - 1.0)
     if not off > _HARMLESS:
         return Judgement(STEADY.steadiness, rates)
-    if math.isinf(off):
-        # Next to nothing ended, or began: no length can be told from that.
-        return Judgement(Steadiness("unsteady", reason))
     enough_s = rounded_up(traffic.measured_s * off / _LEFT)
     return Judgement(Steadiness("unsteady", reason, simulate_s=enough_s), rates)
 
