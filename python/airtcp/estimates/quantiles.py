@@ -61,14 +61,18 @@ def percentile(traffic: Traffic, q: float) -> Array | None:
     whole, *without = roots
     if whole is None or any(one is None for one in without):
         return None
-    censored = _of_begun(traffic, q) - float(np.quantile(every, q))
+    begun = _of_begun(traffic, q)
+    if begun is None:
+        return None
+    censored = begun - float(np.quantile(every, q))
     return n * whole - (n - 1) * np.array(without, dtype=float) + censored
 
 
-def _of_begun(traffic: Traffic, q: float) -> float:
+def _of_begun(traffic: Traffic, q: float) -> float | None:
     """The quantile of transfers that began in the measured time, by Kaplan and Meier.
 
-    Where more than its rest is in progress at all times, it is the longest time that was seen.
+    Where more than its rest is in progress at all times, it is the longest time that was seen. None
+    if none has ended.
     """
     ended, ages = [], []
     for run in traffic.runs:
@@ -80,6 +84,8 @@ def _of_begun(traffic: Traffic, q: float) -> float:
         age_s = books.under_way_age_s[np.isin(books.under_way_entry, traffic.recurrent)]
         ages.append(age_s[age_s <= traffic.measured_s])
     times, lasting = np.sort(np.concatenate(ended)), np.sort(np.concatenate(ages))
+    if not len(times):
+        return None
     # Of those that had not ended before: in progress at the same age, or ended later.
     at_risk = np.arange(len(times), 0, -1) + len(lasting) - np.searchsorted(lasting, times)
     survival = np.cumprod(1.0 - 1.0 / at_risk)
