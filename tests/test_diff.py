@@ -94,7 +94,7 @@ def test_differences_of_estimates_are_those_of_their_values(fewer: Difference) -
     change = fewer.metrics["goodput_bps"]
 
     assert a.estimator == b.estimator != "plain"
-    moved = [y - x for x, y in zip(a.values, b.values, strict=True)]  # type: ignore[operator]
+    moved = [y - x for x, y in zip(a.values, b.values, strict=True)]
     assert change.difference.mean == pytest.approx(sum(moved) / 5)
     assert (change.a, change.b) == (a.interval, b.interval)
 

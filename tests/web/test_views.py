@@ -1,4 +1,4 @@
-"""What the page says is what the Python and the command line say."""
+"""Views of results: sentences, rows and curves as the page asks for them."""
 
 import json
 import subprocess
