@@ -160,10 +160,13 @@ def test_changing_tcp_leaves_arrivals_and_sizes_as_they_were() -> None:
 def test_an_overload_grows_with_the_run_and_says_so_when_it_is_too_much() -> None:
     half = {"interarrival": '"0.1 s"', "size": '"200 kB"'}
     short, long = (
-        simulate(scenario(**half, duration=duration)).metrics["active_flows"].mean
-        for duration in (20, 40)
+        simulate(scenario(**half, duration=duration)).simulation for duration in (20, 40)
     )
-    assert long == pytest.approx(2 * short, rel=0.1)
+    told = [one.estimates["active_flows"] for one in (short, long)]
+    assert [one.steadiness.state for one in told] == ["unsteady", "unsteady"]
+    less, more = (one.plain.mean for one in told)
+    assert less is not None
+    assert more == pytest.approx(2 * less, rel=0.1)
 
     with pytest.raises(Exception, match=r"flow client/0 begins transfers faster .* 100000 are"):
         simulate(scenario(interarrival='"1 us"', size='"200 kB"', duration=1))

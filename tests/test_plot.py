@@ -133,12 +133,12 @@ def test_a_matplotlibrc_does_not_change_a_picture(web: Comparison) -> None:
 
 
 def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comparison) -> None:
-    """One definition in a report: the mean of the replications' percentiles."""
+    """The picture has transfers that ended: the plain percentiles of the table."""
     axes = plot.pictures(web)["transfer-times"].get_axes()[0]
 
     times, levels = (np.asarray(values) for values in axes.lines[0].get_data())
     for name, level in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        mean = web.simulation.metrics[f"transfer_time_{name}_s"].mean
+        mean = web.simulation.estimates[f"transfer_time_{name}_s"].plain.mean
         assert mean is not None
         assert np.interp(level, levels, times) == pytest.approx(mean, rel=1e-9)
         told = [text.get_text() for text in axes.texts]

@@ -127,10 +127,17 @@ def test_threads_and_processes_change_no_row(
 def test_a_precision_stops_each_point_where_a_simulation_does(
     base: Scenario, tmp_path: Path
 ) -> None:
-    web = {"kind": "web", "size": "20 kB", "think_time": "10 ms"}
-    base = base.vary({"flows.laptop.application": web})
+    """Where no transfer ends, so that estimates are what rows have."""
+    saturated = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
+    base = base.vary(
+        {
+            "flows.laptop.application": saturated,
+            "flows.laptop.direction": "upload",
+            "flows.laptop.start_spread": "0 s",
+        }
+    )
     axes = {"stations.laptop.count": [1, 3]}
-    how: dict[str, Any] = {"precision": "8 %", "max_replications": 40}
+    how: dict[str, Any] = {"precision": "1 %", "max_replications": 40}
     found = airtcp.sweep(base, axes, tmp_path, threads=1, metrics=["jain_index"], **how)
 
     counts = found.sql(
@@ -139,7 +146,7 @@ def test_a_precision_stops_each_point_where_a_simulation_does(
     for row in counts:
         changes = {
             "stations.laptop.count": row["count"],
-            "run.precision": "8 %",
+            "run.precision": "1 %",
             "run.max_replications": 40,
             "run.replications": None,
         }

@@ -152,7 +152,9 @@ def test_another_seed_is_another_run(mixed: Path) -> None:
     metrics = json.loads(five.to_json())["simulation"]["metrics"]
     for name, found in json.loads(in_file.to_json())["simulation"]["metrics"].items():
         if name.startswith(("goodput", "transfer_time", "collision", "mean_", "ap_queue_packets")):
-            assert found["mean"] != metrics[name]["mean"]
+            other = metrics[name]
+            # The run is too short for times: the plain means stand beside bounds.
+            assert found.get("plain", found)["mean"] != other.get("plain", other)["mean"]
 
 
 def test_more_replications_begin_with_the_same_ones() -> None:

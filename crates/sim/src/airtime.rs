@@ -64,8 +64,9 @@ pub(crate) struct AirtimeAccount {
     clear_from: Time,
     /// A flag: something began before what came before it had ended.
     overlapped: bool,
-    /// The account of as long a time after this one, if there shall be one: what ends after this time is
-    /// told to both.
+    /// A flag: there is an account of as long a time after this one. What ends after this time is told to both.
+    goes_on: bool,
+    /// That account, from the first time on that something reaches into it.
     after: Option<Box<Self>>,
 }
 
@@ -80,26 +81,37 @@ impl AirtimeAccount {
             settled: Time::ZERO,
             clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
+            goes_on: false,
             after: None,
         }
     }
 
     /// Prepares for an account of as long a time after this one.
     pub(crate) fn prepare_next(&mut self) {
+        self.goes_on = true;
+    }
+
+    /// Opens the account of as long a time after this one, after which there is another.
+    fn next(&self) -> Self {
         let to = self.to + (self.to - self.from);
-        self.after = Some(Box::new(Self::new(self.to, to, self.exchanges.len())));
+        Self { goes_on: true, ..Self::new(self.to, to, self.exchanges.len()) }
     }
 
     /// Goes on with the account of the next time, which was prepared.
     pub(crate) fn begin_next(&mut self) {
-        let after = self.after.take().expect("it was prepared");
-        *self = *after;
-        self.prepare_next();
+        *self = self.after.take().map_or_else(|| self.next(), |after| *after);
     }
 
-    /// Returns the account of the next time, if there is one and something that ends at `end` reaches into it.
+    /// Returns the account of the next time, if there is one and something that ends at `end` reaches into it:
+    /// also beyond it, where an exchange takes longer than such a time.
     fn reached_by(&mut self, end: Time) -> Option<&mut Self> {
-        if end > self.to { self.after.as_deref_mut() } else { None }
+        if end <= self.to || !self.goes_on {
+            return None;
+        }
+        if self.after.is_none() {
+            self.after = Some(Box::new(self.next()));
+        }
+        self.after.as_deref_mut()
     }
 
     /// Counts an exchange of `times` for a flow of `scope` that began at `start`.

@@ -95,7 +95,8 @@ def advise(
                 unfit.get(place, {}),
             )
             for place, finding in enumerate(found)
-        )
+        ),
+        interrupted=points.interrupted,
     )
 
 

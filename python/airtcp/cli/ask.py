@@ -174,6 +174,9 @@ def run(
             result = replace(result, advice=tried)
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, text, json=json, out=out, quiet=quiet, models=models, explain=explain)
+        if result.advice is not None and result.advice.interrupted:
+            note("interrupted: not all remedies were tried")
+            raise typer.Exit(Status.INTERRUPTED)
 
 
 def _most_tried(how: str) -> int | None:

@@ -56,6 +56,8 @@ class Startup:
     @property
     def reason(self) -> str:
         """The reason for which the runs are too short."""
+        if math.isinf(self.large_bytes):
+            return "half of all bytes are in transfers larger than any that a run could carry"
         return (
             f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, which "
             f"take some {duration(self.takes_s)}: {percent(self.share)} of the measured time is "
@@ -65,6 +67,8 @@ class Startup:
     @property
     def rarity(self) -> str:
         """The reason for which the runs tell too little."""
+        if math.isinf(self.large_bytes):
+            return self.reason
         return (
             f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, of "
             f"which some {self.expected:.0f} are to be expected in these replications"

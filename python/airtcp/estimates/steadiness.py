@@ -136,7 +136,9 @@ def _transfer_times(traffic: Traffic) -> tuple[float, float, float] | None:
     )
 
 
-def rounded_up(seconds: float) -> float:
-    """Round up to one digit."""
+def rounded_up(seconds: float) -> float | None:
+    """Round up to one digit; None where no time would do."""
+    if not math.isfinite(seconds):
+        return None
     digit = 10.0 ** math.floor(math.log10(seconds))
     return math.ceil(seconds / digit) * digit

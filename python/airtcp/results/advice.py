@@ -141,6 +141,8 @@ class Advice:
     """The problems of a simulation, the one to look at first at the head."""
 
     problems: tuple[Advised, ...]
+    #: Ctrl-C came before all trials had ended.
+    interrupted: bool = False
 
     @property
     def best(self) -> Trial | None:
