@@ -127,7 +127,7 @@ def test_threads_and_processes_change_no_row(
 def test_a_precision_stops_each_point_where_a_simulation_does(
     base: Scenario, tmp_path: Path
 ) -> None:
-    """Where no transfer ends, so that estimates are what rows have."""
+    """No transfer ends here, so that estimates are what rows have."""
     saturated = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
     base = base.vary(
         {
