@@ -13,7 +13,7 @@ from airtcp.amendments import AMENDMENTS
 from airtcp.choices import APPLICATIONS, CLOSED_SETS, CONGESTION, RECOVERY, SLOW_STARTS, meant
 from airtcp.exceptions import ScenarioError
 from airtcp.predict import predict
-from airtcp.present.summary import subject
+from airtcp.present.subject import subject
 from airtcp.remedies import Changed, catalogue
 from airtcp.remedies import apply as remedies_apply
 from airtcp.remedies.apply import lines_for

@@ -5,6 +5,8 @@ from airtcp.compare import compare
 from airtcp.examples import directory
 from airtcp.present import summary
 from airtcp.present.cautions import cautions
+from airtcp.present.sense import sanity
+from airtcp.present.subject import subject
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load, loads
@@ -49,7 +51,7 @@ def web() -> Comparison:
 
 
 def test_the_subject_is_told_in_words(web: Comparison) -> None:
-    network, flow = summary.subject(web.scenario)
+    network, flow = subject(web.scenario)
 
     assert network == (
         "802.11b at 11 Mb/s, RTS/CTS above 500 B, 3 stations, AP queue of 50 packets"
@@ -100,7 +102,7 @@ application = { kind = "udp", packet = "200 B", rate = "64 kb/s" }
 
 
 def test_access_categories_in_use_are_told() -> None:
-    network, voice, best_effort, _ = summary.subject(loads(EDCA.format(queue="", more="")))
+    network, voice, best_effort, _ = subject(loads(EDCA.format(queue="", more="")))
 
     assert network.endswith("AP queue without limit")
     assert voice == "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0"
@@ -108,7 +110,7 @@ def test_access_categories_in_use_are_told() -> None:
 
 
 def test_both_sides_of_a_category_are_told_where_both_use_it() -> None:
-    lines = summary.subject(loads(EDCA.format(queue="", more=DOWNLOAD)))
+    lines = subject(loads(EDCA.format(queue="", more=DOWNLOAD)))
 
     assert lines[1] == (
         "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0; stations AIFS 50 us, CW 7 to 15, TXOP 3.264 ms"
@@ -122,7 +124,7 @@ def test_bursts_and_beacons_are_told(web: Comparison) -> None:
     beacon = Beacon(interval_ns=102_400_000, size_bits=584, rate=rate)
     mac = web.scenario.mac.model_copy(update={"beacon": beacon})
 
-    network, _ = summary.subject(web.scenario.model_copy(update={"ap": ap, "mac": mac}))
+    network, _ = subject(web.scenario.model_copy(update={"ap": ap, "mac": mac}))
 
     assert network.endswith(", AP sends in bursts, a beacon every 102.4 ms")
 
@@ -138,7 +140,7 @@ def test_bursts_and_beacons_are_told(web: Comparison) -> None:
     ],
 )
 def test_disciplines_and_constant_rates_are_told(queue: str, words: str) -> None:
-    lines = summary.subject(loads(EDCA.format(queue=f"[ap]\nqueue = {queue}", more=CONSTANT)))
+    lines = subject(loads(EDCA.format(queue=f"[ap]\nqueue = {queue}", more=CONSTANT)))
 
     assert lines[0].endswith(words)
     assert lines[2].startswith("EDCA AC_BE, TCP data and UDP: AP AIFS 70 us")
@@ -167,7 +169,7 @@ def test_broken_assumptions_are_told_once(web: Comparison) -> None:
 
 
 def test_sane_numbers(web: Comparison) -> None:
-    block = dict(summary.sanity(web))
+    block = dict(sanity(web))
 
     assert block["airtime"].startswith("data ")
     assert "laptop/" in block["per station"]
@@ -263,7 +265,7 @@ def test_wide_intervals_are_a_caution() -> None:
 )
 def test_what_is_special_about_tcp_is_told(tcp: str, words: str) -> None:
     def told(tcp: str) -> str:
-        return "\n".join(summary.subject(loads(cell(3, flow=f"tcp = {{ {tcp} }}"))))
+        return "\n".join(subject(loads(cell(3, flow=f"tcp = {{ {tcp} }}"))))
 
     assert words in told(tcp)
     assert words not in told('variant = "newreno", delayed_ack = { every = 1 }')

@@ -18,6 +18,8 @@ from airtcp.present.advice import effect_line, equipment, headline, others, sett
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
+from airtcp.present.sense import sanity
+from airtcp.present.subject import subject
 from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
@@ -151,7 +153,7 @@ def trust_in(console: Console, result: TestbedResult) -> None:
 def _subject(console: Console, result: Comparison | SimulationResult | Prediction) -> None:
     """What was looked at."""
     console.print(Text("The scenario", style="bold"))
-    for line in summary.subject(result.scenario):
+    for line in subject(result.scenario):
         console.print(Padding(Text(line, style="dim"), (0, 0, 0, 2)))
     console.print()
 
@@ -408,7 +410,7 @@ def _sanity(
     console: Console, result: Comparison | SimulationResult, real: TestbedResult | None
 ) -> None:
     console.print(Text("Does it make sense?", style="bold"))
-    _pairs(console, summary.sanity(result) if real is None else sanity_of(real, result))
+    _pairs(console, sanity(result) if real is None else sanity_of(real, result))
     told = cautions(result) if real is None else cautions_of(real, result)
     if told:
         console.print(Text("\nTake care:", style="bold yellow"))

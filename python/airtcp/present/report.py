@@ -18,6 +18,8 @@ from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
+from airtcp.present.sense import extent, sanity
+from airtcp.present.subject import subject
 from airtcp.present.testbed import lateness, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
 
@@ -84,10 +86,10 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
     if not isinstance(result, Prediction):
-        parts += ["<h2 id='sense'>Does it make sense?</h2>", definitions(summary.sanity(result))]
+        parts += ["<h2 id='sense'>Does it make sense?</h2>", definitions(sanity(result))]
         lines = summary.simulation_lines(result.simulation)
         parts += ["<details><summary>All metrics</summary>", _metrics(lines, result), "</details>"]
-        parts.append(f"<p class='muted'>{escape(summary.extent(result.simulation))}</p>")
+        parts.append(f"<p class='muted'>{escape(extent(result.simulation))}</p>")
     parts += _scenario(result, written)
     return document(scenario.title or "Untitled scenario", parts)
 
@@ -207,7 +209,7 @@ def _scenario(result: Result, written: str | None) -> list[str]:
     parts = [
         "<h2 id='scenario'>The scenario</h2>",
         "<ul class='subject'>",
-        *(f"<li>{escape(line)}</li>" for line in summary.subject(result.scenario)),
+        *(f"<li>{escape(line)}</li>" for line in subject(result.scenario)),
         "</ul>",
     ]
     if written is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from airtcp.amounts import duration, quantity
-from airtcp.present import summary
 from airtcp.present.cautions import ONE_RUN, cautions
+from airtcp.present.sense import sanity
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.testbed import Lag, TestbedResult
 
@@ -39,9 +39,7 @@ def sanity_of(
     }
     # Timers are the kernel's own business.
     unseen = f", {run.counts['tcp_timeouts']:,} timeouts"
-    return [
-        (name, told.get(name, text).replace(unseen, "")) for name, text in summary.sanity(measured)
-    ]
+    return [(name, told.get(name, text).replace(unseen, "")) for name, text in sanity(measured)]
 
 
 def cautions_of(real: TestbedResult, measured: Comparison | SimulationResult) -> list[str]:

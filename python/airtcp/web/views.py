@@ -15,6 +15,8 @@ from airtcp.present import summary
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
+from airtcp.present.sense import sanity
+from airtcp.present.subject import subject
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Simulation
@@ -57,7 +59,7 @@ def prediction(told: Prediction) -> dict[str, Any]:
         "broken": _sentences(summary.broken(best.model)),
         "unanswered": dict(told.unanswered) if told.uncovered is None else {},
         "uncovered": told.uncovered,
-        "subject": summary.subject(told.scenario),
+        "subject": subject(told.scenario),
     }
 
 
@@ -131,7 +133,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
         "metrics": point(simulation),
         "confidence": simulation.confidence,
         "times": _times(simulation),
-        "sanity": [list(pair) for pair in summary.sanity(result)],
+        "sanity": [list(pair) for pair in sanity(result)],
         "cautions": cautions(result),
         "broken": _sentences(summary.broken(summary.best_alone(result).model)),
         "stopped": simulation.stopped,

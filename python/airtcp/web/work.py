@@ -54,7 +54,7 @@ def problem(error: AirtcpError) -> dict[str, Any]:
 
 def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     """Everything that a page needs to show the scenario itself."""
-    from airtcp.present.summary import subject
+    from airtcp.present.subject import subject
 
     source = Ask.model_validate(body).source
     read = sources.read(source, uploads)

@@ -1,0 +1,122 @@
+"""Numbers that show whether a simulation makes sense: airtime, shares, counters, extent.
+
+Knows which counters a reader checks first, and how they are put. Computes no results.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from airtcp.amounts import duration, percent, quantity
+from airtcp.metrics import metric
+from airtcp.results import Comparison, Simulation, SimulationResult
+from airtcp.results.objects import HEADLINES as IN_A_LINE
+
+#: A gain below this many times the runs is not told.
+WORTH_TELLING: Final = 1.2
+
+
+def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
+    """Numbers that show at a glance whether a simulation makes sense: name and text."""
+    simulation = result.simulation
+    parts = [
+        f"{label} {percent(simulation.airtime[key])}"
+        for key, label in (
+            ("data", "data"),
+            ("tcp_ack", "TCP ACK"),
+            ("control", "control"),
+            ("collision", "collisions"),
+            ("idle", "idle"),
+        )
+    ]
+    counts = simulation.counts
+    block = [("airtime", ", ".join(parts))]
+    stations = [station for station in simulation.stations if station.name != "ap"]
+    least = min(stations, key=lambda station: station.goodput_bps)
+    most = max(stations, key=lambda station: station.goodput_bps)
+    jain = simulation.metrics.get("jain_index")
+    block.append(
+        (
+            "per station",
+            f"least {quantity(least.goodput_bps, 'b/s', 3)} ({least.name}), "
+            f"most {quantity(most.goodput_bps, 'b/s', 3)} ({most.name})"
+            + (
+                f", Jain index {quantity(jain.mean, '', 3)}"
+                if jain and jain.mean is not None
+                else ""
+            ),
+        )
+    )
+    starved = sum(flow.starved for flow in simulation.flows)
+    if starved:
+        block.append(("starved", f"{starved} of {len(simulation.flows)} flows"))
+    block.append(
+        (
+            "MAC",
+            f"{counts['mac_exchanges']:,} exchanges, {counts['mac_attempts']:,} attempts, "
+            f"{counts['collisions']:,} collisions ({counts['simultaneous_sends']:,} simultaneous "
+            f"sends), {counts['mac_drops']:,} drops at the limit"
+            + (
+                f", {counts['beacons']:,} beacons ({counts['beacon_collisions']:,} collided)"
+                if counts["beacons"]
+                else ""
+            ),
+        )
+    )
+    if counts["contention_free_periods"]:
+        block.append(
+            (
+                "polling",
+                f"{counts['contention_free_periods']:,} contention-free periods, "
+                f"{counts['polls']:,} polls ({counts['polls_without_data']:,} answered without "
+                f"data), {counts['contention_free_exchanges']:,} of the exchanges",
+            )
+        )
+    drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]
+    if counts["tcp_segments"]:
+        block.append(
+            (
+                "TCP",
+                f"{counts['tcp_segments']:,} segments, {counts['tcp_retransmissions']:,} "
+                f"retransmissions, {counts['tcp_timeouts']:,} timeouts",
+            )
+        )
+    block.append(
+        (
+            "queues",
+            f"{drops:,} packets dropped: {counts['ap_queue_drops']:,} at the AP, "
+            f"{counts['station_queue_drops']:,} at stations, {counts['wired_drops']:,} on wires",
+        )
+    )
+    if counts["transfers"]:
+        block.append(("transfers", f"{counts['transfers']:,} ended in the measured time"))
+    block.append(("run", extent(simulation)))
+    return block
+
+
+def extent(simulation: Simulation) -> str:
+    """Tell how much was simulated, how fast, and why it ended."""
+    n = simulation.replications
+    speed = simulation.simulated_s / max(simulation.wall_s, 1e-9)
+    why = {
+        "replications": "",
+        "precision": "; the intervals are as narrow as asked",
+        "cap": "; stopped at the cap, before the intervals were as narrow as asked",
+        "interrupted": "; interrupted: only what had ended is shown",
+    }[simulation.stopped]
+    return (
+        f"{n} replication{'s' if n > 1 else ''}, {duration(simulation.simulated_s)} simulated in "
+        f"{duration(simulation.wall_s)} ({speed:,.0f} simulated seconds per second){why}"
+        f"{_gains(simulation)}"
+    )
+
+
+def _gains(simulation: Simulation) -> str:
+    """Tell how much narrower than those of means over replications the first intervals are."""
+    known = simulation.estimates
+    gains = [
+        f"{quantity(known[name].gain, '', 2)} times the runs ({metric(name).label})"
+        for name in IN_A_LINE
+        if name in known and (known[name].gain or 0.0) >= WORTH_TELLING
+    ]
+    return f"; intervals as narrow as {', '.join(gains)}" if gains else ""
