@@ -39,7 +39,7 @@ _LONGEST: Final = 0.1
 #: The fewest transfers whose mean time has an interval, and the fewest beyond a percentile.
 _FEWEST: Final = 30
 _FEWEST_BEYOND: Final = 10
-#: What transfers and pages have, and all that takes longer with more of them in progress.
+#: The metrics of transfers and pages, and all that take longer with more of them in progress.
 _OF_TRANSFERS: Final = re.compile(r"(transfer|page)_time_")
 _OF_TIME: Final = re.compile(r"_s$")
 
@@ -54,9 +54,9 @@ class Batches:
     def interval(self, metric: str, group: str | None = None, part: str = "all") -> Interval:
         """The interval of a metric of everything, or of a group and a part of it.
 
-        Where the run is too short for its transfers to become as many as they would, `mean` of what
-        takes time is None, and `low` what it takes at least. Means of a few transfers have no
-        `low` and no `high`. Raises KeyError for what there is not.
+        `mean` of a time is None, and `low` what it is at least, where the run is too short for its
+        transfers to become as many as they would. Means of a few transfers have no `low` and no
+        `high`. Raises KeyError for what there is not.
         """
         estimated = estimate(
             self.runs, self.scenario, metric, group=group, part=part, consecutive=True

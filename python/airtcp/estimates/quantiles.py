@@ -71,7 +71,7 @@ def percentile(traffic: Traffic, q: float) -> Array | None:
 def _of_begun(traffic: Traffic, q: float) -> float | None:
     """The quantile of transfers that began in the measured time, by Kaplan and Meier.
 
-    Where more than its rest is in progress at all times, it is the longest time that was seen. None
+    It is the longest time that was seen where more than its rest is in progress at all times. None
     if none has ended.
     """
     ended, ages = [], []

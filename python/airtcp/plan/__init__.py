@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LIMIT_S", "plan"]
 
-#: How long a plan takes at most, if the caller does not say: eight minutes.
+#: The time that a plan takes at most, if the caller does not say: eight minutes.
 LIMIT_S: Final = 480.0
 
 

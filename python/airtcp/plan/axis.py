@@ -26,7 +26,7 @@ from airtcp.units import (
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: What varies the number of all stations, the groups in proportion.
+#: The axis that varies the number of all stations, the groups in proportion.
 STATIONS: Final = "stations"
 #: The largest association identifier: stations of one access point (IEEE 802.11-2020, 9.4.1.8).
 MOST_STATIONS: Final = 2007

@@ -1,8 +1,8 @@
 """The end of a scenario that is another one but for a remedy: sought near where it should be.
 
 Knows a place before the end and the slope of the other's curve, so that one more place with few
-replications nearly says where the end is. What is wanted of it is how far it lies from the other's,
-in pairs; so that is what has to be narrow.
+replications nearly says where the end is. A remedy is judged by its distance from the other's, in
+pairs; so that is what has to be narrow.
 """
 
 from __future__ import annotations

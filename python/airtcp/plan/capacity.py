@@ -1,7 +1,7 @@
 """The work of `airtcp.plan`: how far a scenario carries, and which remedies carry it further.
 
-Knows the order of the work: models guess, the simulator decides, remedies are tried. Where to look
-is the business of `search`, which remedies there are that of `airtcp.remedies`.
+Knows the order of the work: models guess, the simulator decides, remedies are tried. Does
+not know the places to look at (`search`), nor which remedies there are (`airtcp.remedies`).
 """
 
 from __future__ import annotations

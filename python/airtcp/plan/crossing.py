@@ -62,8 +62,8 @@ def cross(
 ) -> Crossing | None:
     """The crossing of curves that rise, from `samples[place][replication]`.
 
-    Samples are how far a metric is above `bound`, or below it if it `falls`. Where bound and means
-    of the metric are positive the curve is one of logarithms; where `bound` is not, one of the
+    Samples are how far a metric is above `bound`, or below it if it `falls`. The curve is one of
+    logarithms where bound and means of the metric are positive; where `bound` is not, one of the
     samples themselves. Places with fewer than two replications are left out. None if fewer than two
     are left, or the mean does not cross zero within them, or a quarter of their extent beyond.
     """

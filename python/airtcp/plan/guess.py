@@ -1,7 +1,7 @@
 """The end as models see it, or glances where these have no answer: the first value that is beyond.
 
-Knows how a model and a glance are asked about a condition. What they say is where the simulator
-begins to look, and no more.
+Knows how a model and a glance are asked about a condition. The simulator begins to look
+at what they say, and no more.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _glanced(
         interval = told[one.metric]
         known = [interval.mean]
         if interval.mean is None:
-            # Where transfers take too long for a glance, both of these lie below.
+            # Both of these lie below where transfers take too long for a glance.
             known = [interval.low, plain[one.metric].mean]
         if numbers := [number for number in known if number is not None]:
             values[one.text] = max(numbers), SOURCE

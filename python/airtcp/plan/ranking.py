@@ -86,8 +86,8 @@ class Ranking:
         for one in contenders:
             self._seek(one, self._start([one]))
         if any(map(self._is_beyond_guess, contenders)):
-            # Where an end lies much further than the slope says, a metric is near the best it can
-            # be, and what it is at the old end says little of how far it carries.
+            # A metric is near the best it can be where an end lies much further than the slope
+            # says, and its value at the old end says little of how far a remedy carries.
             for one in helpful[:_SOUGHT]:
                 if one not in contenders:
                     self._seek(one, self._start([one]))

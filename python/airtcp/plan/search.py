@@ -42,14 +42,14 @@ TARGET: Final = 0.05
 _MANY: Final = 10
 #: From this part of the most replications on, a round takes them all.
 _NEARLY: Final = 0.75
-#: What the outer places get of a round, and at least.
+#: The part of a round that the outer places get, and at least.
 _OUTER: Final = 1 / 3
 _LEAST_OUTER: Final = 3
-#: How far the places go from the end, as a part of the value.
+#: The reach of the places from the end, as a part of the value.
 _WINDOW: Final = 0.15
 #: They go further where nothing is sure, up to so many times.
 _WIDEST: Final = 5.0
-#: How far one looks for the end in steps that grow by this factor of the value.
+#: The factor of the value by which steps grow while one looks for the end.
 _GROWTH: Final = 1.5
 #: Rounds in which the places may move; each brings more samples, so it ends earlier.
 MOVES: Final = 12

@@ -173,7 +173,7 @@ class Trial:
         return slope * bound if in_units else slope / bound
 
     def _interval(self, samples: Sequence[float], spread: float) -> Interval:
-        # What changes nothing has no spread, whatever that of the others is.
+        # A remedy that changes nothing has no spread, whatever that of the others is.
         if 0 < len(samples) < OWN and len(self.candidates) > _FEW and any(samples):
             return moderated(samples, spread, self._confidence)
         return student_interval(samples, self._confidence)

@@ -56,7 +56,7 @@ __all__ = [
     "open",
 ]
 
-#: What a command on a scenario asks for least is imported when it is first asked for.
+#: The names that a command on a scenario needs least, imported when they are first asked for.
 _LATER: Final = {"Results": "query", "open": "query", "Lag": "testbed", "TestbedResult": "testbed"}
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from airtcp.stats import Interval, student_interval
 
-#: What the core answers for one replication.
+#: The answer of the core for one replication.
 Answer = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 Rule = Callable[[Rows, str], Any]

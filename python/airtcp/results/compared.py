@@ -41,7 +41,7 @@ class Predicted:
     broken: list[str] = field(default_factory=list)
 
 
-#: What models say: for each metric the predictions, best first.
+#: The predictions of models: for each metric, best first.
 Model = dict[str, list[Predicted]]
 
 

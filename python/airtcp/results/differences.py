@@ -167,8 +167,8 @@ class Difference(Pictured):
     def ranked(self) -> list[Ranked]:
         """Every change once, those that are separated from zero first, the largest of them first.
 
-        Size is relative to `a`. What has no value in one of the two is left out, and what says of a
-        group or direction only what was said of more.
+        Size is relative to `a`. Metrics without a value in one of the two are left out, and those
+        of a group or direction that say only what was said of more.
         """
         found: list[Ranked] = []
         said: dict[str, list[Change]] = {}
@@ -279,7 +279,7 @@ class Difference(Pictured):
                 both[0].interval,
                 both[1].interval,
                 student_interval(moved, self.confidence),
-                # What is the same in every pair is known to be so.
+                # A metric that no pair changes is known not to change.
                 early[0] if early and any(moved) else None,
             )
         return {name: found[name] for name in plain if name in found}

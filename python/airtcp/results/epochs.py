@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Epochs at the end over which the state that is converged to is averaged, if nobody says.
 _LATE = 20
-#: What is missing is told from noise down to this part of what was missing at first.
+#: The part of a first distance down to which a distance is told from noise.
 _NOISE = 0.1
 _CONVERGED = 0.95
 

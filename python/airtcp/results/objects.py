@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: What is told of a result in a line.
+#: The metrics that are told of a result in a line.
 HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
 #: Why a simulation ended: all replications asked for were made, the precision was reached, the

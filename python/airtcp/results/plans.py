@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: Why the work ended: it was done, the user interrupted it, or its time was over.
 PlanStopped = Literal["done", "interrupted", "time"]
 
-#: What a remedy does to the end: "none" is what its interval does not separate from zero, "behind"
-#: what the few runs it got do not, but which cannot be the best.
+#: The effect of a remedy on the end: "none" if its interval does not separate it from zero,
+#: "behind" if the few runs it got do not, but it cannot be the best.
 Verdict = Literal["gains", "loses", "none", "behind"]
 
 

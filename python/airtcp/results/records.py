@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-#: What an array of 64-bit integers holds.
+#: The bounds of an array of 64-bit integers.
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-#: What a connection is told before it gets the question: no spilling to disk, no extension, no
+#: The settings of a connection before it gets the question: no spilling to disk, no extension, no
 #: file, and that none of this can be taken back. The order counts.
 _SEALED: Final = (
     "temp_directory = ''",
@@ -27,8 +27,8 @@ _SEALED: Final = (
     "lock_configuration = true",
 )
 _ALLOWED: Final = "allowed: to read the view results, and files that are named with --file"
-#: How long a query may take to end that was interrupted, and how often it is told so meanwhile: an
-#: interruption between two of its steps is lost.
+#: The time that a query may take to end that was interrupted, and the time after which it is told
+#: so again: an interruption between two of its steps is lost.
 _PATIENCE_S: Final = 1.0
 _AGAIN_S: Final = 0.1
 

@@ -139,7 +139,7 @@ class Writer:
     def __init__(self, folder: Path, contents: Contents) -> None:
         self.folder = folder
         self.contents = contents
-        #: What some of the files of rows hold.
+        #: The contents of some of the files of rows.
         self._held: dict[str, pa.Table] = {}
 
     @classmethod

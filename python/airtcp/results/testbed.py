@@ -28,7 +28,7 @@ class Lag:
     max_s: float
     bound_s: float
     share_above: float
-    #: Whether the thread had real-time priority.
+    #: A flag: the thread had real-time priority.
     real_time: bool
     #: Packets that were for no node, and such that a device did not take.
     strays: int

@@ -65,7 +65,7 @@ class Events:
     """The events of a run, in the order of time.
 
     `event` is one of `Trace.event_names`, `flow` whose it was, `queue` where a packet was lost
-    (empty otherwise). What happened to the sender of a flow's data also has its `cwnd_bytes`,
+    (empty otherwise). Events of the sender of a flow's data also have its `cwnd_bytes`,
     `ssthresh_bytes` and `flight_size_bytes` just before, and its window `cwnd_after_bytes`; NaN
     otherwise.
     """

@@ -17,7 +17,7 @@ __all__ = ["HEADLINES", "LEAST_SNAPLEN", "MOST_SNAPLEN", "SNAPLEN"]
 #: transfers) does not count.
 HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
-#: How many bytes of each frame a capture has: all headers, and the messages of FTP.
+#: The bytes of each frame that a capture has: all headers, and the messages of FTP.
 SNAPLEN: Final = 256
 LEAST_SNAPLEN: Final = 64
 MOST_SNAPLEN: Final = 65_535

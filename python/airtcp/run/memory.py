@@ -49,7 +49,7 @@ _OVERHEAD_BITS: Final = 1_600
 #: More datagrams that wait, or transfers of one flow under way, end a run (`world/sockets.rs`).
 _MOST_DATAGRAMS: Final = 4_000_000
 _MOST_TRANSFERS: Final = 100_000
-#: What is kept of a replication that has ended: its records of flows, stations and groups.
+#: The bytes kept of a replication that has ended: records of flows and stations, of groups.
 _KEPT_RECORD: Final = 150
 _KEPT_GROUP: Final = 20_000
 
@@ -223,7 +223,7 @@ def _of_groups() -> Iterator[int]:
                 break
             limit, used = _text(group / most).strip(), _text(group / taken).strip()
             if limit.isdigit() and used.isdigit():
-                # What only caches files gives way.
+                # Memory that only caches files gives way.
                 cached = _field(group / "memory.stat", "inactive_file", 1) or 0
                 yield int(limit) - int(used) + cached
 

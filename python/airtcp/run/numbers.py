@@ -15,7 +15,7 @@ from typing import Any, Final
 from airtcp.exceptions import SimulationError
 from airtcp.stats import FIRST_ROUND, is_precise, next_round, student_interval
 
-#: How the table begins in canonical JSON.
+#: The beginning of the table in canonical JSON.
 _RUN: Final = '"run":{'
 #: A row: a number for each metric as float64, little-endian; NaN where one does not exist.
 Row = bytes
@@ -72,7 +72,7 @@ def metric_names() -> tuple[str, ...]:
 def wanted(
     rows: Sequence[Row], at: Sequence[int], precision: float, confidence: float, most: int
 ) -> int:
-    """How many replications there shall be, as far as the first of them tell.
+    """Count the replications that there shall be, as far as the first of them tell.
 
     No more than there are `rows`, if these are enough. The rounds of `airtcp.simulate`, which are
     the same however often they are interrupted: `at` says where the headline metrics stand in a
@@ -115,7 +115,10 @@ def _with_warmup(resolved: str) -> str:
 
 
 def _taker(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Row] | None:
-    """What takes a row out of an answer; None if none is of a group: the core gives it."""
+    """Return a function that takes a row out of an answer; None if the core gives it.
+
+    It does where no metric is of a group.
+    """
     if not any("." in name for name in metrics):
         return None
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from airtcp.results.trace_file import TraceFile
     from airtcp.scenario import ResolvedScenario
 
-#: How far apart the samples of a trace are, if the caller does not say.
+#: The time between the samples of a trace, if the caller does not say.
 TRACE_INTERVAL_S = 0.1
 
 _File = TypeVar("_File")
@@ -213,7 +213,7 @@ def _transfers_file(
             try:
                 write(runs, beside, path.suffix)
             except OSError as error:
-                # What else there is to write is not lost by that.
+                # All else that there is to write is not lost by that.
                 failure.append(error)
 
         yield into_file
