@@ -1,5 +1,5 @@
 //! Loss recovery by time: RACK and tail loss probes (RFC 8985), with proportional rate reduction
-//! (RFC 9937); here what acknowledgments and the timer tell, in `sending` what leaves for it.
+//! (RFC 9937); here what acknowledgments tell, in `timer` what time does, in `sending` what leaves for it.
 //!
 //! A segment is lost when one that was sent later has arrived, and a reordering window has passed
 //! since; a tail that nothing follows is probed. What is known of each segment is in
@@ -10,6 +10,7 @@ use airtcp_kernel::{Duration, Time};
 
 mod in_order;
 mod sending;
+mod timer;
 
 use super::buffers::Buffer;
 use super::pacing::Pacer;
@@ -19,8 +20,8 @@ use crate::congestion::{Controller, Delivery, Moment};
 use crate::rate::Rates;
 use crate::scoreboard::DUP_THRESH;
 use crate::sent::{Latest, News, Sent};
-use crate::timers::expiry;
-use crate::{Block, Config, Congestion, Implementation, LossWindow};
+use crate::{Block, Config, Congestion, Implementation};
+use timer::Timer;
 
 /// The state of RFC 8985 and of RFC 9937.
 #[derive(Clone, Debug)]
@@ -61,14 +62,6 @@ pub(crate) struct Rack {
     is_watched: bool,
 }
 
-/// The purpose of the timer: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" are one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Timer {
-    Retransmission,
-    Reordering,
-    Probe,
-}
-
 /// A tail loss probe under way.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
@@ -102,19 +95,6 @@ impl Rack {
             buffer: Buffer::default(),
             is_watched: config.pacing || config.congestion.has_model(),
         }
-    }
-
-    /// Rounds the expiry of the timer of recovery, and returns it.
-    fn rounded(&mut self) -> Time {
-        if std::mem::take(&mut self.is_rough) {
-            self.due = expiry(self.tick, self.restarted, self.wait);
-        }
-        self.due
-    }
-
-    /// Returns the time at which the timer of recovery expires, or something waits for.
-    pub(super) fn deadline(&self, tcb: &Tcb) -> Time {
-        if self.is_rough { expiry(self.tick, self.restarted, self.wait) } else { tcb.deadline }
     }
 
     pub(super) fn min_rtt(&self) -> Option<Duration> {
@@ -374,101 +354,6 @@ impl Rack {
     /// the second of two recoveries in a row more than a window of it.
     pub(super) fn in_network(&self, tcb: &Tcb) -> u64 {
         tcb.flight_size() - self.sent.sacked_octets()
-    }
-
-    /// Handles the expiry of the one timer.
-    #[cold]
-    pub(super) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
-        if self.rounded() > now {
-            // What waited for its pace may leave.
-            tcb.deadline = self.due;
-            return;
-        }
-        self.due = Time::NEVER;
-        tcb.deadline = Time::NEVER;
-        match std::mem::replace(&mut self.timer, Timer::Retransmission) {
-            Timer::Retransmission => self.on_timeout(tcb, config, now),
-            Timer::Reordering => {
-                if self.detect_losses(tcb, config, now) && tcb.is_open() {
-                    self.enter_recovery(tcb, config, now, 0);
-                }
-                self.restart_timer(tcb, config, now);
-            }
-            Timer::Probe => {
-                self.probe_is_due = true;
-                // RFC 8985 section 7.3: "the sender then starts the RTO timer".
-                self.arm(tcb, config.expiry(now, tcb.rtt.rto()));
-            }
-        }
-    }
-
-    /// Handles a retransmission timeout: RFC 8985 section 6.3 and RFC 5681 section 3.1.
-    fn on_timeout(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
-        tcb.counters.timeouts += 1;
-        tcb.end_reduction();
-        let again = tcb.has_sent_head_again();
-        let halved = (!again && !tcb.was_reduced()).then(|| match config.rules.loss_window {
-            LossWindow::FlightSize => tcb.flight_size().min(tcb.window.cwnd),
-            LossWindow::Cwnd => tcb.window_to_halve(config),
-        });
-        tcb.begin_loss(config, now, halved);
-        let srtt = tcb.rtt.srtt().unwrap_or(Duration::ZERO);
-        let rtt = self.latest.map_or(srtt, |latest| latest.rtt);
-        let wait = rtt + self.reordering_window(true, srtt);
-        self.sent.lose_at_timeout(now, wait);
-        self.probe = None;
-        self.probe_is_due = false;
-        self.resend_is_due = true;
-        // RFC 6298 (5.6).
-        self.arm(tcb, config.expiry(now, tcb.rtt.rto()));
-    }
-
-    /// Restarts the timer after something was acknowledged or sent: the probe's where a tail may be probed, else
-    /// that of RFC 6298 (5.3), unless it is needed for the reordering window.
-    #[inline(never)]
-    fn restart_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
-        let is_open = tcb.is_open();
-        let in_flight = tcb.snd_max - tcb.snd_una;
-        let rto = tcb.rtt.rto();
-        let srtt = tcb.rtt.srtt();
-        if in_flight == 0 {
-            self.timer = Timer::Retransmission;
-            self.probe = None;
-            self.arm(tcb, Time::NEVER);
-            return;
-        }
-        if self.timer == Timer::Reordering {
-            return;
-        }
-        let may_probe = is_open
-            && self.probe.is_none()
-            && self.sent.sacked_segments() == 0
-            && !self.sent.has_lost();
-        let Some(srtt) = srtt.filter(|_| may_probe) else {
-            self.timer = Timer::Retransmission;
-            self.arm(tcb, config.expiry(now, rto));
-            return;
-        };
-        self.set_probe_timer(tcb, config, now, srtt);
-    }
-
-    /// Sets the timer to probe a tail. RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment
-    /// is all there is; at most as long as the RTO.
-    #[inline]
-    fn set_probe_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, srtt: Duration) {
-        let rto = tcb.rtt.rto();
-        let probe = config.probe_timeout(srtt, self.sent.len() == 1).min(rto);
-        self.timer = Timer::Probe;
-        (self.restarted, self.wait) = (now, probe);
-        self.arm(tcb, now + probe);
-        self.is_rough = true;
-    }
-
-    /// Sets the timer to expire at `due`.
-    pub(super) fn arm(&mut self, tcb: &mut Tcb, due: Time) {
-        self.is_rough = false;
-        self.due = due;
-        tcb.deadline = due;
     }
 
     /// Tells a controller that asks what an acknowledgment says of the path.

@@ -23,17 +23,10 @@ impl Rack {
             let sent = self.poll_otherwise(tcb, config, now, peer_window);
             return sent.map(|sent| (sent, true));
         }
-        let unsent = tcb.written - tcb.snd_max;
-        if unsent == 0 {
-            return None;
-        }
-        if tcb.snd_max == tcb.snd_una {
-            tcb.restart_if_idle(config, now);
-        }
-        let room = self.room(tcb);
+        let room = self.room_for_new(tcb, config, now)?;
         let sent = self.send_new(tcb, config, now, (room, peer_window))?;
-        let len = u64::from(sent.1);
-        let (unsent, room) = (unsent - len, room - len);
+        let unsent = tcb.written - tcb.snd_max;
+        let room = room - u64::from(sent.1);
         Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
     }
 
@@ -66,10 +59,17 @@ impl Rack {
         sent
     }
 
-    /// Returns how much of the window is not in the network.
+    /// Returns how much of the window is not in the network, for data that was never sent; `None` if there are none. A window
+    /// that lay idle is restarted first.
     #[inline]
-    fn room(&self, tcb: &Tcb) -> u64 {
-        tcb.window.cwnd.saturating_sub(self.sent.pipe(tcb.snd_una, tcb.snd_max))
+    fn room_for_new(&self, tcb: &mut Tcb, config: &Config, now: Time) -> Option<u64> {
+        if tcb.written == tcb.snd_max {
+            return None;
+        }
+        if tcb.snd_max == tcb.snd_una {
+            tcb.restart_if_idle(config, now);
+        }
+        Some(tcb.window.cwnd.saturating_sub(self.sent.pipe(tcb.snd_una, tcb.snd_max)))
     }
 
     /// Sends what is lost, then what was never sent.
@@ -80,10 +80,9 @@ impl Rack {
         now: Time,
         peer_window: u64,
     ) -> SentData {
-        let (una, max) = (tcb.snd_una, tcb.snd_max);
         let smss = u64::from(config.mss);
-        let pipe = self.sent.pipe(una, max);
-        let room = self.room(tcb);
+        let pipe = self.sent.pipe(tcb.snd_una, tcb.snd_max);
+        let room = tcb.window.cwnd.saturating_sub(pipe);
         if self.sent.has_lost() {
             // RFC 6675: "if cwnd - pipe >= 1 SMSS". A window below a segment still sends one.
             let resend_is_due = std::mem::take(&mut self.resend_is_due);
@@ -97,19 +96,14 @@ impl Rack {
             self.restart_timer(tcb, config, now);
             return Some(sent);
         }
-        let unsent = tcb.written - max;
-        if unsent == 0 {
+        let Some(room) = self.room_for_new(tcb, config, now) else {
             if room > 0
                 && let Some(rates) = &mut self.rates
             {
                 rates.on_app_limited(pipe);
             }
             return None;
-        }
-        if max == una {
-            tcb.restart_if_idle(config, now);
-        }
-        let room = self.room(tcb);
+        };
         self.send_new_aside(tcb, config, now, (room, peer_window))
     }
 
