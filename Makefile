@@ -167,7 +167,7 @@ verify: build ## Compare with the reference results at length, and try many more
 	$(BIN)/python validation/compare.py
 	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
-		|| echo 'Which scripts are expected to fail, and why, is in docs/packetdrill.md.'; fi
+		|| echo 'Which scripts are expected to fail, and why, is in docs/laboratory/packetdrill.md.'; fi
 
 resolved: build ## Write the resolved scenarios that tests of the core read, as build does
 

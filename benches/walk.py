@@ -10,7 +10,7 @@ without optimisation, with all that it calls).
     .venv/bin/python benches/walk.py                  # this checkout
     .venv/bin/python benches/walk.py --checkout DIR   # the source of another
     .venv/bin/python benches/walk.py --all            # the looks, too
-    .venv/bin/python benches/walk.py --write          # and put the table into docs/exchange.md
+    .venv/bin/python benches/walk.py --write          # and put the table into exchange.md
 
 Needs valgrind and cargo. Knows what is called and how often; not in which order.
 """
@@ -264,7 +264,7 @@ def main() -> None:
     places = {one.file for one in walked}
     print(f"{len(walked)} hops in {len(places)} files, {len(functions) - len(walked)} looks")
     if args.write:
-        replace("walk", table(walked), ROOT / "docs" / "exchange.md")
+        replace("walk", table(walked), ROOT / "docs" / "laboratory" / "exchange.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Make the tables of docs/advice.md: planted faults, what was named first, and what that mended.
+"""Make the tables of advice.md: planted faults, what was named first, and what that mended.
 
 Seeds are fixed, and were so before there was an engine: whoever runs this gets the same tables.
 
@@ -17,7 +17,7 @@ from airtcp.amounts import quantity
 from airtcp.metrics import METRICS
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "advice.md"
+PAGE = ROOT / "docs" / "guide" / "advice.md"
 
 sys.path.insert(0, str(ROOT / "validation" / "advice"))
 from faults import HEALTHY_SEEDS, SEEDS, faults, healthy  # noqa: E402

@@ -25,7 +25,7 @@ from airtcp.sweep.work import Chunk, Done, Task, Work
 from airtcp.sweep.workers import Ended
 from tables import put
 
-PAGE = Path(__file__).parent / "cluster.md"
+PAGE = Path(__file__).parent / "guide" / "cluster.md"
 SCENARIO = """
 [phy]
 standard = "802.11b"

@@ -1,4 +1,4 @@
-"""Make the tables of docs/coverage.md: how often intervals hold the truth.
+"""Make the tables of docs/laboratory/coverage.md: how often intervals hold the truth.
 
 The numbers are those of validation/intervals/measured.json, which takes hours to make:
 
@@ -36,7 +36,7 @@ from intervals.cells import (  # noqa: E402
 from intervals.judge import Verdict  # noqa: E402
 from intervals.measure import MEASURED  # noqa: E402
 
-PAGE = ROOT / "docs" / "coverage.md"
+PAGE = ROOT / "docs" / "laboratory" / "coverage.md"
 NAMES = {
     "transfer_time_s": "transfer time",
     "goodput_bps": "goodput",

@@ -1,4 +1,4 @@
-"""Make the table of docs/results.md on pairs: how narrow paired differences are (a minute or two).
+"""Make the table of results.md on pairs: how narrow paired differences are (a minute or two).
 
 .venv/bin/python docs/make_diff.py
 """
@@ -14,7 +14,7 @@ from airtcp.results.differences import Change
 from tables import markdown, remake, shown
 
 ROOT = Path(__file__).parents[1]
-PAGE = Path(__file__).parent / "results.md"
+PAGE = Path(__file__).parent / "guide" / "results.md"
 SCENARIO = ROOT / "python" / "airtcp" / "examples" / "web-hotspot.toml"
 
 #: What is changed in the hot spot, in words and as keys.

@@ -1,4 +1,4 @@
-"""Make the tables of docs/paper-g.md: what uploads gain from skipped ACKs, and what moves that.
+"""Make the tables of paper-g.md: what uploads gain from skipped ACKs, and what moves that.
 
 Knows the variations behind the tables, and the markers between which they stand. The scenario is
 that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets the same tables.
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "validation"))
 from peers.references import VALIDATION, by_point, read  # noqa: E402
 
-PAGE = ROOT / "docs" / "paper-g.md"
+PAGE = ROOT / "docs" / "laboratory" / "paper-g.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
 
 TCP = "flows.node.tcp"

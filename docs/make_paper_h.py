@@ -1,4 +1,4 @@
-"""Make the tables of docs/paper-h.md: transfer times beside paper H's model, and what is between.
+"""Make the tables of paper-h.md: transfer times beside paper H's model, and what is between.
 
 Knows the variations behind the tables, and the markers between which they stand. The scenario is
 that of `airtcp reproduce H`; seeds are fixed, so that whoever runs this gets the same tables.
@@ -34,7 +34,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "paper-h.md"
+PAGE = ROOT / "docs" / "laboratory" / "paper-h.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
 
 #: What is done otherwise than in the scenario file, one at a time.

@@ -27,7 +27,7 @@ SCENARIO = EXAMPLES / "web-hotspot.toml"
 HOME = EXAMPLES / "home-wifi6.toml"
 SCHEDULERS = ("oldest", "round-robin")
 
-ACCURACY = ROOT / "docs" / "model-accuracy.md"
+ACCURACY = ROOT / "docs" / "laboratory" / "model-accuracy.md"
 BENCHES = ROOT / "benches" / "README.md"
 
 

@@ -162,7 +162,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "scoreboard": scoreboard,
     **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
 }
-PAGES = {name: DOCS / f"paper-{name[-1].lower()}.md" for name in TABLES} | {"scoreboard": README}
+PAPERS_PAGES = {name: DOCS / "laboratory" / f"paper-{name[-1].lower()}.md" for name in TABLES}
+PAGES = PAPERS_PAGES | {"scoreboard": README}
 #: The tables that are built with the documentation.
 BUILT: Mapping[str, Callable[[], str]] = {
     "exceptions": exceptions,

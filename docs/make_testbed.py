@@ -1,4 +1,4 @@
-"""Make the tables and pictures of docs/testbed.md: the kernel's TCP beside the simulation.
+"""Make the tables and pictures of testbed.md: the kernel's TCP beside the simulation.
 
 Knows the tables; scenarios and runs are those of validation/testbed. Real time and a real kernel:
 whoever runs this gets other numbers, and on a busy machine worse ones. Each row says how late
@@ -31,7 +31,7 @@ from airtcp.results import SimulationResult, TestbedResult
 from airtcp.testbed.bench import measure
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "testbed.md"
+PAGE = ROOT / "docs" / "laboratory" / "testbed.md"
 PICTURE = ROOT / "docs" / "images" / "testbed-uploads.png"
 WINDOWS = ROOT / "docs" / "images" / "testbed-windows.png"
 SEQUENCES = ROOT / "docs" / "images" / "testbed-sequences.png"
@@ -339,4 +339,4 @@ if __name__ == "__main__":
         for one in sys.argv[1:] or TABLES:
             tables.remake(PAGE, TABLES, [one])
     except QuestionError as error:
-        print(f"docs/testbed.md stays as it is: {error}", file=sys.stderr)
+        print(f"docs/laboratory/testbed.md stays as it is: {error}", file=sys.stderr)

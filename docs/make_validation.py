@@ -1,4 +1,4 @@
-"""Make the tables of docs/validation.md: simulation against Bianchi's model, ns-2 and ns-3.
+"""Make the tables of validation.md: simulation against Bianchi's model, ns-2 and ns-3.
 
 Knows: the scenarios behind the tables, and the markers on the page between which they stand. Takes
 the peers' numbers and scenarios from validation/peers and all others from the installed airtcp;
@@ -19,7 +19,7 @@ from airtcp import compare, simulate
 from airtcp.scenario import loads
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "validation.md"
+PAGE = ROOT / "docs" / "laboratory" / "validation.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
 from peers import ns2, ns3_modern, table  # noqa: E402

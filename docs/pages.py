@@ -56,7 +56,13 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
 #: The pages with tables of a machine, or of programs that are no part of airtcp.
 MEASURED = ("cluster.md", "packetdrill.md", "performance.md", "testbed.md")
 
-_INCLUDE = re.compile(r"```\{include\} _generated/([\w-]+)\.md\n```")
+_INCLUDE = re.compile(r"```\{include\} \.\./_generated/([\w-]+)\.md\n```")
+
+
+def written() -> list[Path]:
+    """Lists the pages of guide and laboratory, and the one that leads to both."""
+    folders = (DOCS, DOCS / "guide", DOCS / "laboratory")
+    return [page for folder in folders for page in sorted(folder.glob("*.md"))]
 
 
 class Stored(NamedTuple):

@@ -1,4 +1,4 @@
-"""The tables of docs/models.md about the cards: answers and keys of each model.
+"""The tables of docs/guide/models.md about the cards: answers and keys of each model.
 
 Knows how a card is shown; everything else is in the cards of `airtcp.predict`.
 """

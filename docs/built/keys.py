@@ -1,4 +1,4 @@
-"""The tables of docs/scenario-files.md: keys, presets, the standards' numbers.
+"""The tables of docs/guide/scenario-files.md: keys, presets, the standards' numbers.
 
 Knows where each table of the schema stands in a file. Does not know keys: they are declared in
 `airtcp.scenario.keys`.

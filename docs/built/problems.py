@@ -1,4 +1,4 @@
-"""The tables of docs/advice.md that follow from code: problems, and the thresholds of signs."""
+"""The tables of advice.md that follow from code: problems, and the thresholds of signs."""
 
 from __future__ import annotations
 

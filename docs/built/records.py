@@ -1,4 +1,4 @@
-"""The tables of docs/results.md: metrics, flows and stations, from their declarations.
+"""The tables of docs/guide/results.md: metrics, flows and stations, from their declarations.
 
 Knows how a declaration is shown, and no metric.
 """

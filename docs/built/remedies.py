@@ -1,4 +1,4 @@
-"""The table of docs/plan.md: the remedies of the catalogue.
+"""The table of docs/guide/plan.md: the remedies of the catalogue.
 
 Knows how a remedy is shown, and no remedy.
 """

@@ -1,4 +1,4 @@
-"""The tables of docs/resolved-form.md: every field of the resolved form, and two whole scenarios.
+"""The tables of resolved-form.md: every field of the resolved form, and two whole scenarios.
 
 Knows how JSON shows a type. Does not know fields: they are declared in `airtcp.scenario.keys` and
 `airtcp.distributions`.

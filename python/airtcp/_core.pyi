@@ -59,7 +59,7 @@ class Simulation:
     ) -> tuple[str, bytes, dict[str, bytes]]:
         """Simulate one replication, without the GIL.
 
-        Gives the answer as JSON (docs/resolved-form.md), the transfer times in seconds as the
+        Gives the answer as JSON (resolved-form.md), the transfer times in seconds as the
         bytes of a little-endian float64 array, and the books, which `airtcp.estimates.books` takes
         apart. Raises `SimulationFailed` or `Cancelled`.
         """

@@ -1,11 +1,11 @@
-"""The text of docs/acks.md holds of its tables."""
+"""The text of docs/laboratory/acks.md holds of its tables."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "acks.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "acks.md").read_text(encoding="utf-8")
 
 
 def table(name: str) -> dict[str, list[float]]:

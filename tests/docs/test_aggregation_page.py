@@ -1,4 +1,4 @@
-"""The text of docs/aggregation.md, and the cautions of the model, hold of its tables."""
+"""The text of docs/laboratory/aggregation.md, and the cautions of the model, hold of its tables."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,9 @@ import pytest
 from airtcp import predict, simulate
 from airtcp.scenario import loads
 
-PAGE = (Path(__file__).parents[2] / "docs" / "aggregation.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "aggregation.md").read_text(
+    encoding="utf-8"
+)
 
 
 def rows(name: str) -> dict[str, list[str]]:

@@ -20,8 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "laboratory").glob("*.md")),
+    *pages.written(),
 ]
 FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
 SPAN = re.compile(r"`airtcp ([^`]*)`")
@@ -82,8 +81,8 @@ def mentions() -> Iterator[tuple[str, str]]:
 
 def test_something_is_tested() -> None:
     """So that a change of the pages' form cannot switch these tests off."""
-    assert {page.name for page in with_blocks("sh")} >= {"README.md", "quickstart.md"}
-    assert {page.name for page in with_blocks("python")} >= {"quickstart.md"}
+    assert {page.name for page in with_blocks("sh")} >= {"README.md", "ten-minutes.md"}
+    assert {page.name for page in with_blocks("python")} >= {"ten-minutes.md"}
     named = {text.split()[0] for _, text in mentions()}
     assert {name for name in named if not name.startswith("--")} == COMMANDS
 

@@ -1,11 +1,13 @@
-"""The text of docs/concurrent-access.md holds of its table."""
+"""The text of docs/laboratory/concurrent-access.md holds of its table."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "concurrent-access.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "concurrent-access.md").read_text(
+    encoding="utf-8"
+)
 
 
 def rows() -> list[list[float]]:

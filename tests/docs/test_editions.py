@@ -1,6 +1,6 @@
 """Clauses of IEEE 802.11 are cited by one edition: that of 2020, and what came after it.
 
-That of 2016 is the last one with the point coordination function (docs/deviations.md); it is cited
+That of 2016 is the last one with the point coordination function (deviations.md); it is cited
 where this is what a file is about.
 """
 

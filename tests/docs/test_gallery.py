@@ -26,8 +26,8 @@ STORIES = stories()
 
 def test_each_notebook_has_a_story() -> None:
     assert {path.stem for path in (DOCS / "gallery").glob("*.ipynb")} == set(STORIES)
-    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    assert all(f"(gallery/{name}.ipynb)" in page for name in STORIES)
+    page = (DOCS / "guide" / "gallery.md").read_text(encoding="utf-8")
+    assert all(f"(../gallery/{name}.ipynb)" in page for name in STORIES)
 
 
 @pytest.mark.parametrize("name", STORIES)

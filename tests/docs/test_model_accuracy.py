@@ -1,4 +1,4 @@
-"""The tables of docs/model-accuracy.md keep their shape and bear out its text."""
+"""The tables of docs/laboratory/model-accuracy.md keep their shape and bear out its text."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,9 @@ import pytest
 from accuracy.grids import GRIDS
 from airtcp.metrics import METRICS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "model-accuracy.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "model-accuracy.md").read_text(
+    encoding="utf-8"
+)
 
 #: Metric, then source, then its differences in per cent, by column.
 Table = dict[str, dict[str, dict[str, float]]]

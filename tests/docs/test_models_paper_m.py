@@ -1,4 +1,4 @@
-"""The tables of docs/models-paper-m.md are what the functions say now."""
+"""The tables of docs/laboratory/models-paper-m.md are what the functions say now."""
 
 import re
 from dataclasses import dataclass, replace
@@ -19,7 +19,9 @@ from airtcp.models.miorandi import (
     throughput,
 )
 
-PAGE = (Path(__file__).parents[2] / "docs" / "models-paper-m.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "models-paper-m.md").read_text(
+    encoding="utf-8"
+)
 TABLE_1 = Parameters.table_1()
 STANDARD_RTS = Parameters.table_1(rts="standard")
 NORMALISED = replace(PAPER, stages="normalised")

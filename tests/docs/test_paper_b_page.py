@@ -1,11 +1,13 @@
-"""The text of docs/paper-b.md holds of its tables."""
+"""The text of docs/laboratory/paper-b.md holds of its tables."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "paper-b.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "paper-b.md").read_text(
+    encoding="utf-8"
+)
 
 
 def rows(name: str) -> dict[str, list[float]]:

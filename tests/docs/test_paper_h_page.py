@@ -1,11 +1,13 @@
-"""The text of docs/paper-h.md holds of its tables."""
+"""The text of docs/laboratory/paper-h.md holds of its tables."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "paper-h.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "paper-h.md").read_text(
+    encoding="utf-8"
+)
 
 
 def rows(name: str) -> list[list[str]]:

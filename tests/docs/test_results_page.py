@@ -1,4 +1,4 @@
-"""docs/results.md defines every key of a result and every metric, and nothing that is not there."""
+"""results.md defines every key of a result and every metric, and nothing that is not there."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from airtcp import compare
 from airtcp.scenario import loads
 
-PAGE = pages.text(pages.DOCS / "results.md")
+PAGE = pages.text(pages.DOCS / "guide" / "results.md")
 DEFINED = set(re.findall(r"`([a-z0-9_]+)`", PAGE))
 
 SCENARIO = """

@@ -11,7 +11,7 @@ from airtcp.scenario.declare import written as form
 from airtcp.scenario.keys.queue import Red
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "scenario-files.md"
+PAGE = ROOT / "docs" / "guide" / "scenario-files.md"
 
 
 def test_the_scenarios_of_the_page_resolve() -> None:

@@ -1,4 +1,4 @@
-"""What docs/sweeps.md shows of sweep files is one, and each kind of axis that it lists."""
+"""What docs/guide/sweeps.md shows of sweep files is one, and each kind of axis that it lists."""
 
 import re
 import tomllib
@@ -9,7 +9,7 @@ from airtcp.scenario import loads
 from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import load_sweep, sweep_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "sweeps.md").read_text(encoding="utf-8")
 BASE = """
 [phy]
 standard = "802.11b"

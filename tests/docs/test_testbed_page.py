@@ -1,4 +1,4 @@
-"""What is said about the tables of docs/testbed.md holds of them.
+"""What is said about the tables of docs/laboratory/testbed.md holds of them.
 
 They are of real time and a real kernel, and not made again here.
 """
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "testbed.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "testbed.md").read_text(
+    encoding="utf-8"
+)
 NAMES = (
     "keeping-up",
     "goodput",

@@ -1,4 +1,4 @@
-"""The text of docs/validation.md holds of its tables."""
+"""The text of docs/laboratory/validation.md holds of its tables."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,9 @@ import pytest
 from airtcp import simulate
 from airtcp.scenario import loads
 
-PAGE = (Path(__file__).parents[2] / "docs" / "validation.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "validation.md").read_text(
+    encoding="utf-8"
+)
 
 
 def rows(name: str) -> list[list[str]]:

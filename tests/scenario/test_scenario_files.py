@@ -90,7 +90,7 @@ def test_the_scenario_of_the_first_page() -> None:
 
 
 def test_every_key_arrives() -> None:
-    """Holds what is worked out and what is looked up; docs/resolved-form.md shows the whole."""
+    """Holds what is worked out and what is looked up; resolved-form.md shows the whole."""
     scenario = valid("every_key")
     pages, _, archive, _ = scenario.flows
 

@@ -1,7 +1,7 @@
 """Paper B's numbers by our simulator, against the paper, ns-3 and models; what explains the rest.
 
 The scenarios are those of `airtcp reproduce B`, which is held to all 22 statements of the paper;
-the readings are erratum B9's. Here is what must hold for the explanations of docs/paper-b.md to be
+the readings are erratum B9's. Here is what must hold for the explanations of paper-b.md to be
 right: each difference has a cause, and goes away or comes with that cause alone.
 """
 

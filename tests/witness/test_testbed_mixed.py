@@ -1,4 +1,4 @@
-"""The simulation beside what the testbed measured at five mixed scenarios (docs/testbed.md).
+"""The simulation beside what the testbed measured at five mixed scenarios (testbed.md).
 
 The testbed is of real time, and not run here: its rows are stored (validation/testbed/mixed.py).
 """

@@ -1,4 +1,4 @@
-//! The answer of one replication, in the shape that `docs/resolved-form.md` describes.
+//! The answer of one replication, in the shape that `docs/laboratory/resolved-form.md` describes.
 
 use std::collections::BTreeMap;
 

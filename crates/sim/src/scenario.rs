@@ -1,5 +1,5 @@
 //! The resolved form of a scenario, read from JSON. Holds no defaults and knows no units:
-//! `docs/resolved-form.md` describes it.
+//! `docs/laboratory/resolved-form.md` describes it.
 
 mod tcp;
 

@@ -9,7 +9,7 @@ tau, as many times a mean transfer time as it is mean sizes large (of processor 
 After a warm-up w the start-up that is left lasts for tau exp(-w / tau), as of a queue that nears
 its mean exponentially. On a shared processor estimates of the mean time were off by .1 of their
 standard deviation, for 20 replications, where that was .13 of the measured time, and by 1.2 where
-it was .36 (docs/coverage.md).
+it was .36 (docs/laboratory/coverage.md).
 """
 
 from __future__ import annotations

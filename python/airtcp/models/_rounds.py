@@ -1,4 +1,4 @@
-"""One window over A-MPDUs with a wire behind the access point: (A10) of docs/aggregation.md.
+"""One window over A-MPDUs with a wire behind the access point: (A10) of aggregation.md.
 
 Knows what waits at the access point, what waits at the station, and which segments or ACKs are on
 the wire, for how long yet: segments that one PPDU acknowledges come back together, a round trip of

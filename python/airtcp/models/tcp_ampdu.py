@@ -2,7 +2,7 @@
 
 Knows how long aggregates get, how many accesses TCP ACKs take, and who collides with whom. Knows
 durations of PPDUs (`airtcp.models.ampdu` makes them), no scenarios; no packet is lost but in
-collisions, and these are repeated until they get through. docs/aggregation.md derives it; equation
+collisions, and these are repeated until they get through. aggregation.md derives it; equation
 numbers (A1) to (A11) are those of that page. Symbols: n stations with a transfer each, W segments
 of window, an ACK for d segments, A segments in a PPDU at most, C segments that the ACKs of a PPDU
 acknowledge at most.

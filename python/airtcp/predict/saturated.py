@@ -293,7 +293,7 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
     """Say what becomes of all going on together where those who collided wait for an ACK in vain.
 
     They take up their count after the ACK timeout and DIFS, the others after EIFS: by so much
-    earlier do they contend among themselves alone. docs/model-accuracy.md has what that makes.
+    earlier do they contend among themselves alone. model-accuracy.md has what that makes.
     """
     if scenario.mac.rules.colliders == "as-others":
         return

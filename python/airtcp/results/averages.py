@@ -1,7 +1,7 @@
 """Flows, stations and groups over replications: averages and intervals.
 
 A field of a record is declared once: its meaning, and how the values of replications become one.
-Knows the core's answers (docs/resolved-form.md). Computes no physics.
+Knows the core's answers (docs/laboratory/resolved-form.md). Computes no physics.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication:
-    """The core's answer for one replication, as docs/resolved-form.md describes it.
+    """The core's answer for one replication, as docs/laboratory/resolved-form.md describes it.
 
     `transfer_times_s` holds the transfers that ended in the measured time, in order of their end.
     `trace` and `transfers` are there if `airtcp.simulate` was told to keep them, and `books`, which

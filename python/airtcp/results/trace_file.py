@@ -1,6 +1,6 @@
 """Traces as a file: one table, Parquet or CSV by its ending.
 
-Knows the columns of the file (docs/traces.md) and how it is written; what the numbers mean is said
+Knows the columns of the file (traces.md) and how it is written; what the numbers mean is said
 in `trace`. Replications follow one another in the order of their index, so that the same
 scenario gives the same rows on any number of threads.
 """

@@ -75,7 +75,7 @@ def simulate(
     `trace` asks for time series of flows and queues, a sample every `trace_interval_s`, and for
     what happened, of all replications: True keeps them as `simulation.runs[i].trace`
     (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there and keeps that of
-    replication 0 (docs/traces.md). `pcap` is a file for what was on the air in replication 0, as
+    replication 0 (traces.md). `pcap` is a file for what was on the air in replication 0, as
     Wireshark reads it, of each frame the first `snaplen` bytes. `transfers` keeps each transfer
     that ended in the measured time (`simulation.transfers()`); a path that ends in .parquet or .csv
     writes them there, too. None of them changes a number of the result.

@@ -43,14 +43,14 @@ def sweep(
 
     Args:
         base: the scenario that is varied.
-        axes: what varies, as in a sweep file (docs/sweeps.md): `{"stations.laptop.count": [1, 2]}`.
+        axes: what varies, as in a sweep file (sweeps.md): `{"stations.laptop.count": [1, 2]}`.
         to: the directory of the store.
         replications: runs of each point; without it and `precision`, as the scenario says.
         precision: instead, go on until the intervals of each point are this narrow ("2 %").
         max_replications: give up the precision after so many.
         metrics: the metrics to keep; all, if left out.
         threads: processors to use at a time; it changes no number.
-        dask: the address of a Dask scheduler, or "local" (docs/cluster.md).
+        dask: the address of a Dask scheduler, or "local" (docs/guide/cluster.md).
         progress: whether to show a bar, or what to call with how far it is.
 
     Raises:

@@ -177,7 +177,7 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
             of and (len(of) != 2 or of[0] not in groups or of[1] not in PARTS)
         ):
             near = _nearest(metric)
-            told = f'"{name}" is no metric{near}; allowed: those of docs/results.md'
+            told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
             raise InvalidError(
                 ("metrics", index), f"{told}, or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             )

@@ -1,4 +1,4 @@
-"""Real TCP and real programs through the simulated air, in real time (docs/testbed.md).
+"""Real TCP and real programs through the simulated air, in real time (docs/laboratory/testbed.md).
 
 `site` says which networks, addresses and settings of the kernel a scenario asks for, and what it
 asks for that a kernel does not do; `network` makes them; `air` is the thread that carries their

@@ -47,7 +47,7 @@ def measure(
     that come together, as the drivers of real ones do. `name` is what messages call the scenario.
     `watch` is called some twenty times a second, with the networks and the air. `pcap` is a file
     for packets that enter and leave the nodes and frames on the air between, of each the first
-    `snaplen` bytes (docs/testbed.md).
+    `snaplen` bytes (docs/laboratory/testbed.md).
 
     Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
     lacks what a testbed needs, SimulationError if a program fails, OutputError if the file cannot

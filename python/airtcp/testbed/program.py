@@ -48,7 +48,7 @@ class Program(ABC):
     def draws(self, law: dict[str, Any], purpose: str, count: int) -> list[float]:
         """The first draws of a law that the simulator makes for this flow in replication 0.
 
-        `purpose` is that of a stream of random numbers (docs/randomness.md): the testbed has the
+        `purpose` is that of a stream of random numbers (randomness.md): the testbed has the
         transfers of the simulation with the same seed.
         """
         import numpy as np

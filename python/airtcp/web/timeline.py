@@ -201,7 +201,7 @@ def _mac(frame: bytes, begin: int, length: int, bad: bool, tcp_header: int) -> _
         packet = frame[34 if frame[0] == 0x88 else 32 :]
         made.kind, made.text = _packet(packet)
         if made.kind == "syn" and len(packet) > 32:
-            # Options of a SYN are in the capture, and not in what was simulated (docs/traces.md).
+            # Options of a SYN are in the capture, and not in what was simulated (traces.md).
             made.length -= max(0, 20 + 4 * (packet[32] >> 4) - tcp_header)
     return made
 

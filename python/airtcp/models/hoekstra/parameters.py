@@ -373,7 +373,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """Which reading of paper H's equations to compute; ids are those of `docs/errata.md`.
+    """Which reading of paper H's equations to compute; ids are those of `errata.md`.
 
     - `full_cycles` (H2): the refined last cycle (16) carries X_MSS bits on average, so X_file less
       X_MSS is left to full cycles ("implied"); (19) "printed" subtracts X_MSS / 2 as (13) does.

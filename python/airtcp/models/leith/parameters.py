@@ -185,7 +185,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """Which reading of paper L's equations to compute; ids are those of `docs/errata.md`.
+    """Which reading of paper L's equations to compute; ids are those of `errata.md`.
 
     - `ap_success` (L4), Q(1,0), the slots with a TCP ACK: "printed" is tau_1, which counts the
       access point's collisions as successes; "exclusive" is tau_1 [P_hold + (1-P_hold)

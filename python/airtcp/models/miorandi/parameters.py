@@ -229,7 +229,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """Which reading of paper M's equations to compute; ids are those of `docs/errata.md`.
+    """Which reading of paper M's equations to compute; ids are those of `errata.md`.
 
     - `attempts` (M6), the probability that a backlogged node sends in a slot, where b = T_b /
       T_slot: "renewal" 1/b as in (2), or "bianchi-like" 1/(b+1).

@@ -1,6 +1,6 @@
 """Paper G, Fig. 2 to 6 and A1 to A5: goodput of uploads against the number of skipped ACKs.
 
-A stalled upload is one whose window has fallen below what an ACK waits for: docs/scenario-files.md
+A stalled upload is one whose window has fallen below what an ACK waits for: scenario-files.md
 says how. In the figures its goodput is what arrived in 1000 s, as in the paper.
 """
 
