@@ -24,6 +24,13 @@ from airtcp.exceptions import QuestionError
         ("ap_queue_packets > 50 packets", "ap_queue_packets", True, 50.0, None, "all"),
         ("collision_probability > 5 %", "collision_probability", True, 0.05, None, "all"),
         ("jain_index < 0.9", "jain_index", False, 0.9, None, "all"),
+        # As the screen spells them: labels, and heads of columns.
+        ("call p95 delay > 50 ms", "packet_delay_p95_s", True, 0.05, "call", "all"),
+        ("goodput_per_flow < 2 Mb/s", "flow_goodput_bps", False, 2e6, None, "all"),
+        ("laptop per_flow < 2 Mb/s", "flow_goodput_bps", False, 2e6, "laptop", "all"),
+        ("call/download loss > 1 %", "packet_loss", True, 0.01, "call", "download"),
+        ("p90 round_trip > 100 ms", "path_rtt_p90_s", True, 0.1, None, "all"),
+        ("p90 round_trip_time > 100 ms", "rtt_p90_s", True, 0.1, None, "all"),
     ],
 )
 def test_a_condition_is_read(

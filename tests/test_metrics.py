@@ -2,7 +2,7 @@
 
 import pytest
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
-from airtcp.metrics import METRICS, metric
+from airtcp.metrics import METRICS, metric, spellings
 from airtcp.stats import Interval
 
 
@@ -87,3 +87,12 @@ def test_the_catalogue_is_complete_enough_to_be_read() -> None:
 
 def test_a_metric_of_tomorrow_is_shown_by_its_name() -> None:
     assert metric("lag_s").label == "lag s"
+
+
+def test_a_metric_is_understood_as_a_screen_spells_it() -> None:
+    known = spellings()
+
+    assert all(known[name] is one for name, one in METRICS.items())
+    spelled = {"goodput_per_flow": "flow_goodput_bps", "delay": "packet_delay_s"}
+    spelled |= {"page_time": "page_time_s", "round_trip": "path_rtt_s", "loss": "packet_loss"}
+    assert {word: known[word].name for word in spelled} == spelled

@@ -14,11 +14,10 @@ from typing import Final, Literal
 
 from airtcp.amounts import quantity
 from airtcp.exceptions import QuestionError, UnitError
-from airtcp.metrics import METRICS, Metric
+from airtcp.metrics import METRICS, SUFFIXES, Metric, spellings
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 _STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
-_SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
 #: Parts of a metric's name that say that it lies between 0 and 1.
 _FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
 _GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput < 2 Mb/s"'
@@ -121,20 +120,16 @@ def _scope(text: str, scope: str) -> tuple[str, Part]:
 
 
 def _metric(text: str, name: str, statistic: str | None) -> Metric:
-    names: dict[str, Metric] = {}
-    for metric in METRICS.values():
-        suffix = _SUFFIXES.get(metric.unit, "")
-        names[metric.name] = metric
-        names.setdefault(metric.name.removesuffix(suffix), metric)
+    names = spellings()
     if name not in names:
-        short = [key for key in names if key not in METRICS or not _SUFFIXES.get(METRICS[key].unit)]
+        short = [one.name.removesuffix(SUFFIXES.get(one.unit, "")) for one in METRICS.values()]
         nearest = difflib.get_close_matches(name, short, n=1, cutoff=0.4)
         hint = f"the nearest is {nearest[0]}" if nearest else f"allowed: {', '.join(short)}"
         raise _error(text, f'"{name}" is no metric; {hint}')
     metric = names[name]
     if statistic is None or statistic == "mean":
         return metric
-    suffix = _SUFFIXES.get(metric.unit, "")
+    suffix = SUFFIXES.get(metric.unit, "")
     base = metric.name.removesuffix(suffix)
     quantile = METRICS.get(f"{base}_{statistic}{suffix}")
     if quantile is None:

@@ -130,6 +130,15 @@ def test_the_readme_names_every_command() -> None:
     assert set(re.findall(r"(?m)^\| `airtcp ([a-z]+)", readme)) == COMMANDS
 
 
+def test_help_groups_every_command() -> None:
+    sections = re.findall(r"(?m)^(\w.*):\n((?:  .*\n)+)", run(["airtcp", "--help"], ROOT))
+    groups = {head: re.findall(r"(?m)^  ([a-z]+)  ", rows) for head, rows in sections}
+
+    assert {name for names in groups.values() for name in names} == COMMANDS
+    assert groups["Answer a question"][0] == "run"
+    assert "Others" not in groups
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", pages.text(page)):

@@ -175,7 +175,7 @@ def test_a_step_that_is_no_scenario_says_which(
 @pytest.mark.parametrize(
     ("given", "key"),
     [
-        ({"metrics": ["goodput"]}, "metrics[0]"),
+        ({"metrics": ["badput"]}, "metrics[0]"),
         ({"metrics": []}, "metrics"),
         ({"metrics": ["goodput_bps", "phone.all.goodput_bps"]}, "metrics[1]"),
         ({"replications": 2, "precision": 0.1}, "precision"),

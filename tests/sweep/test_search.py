@@ -68,7 +68,12 @@ def test_a_search_depends_on_its_seed_alone_and_goes_on(base: Scenario, tmp_path
     assert again.value.mean <= first.value.mean
 
 
-@pytest.mark.parametrize("goal", ["jain_index", "max", "most jain_index", "max fairness"])
+def test_a_goal_may_be_spelled_as_on_a_screen() -> None:
+    assert goal_of("min delay") == goal_of("min packet_delay_s")
+    assert goal_of("max laptop.all.goodput_per_flow").metric == "laptop.all.flow_goodput_bps"
+
+
+@pytest.mark.parametrize("goal", ["jain_index", "max", "most jain_index", "max happiness"])
 def test_what_is_no_goal_is_refused(goal: str) -> None:
     with pytest.raises(QuestionError, match="is no goal; allowed: max METRIC or min METRIC"):
         goal_of(goal)

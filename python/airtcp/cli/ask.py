@@ -28,65 +28,81 @@ if TYPE_CHECKING:
 _SEEDS = 2**63 - 1
 
 Scenario = Annotated[
-    Path, typer.Argument(help="The scenario file (TOML); -: standard input.", allow_dash=True)
+    Path, typer.Argument(help="The scenario file (TOML), or - for standard input.", allow_dash=True)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Write report.html, results.json and plots here."),
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Write report.html, results.json and pictures into this directory.",
+    ),
 ]
 Seed = Annotated[
-    int | None, typer.Option(min=0, max=_SEEDS, help="Instead of the scenario's seed.")
+    int | None, typer.Option(min=0, max=_SEEDS, help="Override the seed of the scenario.")
 ]
 Replications = Annotated[
-    int | None, typer.Option(min=1, help="Instead of the scenario's replications or precision.")
+    int | None, typer.Option(min=1, help="Override the number of replications.")
 ]
 Threads = Annotated[
-    int | None, typer.Option(min=1, help="Replications at a time; no number depends on it.")
+    int | None,
+    typer.Option(
+        min=1, help="Replications run in parallel; the result is the same with any number."
+    ),
 ]
 Trace = Annotated[
     Path | None,
     typer.Option(
         "--trace",
         metavar="FILE",
-        help="Write time series of flows and queues here (.parquet or .csv).",
+        help="Write time series of flows and queues to this file (.parquet or .csv).",
     ),
 ]
 TraceInterval = Annotated[
     str | None,
-    typer.Option("--trace-interval", metavar="TIME", help="Between samples; default 100 ms."),
+    typer.Option(
+        "--trace-interval",
+        metavar="TIME",
+        help="Time between two samples of --trace; 100 ms by default.",
+    ),
 ]
 Pcap = Annotated[
     Path | None,
-    typer.Option("--pcap", metavar="FILE", help="Write what is on the air in replication 0 here."),
+    typer.Option(
+        "--pcap",
+        metavar="FILE",
+        help="Write the frames of replication 0 to this file, for Wireshark.",
+    ),
 ]
 Snaplen = Annotated[
     int,
-    typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes of each frame in a capture."),
+    typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes kept of each frame in --pcap."),
 ]
 Transfers = Annotated[
     Path | None,
     typer.Option(
         "--transfers",
         metavar="FILE",
-        help="Write each transfer here: flow, start, size, time (.parquet or .csv).",
+        help="Write each transfer to this file: flow, start, size, time (.parquet or .csv).",
     ),
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Overwrite files that airtcp has not written.")
-]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that airtcp did not write.")]
 Models = Annotated[
-    bool, typer.Option("--models", help="What every model says, not the best one alone.")
+    bool, typer.Option("--models", help="Show every model, not only the one that fits best.")
 ]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="What each broken assumption does to the answer.")
+    bool,
+    typer.Option(
+        "--explain", help="Say what each assumption that does not hold does to the answer."
+    ),
 ]
 Glance = Annotated[
     bool | None,
     typer.Option(
         "--glance/--no-glance",
-        help="A short simulation beside the models, or none; default: where models leave goodput "
-        "or the time of transfers open.",
+        help="Add a short simulation to the models, or never do; by default it is added where no "
+        "model gives goodput or transfer times.",
     ),
 ]
 Advice = Annotated[
@@ -94,27 +110,31 @@ Advice = Annotated[
     typer.Option(
         "--advice",
         metavar="HOW",
-        help="Against problems: try the three likeliest remedies (tried), all of them, or none.",
+        help="Remedies to try when something is wrong: the three likeliest (tried), all, none.",
     ),
 ]
 NoAdvice = Annotated[bool, typer.Option("--no-advice", help="Short for --advice none.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")]
 
 With = Annotated[
     list[str] | None,
-    typer.Option("--with", metavar="WITNESS", help="Beside both: testbed (airtcp testbed)."),
+    typer.Option(
+        "--with",
+        metavar="WITNESS",
+        help="Measure real TCP beside them: testbed, as airtcp testbed does.",
+    ),
 ]
 Simulated = Annotated[
     list[str] | None,
     typer.Option(
         "--simulated",
         metavar="FLOWS",
-        help="In a testbed, flows by name that load the cell by simulation. As often as you like.",
+        help="In a testbed: simulate these flows, by name, instead of running them. Repeatable.",
     ),
 ]
 Gro = Annotated[
     bool,
-    typer.Option("--gro", help="In a testbed, stations merge packets that come together (GRO)."),
+    typer.Option("--gro", help="In a testbed: stations merge packets that come together (GRO)."),
 ]
 
 
@@ -136,7 +156,7 @@ def run(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Models and simulation of a scenario, side by side; what is wrong, and what helps."""
+    """Answer a scenario: who gets what, what is wrong, what helps, and how far models agree."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.compare import compare, with_testbed
@@ -234,7 +254,7 @@ def predict(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Predict the performance of a scenario by the models that fit it, or by a short simulation."""
+    """Give a first answer in half a second, by models, or by a short simulation where none fits."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.prediction import predict as predict_scenario
@@ -268,7 +288,7 @@ def simulate(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate a scenario packet by packet."""
+    """Simulate packet by packet, without models or advice; write traces and captures."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.results import SimulationResult

@@ -17,6 +17,17 @@ from airtcp.cli.sweep import sweep
 from airtcp.cli.testbed import bench, shell
 from airtcp.cli.web import web
 
+#: Groups of commands, in the order in which `airtcp --help` shows them.
+_ANSWER: Final = "Answer a question"
+_EXPLORE: Final = "Explore many scenarios"
+_MEASURE: Final = "Measure real programs"
+_PAPERS: Final = "Make papers again"
+_WRITE: Final = "Write scenario files"
+_OTHERS: Final = "Others"
+_GROUPS: Final = (_ANSWER, _EXPLORE, _WRITE, _MEASURE, _PAPERS, _OTHERS)
+#: A limit to the first sentence of a command's help that none reaches.
+_NO_LIMIT: Final = 1000
+
 
 class _Commands(TyperGroup):
     """The commands; an interruption while their words are read is told as a later one is."""
@@ -29,32 +40,46 @@ class _Commands(TyperGroup):
         with outcome():
             return super().invoke(ctx)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Lists the commands by their groups, with the whole first sentence of their help."""
+        for group in _GROUPS:
+            rows = [
+                (name, command.get_short_help_str(_NO_LIMIT))
+                for name, command in self.commands.items()
+                if (getattr(command, "rich_help_panel", None) or _OTHERS) == group
+            ]
+            if rows:
+                widest = max(len(name) for name, _ in rows)
+                with formatter.section(group):
+                    formatter.write_dl(rows, col_spacing=max(2, 11 - widest))
+
 
 app: Final = typer.Typer(
     name="airtcp",
     cls=_Commands,
-    help="How TCP performs over Wi-Fi: models and a packet-level simulation, side by side.",
+    help="Tell how TCP performs over Wi-Fi: scenario file in, simulation and models out.",
+    epilog="Begin with: airtcp example; airtcp example NAME; airtcp run NAME.toml",
     no_args_is_help=True,
     # Plain messages: no boxes around an error, nothing that a pipe could not take.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
-app.command("run")(ask.run)
-app.command("predict")(ask.predict)
-app.command("simulate")(ask.simulate)
-app.command("diff")(diff)
-app.command("plan")(plan)
-app.command("sweep")(sweep)
-app.command("results")(results)
-app.command("plot")(plot)
-app.command("testbed")(bench)
-app.command("shell")(shell)
-app.add_typer(traffic.app, name="traffic")
-app.command("reproduce")(reproduce)
-app.command("web")(web)
-app.command("schema")(examples.schema)
-app.command("example")(examples.example)
+app.command("run", rich_help_panel=_ANSWER)(ask.run)
+app.command("plan", rich_help_panel=_ANSWER)(plan)
+app.command("diff", rich_help_panel=_ANSWER)(diff)
+app.command("predict", rich_help_panel=_ANSWER)(ask.predict)
+app.command("simulate", rich_help_panel=_ANSWER)(ask.simulate)
+app.command("web", rich_help_panel=_EXPLORE)(web)
+app.command("sweep", rich_help_panel=_EXPLORE)(sweep)
+app.command("results", rich_help_panel=_EXPLORE)(results)
+app.command("plot", rich_help_panel=_EXPLORE)(plot)
+app.command("example", rich_help_panel=_WRITE)(examples.example)
+app.add_typer(traffic.app, name="traffic", rich_help_panel=_WRITE)
+app.command("schema", rich_help_panel=_WRITE)(examples.schema)
+app.command("testbed", rich_help_panel=_MEASURE)(bench)
+app.command("shell", rich_help_panel=_MEASURE)(shell)
+app.command("reproduce", rich_help_panel=_PAPERS)(reproduce)
 
 
 def _version(wanted: bool) -> None:

@@ -25,10 +25,12 @@ from airtcp.cli.process import Status, note
 from airtcp.cli.scenarios import Set, scenario_of, settings_of
 
 First = Annotated[
-    Path, typer.Argument(metavar="A", help="A scenario file; -: standard input.", allow_dash=True)
+    Path,
+    typer.Argument(metavar="A", help="A scenario file, or - for standard input.", allow_dash=True),
 ]
 Second = Annotated[
-    Path | None, typer.Argument(metavar="[B]", help="Another one; without it, --set changes A.")
+    Path | None,
+    typer.Argument(metavar="[B]", help="A second scenario file; without it, B is A with --set."),
 ]
 
 
@@ -44,9 +46,9 @@ def diff(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """What changes from one scenario to another, on common random numbers.
+    """Compare two scenarios, or one before and after a change, on the same random numbers.
 
-    Without B, --set says what B is: A with these keys changed. With B, it changes both.
+    Without B, B is A with the keys of --set overridden. With B, --set overrides keys of both.
     """
     with outcome():
         from airtcp.cli.outputs import check

@@ -20,13 +20,20 @@ def _names(incomplete: str) -> list[str]:
 def example(
     name: Annotated[
         str | None,
-        typer.Argument(help="The example to write; none: list them.", autocompletion=_names),
+        typer.Argument(
+            help="The example to write; without it, they are listed.", autocompletion=_names
+        ),
     ] = None,
     to: Annotated[
-        Path, typer.Option("--to", metavar="DIR", help="Where to write it.", show_default=False)
+        Path,
+        typer.Option(
+            "--to", metavar="DIR", help="Write it into this directory.", show_default=False
+        ),
     ] = Path(),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")
+    ] = False,
 ) -> None:
     """List the example scenarios, or write one to start from."""
     with outcome():
@@ -44,7 +51,7 @@ def example(
 
 
 def schema() -> None:
-    """Print the JSON Schema of scenario files."""
+    """Print the JSON Schema of scenario files, for editors."""
     with outcome():
         from airtcp.results import canonical_json
         from airtcp.scenario import schema as scenario_schema

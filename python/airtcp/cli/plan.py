@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 Vary = Annotated[
     str,
     typer.Option(
-        "--vary", metavar="PATH", help="What grows: stations (all groups in proportion), or a key."
+        "--vary",
+        metavar="PATH",
+        help="What to increase: stations (all groups in proportion), or a key.",
     ),
 ]
 Until = Annotated[
@@ -42,23 +44,27 @@ Until = Annotated[
     typer.Option(
         "--until",
         metavar="CONDITION",
-        help='What must not happen yet: "p90 transfer_time > 2 s". As often as you like.',
+        help='Stop condition: "p90 transfer_time > 2 s", "call p95 delay > 50 ms". Repeatable.',
     ),
 ]
 Begin = Annotated[
-    str | None, typer.Option("--from", metavar="VALUE", help="Where nothing happens yet.")
+    str | None, typer.Option("--from", metavar="VALUE", help="Begin the search here.")
 ]
 Remedies = Annotated[
-    bool, typer.Option("--remedies/--no-remedies", help="Try what carries it further, too.")
+    bool,
+    typer.Option("--remedies/--no-remedies", help="Also try which changes raise the capacity."),
 ]
 Remedy = Annotated[
     list[str] | None,
-    typer.Option("--remedy", metavar="NAME", help="Try this one alone. As often as you like."),
+    typer.Option("--remedy", metavar="NAME", help="Try only this change. Repeatable."),
 ]
 Limit = Annotated[
-    str, typer.Option("--limit", metavar="TIME", help="Stop then, and show what is known.")
+    str,
+    typer.Option(
+        "--limit", metavar="TIME", help="Stop after this much time, and show what is known by then."
+    ),
 ]
-End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="Where to stop looking.")]
+End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="End the search here.")]
 
 
 def plan(
@@ -79,9 +85,9 @@ def plan(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """How far a scenario carries, and what carries it further.
+    """Find capacity: how many stations, or what value of a key, before a stop condition holds.
 
-    The answer is the last number of stations, or value of a key, at which no condition holds.
+    The answer is the last value at which no stop condition holds yet, and which changes raise it.
     """
     with outcome():
         from airtcp.cli.outputs import check

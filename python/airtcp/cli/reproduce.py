@@ -38,14 +38,21 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="ITEM",
-            help="Items (M.fig5), papers (M), `all`, or `claims`: whether what they state is met.",
+            help="An item (M.fig5), a paper (M), `all`, or `claims`: whether statements are met.",
             autocompletion=_items,
         ),
     ] = None,
-    listing: Annotated[bool, typer.Option("--list", help="List the items.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, wider intervals.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the items, and do nothing else.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run shorter simulations, with wider intervals.")
+    ] = False,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Write pages, pictures and data here.")
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Write pages, pictures and data into this directory."
+        ),
     ] = Path("out/reproduce"),
     json: Json = False,
     seed: Seed = None,
@@ -54,7 +61,7 @@ def reproduce(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the papers' figures and tables again, and check what the papers state."""
+    """Make figures and tables of five papers again, and check what these papers state."""
     with outcome():
         from airtcp.cli.outputs import check_pages
         from airtcp.reproduce import catalogue

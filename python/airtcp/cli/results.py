@@ -18,14 +18,17 @@ from airtcp.exceptions import one_line
 if TYPE_CHECKING:
     from airtcp.results.query import Results
 
-Store = Annotated[Path, typer.Argument(metavar="DIR", help="The store of a sweep.")]
+Store = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="The store of a sweep: the directory given to sweep --to."),
+]
 Sql = Annotated[
     str | None,
     typer.Option(
         "--sql",
         metavar="QUERY",
-        help="A question to the view `results`, in SQL. It reads this store and the --file alone, "
-        "and writes nothing.",
+        help="The query, in SQL, on the table `results`. It reads this store and each --file, and "
+        "writes nothing.",
     ),
 ]
 Files = Annotated[
@@ -33,7 +36,7 @@ Files = Annotated[
     typer.Option(
         "--file",
         metavar="FILE",
-        help="A table (.csv, .parquet) that the question may read by this name: FROM 'FILE'.",
+        help="A table (.csv, .parquet) that the query may read: FROM 'FILE'. Repeatable.",
     ),
 ]
 
@@ -44,7 +47,7 @@ _PIECE = 10_000
 
 
 def results(store: Store, sql: Sql = None, file: Files = None, json: Json = False) -> None:
-    """Ask the results of a sweep; without --sql, say what there is."""
+    """Query the results of a sweep by SQL; without --sql, list what there is."""
     if file and sql is None:
         raise typer.BadParameter("it is for a question; allowed: with --sql", param_hint="--file")
     with outcome():
@@ -121,25 +124,32 @@ def _tell(found: Results) -> None:
 
 def plot(
     store: Store,
-    y: Annotated[str, typer.Option("--y", metavar="METRIC", help="What is shown: a metric.")],
+    y: Annotated[str, typer.Option("--y", metavar="METRIC", help="The metric to draw.")],
     x: Annotated[
-        str | None, typer.Option("--x", metavar="AXIS", help="Over what: an axis.")
+        str | None,
+        typer.Option("--x", metavar="AXIS", help="The axis of the sweep to draw it over."),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="AXIS", help="A line, or row, for each step of it."),
+        typer.Option(
+            "--by",
+            metavar="AXIS",
+            help="Another axis: a line, or a row of a heat map, for each of its values.",
+        ),
     ] = None,
-    kind: Annotated[str, typer.Option("--kind", help="line, scatter, heat or cdf.")] = "line",
+    kind: Annotated[
+        str, typer.Option("--kind", help="The kind of picture: line, scatter, heat or cdf.")
+    ] = "line",
     where: Annotated[
         str | None,
-        typer.Option("--where", metavar="CONDITION", help="Of these rows alone, in SQL."),
+        typer.Option("--where", metavar="CONDITION", help="Draw only rows that meet this, in SQL."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The picture (.png or .svg).")
+        Path, typer.Option("--out", metavar="FILE", help="The picture to write (.png or .svg).")
     ] = Path("plot.png"),
     force: Force = False,
 ) -> None:
-    """Draw a metric of a sweep over an axis, with intervals."""
+    """Draw a metric of a sweep over one of its axes, with confidence intervals."""
     with outcome():
         from dataclasses import replace
         from typing import cast

@@ -19,7 +19,8 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Change a key of the scenario: stations.laptop.count=40. As often as you like.",
+        help="Override a key of the scenario: stations.laptop.count=40; none takes it out. "
+        "Repeatable.",
     ),
 ]
 

@@ -23,30 +23,35 @@ if TYPE_CHECKING:
     from airtcp.sweep.spec import Sweep
 
 SweepFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A sweep file (TOML); with --axis, a scenario.")
+    Path,
+    typer.Argument(metavar="FILE", help="A sweep file (TOML), or a scenario file with --axis."),
 ]
 Axes = Annotated[
     list[str] | None,
     typer.Option(
         "--axis",
         metavar="PATH=VALUES",
-        help="What varies of a scenario: stations.laptop.count=[1, 2, 5]. As often as you like.",
+        help="A key to vary, and its values: stations.laptop.count=[1, 2, 5]. Repeatable.",
     ),
 ]
 To = Annotated[
-    Path | None, typer.Option("--to", metavar="DIR", help="The store: where the results go.")
+    Path | None,
+    typer.Option("--to", metavar="DIR", help="The directory for the results, called a store."),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say how many points there are and how long they take.")
+    bool,
+    typer.Option("--dry-run", help="Only say how many points there are and how long they take."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Start even if there are very many runs.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Start without a question, however many runs there are.")
+]
 
 Dask = Annotated[
     str | None,
     typer.Option(
         "--dask",
         metavar="ADDRESS",
-        help="On the workers of a Dask scheduler (tcp://host:8786), or local.",
+        help="Run on the workers of a Dask scheduler (tcp://host:8786), or local.",
     ),
 ]
 
@@ -55,7 +60,7 @@ Optimise = Annotated[
     typer.Option(
         "--optimise",
         metavar="GOAL",
-        help='Look for the best values instead: "max jain_index", "min transfer_time_s".',
+        help='Search for the best values instead: "max jain_index", "min transfer_time".',
     ),
 ]
 Over = Annotated[
@@ -63,10 +68,10 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="PATH=VALUES",
-        help="Among which: a list, or { from = 1, to = 9 }. As often as you like.",
+        help="A key to search, and its values: a list, or { from = 1, to = 9 }. Repeatable.",
     ),
 ]
-Trials = Annotated[int, typer.Option("--trials", min=1, help="Points that a search tries.")]
+Trials = Annotated[int, typer.Option("--trials", min=1, help="How many points a search tries.")]
 
 #: Points without a result that are told one by one.
 _MOST_FAILED = 3
@@ -88,7 +93,7 @@ def sweep(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a grid of scenarios; what is in the store already is not run again."""
+    """Run a grid of scenarios into a store; go on where it was interrupted."""
     with outcome():
         from airtcp.run.processors import processors
 

@@ -37,14 +37,16 @@ _MOST_NAMED = 3
 
 Results = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Write results.json and scenario.toml here."),
+    typer.Option(
+        "--out", metavar="DIR", help="Write results.json and scenario.toml into this directory."
+    ),
 ]
 Pcap = Annotated[
     Path | None,
     typer.Option(
         "--pcap",
         metavar="FILE",
-        help="Write what each node sends and gets, and the frames on the air, here (pcapng).",
+        help="Write packets of each node, and frames on the air, to this file (pcapng).",
     ),
 ]
 
@@ -62,7 +64,7 @@ def bench(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Real TCP and real programs through the simulated air, in real time."""
+    """Measure real TCP and real programs over the simulated air, in real time (Linux)."""
     with outcome():
         from airtcp.cli import show_testbed
         from airtcp.cli.outputs import check
@@ -120,7 +122,8 @@ def _tell(lost: OutputError | None) -> None:
 Node = Annotated[
     str | None,
     typer.Option(
-        metavar="STATION", help="Where the command runs: a station, or server; default: the first."
+        metavar="STATION",
+        help="Run the command at this station, or at server; by default at the first station.",
     ),
 ]
 
@@ -128,22 +131,20 @@ Node = Annotated[
 def shell(
     scenario: Scenario,
     command: Annotated[
-        list[str] | None, typer.Argument(help="The command, after --; default: your shell.")
+        list[str] | None, typer.Argument(help="The command, after --; your shell by default.")
     ] = None,
     set_: Set = None,
     node: Node = None,
     server: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="Started at the server before.")
+        str | None, typer.Option(metavar="COMMAND", help="Start this at the server first.")
     ] = None,
     client: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="The command, for sh.")
+        str | None, typer.Option(metavar="COMMAND", help="The command as one text, for sh.")
     ] = None,
     simulated: Simulated = None,
     with_simulated: Annotated[
         bool,
-        typer.Option(
-            "--with-simulated", help="The flows of all other stations load the cell by simulation."
-        ),
+        typer.Option("--with-simulated", help="Simulate the flows of all other stations as load."),
     ] = False,
     gro: Gro = False,
     pcap: Pcap = None,
@@ -151,7 +152,7 @@ def shell(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Any program over the simulated air: ends with the status of the command."""
+    """Run any program over the simulated air (Linux); ends with its exit status."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.present.testbed import lateness, trust

@@ -11,7 +11,7 @@ from airtcp.cli.ask import Force, Json
 from airtcp.cli.outcome import outcome
 
 app = typer.Typer(
-    help="What is in a log of requests, and a scenario from it.",
+    help="Turn a web server's access log into a scenario, or describe what is in it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -20,16 +20,22 @@ File = Annotated[
     Path, typer.Argument(metavar="FILE", help="An access log, JSON lines, or a CSV file of sizes.")
 ]
 Picture = Annotated[
-    Path | None, typer.Option("--out", metavar="PNG", help="Draw the sizes and the laws here.")
+    Path | None,
+    typer.Option(
+        "--out", metavar="PNG", help="Draw the sizes and the fitted distributions to this file."
+    ),
 ]
 Target = Annotated[
-    Path | None, typer.Option("--out", metavar="TOML", help="Write it here; else to stdout.")
+    Path | None,
+    typer.Option(
+        "--out", metavar="TOML", help="Write the scenario to this file instead of stdout."
+    ),
 ]
 
 
 @app.command("show")
 def show(file: File, out: Picture = None, json: Json = False, force: Force = False) -> None:
-    """How many lines were used, quantiles, tail, laws that fit, requests and pauses of clients."""
+    """Describe a log: sizes and their quantiles, distributions that fit, pauses of clients."""
     with outcome():
         from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study
@@ -56,7 +62,7 @@ def show(file: File, out: Picture = None, json: Json = False, force: Force = Fal
 
 @app.command("scenario")
 def scenario(file: File, out: Target = None, force: Force = False) -> None:
-    """A scenario of web users with the sizes and pauses of a log."""
+    """Write a scenario of web users with the sizes and pauses of a log."""
     with outcome():
         from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study

@@ -13,28 +13,40 @@ from airtcp.cli.process import note
 from airtcp.extras import needed
 
 Host = Annotated[
-    str, typer.Option("--host", help="Where to listen. Others than loopback want --token.")
+    str, typer.Option("--host", help="Address to listen on; any but loopback needs --token.")
 ]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0: one that is free.")]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any that is free.")
+]
 Token = Annotated[
     str | None,
     typer.Option(
         "--token",
-        help="What everyone must give who asks anything; better in AIRTCP_WEB_TOKEN, which others "
-        "on this machine do not see.",
+        help="Password that each request must carry. Better set as AIRTCP_WEB_TOKEN, which other "
+        "users of this machine cannot see.",
     ),
 ]
-Runs = Annotated[int, typer.Option("--runs", min=1, max=64, help="Runs under way at a time.")]
-Waiting = Annotated[int, typer.Option("--queue", min=1, max=10000, help="Runs that may wait.")]
+Runs = Annotated[
+    int, typer.Option("--runs", min=1, max=64, help="Simulations run at the same time.")
+]
+Waiting = Annotated[
+    int,
+    typer.Option(
+        "--queue", min=1, max=10000, help="Simulations that may wait; further ones are refused."
+    ),
+]
 RunTime = Annotated[
-    str, typer.Option("--run-time", metavar="TIME", help="The longest that a run may take.")
+    str, typer.Option("--run-time", metavar="TIME", help="Longest time of a simulation.")
 ]
 Memory = Annotated[
-    int, typer.Option("--memory", min=512, metavar="MIB", help="What a worker may take, in MiB.")
+    int,
+    typer.Option(
+        "--memory", min=512, metavar="MIB", help="Memory limit of a worker process, in MiB."
+    ),
 ]
 Stores = Annotated[
     list[Path] | None,
-    typer.Option("--store", metavar="DIR", help="A sweep's results to look at; again for more."),
+    typer.Option("--store", metavar="DIR", help="Show the results of this sweep, too. Repeatable."),
 ]
 
 
@@ -48,7 +60,7 @@ def web(
     memory: Memory = 4096,
     store: Stores = None,
 ) -> None:
-    """The page: a scenario on sliders, models that follow them, simulation beside."""
+    """Open a page in the browser: sliders, models that follow them, simulation beside them."""
     with outcome():
         for package in ("starlette", "uvicorn"):
             needed(package, "web", "the page")

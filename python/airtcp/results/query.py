@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.extras import needed
+from airtcp.metrics import spellings
 from airtcp.pictured import figure_of
 from airtcp.results.table import AxisColumn, Contents, TableFiles
 
@@ -167,12 +168,16 @@ class Results:
     def column(self, name: str) -> str:
         """The column that a name means: its own, or the only one that has it as one of its steps.
 
-        `stations` means `stations.laptop.count` where no other column has that step. Raises
-        QuestionError if there is none, or several.
+        `stations` means `stations.laptop.count` where no other column has that step, and a metric
+        may be spelled as on a screen. Raises QuestionError if there is none, or several.
         """
         names: list[str] = self.table.column_names
         if name in names:
             return name
+        *of, last = name.split(".")
+        metric = spellings().get(last)
+        if metric is not None and (spelled := ".".join([*of, metric.name])) in names:
+            return spelled
         wanted = name.split(".")
         alike = [one for one in names if _within(wanted, one.split("."))]
         if len(alike) == 1:

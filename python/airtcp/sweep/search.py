@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import QuestionError
 from airtcp.extras import needed
-from airtcp.metrics import METRICS
+from airtcp.metrics import spellings
 from airtcp.results.query import open as opened
 from airtcp.stats import Interval, student_interval
 from airtcp.sweep.axes import Axis, Bounds, Column, Label, Step, labels_of, read_span
@@ -51,13 +51,14 @@ class Found:
 def goal_of(text: str) -> Goal:
     """What `max jain_index` or `min transfer_time_s` asks for. Raises QuestionError."""
     word, _, name = text.strip().partition(" ")
-    name = name.strip()
-    if word not in ("max", "min") or name.split(".")[-1] not in METRICS:
+    *of, last = name.strip().split(".")
+    metric = spellings().get(last)
+    if word not in ("max", "min") or metric is None:
         raise QuestionError(
             f'--optimise "{text}" is no goal; allowed: max METRIC or min METRIC, such as '
             '"max jain_index" (docs/guide/results.md has the metrics)'
         )
-    return Goal(name, word == "max")
+    return Goal(".".join([*of, metric.name]), word == "max")
 
 
 @dataclass(frozen=True)

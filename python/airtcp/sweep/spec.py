@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, ValidationError
 
 from airtcp.exceptions import ScenarioError
-from airtcp.metrics import METRICS
+from airtcp.metrics import METRICS, spellings
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.load import load, read
@@ -171,17 +171,18 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
     if not names:
         raise InvalidError(("metrics",), "is empty; allowed: names of metrics, or leave it out")
     groups = [group.name for group in base.stations]
+    kept: list[str] = []
     for index, name in enumerate(names):
-        *of, metric = name.split(".")
-        if metric not in METRICS or (
-            of and (len(of) != 2 or of[0] not in groups or of[1] not in PARTS)
-        ):
-            near = _nearest(metric)
+        *of, last = name.split(".")
+        metric = spellings().get(last)
+        if metric is None or (of and (len(of) != 2 or of[0] not in groups or of[1] not in PARTS)):
+            near = _nearest(last)
             told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
             raise InvalidError(
                 ("metrics", index), f"{told}, or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             )
-    return tuple(dict.fromkeys(names))
+        kept.append(".".join([*of, metric.name]))
+    return tuple(dict.fromkeys(kept))
 
 
 def _nearest(name: str) -> str:
