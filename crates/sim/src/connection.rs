@@ -132,9 +132,9 @@ impl Connection {
     }
 
     /// Sends the next segment of `side`, if there is one to be sent now, and tells whether there may be
-    /// more.
+    /// more. With `STAMPED` the way of segments with timestamps is in line, and that of others is not.
     #[inline(always)]
-    pub(crate) fn poll_transmit(
+    pub(crate) fn poll_transmit<const STAMPED: bool>(
         &mut self,
         side: Side,
         config: &Config,
@@ -148,7 +148,11 @@ impl Connection {
         if keeps_queue_small && self.small_queue.must_wait(endpoint, config) {
             return None;
         }
-        let (segment, mut more) = endpoint.poll_one(config, now, &mut self.sacks)?;
+        let (segment, mut more) = if STAMPED {
+            endpoint.poll_one_stamped(config, now, &mut self.sacks)?
+        } else {
+            endpoint.poll_one(config, now, &mut self.sacks)?
+        };
         if keeps_queue_small {
             self.small_queue.below += u64::from(segment.len);
             // Only when it is asked does the small queue know that payload waits for it.
@@ -195,9 +199,10 @@ impl Connection {
     }
 
     /// Receives a segment of the other end at `side`, and returns the bytes of transfers that came with it.
-    /// Gives `sample` each round trip that ends with it, and the time at which that began.
+    /// Gives `sample` each round trip that ends with it, and the time at which that began. `STAMPED` is that of
+    /// [`Self::poll_transmit`].
     #[inline(always)]
-    pub(crate) fn arrive(
+    pub(crate) fn arrive<const STAMPED: bool>(
         &mut self,
         side: Side,
         config: &Config,
@@ -212,7 +217,11 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         };
-        let came = endpoint.on_segment(config, now, segment, &self.sacks);
+        let came = if STAMPED {
+            endpoint.on_stamped_segment(config, now, segment, &self.sacks)
+        } else {
+            endpoint.on_segment(config, now, segment, &self.sacks)
+        };
         self.leave_network(segment);
         if self.carries_transfers && side != self.sender { came } else { 0 }
     }

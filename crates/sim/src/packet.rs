@@ -146,6 +146,12 @@ impl Body {
         is_foreign.then_some(self.packed.seq as u32)
     }
 
+    /// Tells whether it is a segment with timestamps.
+    #[inline]
+    pub(crate) fn has_timestamps(&self) -> bool {
+        self.packed.has_timestamps()
+    }
+
     /// Returns the payload of TCP or UDP. \[byte\]
     #[inline]
     pub(crate) fn payload_bytes(&self) -> u32 {

@@ -69,8 +69,7 @@ impl Endpoint {
     ) -> u64 {
         match self.state {
             State::Established => self.take(config, now, segment, sacks),
-            State::Stamped => self.take_stamped(config, now, segment, sacks),
-            _ => self.take_aside(config, now, segment, sacks),
+            _ => self.take_otherwise(config, now, segment, sacks),
         }
     }
 
@@ -166,18 +165,26 @@ impl Endpoint {
         sacks: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
         match self.state {
-            // Whoever has heard a window is not in this state.
-            State::Established => {
-                let data = if self.receiver.ack_owed() == AckOwed::Bare {
-                    None
-                } else {
-                    self.sender.poll_transmit(config, now, config.peer_window())
-                };
-                self.join(config, now, data, sacks)
-            }
-            State::Stamped => self.poll_stamped(config, now, sacks),
-            _ => self.poll_aside(config, now, sacks).map(|segment| (segment, true)),
+            State::Established => self.poll_established(config, now, sacks),
+            _ => self.poll_otherwise(config, now, sacks),
         }
+    }
+
+    /// Returns the next segment of an established connection without options, and whether there may be more.
+    #[inline(always)]
+    fn poll_established(
+        &mut self,
+        config: &Config,
+        now: Time,
+        sacks: &mut SegmentOptions,
+    ) -> Option<(Segment, bool)> {
+        let data = if self.receiver.ack_owed() == AckOwed::Bare {
+            None
+        } else {
+            // Whoever has heard a window is not in this state.
+            self.sender.poll_transmit(config, now, config.peer_window())
+        };
+        self.join(config, now, data, sacks)
     }
 
     /// Returns the next segment of an established connection, without marks: what the sender sends, which is nothing before

@@ -39,22 +39,21 @@ impl Marks {
         config.has_stamps_alone() && self.reader.is_none() && self.given_up.is_empty()
     }
 
-    /// Takes a segment, at an end that had last acknowledged all before `acknowledged`. Returns how
-    /// long ago that left which its acknowledgment is for.
+    /// Takes the timestamps of a segment with the number `seq`, at an end that had last acknowledged all before
+    /// `acknowledged`. Returns how long ago that left which its acknowledgment is for.
     #[inline]
-    pub(crate) fn on_segment(
+    pub(crate) fn on_stamps(
         &mut self,
         now: Time,
-        segment: &Segment,
-        options: &SegmentOptions,
+        stamps: Timestamps,
+        seq: u64,
         acknowledged: u64,
-    ) -> Option<Duration> {
-        let timestamps = options.timestamps(segment)?;
+    ) -> Duration {
         // Section 4.3, (2): "SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent".
-        if timestamps.value >= self.recent && segment.seq <= acknowledged {
-            self.recent = timestamps.value;
+        if stamps.value >= self.recent && seq <= acknowledged {
+            self.recent = stamps.value;
         }
-        Some(TICK * u64::from(clock(now).saturating_sub(timestamps.echo)))
+        TICK * u64::from(clock(now).saturating_sub(stamps.echo))
     }
 
     /// Marks `segment` with all that goes with it, at an end that has everything before `rcv_nxt`.

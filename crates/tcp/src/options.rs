@@ -79,8 +79,13 @@ impl SegmentOptions {
     /// Returns the timestamps of a segment under way.
     #[inline]
     pub fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
-        let place = segment.place().filter(|_| segment.has_timestamps())?;
-        Some(self.stamps[usize::from(place.slot)])
+        segment.has_timestamps().then(|| self.stamps_of(segment))
+    }
+
+    /// Returns the timestamps of a segment that has some.
+    #[inline]
+    pub(crate) fn stamps_of(&self, segment: &Segment) -> Timestamps {
+        self.stamps[usize::from(segment.slot())]
     }
 
     /// Returns `segment`, which is about to be sent, with the first four of `blocks` in a SACK option, three beside

@@ -258,12 +258,12 @@ impl Receiver {
     /// Does as [`Self::delay_ack`], but by rules of others, or where the number of segments changes.
     #[inline(never)]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
-        let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
-        if let Some(tack) = config.tack {
-            self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
+        if config.tack.is_some() {
+            self.delay_tack(config, now);
             return;
         }
-        let delay = if config.delayed_ack.adaptive {
+        let is_adaptive = config.delayed_ack.adaptive;
+        let delay = if is_adaptive {
             // As in Linux.
             self.adaptive.get_or_insert_default().on_data(config, now, self.rcv_nxt)
         } else {
@@ -271,14 +271,22 @@ impl Receiver {
         };
         let is_enough = || {
             let every = config.delayed_ack.every_at(self.delivered(), config.mss);
-            let is_each = every <= 1 && !config.delayed_ack.adaptive;
-            is_each || pending >= u64::from(every) * u64::from(config.mss)
+            let pending = self.rcv_nxt - self.acknowledged;
+            every <= 1 && !is_adaptive || pending >= u64::from(every) * u64::from(config.mss)
         };
-        let at_once = config.delayed_ack.adaptive && delay == Duration::ZERO;
-        if at_once || is_enough() {
+        if is_adaptive && delay == Duration::ZERO || is_enough() {
             self.ack_is_due(config);
-        } else if owed == AckOwed::None {
+        } else if self.ack_owed == AckOwed::None {
             self.ack_owed = AckOwed::Until(now + delay);
+        }
+    }
+
+    /// Does as [`Self::delay_ack`] by the rules of TACK.
+    #[inline(never)]
+    fn delay_tack(&mut self, config: &Config, now: Time) {
+        let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
+        if let Some(tack) = config.tack {
+            self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
         }
     }
 
@@ -287,10 +295,15 @@ impl Receiver {
     #[inline]
     fn ack_is_due(&mut self, config: &Config) {
         self.ack_owed = AckOwed::Now;
-        if let Some(ack_skip) = config.ack_skip
-            && ack_skip.is_on(self.delivered(), config.mss)
-            && self.skipped < self.skips(ack_skip)
-        {
+        if let Some(ack_skip) = config.ack_skip {
+            self.leave_out(ack_skip, config.mss);
+        }
+    }
+
+    /// Leaves the acknowledgment that is due out if it is one of those.
+    #[inline(never)]
+    fn leave_out(&mut self, ack_skip: AckSkip, mss: u32) {
+        if ack_skip.is_on(self.delivered(), mss) && self.skipped < self.skips(ack_skip) {
             self.skipped += 1;
             self.acknowledged = self.rcv_nxt;
             self.ack_owed = AckOwed::None;

@@ -65,7 +65,13 @@ impl Segment {
     pub(crate) fn place(&self) -> Option<Place> {
         let blocks = (self.option_bytes() / 8) as u8;
         (blocks > 0 || self.flags.0 & (Flags::STAMPED | Flags::WINDOWED) != 0)
-            .then_some(Place { blocks, slot: (self.flags.0 >> 16) as u16 })
+            .then_some(Place { blocks, slot: self.slot() })
+    }
+
+    /// Returns the place of its options, if there are any.
+    #[inline]
+    pub(crate) const fn slot(&self) -> u16 {
+        (self.flags.0 >> 16) as u16
     }
 
     /// Returns the segment with a SACK option of so many blocks, and with timestamps or without, kept at

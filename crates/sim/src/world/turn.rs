@@ -17,9 +17,30 @@ use crate::connection::{Connection, Side};
 use crate::packet::{Content, Packet};
 
 impl World<'_> {
-    /// Delivers a packet to one end of its flow.
-    #[inline]
+    /// Delivers a packet to one end of its flow. Segments with timestamps have a function of their own, in which their way is
+    /// in line and that of others is not.
+    #[inline(always)]
     pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
+        if packet.body.has_timestamps() {
+            self.arrive_stamped(packet, side);
+        } else {
+            self.arrive_unstamped(packet, side);
+        }
+    }
+
+    #[inline(never)]
+    fn arrive_stamped(&mut self, packet: &Packet, side: Side) {
+        self.arrive_by::<true>(packet, side);
+    }
+
+    #[inline(never)]
+    fn arrive_unstamped(&mut self, packet: &Packet, side: Side) {
+        self.arrive_by::<false>(packet, side);
+    }
+
+    /// Delivers a packet, most often of a connection whose segments have timestamps or none, as `STAMPED` says.
+    #[inline(always)]
+    fn arrive_by<const STAMPED: bool>(&mut self, packet: &Packet, side: Side) {
         #[cfg(test)]
         self.log.arrived(self.now, side, packet);
         let Split { flows, connections, actions, mut network } = self.split();
@@ -43,7 +64,7 @@ impl World<'_> {
         let (now, latency) =
             (network.queues.now, &mut network.queues.measures.scopes[flow.scope as usize].latency);
         let round_trip = |trip, sent| latency.round_trip(trip, sent, now);
-        let came = connection.arrive(side, config, now, segment, round_trip);
+        let came = connection.arrive::<STAMPED>(side, config, now, segment, round_trip);
         if came > 0 {
             network.deliver(flow, packet.flow, came);
         }
@@ -59,7 +80,8 @@ impl World<'_> {
             }
         }
         if !connection.end(side).has_nothing_to_send()
-            && let Some(place) = send_all(config, flow, connection, id, side, &mut network)
+            && let Some(place) =
+                send_all::<STAMPED>(config, flow, connection, id, side, &mut network)
         {
             self.settle_then_drain(id, side, place);
             return;
@@ -122,7 +144,7 @@ impl World<'_> {
             let connection = &mut connections[id as usize];
             let flow = &mut flows[connection.flow as usize];
             let config = flow.end(side);
-            match send_all(config, flow, connection, id, side, &mut network) {
+            match send_all::<false>(config, flow, connection, id, side, &mut network) {
                 Some(place) => self.settle(place),
                 None => break connection.arm(side),
             }
@@ -158,7 +180,7 @@ fn arrived(connection: &Connection, side: Side) -> AppEvent {
 /// Sends all that one end of connection `id` has to send, or until packets are dropped: then returns the
 /// place.
 #[inline(always)]
-fn send_all(
+fn send_all<const STAMPED: bool>(
     config: &Config,
     flow: &mut Flow<'_>,
     connection: &mut Connection,
@@ -167,7 +189,8 @@ fn send_all(
     network: &mut Network<'_>,
 ) -> Option<Place> {
     let flow_id = connection.flow;
-    while let Some((segment, more)) = connection.poll_transmit(side, config, network.queues.now) {
+    let now = network.queues.now;
+    while let Some((segment, more)) = connection.poll_transmit::<STAMPED>(side, config, now) {
         let content = Content::Segment { connection: id, segment };
         let dropped_at = network.send(flow, flow_id, side, content);
         #[cfg(test)]

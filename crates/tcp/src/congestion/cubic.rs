@@ -97,6 +97,18 @@ impl Cubic {
         growth.max(0.0)
     }
 
+    /// Lets the window grow by sections 4.2 to 4.5, in whole bytes.
+    #[inline(never)]
+    fn grow_along_curve(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+        let smss = f64::from(moment.config.mss);
+        let cwnd = window.cwnd as f64 / smss;
+        let acked = delivery.acked as f64 / smss;
+        let growth = self.growth(moment, cwnd + self.fraction, acked) + self.fraction;
+        let bytes = (growth * smss) as u64;
+        self.fraction = growth - bytes as f64 / smss;
+        window.cwnd = window.cwnd.saturating_add(bytes);
+    }
+
     /// Reduces the window after both kinds of loss: sections 4.6 and 4.7.
     fn reduce(&mut self, window: &mut Window, config: &Config, flight_size: u64) {
         let smss = f64::from(config.mss);
@@ -115,6 +127,7 @@ impl Cubic {
         self.fraction = 0.0;
     }
 
+    #[inline]
     fn grow_in_steps(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         let smss = u64::from(moment.config.mss);
         let acked = delivery.acked.div_ceil(smss);
@@ -144,15 +157,9 @@ impl Controller for Cubic {
         }
         if moment.config.rules.cubic_growth == CubicGrowth::Linux {
             self.grow_in_steps(window, moment, delivery);
-            return;
+        } else {
+            self.grow_along_curve(window, moment, delivery);
         }
-        let smss = f64::from(moment.config.mss);
-        let cwnd = window.cwnd as f64 / smss;
-        let acked = delivery.acked as f64 / smss;
-        let growth = self.growth(moment, cwnd + self.fraction, acked) + self.fraction;
-        let bytes = (growth * smss) as u64;
-        self.fraction = growth - bytes as f64 / smss;
-        window.cwnd = window.cwnd.saturating_add(bytes);
     }
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {

@@ -145,6 +145,7 @@ struct Hystart {
 }
 
 impl Hystart {
+    #[inline]
     fn on_ack(
         &mut self,
         window: &mut Window,
@@ -156,12 +157,27 @@ impl Hystart {
         // ns-3 watches the smoothed round trip.
         let rtt = if is_ns3 { moment.rtt.srtt() } else { delivery.rtt };
         let Some(rtt) = rtt else { return };
-        let least = *self.least.insert(self.least.map_or(rtt, |least| least.min(rtt)));
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
         // Rounds begin with the first window that is not low; since Linux 6.14, and in ns-3, with the first one.
         let is_low = window.cwnd < LOW_WINDOW * u64::from(moment.config.mss);
         if !is_slow_start || is_low && !is_ns3 {
             return;
         }
+        self.watch_round(window, moment, delivery, (rtt, least));
+    }
+
+    /// Ends slow start where the round tells of a queue: `rtt` is the round trip of this acknowledgment, `least` the least.
+    #[inline(never)]
+    fn watch_round(
+        &mut self,
+        window: &mut Window,
+        moment: &Moment<'_>,
+        delivery: Delivery,
+        (rtt, least): (Duration, Duration),
+    ) {
+        let is_ns3 = moment.config.rules.hystart == Implementation::Ns3;
+        let is_low = window.cwnd < LOW_WINDOW * u64::from(moment.config.mss);
         let now = moment.now;
         if self.round.as_ref().is_none_or(|round| delivery.una > round.end) {
             self.round = Some(Round::new(delivery.next));
@@ -202,6 +218,7 @@ struct PlusPlus {
 }
 
 impl PlusPlus {
+    #[inline(never)]
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         let config = moment.config;
         if self.round.as_ref().is_none_or(|round| delivery.una >= round.end) {

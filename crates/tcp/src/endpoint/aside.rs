@@ -150,7 +150,9 @@ impl Endpoint {
                 marks.ecn.on_segment(segment.flags);
             }
             let acknowledged = self.receiver.acknowledged();
-            let echoed = marks.on_segment(now, segment, options, acknowledged);
+            let echoed = options
+                .timestamps(segment)
+                .map(|stamps| marks.on_stamps(now, stamps, segment.seq, acknowledged));
             if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.tcb.is_news(segment.ack))
             {
                 self.sender.tcb.rtt.on_echo(config, rtt);

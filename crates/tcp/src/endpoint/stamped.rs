@@ -6,35 +6,100 @@
 use airtcp_kernel::Time;
 
 use super::Endpoint;
+use crate::handshake::State;
 use crate::receiver::AckOwed;
 use crate::{Config, Flags, Segment, SegmentOptions};
 
 impl Endpoint {
-    /// Takes a segment of an established connection whose segments have timestamps. Returns how many bytes of payload the
-    /// application gets.
-    #[inline(never)]
-    pub(super) fn take_stamped(
+    /// Does as [`Self::on_segment`], with the way of segments that have timestamps in line and that of others in a call.
+    #[inline(always)]
+    pub fn on_stamped_segment(
         &mut self,
         config: &Config,
         now: Time,
         segment: &Segment,
         options: &SegmentOptions,
     ) -> u64 {
-        let Some(marks) = self.marks.as_deref_mut().filter(|_| segment.has_stamps_alone()) else {
+        if self.state == State::Stamped {
+            self.take_stamped(config, now, segment, options)
+        } else {
+            self.take_otherwise(config, now, segment, options)
+        }
+    }
+
+    /// Does as [`Self::poll_one`], with the way of segments that have timestamps in line and that of others in a call.
+    #[inline(always)]
+    pub fn poll_one_stamped(
+        &mut self,
+        config: &Config,
+        now: Time,
+        options: &mut SegmentOptions,
+    ) -> Option<(Segment, bool)> {
+        if self.state == State::Stamped {
+            self.poll_stamped(config, now, options)
+        } else {
+            self.poll_otherwise(config, now, options)
+        }
+    }
+
+    /// Does as [`Self::on_segment`] in all states but the one that has no options.
+    #[inline(never)]
+    pub(super) fn take_otherwise(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        options: &SegmentOptions,
+    ) -> u64 {
+        match self.state {
+            State::Stamped => self.take_stamped(config, now, segment, options),
+            State::Established => self.take(config, now, segment, options),
+            _ => self.take_aside(config, now, segment, options),
+        }
+    }
+
+    /// Does as [`Self::poll_one`] in those states.
+    #[inline(never)]
+    pub(super) fn poll_otherwise(
+        &mut self,
+        config: &Config,
+        now: Time,
+        options: &mut SegmentOptions,
+    ) -> Option<(Segment, bool)> {
+        match self.state {
+            State::Stamped => self.poll_stamped(config, now, options),
+            State::Established => self.poll_established(config, now, options),
+            _ => self.poll_aside(config, now, options).map(|segment| (segment, true)),
+        }
+    }
+
+    /// Takes a segment of an established connection whose segments have timestamps. Returns how many bytes of payload the
+    /// application gets.
+    #[inline(always)]
+    fn take_stamped(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        options: &SegmentOptions,
+    ) -> u64 {
+        let Self { sender, receiver, marks: Some(marks), .. } = self else {
             return self.take_aside(config, now, segment, options);
         };
-        let Self { sender, receiver, .. } = self;
+        if !segment.has_stamps_alone() {
+            return self.take_aside(config, now, segment, options);
+        }
         if segment.ack > sender.tcb.snd_max() {
             // RFC 9293 section 3.10.7.4, as on the rare ways.
             return 0;
         }
-        if let Some(rtt) = marks.on_segment(now, segment, options, receiver.acknowledged()) {
-            if sender.tcb.is_news(segment.ack) {
-                sender.tcb.rtt.on_echo(config, rtt);
-            }
-            if segment.len > 0 && config.delayed_ack.adaptive {
-                receiver.on_sender_echo(rtt);
-            }
+        let stamps = options.stamps_of(segment);
+        let rtt = marks.on_stamps(now, stamps, segment.seq, receiver.acknowledged());
+        if sender.tcb.is_news(segment.ack) {
+            sender.tcb.rtt.on_echo(config, rtt);
+        }
+        if segment.len > 0 && config.delayed_ack.adaptive {
+            receiver.on_sender_echo(rtt);
         }
         sender.on_stamped_ack(config, now, segment.ack, segment.len == 0);
         if segment.len == 0 {
@@ -48,8 +113,8 @@ impl Endpoint {
     }
 
     /// Returns the next segment of such a connection, and whether there may be more.
-    #[inline(never)]
-    pub(super) fn poll_stamped(
+    #[inline(always)]
+    fn poll_stamped(
         &mut self,
         config: &Config,
         now: Time,
@@ -72,7 +137,6 @@ mod tests {
     use airtcp_kernel::Duration;
 
     use super::*;
-    use crate::handshake::State;
     use crate::{DelayedAck, Opening, Segmentation, Timers, Variant};
 
     /// Makes TCP of Linux as far as it is another way: RACK, timestamps, buffers, ticks, adaptive delays.

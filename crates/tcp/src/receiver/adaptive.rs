@@ -63,7 +63,9 @@ impl Adaptive {
         }
     }
 
-    /// Returns, as `tcp_incr_quickack` does, half of the receive window in segments, within bounds.
+    /// Allows acknowledgments at once as `tcp_incr_quickack` does: half of the receive window in segments, within bounds.
+    #[cold]
+    #[inline(never)]
     fn be_quick(&mut self, config: &Config) {
         let half_window = config.receive_window / (2 * u64::from(config.mss));
         let quick = half_window.clamp(LEAST_QUICK, MOST_QUICK) as u32;

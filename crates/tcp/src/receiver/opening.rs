@@ -46,10 +46,7 @@ impl Opening {
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> bool {
         let mss = u64::from(config.mss);
         if self.offered == 0 {
-            self.offered = FIRST_OFFER.min(config.receive_window) / mss * mss;
-            self.room = FIRST_ROOM.min(config.receive_window);
-            self.came = (FIRST_SEGMENTS * mss).min(self.offered).max(1);
-            self.since = (now, FIRST_BYTE);
+            self.begin(config, now);
         }
         let opens = self.offered < self.room;
         if opens {
@@ -59,13 +56,26 @@ impl Opening {
         opens
     }
 
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, config: &Config, now: Time) {
+        let mss = u64::from(config.mss);
+        self.offered = FIRST_OFFER.min(config.receive_window) / mss * mss;
+        self.room = FIRST_ROOM.min(config.receive_window);
+        self.came = (FIRST_SEGMENTS * mss).min(self.offered).max(1);
+        self.since = (now, FIRST_BYTE);
+    }
+
     /// Makes room for what has come in a round trip, and is read: `tcp_rcvbuf_grow`.
     fn adjust_room(&mut self, config: &Config, now: Time, next: u64) {
-        let (began, before) = self.since;
-        if self.rtt == Duration::ZERO || now.saturating_since(began) < self.rtt {
-            return;
+        if self.rtt > Duration::ZERO && now.saturating_since(self.since.0) >= self.rtt {
+            self.end_round_trip(config, now, next);
         }
-        let came = next - before;
+    }
+
+    #[inline(never)]
+    fn end_round_trip(&mut self, config: &Config, now: Time, next: u64) {
+        let came = next - self.since.1;
         if came > self.came {
             // "DRS is always one RTT late", and "slow start: allow the sender to double its rate".
             let twice = 2 * came;

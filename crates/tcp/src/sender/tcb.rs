@@ -218,7 +218,7 @@ impl Tcb {
     }
 
     /// Sends the next `len` bytes, new or not: go-back-N.
-    #[inline]
+    #[inline(always)]
     pub(super) fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
         let seq = self.snd_nxt;
         self.snd_nxt += len;

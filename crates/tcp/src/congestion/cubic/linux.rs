@@ -65,15 +65,11 @@ impl Steps {
     /// Returns the segments by which the window grows; `w_max` is zero before the first loss.
     #[inline]
     pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: f64, acked: u64) -> u64 {
-        let mut is_new = false;
-        let stage = self.stage.get_or_insert_with(|| {
-            is_new = true;
-            let w_max = w_max as u64;
-            let below = w_max.saturating_sub(cwnd);
-            let k = libm::cbrt(below as f64 / C);
-            let summed = (now, cwnd);
-            Stage { start: now, k, origin: cwnd.max(w_max), summed, friend: cwnd, acked: 0 }
-        });
+        let is_new = self.stage.is_none();
+        let stage = match &mut self.stage {
+            Some(stage) => stage,
+            none => none.insert(Stage::begin(now, cwnd, w_max as u64)),
+        };
         stage.acked += acked;
         let (before, window) = stage.summed;
         if is_new || window != cwnd || now.saturating_since(before) > REST {
@@ -96,6 +92,16 @@ impl Steps {
 }
 
 impl Stage {
+    /// Begins with this window, after a loss at `w_max`.
+    #[cold]
+    #[inline(never)]
+    fn begin(now: Time, cwnd: u64, w_max: u64) -> Self {
+        let below = w_max.saturating_sub(cwnd);
+        let k = libm::cbrt(below as f64 / C);
+        let summed = (now, cwnd);
+        Self { start: now, k, origin: cwnd.max(w_max), summed, friend: cwnd, acked: 0 }
+    }
+
     /// Returns the segments acknowledged for which the window gains one.
     fn sum(&mut self, now: Time, ahead: Duration, cwnd: u64, is_first: bool) -> u64 {
         let d = seconds(now.saturating_since(self.start) + ahead) - self.k;

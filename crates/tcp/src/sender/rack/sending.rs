@@ -24,7 +24,7 @@ impl Rack {
             return sent.map(|sent| (sent, true));
         }
         let room = self.room_for_new(tcb, config, now)?;
-        let sent = self.send_new(tcb, config, now, (room, peer_window))?;
+        let sent = self.send_new::<false>(tcb, config, now, (room, peer_window))?;
         let unsent = tcb.written - tcb.snd_max;
         let room = room - u64::from(sent.1);
         Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
@@ -116,12 +116,13 @@ impl Rack {
         now: Time,
         windows: (u64, u64),
     ) -> SentData {
-        self.send_new(tcb, config, now, windows)
+        self.send_new::<true>(tcb, config, now, windows)
     }
 
-    /// Sends a segment that was never sent, as long as both windows allow: `room` is left of the own one.
+    /// Sends a segment that was never sent, as long as both windows allow: `room` is left of the own one. Somebody may watch its
+    /// rate only if `WATCHED`.
     #[inline(always)]
-    fn send_new(
+    fn send_new<const WATCHED: bool>(
         &mut self,
         tcb: &mut Tcb,
         config: &Config,
@@ -142,12 +143,13 @@ impl Rack {
         self.sent.push(now, start, start + len);
         self.buffer.on_sent(len == unsent);
         self.prr.out += len;
-        if self.is_watched {
+        let is_watched = WATCHED && self.is_watched;
+        if is_watched {
             self.record(tcb, now, start, len);
         }
         // Of several segments that leave at once the first has said when a probe is due, unless it was alone then.
         let is_set = self.timer == Timer::Probe && self.restarted == now && self.sent.len() > 2;
-        if !is_set || self.is_watched {
+        if !is_set || is_watched {
             self.restart_timer(tcb, config, now);
         }
         Some(sent)
