@@ -33,6 +33,7 @@ BUILT = (
     "built.records",
     "built.remedies",
     "built.problems",
+    "built.profiles",
 )
 #: The scripts of tables that are stored and come out the same on every machine, with those of their
 #: tables that take seconds; None for all of them.

@@ -33,7 +33,8 @@ WITHOUT_RECORD = {
     "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
     "channel_width", "codec", "colliders", "control_law", "cubic_growth", "cw_reset", "delivery",
     "direction", "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake",
-    "hystart", "loss_window", "poll", "preamble", "preset", "profile", "protection", "rate",
+    "hystart", "loss_window", "poll", "preamble", "preset", "profile", "protection",
+    "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "segmentation", "stations", "tcp_ack", "tcp_data",
     "timers", "txop_protection", "udp", "video", "warmup",
 }  # fmt: skip
@@ -108,12 +109,13 @@ WRITTEN = sorted(set(words(written(ResolvedScenario))))
 RESOLVED = sorted(set(words(ResolvedScenario)))
 
 
-#: Laws are those of `airtcp.distributions` wherever they stand: sizes and times stand for all.
+#: Laws are those of `airtcp.distributions` wherever they stand: sizes and times stand for all. TCP
+#: and path of a group are those of its flows.
 TRIED = [
     (path, word)
     for path, word in WRITTEN
     if not path.endswith(".distribution") or path.split(".")[-2] in ("size", "interarrival")
-    if ".page." not in path
+    if ".page." not in path and not path.startswith(("stations.tcp.", "stations.path."))
 ]
 
 

@@ -25,6 +25,7 @@ GROUND = {
     "high_rate",
     "metrics",
     "pictured",
+    "sensitivity",
     "standards",
     "stats",
     "units",

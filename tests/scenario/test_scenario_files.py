@@ -192,6 +192,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         queues = tomllib.load(file)
     with (SCENARIOS / "valid" / "every_key_traffic.toml").open("rb") as file:
         flows = tomllib.load(file)["flows"]
+    with (SCENARIOS / "valid" / "profiles.toml").open("rb") as file:
+        profiles = tomllib.load(file)
     pages, past, call, talk = (flow["application"] for flow in flows)
     skips = flows[0]["tcp"]["ack_skip"]
     of_queues = queues["stations"][0]
@@ -219,12 +221,18 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(queue.AirtimeScheduler), queues["ap"]["scheduler"]),
         (written(traffic.Loss), {**flow["path"][1]["loss"], "rate": "1 %"}),
         # snr and error_table exclude each other
-        (written(traffic.StationGroup), {**data["stations"][0], **group, "error_table": {}}),
+        (
+            written(traffic.StationGroup),
+            {**data["stations"][0], **group, **profiles["stations"][1], "error_table": {}},
+        ),
         (written(traffic.FrameErrors), group["frame_errors"]),
         # precision and replications exclude each other
         (written(run.Run), {**data["run"], "replications": 1}),
         # where the application does not say when
-        (written(traffic.Flow), {**flow, **high["flows"][0]}),
+        (
+            written(traffic.Flow),
+            {**flow, **high["flows"][0], **profiles["flows"][1], **profiles["flows"][2]},
+        ),
         (written(tcp.Tcp), {**flow["tcp"], **queues["flows"][0]["tcp"]}),
         (
             written(receiver.Receiver),

@@ -88,12 +88,11 @@ def resolve_flows(
                 _check_ecn(flow, tcp, network.marks(flow.stations, path), here)
             _check_dialogue(application, tcp, here)
             _check_msdu(phy, application, tcp, here)
-            for side, direction in _SIDES[flow.direction]:
-                name = names[index] + ending + side
+            for beside, direction in _copies(flow):
                 flows.append(
                     Flow.of(
                         flow,
-                        name=name,
+                        name=names[index] + ending + beside,
                         direction=direction,
                         start_spread_ns=spread_ns,
                         application=application,
@@ -107,7 +106,7 @@ def resolve_flows(
 
 def entries(flows: list[Written]) -> list[tuple[str, int]]:
     """The name of each entry of `[[flows]]`, and how many resolved flows it stands for."""
-    counts = [len(_parts(flow.application)) * len(_SIDES[flow.direction]) for flow in flows]
+    counts = [len(_parts(flow.application)) * len(_copies(flow)) for flow in flows]
     return list(zip(_flow_names(flows), counts, strict=True))
 
 
@@ -137,12 +136,28 @@ _SIDES = {
 }
 
 
+def _copies(flow: Written) -> list[tuple[str, str]]:
+    """List the endings of the names of an entry's flows, with the directions of their data."""
+    if flow.connections == 1:
+        return _SIDES[flow.direction]
+    return [
+        (f"{side}-{number}", direction)
+        for side, direction in _SIDES[flow.direction]
+        for number in range(1, flow.connections + 1)
+    ]
+
+
 def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None:
-    if flow.direction == "both":
+    if flow.direction == "both" and application.kind != "bulk":
         raise InvalidError(
             (*here, "direction"),
             f'a {application.kind} flow has one direction; allowed: "download", "upload"; "both" '
-            "with udp and call",
+            "with bulk, udp and call",
+        )
+    if flow.connections > 1 and application.kind == "replay":
+        raise InvalidError(
+            (*here, "connections"),
+            "each transfer of a replay has a connection of its own; allowed: no such key",
         )
     if isinstance(application, Web) and application.page is not None:
         if flow.direction == "upload":
@@ -186,6 +201,12 @@ def _check_names(flows: list[Flow], scenario: Written) -> None:
 def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -> None:
     if flow.given("tcp"):
         raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
+    if flow.connections > 1:
+        raise InvalidError(
+            (*here, "connections"),
+            "packets of udp and call have no connections; allowed: no such key, or a higher rate, "
+            "or more stations",
+        )
     if application.rate_bps is not None:
         return
     if flow.direction == "download" and flow.path:

@@ -44,7 +44,7 @@ class ResolvedScenario(Table):
         default=Default("none", {}),
     )
     flows: tuple[Flow, ...] = key(
-        "Flows, `[[flows]]`: one for every station of a group.",
+        "Flows, `[[flows]]`: one for every station of a group; or `traffic` of the groups.",
         reads=Annotated[list[written(Flow)], Field(min_length=1)],  # type: ignore[misc]
     )
     run: Run = key("The run.", default={})

@@ -15,11 +15,13 @@ from pydantic import PrivateAttr, ValidationError
 from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
+from .errors import Path as KeyPath
+from .expand import expand, is_of_profiles
 from .keys.traffic import Flow
 from .resolve import resolve_scenario
 from .resolve_traffic import entries
 from .resolved import ResolvedScenario
-from .vary import varied
+from .vary import varied, varied_with_profiles
 
 
 class Scenario(ResolvedScenario):
@@ -32,6 +34,9 @@ class Scenario(ResolvedScenario):
     """
 
     _written: dict[str, Any] | None = PrivateAttr(default=None)
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _origins: dict[KeyPath, str] = PrivateAttr(default_factory=dict)
+    _changes: dict[str, Any] = PrivateAttr(default_factory=dict)
     _entries: list[tuple[str, int]] = PrivateAttr(default_factory=list)
     _name: str = PrivateAttr(default="scenario")
     _base: Path = PrivateAttr(default=Path())
@@ -54,19 +59,23 @@ class Scenario(ResolvedScenario):
             raise ScenarioError(
                 name, "", "is nested too deeply; allowed: tables of tables"
             ) from None
+        data = given
         try:
-            form = written(ResolvedScenario).model_validate(given)
+            expanded = expand(given)
+            data = expanded.data
+            form = written(ResolvedScenario).model_validate(data)
             resolved = resolve_scenario(form, title=_title(name), base=base)
             scenario = cls.model_validate(dict(resolved))
             scenario._entries = entries(form.flows)
         except (ValidationError, InvalidError) as error:
-            raise scenario_error(name, given, error) from None
-        scenario._written, scenario._name, scenario._base = given, name, base
+            raise scenario_error(name, data, error) from None
+        scenario._written, scenario._name, scenario._base = data, name, base
+        scenario._given, scenario._origins = given, expanded.origins
         return scenario
 
     @property
     def written(self) -> dict[str, Any]:
-        """The written form: tables, texts with units, nothing but what was written. A copy.
+        """The written form: tables, texts with units, the keys of profiles in their place. A copy.
 
         Raises ValueError for a scenario that was read from its resolved form.
 
@@ -96,6 +105,28 @@ class Scenario(ResolvedScenario):
             begin += count
         return found
 
+    @property
+    def origins(self) -> Mapping[KeyPath, str]:
+        """The sources of keys of the written form that a profile set, by their place in it."""
+        return self._origins
+
+    @property
+    def purposes(self) -> dict[str, str]:
+        """The purposes of flows by their names, of those that have one: what users wait for.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> cafe.vary({"flows.laptop.purpose": "backup"}).purposes
+        {'laptop': 'backup'}
+        """
+        entries = (self._written or {}).get("flows", [])
+        return {
+            flow.name: entry["purpose"]
+            for entry, (_, flows) in zip(entries, self.flow_entries, strict=True)
+            for flow in flows
+            if entry.get("purpose")
+        }
+
     def rewritten(self, data: Mapping[str, Any]) -> Self:
         """The scenario of another written form in the place of this one. Raises ScenarioError."""
         return type(self).from_written(data, name=self._name, base=self._base)
@@ -116,11 +147,20 @@ class Scenario(ResolvedScenario):
         >>> cafe.vary({"stations.laptop.count": 40}).stations[0].count
         40
         """
+        together = {key: one for key, one in self._changes.items() if key not in changes}
+        together |= changes
         try:
-            data = varied(self.written, changes)
+            if any(is_of_profiles(key, among=bool(self._origins)) for key in changes):
+                # Other profiles bring other keys: all that was changed since is changed again.
+                data = varied_with_profiles(self._given, together)
+            else:
+                data = varied(self.written, changes)
         except InvalidError as error:
-            raise scenario_error(self._name, {}, error) from None
-        return self.rewritten(data)
+            raise scenario_error(self._name, self._given, error) from None
+        changed = self.rewritten(data)
+        changed._given, changed._changes = self._given, together
+        changed._origins = self._origins
+        return changed
 
     @property
     def called(self) -> str:
@@ -159,6 +199,10 @@ class Scenario(ResolvedScenario):
             run.pop("precision", None)
             run.pop("max_replications", None)
         changed._written = {**self._written, "run": run}
+        changed._given = {**self._given, "run": run}
+        changed._changes = {
+            key: one for key, one in self._changes.items() if not f"{key}.".startswith("run.")
+        }
         return changed
 
 

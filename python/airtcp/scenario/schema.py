@@ -26,7 +26,34 @@ def schema() -> Schema:
     """
     generated = written(ResolvedScenario).model_json_schema(by_alias=True)
     _tidy(generated)
+    _with_profiles(generated)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **generated}
+
+
+#: What holds where keys that must be given are left out beside a profile, by table.
+_BY_PROFILES = {
+    "StationGroup": {"name": "with `profile` its name", "count": "with `profile` 1"},
+    "Flow": {
+        "stations": "above a flow of `traffic` its stations",
+        "direction": "with `profile` that of the profile",
+        "application": "with `profile` that of the profile",
+    },
+}
+
+
+def _with_profiles(generated: Schema) -> None:
+    """Says which keys need not be there where a profile brings them."""
+    tables = generated["$defs"]
+    generated["required"].remove("flows")
+    generated["properties"]["flows"]["x-default"] = "must be given, or `traffic` of a group"
+    for name, without in (
+        ("StationGroup", [["profile"]]),
+        ("Flow", [["profile", "stations"], ["name"]]),
+    ):
+        required = tables[name].pop("required")
+        tables[name]["anyOf"] = [{"required": keys} for keys in (required, *without)]
+        for key, else_ in _BY_PROFILES[name].items():
+            tables[name]["properties"][key]["x-default"] = f"must be given; {else_}"
 
 
 def _tidy(node: Any) -> None:

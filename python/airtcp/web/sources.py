@@ -20,7 +20,7 @@ from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import MOST_STATIONS, STATIONS, shared_out
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
-from airtcp.scenario.vary import varied
+from airtcp.scenario.vary import varied_with_profiles
 from airtcp.web.bodies import Source
 
 _NAME = "scenario"
@@ -86,20 +86,21 @@ def _resolved(data: Mapping[str, Any], source: Source, uploads: Path) -> Scenari
 
 
 def _varied(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The written form with other values at key paths. Raises ScenarioError."""
-    if not changes:
-        return data
+    """The written form without profiles, and with other values at key paths.
+
+    Raises ScenarioError.
+    """
     _check_depth(changes)
     try:
-        return varied(data, changes)
+        return varied_with_profiles(data, changes)
     except InvalidError as error:
-        raise scenario_error(_NAME, {}, error) from None
+        raise scenario_error(_NAME, data, error) from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         # Lists or tables are something else: a file that is so says it when it is read.
         Scenario.from_written(data, name=_NAME, base=Path())
         raise ScenarioError(
             _NAME,
-            next(iter(changes)),
+            next(iter(changes), ""),
             "does not fit the other changes; allowed: other values",
         ) from None
 

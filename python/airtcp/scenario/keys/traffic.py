@@ -6,14 +6,17 @@ Knows their keys. Does not know how keys of different tables depend on each othe
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Discriminator, Field, GetJsonSchemaHandler, Tag
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from ... import distributions
 from ...airtime import Rate
 from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
 from ...choices import APPLICATIONS
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
+from ..profiles import Purpose
+from ..profiles import names as names_of_profiles
 from ..quantities import (
     Decibels,
     Name,
@@ -278,8 +281,40 @@ PathElement: Any = Annotated[
 ]
 
 
+class _NameOf:
+    """The names of profiles of a kind, for the JSON Schema; `expand` refuses all others."""
+
+    def __init__(self, kind: Literal["place", "device", "traffic"]) -> None:
+        self._kind = kind
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "enum": names_of_profiles(self._kind)}
+
+
 class Flow(Table):
-    """One such flow for each station of a group; that of station i is called `name/i`."""
+    """One such flow for each station of a group; that of station i is called `name/i`.
+
+    An entry with the name of a flow that a profile brings, such as `laptop-web`, stands above it.
+    """
+
+    profile: ClassVar[Key] = file_only(
+        Annotated[str, _NameOf("traffic")],
+        "Traffic whose keys hold where this entry says nothing of them.",
+        default=none(),
+    )
+    purpose: ClassVar[Key] = file_only(
+        Purpose,
+        "What users wait for with it, by which its result is judged.",
+        default=follows("that of the profile, else none"),
+    )
+    connections: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=256)],
+        "So many such flows side by side, with -1, -2, ... after their names; each has a TCP "
+        "connection of its own. Not of `udp`, `call` and `replay`.",
+        default=1,
+    )
 
     name: str = key(
         "Name of the flow, different from all others.",
@@ -290,8 +325,8 @@ class Flow(Table):
     )
     stations: str = key("Name of a station group.")
     direction: Literal["download", "upload"] = key(
-        "`download`: server, access point, station; `upload`: the other way; `both` (of `udp` and "
-        "`call`): a flow each way, with `-down` and `-up` after its name.",
+        "`download`: server, access point, station; `upload`: the other way; `both` (of `bulk`, "
+        "`udp` and `call`): a flow each way, with `-down` and `-up` after its name.",
         reads=Literal["download", "upload", "both"],
     )
     start_spread_ns: int = key(
@@ -359,8 +394,36 @@ class RateControl(Table):
 
 
 class StationGroup(Table):
-    """A group of stations that are alike."""
+    """A group of stations that are alike.
 
+    With `profile`, a `name` (that of the profile) and `count` (1) may be left out.
+    """
+
+    profile: ClassVar[Key] = file_only(
+        Annotated[str, _NameOf("device")],
+        "A device: its keys hold where this table says nothing of them, and it brings flows.",
+        default=none(),
+    )
+    place: ClassVar[Key] = file_only(
+        Annotated[str, _NameOf("place")],
+        "Where the stations are, from which follows the rate (`mcs`, or `data_rate` before "
+        "802.11n) that the standard's receiver must read there.",
+        default=follows("that of the profile, else the rate of `[phy]`"),
+    )
+    traffic: ClassVar[Key] = file_only(
+        list[Annotated[str, _NameOf("traffic")]],
+        "What each station does: a flow, or several, for each, called `laptop-web` in a group "
+        "`laptop`. An empty list: nothing.",
+        default=follows("that of the profile, else none"),
+    )
+    tcp: ClassVar[Key] = file_only(
+        written(Tcp), "TCP of the flows of `traffic`.", default=follows("that of the profile")
+    )
+    path: ClassVar[Key] = file_only(
+        list[PathElement],
+        "Wired path of the flows of `traffic`.",
+        default=follows("that of each traffic"),
+    )
     name: str = key("Name of the group; station i is called `name/i`. Not `ap`.", reads=Name)
     count: int = key("How many stations.", ge=1, le=100_000)
     data_rate: Rate = key(

@@ -1,0 +1,86 @@
+"""The tables of docs/guide/profiles.md: devices, traffic and places.
+
+Knows how a record is shown, and no record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airtcp.amendments import AMENDMENTS
+from airtcp.scenario.profiles import devices, places, traffic
+from airtcp.scenario.toml_text import value_text
+from airtcp.sensitivity import mcs_at, rate_at
+from tables import markdown
+
+#: Widths and amendments that the table of places shows.
+_SHOWN = (("802.11n", 20), ("802.11ax", 20), ("802.11ax", 40), ("802.11ax", 80), ("802.11ax", 160))
+
+
+def devices_table() -> str:
+    """Lists the devices: each key, its value, its source."""
+    rows = []
+    for one in devices().values():
+        keys: dict[str, Any] = {
+            "place": one.place,
+            "spatial_streams": one.streams,
+            "most_width": one.most_width,
+            "traffic": list(one.traffic),
+            "tcp": one.tcp,
+        }
+        keys = {name: value for name, value in keys.items() if value}
+        rows += _rows(one.name, one.meaning, keys, one.source)
+    return markdown(["device", "", "key", "value", "source"], rows)
+
+
+def traffic_table() -> str:
+    """Lists the traffic: each key of its flows, its value, its source."""
+    rows = []
+    for one in traffic().values():
+        for number, (ending, keys) in enumerate(one.flows.items()):
+            name = f"{one.name}{ending}" if ending else one.name
+            purpose = f"; `purpose = {value_text(one.purpose)}`" if one.purpose else ""
+            meaning = one.meaning + purpose if number == 0 else ""
+            rows += _rows(name, meaning, keys, one.source)
+    return markdown(["traffic", "", "key", "value", "source"], rows)
+
+
+def _rows(
+    name: str, meaning: str, keys: Mapping[str, Any], source: Mapping[str, str]
+) -> list[list[str]]:
+    return [
+        [
+            f"`{name}`" if number == 0 else "",
+            meaning if number == 0 else "",
+            f"`{key}`",
+            f"`{value_text(value)}`",
+            source[key],
+        ]
+        for number, (key, value) in enumerate(keys.items())
+    ]
+
+
+def places_table() -> str:
+    """Lists the places, and the rates that follow."""
+    head = ["place", "", "signal", "source"]
+    head += [f"MCS, {standard}, {width} MHz" for standard, width in _SHOWN]
+    head += [f"Mb/s, {standard}" for standard in ("802.11g", "802.11b")]
+    rows = [
+        [
+            f"`{one.name}`",
+            one.meaning,
+            f"{one.signal_dbm} dBm",
+            one.source["signal"],
+            *(
+                str(mcs_at(one.signal_dbm, width, AMENDMENTS[standard].highest_mcs))
+                for standard, width in _SHOWN
+            ),
+            *(str(rate_at(one.signal_dbm, standard)) for standard in ("802.11g", "802.11b")),
+        ]
+        for one in places().values()
+    ]
+    return markdown(head, rows)
+
+
+TABLES = {"devices": devices_table, "traffic": traffic_table, "places": places_table}

@@ -1,0 +1,317 @@
+"""Profiles of a written scenario, replaced by the keys that they stand for.
+
+Knows how a place, a device and traffic become keys of `[[stations]]` and `[[flows]]`, and that what
+a file says itself stands above them. What comes out has no profile left, so that all that works on
+a scenario sees keys alone. Does not know which values are allowed: a mistake that is none of
+profiles stays for those who read the keys.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from ..amendments import AMENDMENTS
+from ..choices import APPLICATIONS
+from ..sensitivity import BY_RATE_DBM, mcs_at, rate_at
+from . import profiles
+from .errors import InvalidError, Path
+from .keys.profiles import PROFILES
+
+#: Keys of a group that its flows get.
+_OF_FLOWS: Final = ("tcp", "path")
+_OF_GROUPS: Final = ("profile", "place", "traffic", *_OF_FLOWS)
+#: Keys of a group that say which rates it has, beside which its place says nothing.
+_RATES: Final = frozenset({"mcs", "data_rate", "snr", "error_table", "rate_control"})
+
+#: Tables of a list, with their places in it.
+_Tables = list[tuple[int, dict[str, Any]]]
+
+
+@dataclass
+class Expanded:
+    """A written form without profiles, and by key path where a key came from that had none."""
+
+    data: dict[str, Any]
+    origins: dict[Path, str] = field(default_factory=dict)
+
+
+def expand(given: Mapping[str, Any]) -> Expanded:
+    """Replace the profiles of a written form by their keys; the form itself stays as it is.
+
+    Raises:
+        InvalidError: there is no such profile, or a group has keys for flows that it has not.
+    """
+    expanded = Expanded(copy.deepcopy(dict(given)))
+    data = expanded.data
+    groups, flows = _with_profiles(data)
+    if not groups and not flows:
+        return expanded
+    if data.get("flows") is None:
+        data["flows"] = []
+    if not isinstance(data["flows"], list):
+        return expanded  # which is told of the key itself
+    for index, flow in flows:
+        _expand_flow(expanded, index, flow)
+    for index, group in groups:
+        for key in _OF_GROUPS:
+            if key in group and group[key] is None:
+                del group[key]
+        _expand_group(expanded, index, group)
+    if not data["flows"] and given.get("flows") is None:
+        del data["flows"]
+    return expanded
+
+
+def has_profiles(given: Mapping[str, Any]) -> bool:
+    """Tell whether a written form has anything to be replaced."""
+    return any(_with_profiles(given))
+
+
+def _with_profiles(data: Mapping[str, Any]) -> tuple[_Tables, _Tables]:
+    """The groups and the flows that have keys of profiles, with their places."""
+    groups = [
+        one
+        for one in _tables(data.get("stations"))
+        if any(one[1].get(key) is not None for key in _OF_GROUPS)
+    ]
+    flows = [one for one in _tables(data.get("flows")) if one[1].get("profile") is not None]
+    return groups, flows
+
+
+def named(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A written form in which each group with a profile has a name, so that key paths find it."""
+    data = copy.deepcopy(dict(given))
+    for _, group in _tables(data.get("stations")):
+        if isinstance(group.get("profile"), str):
+            group.setdefault("name", group["profile"])
+    return data
+
+
+def is_of_profiles(path: str, *, among: bool) -> bool:
+    """Tell whether profiles must be replaced anew where the key at a path changes.
+
+    Args:
+        path: the key path.
+        among: whether the scenario has profiles, in which others follow from the PHY.
+    """
+    table, *steps = path.split(".")
+    match table, steps:
+        case "stations", [_, key, *_]:
+            return key in _OF_GROUPS or (among and key == "channel_width")
+        case "flows", [_, "profile"]:
+            return True
+        case _:
+            return among and table == "phy"
+
+
+def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None:
+    here: Path = ("stations", index)
+    device = None
+    if "profile" in group:
+        device = profiles.devices()[_word("device", group.pop("profile"), (*here, "profile"))]
+        _fill(expanded, here, group, "name", device.name, f"device {device.name}")
+        _fill(expanded, here, group, "count", 1, f"device {device.name}")
+    _radio(expanded, here, group, device)
+    given = group.pop("traffic", None if device is None else list(device.traffic))
+    own = {key: group.pop(key) for key in _OF_FLOWS if key in group}
+    if given is None and own:
+        key = next(iter(own))
+        raise InvalidError(
+            (*here, key),
+            f"is for the flows that profile or traffic bring, and this group has neither; allowed: "
+            f"{key} in [[flows]], or together with profile or traffic",
+        )
+    name = group.get("name")
+    if not isinstance(name, str):
+        return  # which is told of the key itself
+    for record in _traffic(given, (*here, "traffic")):
+        for ending, keys in record.flows.items():
+            wanted = f"{name}-{record.name}{ending}"
+            place, flow = _entry(expanded.data["flows"], wanted)
+            _fill(expanded, place, flow, "name", wanted, f"traffic {record.name}")
+            _fill(expanded, place, flow, "stations", name, f"traffic {record.name}")
+            for key, value in own.items():
+                _over(expanded, place, flow, key, value, f"stations {name}")
+            _flow_keys(expanded, place, flow, record, keys)
+            if device is not None and device.tcp and not _is_udp(flow):
+                origin = f"device {device.name}: {device.source['tcp']}"
+                _over(expanded, place, flow, "tcp", device.tcp, origin)
+            _without_tcp(flow, expanded, place)
+
+
+def _radio(
+    expanded: Expanded, here: Path, group: dict[str, Any], device: profiles.Device | None
+) -> None:
+    """Set the keys of a group that a device and a place decide on."""
+    phy = expanded.data.get("phy")
+    phy = phy if isinstance(phy, Mapping) else {}
+    amendment = AMENDMENTS.get(str(phy.get("standard")).lower())
+    own_place = group.pop("place", None)
+    where = own_place or (device.place if device else None)
+    if device is not None and amendment is not None:
+        streams = min(device.streams, amendment.most_streams)
+        if isinstance(phy.get("spatial_streams"), int):
+            streams = min(streams, phy["spatial_streams"])
+        source = device.source["spatial_streams"]
+        origin = f"device {device.name}: {source}"
+        _fill(expanded, here, group, "spatial_streams", streams, origin)
+        widest, width = _mhz(device.most_width), _width_mhz(phy, {})
+        if widest and width and widest < width:
+            origin = f"device {device.name}: {device.source['most_width']}"
+            _fill(expanded, here, group, "channel_width", f"{widest} MHz", origin)
+    if where is None:
+        return
+    place = profiles.places()[_word("place", where, (*here, "place"))]
+    if _RATES & group.keys() or (own_place is None and {"mcs", "data_rate"} & phy.keys()):
+        return
+    told = f"place {place.name}, {place.signal_dbm} dBm"
+    if amendment is not None and (width := _width_mhz(phy, group)):
+        mcs = mcs_at(place.signal_dbm, width, amendment.highest_mcs)
+        _fill(expanded, here, group, "mcs", mcs, f"{told} in {width} MHz")
+    elif (standard := str(phy.get("standard")).lower()) in BY_RATE_DBM:
+        rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
+        _fill(expanded, here, group, "data_rate", rate, told)
+
+
+def _width_mhz(phy: Mapping[str, Any], group: Mapping[str, Any]) -> int | None:
+    """The channel width of a group, None where it is none that the standard has."""
+    amendment = AMENDMENTS[str(phy["standard"]).lower()]
+    written = group.get("channel_width", phy.get("channel_width"))
+    width = amendment.default_width_mhz if written is None else _mhz(written)
+    return width if width in amendment.subcarriers else None
+
+
+def _mhz(written: object) -> int | None:
+    """The number of a width such as "40 MHz", None for anything else."""
+    number, _, unit = str(written).partition(" ")
+    return int(number) if number.isdecimal() and unit.lower() == "mhz" else None
+
+
+def _expand_flow(expanded: Expanded, index: int, flow: dict[str, Any]) -> None:
+    """Replace the profile of an entry of `[[flows]]`; one with several flows gets more entries."""
+    here: Path = ("flows", index)
+    word = _word("traffic", flow.pop("profile"), (*here, "profile"))
+    record = profiles.traffic()[word]
+    if len(record.flows) > 1:
+        begin = flow.get("name", f"{flow.get('stations')}-{word}")
+        rest = copy.deepcopy(flow)
+    for number, (ending, keys) in enumerate(record.flows.items()):
+        place = here
+        if number:
+            flow = copy.deepcopy(rest)
+            place = ("flows", len(expanded.data["flows"]))
+            expanded.data["flows"].append(flow)
+        if ending:
+            flow["name"] = f"{begin}{ending}"
+        _flow_keys(expanded, place, flow, record, keys)
+        _without_tcp(flow, expanded, place)
+
+
+def _flow_keys(
+    expanded: Expanded,
+    here: Path,
+    flow: dict[str, Any],
+    record: profiles.Traffic,
+    keys: Mapping[str, Any],
+) -> None:
+    if record.purpose is not None:
+        _fill(expanded, here, flow, "purpose", record.purpose, f"traffic {record.name}")
+    for key, value in keys.items():
+        origin = f"traffic {record.name}: {record.source[key]}"
+        _over(expanded, here, flow, key, value, origin)
+
+
+def _fill(
+    expanded: Expanded, here: Path, table: dict[str, Any], key: str, value: Any, origin: str
+) -> None:
+    """Set a key that a table does not have."""
+    if key not in table:
+        table[key] = copy.deepcopy(value)
+        expanded.origins[(*here, key)] = origin
+
+
+def _over(
+    expanded: Expanded, here: Path, table: dict[str, Any], key: str, value: Any, origin: str
+) -> None:
+    """Set what is missing of a key: all of it, or the keys of a table that this one lacks.
+
+    Tables of another kind or law than this one have nothing to say to it.
+    """
+    there = table.get(key)
+    if not isinstance(there, dict) or not isinstance(value, Mapping):
+        _fill(expanded, here, table, key, value, origin)
+        return
+    if "profile" in there or any(
+        tag in there and there[tag] != value.get(tag) for tag in ("kind", "distribution", "profile")
+    ):
+        return
+    for inner, one in value.items():
+        _over(expanded, (*here, key), there, inner, one, origin)
+
+
+def _is_udp(flow: Mapping[str, Any]) -> bool:
+    """Tell whether the application of a flow has no TCP; one that is not understood may have."""
+    application = flow.get("application")
+    if not isinstance(application, Mapping):
+        return False
+    profile = PROFILES.get(str(application.get("profile")), {})
+    kind = APPLICATIONS.get({**profile, **application}.get("kind", ""))
+    return kind is not None and kind.over_udp
+
+
+def _without_tcp(flow: dict[str, Any], expanded: Expanded, here: Path) -> None:
+    """Take out what a profile or a group says of the TCP of a flow that has none."""
+    if _is_udp(flow) and (*here, "tcp") in expanded.origins:
+        del flow["tcp"], expanded.origins[(*here, "tcp")]
+
+
+def _traffic(given: object, here: Path) -> Iterator[profiles.Traffic]:
+    """The records of a list of names."""
+    known = profiles.traffic()
+    if given is None:
+        return
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, list):
+        raise InvalidError(here, f"is not a list of traffic; allowed: {_quoted(known)}")
+    for index, word in enumerate(words):
+        name = _word("traffic", word, here)
+        if name in words[:index]:
+            raise InvalidError(
+                here, f'has "{name}" twice; allowed: once, or flows of their own in [[flows]]'
+            )
+        yield known[name]
+
+
+def _word(kind: Literal["place", "device", "traffic"], value: object, here: Path) -> str:
+    """A name of a record. Raises InvalidError for any other, and names the nearest."""
+    known = profiles.names(kind)
+    if isinstance(value, str) and value in known:
+        return value
+    if not isinstance(value, str):
+        raise InvalidError(here, f"is not a text; allowed: {_quoted(known)}")
+    near = difflib.get_close_matches(value.lower(), known, n=1)
+    hint = f' (did you mean "{near[0]}"?)' if near else ""
+    raise InvalidError(here, f'there is no {kind} "{value}"{hint}; allowed: {_quoted(known)}')
+
+
+def _entry(flows: list[Any], name: str) -> tuple[Path, dict[str, Any]]:
+    """The entry of `[[flows]]` with a name; a new one if there is none."""
+    for index, flow in _tables(flows):
+        if flow.get("name") == name:
+            return ("flows", index), flow
+    flows.append({})
+    return ("flows", len(flows) - 1), flows[-1]
+
+
+def _tables(value: object) -> _Tables:
+    """The tables of a list, with their places in it."""
+    entries = value if isinstance(value, list) else []
+    return [(index, one) for index, one in enumerate(entries) if isinstance(one, dict)]
+
+
+def _quoted(names: Sequence[str] | Mapping[str, Any]) -> str:
+    return ", ".join(f'"{name}"' for name in names)

@@ -1,0 +1,124 @@
+"""The profiles of `profiles.toml`: places, devices and traffic, each value with its source.
+
+Knows what a record has. Does not know how its keys get into a scenario: `expand` does.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal
+
+#: What users wait for, as `purpose` of a flow says it.
+Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
+
+_FILE: Final = "profiles.toml"
+#: Keys of a record that are none of a scenario.
+_ABOUT: Final = frozenset({"meaning", "source", "flows", "purpose", "place", "traffic", "signal"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A place: the level at which station and access point hear each other, in dBm."""
+
+    name: str
+    meaning: str
+    signal_dbm: int
+    source: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """Traffic of a station: the keys of a flow, or of several by the endings of their names.
+
+    `purpose` is None where nobody waits for it.
+    """
+
+    name: str
+    meaning: str
+    purpose: str | None
+    flows: Mapping[str, Mapping[str, Any]]
+    source: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """A device: its place, what it can do at most, its TCP, and its traffic by name.
+
+    `streams` and `most_width` are the spatial streams and the channel width, as a file writes them.
+    """
+
+    name: str
+    meaning: str
+    place: str
+    streams: int
+    most_width: str | None
+    traffic: tuple[str, ...]
+    tcp: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, str]
+
+
+def places() -> Mapping[str, Place]:
+    """List the places by name."""
+    return {
+        name: Place(
+            name=name,
+            meaning=one["meaning"],
+            signal_dbm=one["signal"],
+            source=one["source"],
+        )
+        for name, one in _records()["place"].items()
+    }
+
+
+def traffic() -> Mapping[str, Traffic]:
+    """List the traffic by name."""
+    return {
+        name: Traffic(
+            name=name,
+            meaning=one["meaning"],
+            purpose=one.get("purpose"),
+            flows=dict(_flows(one)),
+            source=one["source"],
+        )
+        for name, one in _records()["traffic"].items()
+    }
+
+
+def devices() -> Mapping[str, Device]:
+    """List the devices by name."""
+    return {
+        name: Device(
+            name=name,
+            meaning=one["meaning"],
+            place=one["place"],
+            streams=one["spatial_streams"],
+            most_width=one.get("most_width"),
+            traffic=tuple(one["traffic"]),
+            tcp=one.get("tcp", {}),
+            source=one["source"],
+        )
+        for name, one in _records()["device"].items()
+    }
+
+
+def names(kind: Literal["place", "device", "traffic"]) -> list[str]:
+    """List the names of all records of a kind, as the file has them."""
+    return list(_records()[kind])
+
+
+def _flows(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if "flows" in record:
+        for ending, keys in record["flows"].items():
+            yield f"-{ending}", keys
+    else:
+        yield "", {name: value for name, value in record.items() if name not in _ABOUT}
+
+
+@cache
+def _records() -> Mapping[str, Any]:
+    text = resources.files("airtcp.scenario").joinpath(_FILE).read_text("utf-8")
+    return tomllib.loads(text)

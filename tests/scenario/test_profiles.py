@@ -1,0 +1,235 @@
+"""Profiles: what they set, what stands above them, and that each value has its source."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from airtcp.amendments import AMENDMENTS
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import Scenario, load, resolve, schema
+from airtcp.scenario.expand import expand
+from airtcp.scenario.profiles import Purpose, devices, places, traffic
+from airtcp.sensitivity import mcs_at, needed_dbm, rate_at
+from airtcp.standards import STANDARDS
+
+VALID = Path(__file__).parents[1] / "scenarios" / "valid"
+
+
+def office(*groups: dict[str, Any], standard: str = "802.11ax", **more: Any) -> Scenario:
+    phy = {"standard": standard, **more.pop("phy", {})}
+    return resolve({"phy": phy, "stations": list(groups), **more})
+
+
+def test_a_device_is_a_group_and_its_flows() -> None:
+    (group,) = (found := office({"profile": "office-laptop", "count": 40})).stations
+
+    assert (group.name, group.count) == ("office-laptop", 40)
+    assert group.data_rate.high is not None
+    assert group.data_rate.high.spatial_streams == 2
+    (flow,) = found.flows
+    assert (flow.name, flow.stations) == ("office-laptop-web", "office-laptop")
+    assert flow.direction == "download"
+    assert flow.application.kind == "web"
+    assert flow.tcp is not None
+    assert flow.tcp.congestion == "cubic"
+    assert [link.delay_ns for link in found.path_links(flow)] == [10_000_000]
+
+
+def test_a_scenario_by_profiles_is_the_one_that_says_all_itself() -> None:
+    short = office({"profile": "phone", "name": "one", "place": "far", "traffic": ["call"]})
+
+    # MCS 0 alone may be 76 dBm below a milliwatt in 80 MHz; the phone hears 75.
+    long = resolve(
+        {
+            "phy": {"standard": "802.11ax"},
+            "stations": [{"name": "one", "count": 1, "spatial_streams": 2, "mcs": 0}],
+            "flows": [
+                {
+                    "name": "one-call",
+                    "stations": "one",
+                    "direction": "both",
+                    "application": {"kind": "call"},
+                    "path": [{"delay": "10 ms"}],
+                }
+            ],
+        }
+    )
+    assert short.to_json() == long.to_json()
+
+
+def test_what_the_file_says_stands_above_a_profile() -> None:
+    found = load(VALID / "profiles.toml")
+    by_name = {flow.name: flow for flow in found.flows}
+
+    # A far laptop, both keys of TCP, the file's own path and the file's own rate of pictures.
+    web = by_name["far-web"]
+    assert web.tcp is not None
+    assert (web.tcp.congestion, web.tcp.variant, web.path) == ("reno", "rack", ("uplink",))
+    assert by_name["far-call-video-up"].application.rate_bps == 600_000
+    assert by_name["far-call-speech-down"].application.rate_bps == 80_000
+    assert by_name["far-call-video-up"].tcp is None
+    # No traffic of the scanner but the flows with its profile: a game has two.
+    assert [flow for flow in by_name if by_name[flow].stations == "scanner"] == [
+        "scanner-game-down",
+        "scanner-game-up",
+    ]
+
+
+@pytest.mark.parametrize("name", [*devices()])
+@pytest.mark.parametrize("standard", [*STANDARDS])
+def test_each_device_fits_each_standard(name: str, standard: str) -> None:
+    found = office({"profile": name, "count": 2}, standard=standard)
+
+    (group,) = found.stations
+    assert (group.data_rate.high is not None) == (standard in AMENDMENTS)
+    assert found.flows
+
+
+@pytest.mark.parametrize("name", [*traffic()])
+def test_each_traffic_is_brought_by_a_group_and_by_a_flow(name: str) -> None:
+    phy = {"standard": "802.11ac"}
+    group = {"name": "a", "count": 1}
+    by_group = resolve({"phy": phy, "stations": [{**group, "traffic": [name]}]})
+    by_flow = resolve(
+        {
+            "phy": phy,
+            "stations": [group],
+            "flows": [{"name": f"a-{name}", "stations": "a", "profile": name}],
+        }
+    )
+    assert by_group.to_dict() == by_flow.to_dict()
+    assert set(by_group.purposes.values()) <= set(get_args(Purpose))
+    assert by_group.purposes == by_flow.purposes
+
+
+def test_each_value_of_a_profile_has_its_source() -> None:
+    for place in places().values():
+        assert place.source["signal"]
+    for one in traffic().values():
+        for keys in one.flows.values():
+            assert set(keys) <= set(one.source), one.name
+    for device in devices().values():
+        wanted = {"place", "spatial_streams", "traffic"}
+        wanted |= {"tcp"} if device.tcp else set()
+        wanted |= {"most_width"} if device.most_width else set()
+        assert set(device.source) == wanted, device.name
+
+
+def test_the_place_decides_on_the_rate_as_the_receiver_of_the_standard_does() -> None:
+    # Table 27-51: in 40 MHz -61 dBm for MCS 7 and -56 for MCS 8, in 80 MHz -60 for 5, in 20 -57 for
+    # 9 and -59 for 8. Table 17-18: 36 Mb/s from -70 dBm on, 48 from -66.
+    assert [mcs_at(-60, width, 11) for width in (20, 40, 80, 160)] == [7, 7, 5, 4]
+    assert (mcs_at(-59, 20, 11), mcs_at(-40, 20, 7), mcs_at(-99, 20, 11)) == (8, 7, 0)
+    assert needed_dbm(13, 320) == -34
+    assert [rate_at(level, "802.11a") for level in (-60, -67, -90)] == [54, 36, 6]
+    for place in places().values():
+        (group,) = office({"profile": "office-laptop", "place": place.name}).stations
+        assert group.data_rate.high is not None
+        assert group.data_rate.high.mcs == mcs_at(place.signal_dbm, 80, 11)
+
+
+def test_a_rate_that_the_file_gives_stands_above_the_place_of_a_device() -> None:
+    def mcs(group: dict[str, Any], **phy: Any) -> int:
+        (found,) = office({"profile": "office-laptop", **group}, phy=phy).stations
+        assert found.data_rate.high is not None
+        return found.data_rate.high.mcs
+
+    assert mcs({"mcs": 3}) == 3
+    assert mcs({"place": "far", "mcs": 3}) == 3
+    assert mcs({}, mcs=9) == 9
+    # A place that the file gives for one group is above what holds for all.
+    assert mcs({"place": "far"}, mcs=9) == 0
+
+
+def test_a_device_has_no_more_streams_and_no_wider_channel_than_the_network() -> None:
+    def high(profile: str, **phy: Any) -> tuple[int, int]:
+        (found,) = office({"profile": profile}, phy=phy).stations
+        assert found.data_rate.high is not None
+        return found.data_rate.high.spatial_streams, found.data_rate.high.channel_width_mhz
+
+    assert high("office-laptop", spatial_streams=1) == (1, 80)
+    assert high("office-laptop", spatial_streams=4, channel_width="160 MHz") == (2, 160)
+    assert high("phone", channel_width="160 MHz") == (2, 80)
+    assert high("scanner", channel_width="40 MHz") == (1, 20)
+
+
+def test_paths_of_keys_lead_to_what_a_profile_brought() -> None:
+    scenario = office({"profile": "office-laptop", "count": 3})
+
+    changed = scenario.vary(
+        {"stations.office-laptop.count": 5, "flows.office-laptop-web.tcp.congestion": "bbr"}
+    )
+    assert changed.stations[0].count == 5
+    assert changed.flows[0].tcp is not None
+    assert changed.flows[0].tcp.congestion == "bbr"
+    without = changed.vary({"flows.office-laptop-web.path": None})
+    assert without.flows[0].path == ()
+
+
+def test_another_profile_or_network_takes_the_keys_of_the_first_along() -> None:
+    scenario = office({"profile": "office-laptop", "name": "a"}, phy={"channel_width": "40 MHz"})
+    scenario = scenario.vary({"stations.a.count": 4}).with_run(seed=9)
+
+    phones = scenario.vary({"stations.a.profile": "phone"})
+    assert phones.to_json() == (
+        office({"profile": "phone", "name": "a", "count": 4}, phy={"channel_width": "40 MHz"})
+        .with_run(seed=9)
+        .to_json()
+    )
+    wide = scenario.vary({"phy.channel_width": "160 MHz"})
+    assert wide.stations[0].data_rate.high is not None
+    # -60 dBm are enough for MCS 4 in 160 MHz, and for MCS 7 in 40.
+    assert (wide.stations[0].data_rate.high.mcs, wide.stations[0].count) == (4, 4)
+    assert scenario.vary({"phy": {"standard": "802.11g"}}).stations[0].data_rate.bps == 54_000_000
+
+
+def test_a_scenario_without_profiles_is_left_as_it_is() -> None:
+    data = tomllib.loads((VALID / "minimal.toml").read_text())
+
+    assert expand(data).data == data
+    assert expand(data).origins == {}
+
+
+def test_wrong_profiles_among_changes_say_where_they_are() -> None:
+    scenario = office({"profile": "office-laptop", "name": "a"})
+
+    with pytest.raises(ScenarioError, match=r"stations\[0\] \(a\)\.place: there is no place"):
+        scenario.vary({"stations.a.place": "moon"})
+
+
+def test_connections_are_flows_side_by_side() -> None:
+    data: dict[str, Any] = {
+        "phy": {"standard": "802.11ax"},
+        "stations": [{"name": "a", "count": 2}],
+        "flows": [
+            {
+                "stations": "a",
+                "direction": "both",
+                "application": {"kind": "bulk"},
+                "connections": 2,
+            }
+        ],
+    }
+    found = resolve(data)
+    assert [(flow.name, flow.direction) for flow in found.flows] == [
+        ("a-down-1", "download"),
+        ("a-down-2", "download"),
+        ("a-up-1", "upload"),
+        ("a-up-2", "upload"),
+    ]
+    assert [(name, len(flows)) for name, flows in found.flow_entries] == [("a", 4)]
+    # One connection is the flow itself.
+    data["flows"][0] |= {"connections": 1, "direction": "upload"}
+    assert [flow.name for flow in resolve(data).flows] == ["a"]
+
+
+def test_the_schema_names_the_profiles() -> None:
+    tables = schema()["$defs"]
+
+    assert tables["StationGroup"]["properties"]["profile"]["enum"] == [*devices()]
+    assert tables["StationGroup"]["properties"]["traffic"]["items"]["enum"] == [*traffic()]
+    assert {"required": ["profile"]} in tables["StationGroup"]["anyOf"]
+    assert "required" not in tables["Flow"]
+    json.dumps(tables)
