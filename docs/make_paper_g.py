@@ -18,7 +18,7 @@ import airtcp.reproduce
 import tables
 from airtcp import simulate
 from airtcp.reproduce.bench import Bench, Settings
-from airtcp.reproduce.gopal.skipping import Uploads, gain
+from airtcp.reproduce.gopal.observed import Uploads, gain
 from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]

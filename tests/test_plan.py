@@ -19,7 +19,13 @@ from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
 from typer.testing import CliRunner, Result
 
-PAGES = """
+FLOW = """[[flows]]
+stations = "{}"
+direction = "download"
+application = {{ kind = "web", size = {{ distribution = "exponential", mean = "30 kB" }}, \
+think_time = {{ distribution = "exponential", mean = "1 s" }} }}
+"""
+PAGES = f"""
 title = "Pages"
 [phy]
 standard = "802.11b"
@@ -30,17 +36,7 @@ count = 6
 name = "far"
 count = 2
 data_rate = "2 Mb/s"
-[[flows]]
-stations = "near"
-direction = "download"
-application = { kind = "web", size = { distribution = "exponential", mean = "30 kB" }, \
-think_time = { distribution = "exponential", mean = "1 s" } }
-[[flows]]
-stations = "far"
-direction = "download"
-application = { kind = "web", size = { distribution = "exponential", mean = "30 kB" }, \
-think_time = { distribution = "exponential", mean = "1 s" } }
-[run]
+{FLOW.format("near")}{FLOW.format("far")}[run]
 warmup = "5 s"
 duration = "30 s"
 replications = 10
@@ -62,6 +58,15 @@ def call(*arguments: object, stdin: str = PAGES) -> Result:
     return CliRunner().invoke(
         app, ["plan", "-", "--no-remedies", *map(str, arguments)], input=stdin
     )
+
+
+def ends(found: Plan) -> tuple[float, float, float]:
+    """The ends of the interval of an answer, and the answer between them."""
+    answer = found.answer
+    assert answer is not None
+    assert answer.low is not None
+    assert answer.high is not None
+    return answer.low, answer.value, answer.high
 
 
 # The axis.
@@ -268,11 +273,9 @@ def test_a_plan_agrees_with_a_sweep(scenario: Scenario) -> None:
     found = carried(scenario, until="p90 transfer_time > 1 s")
     swept = brute_force(scenario, "transfer_time_p90_s", 1.0, range(16, 34, 1))
 
-    assert found.answer is not None
-    assert found.answer.low is not None
-    assert found.answer.high is not None
-    assert found.answer.low <= swept <= found.answer.high
-    assert abs(found.answer.value - swept) <= 1 + (found.answer.high - found.answer.low) / 2
+    low, value, high = ends(found)
+    assert low <= swept <= high
+    assert abs(value - swept) <= 1 + (high - low) / 2
     # A sweep of as many values would have taken four times the runs.
     assert found.runs < 13 * 10
 
@@ -330,11 +333,10 @@ def test_a_think_time_is_shortened_until_it_is_too_short(
         end="50 ms",
     )
 
+    low, value, high = ends(found)
+    assert 0.05 < low <= value <= high < 20.0
     assert found.answer is not None
     assert found.answer.unit == "s"
-    assert found.answer.low is not None
-    assert found.answer.high is not None
-    assert 0.05 < found.answer.low <= found.answer.value <= found.answer.high < 20.0
     assert "think_time" in present.answer_line(found)
 
 

@@ -21,110 +21,64 @@ CALLS_FIRST = {"udp": "AC_VO"}
 
 def office(draw: Random) -> Written:
     """An office on Wi-Fi 6: web pages, calls, a backup."""
-    return {
-        "title": "office",
-        "phy": {
-            "standard": "802.11ax",
-            "channel_width": draw.choice(["40 MHz", "80 MHz"]),
-            "mcs": draw.choice([7, 8, 9]),
-            "spatial_streams": 2,
-        },
-        "mac": {"classify": dict(CALLS_FIRST)},
-        "ap": {"queue": dict(MANAGED), "scheduler": "airtime"},
-        "links": {"uplink": {"rate": "1 Gb/s", "delay": f"{draw.randint(4, 12)} ms"}},
-        "stations": [
-            {"name": "laptop", "count": draw.randint(10, 25)},
-            {"name": "phone", "count": draw.randint(4, 8), "mcs": 5},
-            {"name": "nas", "count": 1},
-        ],
-        "flows": [
-            _web("laptop", path=["uplink"]),
-            _call("phone", path=["uplink"]),
-            bulk("nas-upload", "nas", "upload", path=["uplink"]),
-        ],
-        "run": dict(RUN),
-    }
+    phy = _phy("802.11ax", draw, width=[40, 80], mcs=[7, 8, 9], streams=[2])
+    link = {"uplink": {"rate": "1 Gb/s", "delay": f"{draw.randint(4, 12)} ms"}}
+    counts = {"laptop": draw.randint(10, 25), "phone": draw.randint(4, 8), "nas": 1}
+    flows = [
+        _web("laptop", path=["uplink"]),
+        _call("phone", path=["uplink"]),
+        bulk("nas-upload", "nas", "upload", path=["uplink"]),
+    ]
+    written = _network("office", phy, link, counts, flows)
+    written["stations"][1]["mcs"] = 5
+    return written
 
 
 def home(draw: Random) -> Written:
     """A home on Wi-Fi 5: downloads, a video, a call."""
-    return {
-        "title": "home",
-        "phy": {
-            "standard": "802.11ac",
-            "channel_width": "80 MHz",
-            "mcs": draw.choice([5, 7, 8]),
-            "spatial_streams": 2,
-        },
-        "mac": {"classify": dict(CALLS_FIRST)},
-        "ap": {"queue": dict(MANAGED), "scheduler": "airtime"},
-        "links": {"line": {"rate": "500 Mb/s", "delay": f"{draw.randint(5, 15)} ms"}},
-        "stations": [
-            {"name": "console", "count": 1},
-            {"name": "tablet", "count": draw.randint(1, 3)},
-            {"name": "phone", "count": draw.randint(1, 2)},
-        ],
-        "flows": [
-            bulk("console-download", "console", "download", path=["line"]),
-            bulk("tablet-download", "tablet", "download", path=["line"]),
-            _call("phone", path=["line"]),
-        ],
-        "run": dict(RUN),
-    }
+    phy = _phy("802.11ac", draw, width=[80], mcs=[5, 7, 8], streams=[2])
+    link = {"line": {"rate": "500 Mb/s", "delay": f"{draw.randint(5, 15)} ms"}}
+    counts = {"console": 1, "tablet": draw.randint(1, 3), "phone": draw.randint(1, 2)}
+    flows = [
+        bulk("console-download", "console", "download", path=["line"]),
+        bulk("tablet-download", "tablet", "download", path=["line"]),
+        _call("phone", path=["line"]),
+    ]
+    return _network("home", phy, link, counts, flows)
 
 
 def cafe(draw: Random) -> Written:
-    """A cafe on Wi-Fi 4: pages, some uploads of pictures, calls."""
-    return {
-        "title": "cafe",
-        "phy": {
-            "standard": "802.11n",
-            "channel_width": "20 MHz",
-            "mcs": draw.choice([4, 5, 7]),
-            "spatial_streams": draw.choice([1, 2]),
-        },
-        "mac": {"classify": dict(CALLS_FIRST)},
-        "ap": {"queue": dict(MANAGED), "scheduler": "airtime"},
-        "links": {"line": {"rate": "200 Mb/s", "delay": f"{draw.randint(5, 20)} ms"}},
-        "stations": [
-            {"name": "guest", "count": draw.randint(3, 8)},
-            {"name": "reader", "count": draw.randint(1, 3)},
-            {"name": "caller", "count": draw.randint(1, 3)},
-        ],
-        "flows": [
-            _web("guest", path=["line"]),
-            bulk("reader-download", "reader", "download", path=["line"]),
-            _call("caller", path=["line"]),
-        ],
-        "run": dict(RUN),
+    """A cafe on Wi-Fi 4: pages, some downloads, calls."""
+    phy = _phy("802.11n", draw, width=[20], mcs=[4, 5, 7], streams=[1, 2])
+    link = {"line": {"rate": "200 Mb/s", "delay": f"{draw.randint(5, 20)} ms"}}
+    counts = {
+        "guest": draw.randint(3, 8),
+        "reader": draw.randint(1, 3),
+        "caller": draw.randint(1, 3),
     }
+    flows = [
+        _web("guest", path=["line"]),
+        bulk("reader-download", "reader", "download", path=["line"]),
+        _call("caller", path=["line"]),
+    ]
+    return _network("cafe", phy, link, counts, flows)
 
 
 def studio(draw: Random) -> Written:
     """A studio on Wi-Fi 6: uploads and downloads without end, a call."""
-    return {
-        "title": "studio",
-        "phy": {
-            "standard": "802.11ax",
-            "channel_width": "40 MHz",
-            "mcs": draw.choice([6, 7, 9]),
-            "spatial_streams": 2,
-        },
-        "mac": {"classify": dict(CALLS_FIRST)},
-        "ap": {"queue": dict(MANAGED), "scheduler": "airtime"},
-        "links": {"line": {"rate": "1 Gb/s", "delay": f"{draw.randint(3, 10)} ms"}},
-        "stations": [
-            {"name": "editor", "count": draw.randint(2, 4)},
-            {"name": "camera", "count": draw.randint(1, 3)},
-            {"name": "phone", "count": draw.randint(1, 3)},
-        ],
-        "flows": [
-            bulk("editor-download", "editor", "download", path=["line"]),
-            bulk("camera-upload", "camera", "upload", path=["line"]),
-            _call("phone", path=["line"]),
-        ],
-        "run": dict(RUN),
+    phy = _phy("802.11ax", draw, width=[40], mcs=[6, 7, 9], streams=[2])
+    link = {"line": {"rate": "1 Gb/s", "delay": f"{draw.randint(3, 10)} ms"}}
+    counts = {
+        "editor": draw.randint(2, 4),
+        "camera": draw.randint(1, 3),
+        "phone": draw.randint(1, 3),
     }
+    flows = [
+        bulk("editor-download", "editor", "download", path=["line"]),
+        bulk("camera-upload", "camera", "upload", path=["line"]),
+        _call("phone", path=["line"]),
+    ]
+    return _network("studio", phy, link, counts, flows)
 
 
 NETWORKS = (office, home, cafe, studio)
@@ -165,4 +119,36 @@ def _call(stations: str, *, path: list[str]) -> Written:
         "direction": "both",
         "application": {"kind": "call", "profile": "call"},
         "path": path,
+    }
+
+
+def _phy(
+    standard: str, draw: Random, *, width: list[int], mcs: list[int], streams: list[int]
+) -> Written:
+    """Draws channel width, MCS and streams; a choice of one draws nothing."""
+    width_mhz, index, many = (
+        choices[0] if len(choices) == 1 else draw.choice(choices)
+        for choices in (width, mcs, streams)
+    )
+    return {
+        "standard": standard,
+        "channel_width": f"{width_mhz} MHz",
+        "mcs": index,
+        "spatial_streams": many,
+    }
+
+
+def _network(
+    title: str, phy: Written, links: Written, counts: dict[str, int], flows: list[Written]
+) -> Written:
+    """Writes a network in which nothing is wrong."""
+    return {
+        "title": title,
+        "phy": phy,
+        "mac": {"classify": dict(CALLS_FIRST)},
+        "ap": {"queue": dict(MANAGED), "scheduler": "airtime"},
+        "links": links,
+        "stations": [{"name": name, "count": count} for name, count in counts.items()],
+        "flows": flows,
+        "run": dict(RUN),
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import product
 
 from airtcp.reproduce.bench import Bench, Changes
-from airtcp.reproduce.gopal.skipping import Uploads, gain, observe
+from airtcp.reproduce.gopal.observed import Uploads, gain, observe
 from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
 from airtcp.reproduce.measure import least, mean, most, words
 from airtcp.stats import Interval

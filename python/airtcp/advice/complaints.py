@@ -1,0 +1,82 @@
+"""Complaints: what users of a group feel of a network, and by which metric.
+
+Knows waits, losses and times of transfers beyond their thresholds. Does not know what causes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from airtcp.advice.reading import Reading, Scope
+from airtcp.advice.thresholds import of
+from airtcp.amounts import percent, quantity
+from airtcp.results.advice import Goal
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign of a problem: the scopes that feel it, the one that does most first, and evidence.
+
+    A remedy betters `goal`; without one the metric by which the first scope feels how it is served.
+    """
+
+    scopes: list[Scope]
+    evidence: str
+    goal: Goal | None = None
+
+
+def felt(scope: Scope) -> Goal:
+    """Return the metric by which the users of a scope feel how they are served."""
+    metric = "flow_goodput_bps"
+    if scope.live:
+        metric = "packet_delay_p95_s"
+    elif scope.waits_for_pages and scope.mean("transfer_time_p90_s") is not None:
+        metric = "transfer_time_p90_s"
+    return Goal(metric, scope.group, scope.part)
+
+
+def suffers(reading: Reading, scope: Scope) -> str:
+    """Tell losses and delays of the datagrams of a scope; "" if nothing."""
+    if not scope.live:
+        return ""
+    delay, lost = scope.mean("packet_delay_p95_s"), scope.mean("packet_loss")
+    told = []
+    if delay is not None and delay - reading.base_delay_s(scope) > of("call delay"):
+        told.append(f"take up to {quantity(delay, 's', 2)} (95th percentile)")
+    if lost is not None and lost > of("call loss"):
+        told.append(f"lose {percent(lost)} of their packets")
+    return f"{scope} {' and '.join(told)}" if told else ""
+
+
+def suffering(reading: Reading) -> list[Scope]:
+    """Return the scopes whose datagrams come late or are lost."""
+    return [scope for scope in reading.scopes if suffers(reading, scope)]
+
+
+def waits(reading: Reading, scope: Scope) -> str:
+    """Tell the wait of segments of a scope; "" if it is no longer than is all right."""
+    wait = reading.excess_rtt_s(scope)
+    bound = of("page wait") if scope.waits_for_pages else of("bulk wait")
+    if wait is None or wait <= bound:
+        return ""
+    return f"segments of {scope} wait {quantity(wait, 's', 2)} in queues and for the air"
+
+
+def complaint(reading: Reading, scope: Scope) -> str:
+    """Tell the complaint that users of a scope have; "" if they have none."""
+    told = suffers(reading, scope) or waits(reading, scope)
+    if told or not slow_pages(scope):
+        return told
+    time = scope.mean("page_time_p90_s") or scope.mean("transfer_time_p90_s")
+    return f"one in ten transfers of {scope} takes more than {quantity(time, 's', 2)}"
+
+
+def slow_pages(scope: Scope) -> bool:
+    """Tell whether people of a scope wait too long for one page or transfer in ten."""
+    time = scope.mean("page_time_p90_s") or scope.mean("transfer_time_p90_s")
+    return scope.waits_for_pages and time is not None and time > of("page time")
+
+
+def wanting(reading: Reading) -> list[Scope]:
+    """Return the scopes that could use more: those with endless flows of TCP, else all."""
+    return [scope for scope in reading.scopes if scope.endless] or list(reading.scopes)

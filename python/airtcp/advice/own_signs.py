@@ -1,0 +1,135 @@
+"""Signs of causes that a scenario shows by itself: frames, categories, windows, wires, limits.
+
+Knows what of a scenario is too small, too slow or in the wrong order, by what a simulation says of
+it. Does not know of waits whose cause nobody wrote down (`felt_signs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from airtcp.advice.complaints import Sign, complaint, suffering, suffers, wanting
+from airtcp.advice.reading import Reading
+from airtcp.advice.thresholds import of
+from airtcp.amendments import AMENDMENTS
+from airtcp.amounts import percent, quantity
+
+
+def single_frames(reading: Reading) -> Iterator[Sign]:
+    """Finds frames that go one by one where the standard has aggregates and the air is full."""
+    aggregation = reading.scenario.mac.aggregation
+    standard = reading.scenario.phy.standard
+    alone = aggregation is None or aggregation.ampdu_bytes == 0
+    if standard in AMENDMENTS and alone and reading.air_is_full:
+        evidence = f"the air is full of frames that go alone: A-MPDUs of {standard} are off"
+        yield Sign(wanting(reading), evidence)
+
+
+def calls_after_data(reading: Reading) -> Iterator[Sign]:
+    """Finds datagrams that come after data."""
+    scopes = [scope for scope in suffering(reading) if reading.below_others(scope)]
+    if scopes:
+        told = suffers(reading, scopes[0])
+        own = reading.scenario.classify.udp
+        yield Sign(scopes, f"{told}: in {own} they come after the data of TCP")
+
+
+def lossy_wire(reading: Reading) -> Iterator[Sign]:
+    """Finds wires that lose packets although they are not full."""
+    counts = reading.simulation.counts
+    packets = counts["tcp_segments"] + reading.datagrams
+    scopes = [scope for scope in reading.scopes if any(flow.path for flow in scope.flows)]
+    if not packets or not scopes or any(reading.full_wire(scope) for scope in scopes):
+        return
+    lost = counts["wired_drops"] / packets
+    if lost > of("wire loss"):
+        wanting = [scope for scope in scopes if scope.endless] or scopes
+        yield Sign(wanting, f"wires lose {percent(lost)} of all packets")
+
+
+def small_window(reading: Reading) -> Iterator[Sign]:
+    """Finds receive windows that are full while no queue of their own is.
+
+    A window that fills a queue is used as well; one that is too small leaves the path idle, or lets
+    others have what it could carry.
+    """
+    for scope in reading.scopes:
+        window, rtt = reading.window_bytes(scope), scope.mean("path_rtt_s")
+        goodput = scope.mean("flow_goodput_bps")
+        if window is None or not scope.endless or scope.live or not rtt or not goodput:
+            continue
+        base = reading.base_rtt_s(scope)
+        idle = (reading.excess_rtt_s(scope) or 0.0) < max(0.5 * base, 0.005)
+        others = [
+            other.mean("flow_goodput_bps") or 0.0
+            for other in reading.scopes
+            if other.endless and other is not scope
+        ]
+        passed_by = bool(base) and 8.0 * window / base < of("passed by") * max(others, default=0.0)
+        if goodput * rtt / 8.0 / window > of("window use") and (idle or passed_by):
+            segments = window // min(f.tcp.mss_bytes for f in scope.flows if f.tcp is not None)
+            evidence = (
+                f"{scope} get {quantity(goodput, 'b/s', 2)} each: a receive window of {segments} "
+                f"segments in each round trip of {quantity(rtt, 's', 2)}"
+            )
+            yield Sign([scope], evidence)
+
+
+def slow_wire(reading: Reading) -> Iterator[Sign]:
+    """Finds wires that are full while the air is not, or in which somebody waits."""
+    full = [scope for scope in reading.scopes if reading.full_wire(scope)]
+    if not full:
+        return
+    backlogged = reading.mean("mean_backlogged_nodes") or 0.0
+    if reading.air_is_full and not any(reading.waits_at_wire(scope) for scope in full):
+        return
+    felt = [scope for scope in full if complaint(reading, scope)]
+    if felt or backlogged < of("wire air"):
+        link = reading.full_wire(full[0])
+        rate = reading.scenario.links[str(link)].rate_bps
+        used = percent(
+            max(
+                reading.wires[str(link), part]
+                for part in ("download", "upload")
+                if (str(link), part) in reading.wires
+            )
+        )
+        evidence = f"the wire {link} of {quantity(rate, 'b/s', 3)} is in use {used} of the time"
+        yield Sign(felt or full, evidence)
+
+
+def short_queue(reading: Reading) -> Iterator[Sign]:
+    """Finds a queue of the access point that loses packets before any has waited for long."""
+    queue, lost = reading.scenario.ap.queue, reading.mean("ap_queue_drop_probability")
+    if queue.limit is None or queue.discipline not in ("fifo", "per-flow"):
+        return
+    scopes = [
+        scope
+        for scope in reading.scopes
+        if scope.part == "download" and scope.mean("ap_queue_delay_s") is not None
+    ]
+    if not scopes or lost is None or lost < of("queue loss"):
+        return
+    wait = max(reading.waits_at_ap_s(scope) for scope in scopes)
+    if wait < of("short queue") or queue.limit < of("initial window"):
+        tcp = [scope for scope in scopes if not scope.live] or scopes
+        greedy = [scope for scope in tcp if scope.endless] or tcp
+        evidence = (
+            f"the access point's queue of {queue.limit} packets loses {percent(lost)} of them, and "
+            f"the others wait {quantity(wait, 's', 2)} alone"
+        )
+        yield Sign(greedy, evidence)
+
+
+def ack_for_each_segment(reading: Reading) -> Iterator[Sign]:
+    """Finds an ACK for each segment, where each takes a frame of its own and the air is full."""
+    if reading.scenario.mac.aggregation is not None or not reading.air_is_full:
+        return
+    scopes = [scope for scope in reading.scopes if scope.endless and reading.acks_each(scope)]
+    if scopes:
+        share = reading.simulation.airtime["tcp_ack"]
+        evidence = (
+            f"{scopes[0]} have a TCP ACK for each segment, and each contends for the air: their "
+            f"frames alone take {percent(share)} of it"
+        )
+        yield Sign(scopes, evidence)
