@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from airtcp import distributions, load, simulate
-from airtcp.estimates import Estimate, estimate, laws
+from airtcp.estimates import Estimate, estimate, improved_groups, laws
 from airtcp.estimates.regression import adjusted
 from airtcp.results import SimulationResult
 from airtcp.scenario import ResolvedScenario
@@ -188,3 +188,86 @@ def test_groups_and_directions_have_estimates_of_their_own() -> None:
     assert part.interval == whole.interval
     with pytest.raises(KeyError):
         estimate(runs, scenario, "nonsense")
+
+
+MIXED = """
+title = "Mixed"
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+[[stations]]
+name = "laptop"
+count = 4
+[[stations]]
+name = "phone"
+count = 2
+[[flows]]
+name = "pages"
+stations = "laptop"
+direction = "download"
+[flows.application]
+kind = "web"
+size = { distribution = "exponential", mean = "20 kB" }
+think_time = { distribution = "exponential", mean = "1 s" }
+[[flows]]
+name = "backup"
+stations = "laptop"
+direction = "upload"
+application = { kind = "bulk" }
+[[flows]]
+name = "photos"
+stations = "phone"
+direction = "upload"
+application = { kind = "ftp", size = "10 kB", interarrival = "2 s" }
+[[flows]]
+name = "call"
+stations = "phone"
+direction = "download"
+application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
+[run]
+warmup = "2 s"
+duration = "20 s"
+replications = REPLICATIONS
+"""
+
+
+@pytest.mark.parametrize("replications", [1, 2, 3, 8])
+def test_goodputs_of_flows_stations_groups_and_of_the_series_add_up_to_the_estimate(
+    replications: int,
+) -> None:
+    simulation = simulate(load(MIXED.replace("REPLICATIONS", str(replications)))).simulation
+    told = simulation.to_dict()
+    goodput = told["metrics"]["goodput_bps"]["mean"]
+    assert ("plain" in told["metrics"]["goodput_bps"]) == (replications > 1)
+    exactly = pytest.approx(goodput, rel=1e-9)
+    assert sum(flow["goodput_bps"] for flow in told["flows"]) == exactly
+    by_name = {station["name"]: station["goodput_bps"] for station in told["stations"]}
+    assert by_name.pop("ap") == exactly
+    assert sum(by_name.values()) == exactly
+    assert np.mean(told["goodput_series_bps"]) == exactly
+    for metric in ("goodput_bps", "active_flows"):
+        whole = told["metrics"][metric]["mean"]
+        parts = [of_group["all"][metric]["mean"] for of_group in told["groups"].values()]
+        assert sum(parts) == pytest.approx(whole, rel=1e-9)
+    for name, group in told["groups"].items():
+        ways = {way: group[way]["goodput_bps"] for way in ("download", "upload")}
+        means = {way: one["mean"] for way, one in ways.items()}
+        assert sum(means.values()) == pytest.approx(group["all"]["goodput_bps"]["mean"], rel=1e-9)
+        for way, mean in means.items():
+            flows = [one for one in told["flows"] if one["station"].startswith(name)]
+            of_way = [one["goodput_bps"] for one in flows if one["direction"] == way]
+            assert sum(of_way) == pytest.approx(mean, rel=1e-9)
+            per_flow = group[way]["flow_goodput_bps"]["mean"]
+            assert per_flow * len(of_way) == pytest.approx(mean, rel=1e-9)
+        if replications > 1:
+            for one in ways.values():
+                assert one["low"] <= one["mean"] <= one["high"]
+
+
+def test_what_is_known_well_takes_hardly_any_of_a_gap() -> None:
+    # A call sends 80 kb/s whatever the pages draw; the gap of some kb/s goes to what varies.
+    result = simulate(load(MIXED.replace("REPLICATIONS", "8")))
+    simulation = result.simulation
+    calls = improved_groups(simulation.runs, result.scenario, 0.95)["phone"]["download"]
+    known = calls["goodput_bps"]
+    assert known.interval.mean == pytest.approx(known.plain.mean, rel=1e-3)

@@ -7,7 +7,7 @@ import pytest
 from airtcp import simulate
 from airtcp.amounts import quantity_with_interval
 from airtcp.cli import show
-from airtcp.estimates import improved
+from airtcp.estimates import improved_groups
 from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.present import report
 from airtcp.present.groups import by_group
@@ -254,7 +254,8 @@ def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> No
     ):
         known = {}
         if part != "airtime":
-            known = improved(simulation.runs, simulation.scenario, group, part, 0.95)
+            of_groups = improved_groups(simulation.runs, simulation.scenario, 0.95)
+            known = simulation.estimates if group is None else of_groups[group][part]
         for name, interval in intervals.items():
             plain = known[name].plain if name in known else interval
             assert student_interval(simulation.values(name, group, part)) == plain, name

@@ -5,7 +5,8 @@ The call, for `runs` (replications in the order of their index) of a resolved `s
     estimate(runs, scenario, metric, *, group=None, part="all", confidence=None,
              consecutive=False) -> Estimate
 
-`improved` gives all that another estimator than the plain one may have, by their metrics.
+`improved` gives all that another estimator than the plain one may have, by their metrics, and
+`improved_groups` those of groups and directions, which add up to the former.
 
 `confidence` is that of the scenario if it is None. `group` and `part` are those of
 `airtcp.results.Simulation.values`. `consecutive` runs are parts of one. An `Estimate` has
@@ -25,6 +26,7 @@ know the core, nor how results look.
 """
 
 from airtcp.estimates.estimate import Estimate, estimate, improved
+from airtcp.estimates.parts import improved_groups
 from airtcp.estimates.steadiness import Steadiness
 
-__all__ = ["Estimate", "Steadiness", "estimate", "improved"]
+__all__ = ["Estimate", "Steadiness", "estimate", "improved", "improved_groups"]

@@ -65,7 +65,7 @@ def estimate(
     Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
     """
     level = scenario.run.confidence if confidence is None else confidence
-    estimates = _Estimates(runs, scenario, group=group, part=part, confidence=level)
+    estimates = Estimates(runs, scenario, group=group, part=part, confidence=level)
     return estimates.of(metric, consecutive=consecutive)
 
 
@@ -82,11 +82,11 @@ def improved(
     """
     if scenario is None or not runs:
         return {}
-    estimates = _Estimates(runs, scenario, group=group, part=part, confidence=confidence)
+    estimates = Estimates(runs, scenario, group=group, part=part, confidence=confidence)
     return {} if not estimates.can_improve else {name: estimates.of(name) for name in IMPROVED}
 
 
-class _Estimates:
+class Estimates:
     """The estimates of all metrics of one traffic, which share its sums."""
 
     def __init__(
@@ -105,7 +105,15 @@ class _Estimates:
 
     def of(self, metric: str, *, consecutive: bool = False) -> Estimate:
         """Estimate one metric. Raises KeyError if the runs do not have it."""
-        told = self._of(metric)
+        return self._with_doubts(self._of(metric), consecutive=consecutive)
+
+    def of_values(self, metric: str, values: Array) -> Estimate:
+        """Estimate one metric by these values, one for each replication."""
+        return self._with_doubts(self._improved(self._plain(metric), "controls", values))
+
+    def _with_doubts(self, told: Estimate, *, consecutive: bool = False) -> Estimate:
+        """Widen or decline an estimate whose runs are too short for their traffic."""
+        metric = told.metric
         lacking = None if consecutive else self._lacking(metric)
         if told.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
             # A growth that is seen has been reckoned with.
@@ -117,11 +125,24 @@ class _Estimates:
             return _as_wide_as_plain(told, lacking)
         return _declined(told, lacking, told.interval.low or told.interval.mean)
 
-    def _of(self, metric: str) -> Estimate:
-        samples = [self._measured(run, metric) for run in self._traffic.runs]
+    def samples(self, metric: str) -> list[float | None]:
+        """Return what was measured of each replication. Raises KeyError."""
+        return [self._measured(run, metric) for run in self._traffic.runs]
+
+    @property
+    def flows(self) -> int:
+        """The number of its flows."""
+        return self._traffic.users(self._traffic.entries)
+
+    def _plain(self, metric: str) -> Estimate:
+        samples = self.samples(metric)
         plain = student_interval(samples, self._confidence)
-        told = Estimate(metric, plain, plain, "plain", None, tuple(samples), Steadiness("steady"))
-        if metric not in IMPROVED or not self.can_improve or plain.n < len(samples):
+        return Estimate(metric, plain, plain, "plain", None, tuple(samples), Steadiness("steady"))
+
+    def _of(self, metric: str) -> Estimate:
+        told = self._plain(metric)
+        plain = told.plain
+        if metric not in IMPROVED or not self.can_improve or plain.n < len(told.values):
             return told
         if plain.n == 1:
             is_told = self.judgement.steadiness.state != "unsteady" or metric in _GOES_ON
@@ -170,8 +191,11 @@ class _Estimates:
         return value
 
     def _improved(self, told: Estimate, estimator: Estimator, values: Array) -> Estimate:
-        """Replace the plain estimate by that of these values, which must be numbers."""
-        if not np.isfinite(values).all():
+        """Replace the plain estimate by that of these values, which must be numbers.
+
+        Their mean must be one that there can be: nothing that is estimated is below zero.
+        """
+        if not np.isfinite(values).all() or values.mean() < 0.0:
             return told
         if self._traffic.is_heavy:
             interval = skewed_interval(values, self._confidence, told.plain.half_width)

@@ -7,8 +7,8 @@ Knows the core's answers (docs/laboratory/resolved-form.md). Computes no physics
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeVar
 
 from airtcp.stats import Interval, student_interval
@@ -23,6 +23,11 @@ Rule = Callable[[Rows, str], Any]
 Groups = dict[str, dict[str, dict[str, Interval]]]
 
 _Record = TypeVar("_Record")
+
+#: The name of the node through which all flows go.
+ACCESS_POINT: Final = "ap"
+#: Sums that differ by this part are equal.
+_ROUNDING: Final = 1e-12
 
 
 def mean_of(records: Rows, key: str) -> float:
@@ -63,7 +68,7 @@ class Flow:
     name: str = _is("`flow/index`", _first)
     station: str = _is("`group/index`", _first)
     direction: str = _is('`"download"` or `"upload"`', _first)
-    goodput_bps: float = _is("as the metric, for this flow")
+    goodput_bps: float = _is("as the metric, for this flow; all add up to it")
     transfers: float = _is("transfers that ended, per replication")
     mean_transfer_time_s: float | None = _is(
         "over all its transfers, each with the same weight; `null` without one",
@@ -138,3 +143,52 @@ def _intervals(samples: Rows, confidence: float) -> dict[str, Interval]:
         name: student_interval([sample[name] for sample in samples], confidence)
         for name in samples[0]
     }
+
+
+def brought_to(told: Groups, flows: Sequence[Flow], random: Container[str]) -> list[Flow]:
+    """Bring the goodputs of flows to a sum that is the estimate of their group and direction.
+
+    An estimate corrects the mean of what was counted by what was drawn, so flows with draws share
+    the difference in proportion to their goodputs; all flows where these cannot, and none where
+    nothing was delivered. `random` has the names of traffic with draws.
+    """
+    scopes: dict[tuple[str, str], list[int]] = {}
+    for place, flow in enumerate(flows):
+        scopes.setdefault((_before(flow.station), flow.direction), []).append(place)
+    found = list(flows)
+    for (group, direction), places in scopes.items():
+        wanted = told[group][direction]["goodput_bps"].mean
+        plain = [flows[place].goodput_bps for place in places]
+        if wanted is None or math.isclose(wanted, math.fsum(plain), rel_tol=_ROUNDING):
+            continue
+        drawn = [_before(flows[place].name) in random for place in places]
+        for place, goodput_bps in zip(places, _moved(plain, drawn, wanted), strict=True):
+            found[place] = replace(flows[place], goodput_bps=goodput_bps)
+    return found
+
+
+def of_flows(stations: Sequence[Station], flows: Sequence[Flow]) -> list[Station]:
+    """Give each station the goodput of its flows, and the access point that of all."""
+    own: dict[str, list[float]] = {ACCESS_POINT: [flow.goodput_bps for flow in flows]}
+    for flow in flows:
+        own.setdefault(flow.station, []).append(flow.goodput_bps)
+    return [replace(one, goodput_bps=math.fsum(own.get(one.name, ()))) for one in stations]
+
+
+def _moved(values: Sequence[float], may_move: Sequence[bool], wanted: float) -> list[float]:
+    """Bring values to a sum, those that may move in proportion, all if these are too few."""
+    if not any(values):
+        return list(values)
+    kept = math.fsum(value for value, moves in zip(values, may_move, strict=True) if not moves)
+    movable = math.fsum(values) - kept
+    if not movable > 0.0 or wanted < kept:
+        return [value * wanted / math.fsum(values) for value in values]
+    factor = (wanted - kept) / movable
+    return [
+        value * factor if moves else value for value, moves in zip(values, may_move, strict=True)
+    ]
+
+
+def _before(name: str) -> str:
+    """The name of the group or traffic that a name with its index begins with."""
+    return name.rpartition("/")[0]

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import duration, quantity, quantity_with_interval
-from airtcp.estimates import Estimate, improved
+from airtcp.estimates import Estimate, improved, improved_groups
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
 from airtcp.results.notebook import frame, html_table
-from airtcp.results.objects import SimulationResult, canonical_json
+from airtcp.results.objects import Simulation, SimulationResult, canonical_json
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -127,7 +127,10 @@ class Difference(Pictured):
     def metrics(self) -> Changes:
         """The change of each metric of everything."""
         plain = self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
-        return plain | self._improved(None, "all", plain)
+        known = [
+            improved(one.runs, one.scenario, None, "all", self.confidence) for one in self._both
+        ]
+        return plain | self._improved(known, plain)
 
     @cached_property
     def groups(self) -> dict[str, dict[str, Changes]]:
@@ -136,6 +139,7 @@ class Difference(Pictured):
         Parts are "all", and "download", "upload" and "airtime" where both have them.
         """
         found = {}
+        known = [improved_groups(one.runs, one.scenario, self.confidence) for one in self._both]
         for name in self.a.simulation.groups:
             if name in self.b.simulation.groups:
                 pairs = [(_named(a, name), _named(b, name)) for a, b in self._pairs]
@@ -145,7 +149,8 @@ class Difference(Pictured):
                     if pairs[0][0][part] is not None and pairs[0][1][part] is not None
                 }
                 found[name] = {
-                    part: plain if part == "airtime" else plain | self._improved(name, part, plain)
+                    part: plain
+                    | self._improved([one.get(name, {}).get(part, {}) for one in known], plain)
                     for part, plain in parts.items()
                 }
         return found
@@ -258,13 +263,13 @@ class Difference(Pictured):
         names = [name for name in pairs[0][0] if name in pairs[0][1]] if pairs else []
         return {name: self._change([(a[name], b[name]) for a, b in pairs]) for name in names}
 
-    def _improved(self, group: str | None, part: str, plain: Changes) -> Changes:
+    @property
+    def _both(self) -> tuple[Simulation, Simulation]:
+        return self.a.simulation, self.b.simulation
+
+    def _improved(self, known: Sequence[Mapping[str, Estimate]], plain: Changes) -> Changes:
         """The changes of metrics that `airtcp.estimates` knows in both, by its values."""
-        runs = [one.simulation.runs for one in (self.a, self.b)]
-        known = [
-            improved(one.simulation.runs, one.simulation.scenario, group, part, self.confidence)
-            for one in (self.a, self.b)
-        ]
+        runs = [one.runs for one in self._both]
         found = {}
         for name in known[0].keys() & known[1].keys() & plain.keys():
             both = [one[name] for one in known]

@@ -15,10 +15,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from airtcp.amounts import quantity_with_interval
-from airtcp.estimates import Estimate, improved
+from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.estimates.parts import GroupEstimates
+from airtcp.estimates.traffic import RECURRENT
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
-from airtcp.results.averages import Flow, Groups, Station, categories, combined, groups, mean_of
+from airtcp.results.averages import (
+    Flow,
+    Groups,
+    Station,
+    brought_to,
+    categories,
+    combined,
+    groups,
+    mean_of,
+    of_flows,
+)
 from airtcp.results.notebook import html_table
 from airtcp.stats import Interval, student_interval
 
@@ -116,9 +128,9 @@ class Simulation:
     sums over replications, `airtime` mean fractions of the measured time (sum 1),
     `active_flows_distribution` the fraction of time with 0, 1, 2, ... transfers in progress,
     `goodput_series_bps` the goodput in 100 equal intervals of the measured time (means over
-    replications). `simulated_s` is all simulated time, warm-up included. `runs` keeps the single
-    replications, and `scenario` what estimates need to know beside them; neither is part of the
-    JSON.
+    replications). Goodputs of `flows`, of `stations` and over time add up to the estimate.
+    `simulated_s` is all simulated time, warm-up included. `runs` keeps the single replications, and
+    `scenario` what estimates need to know beside them; neither is part of the JSON.
 
     With the `cafe` of `airtcp.load`:
 
@@ -130,12 +142,9 @@ class Simulation:
     """
 
     metrics: dict[str, Interval]
-    flows: list[Flow]
-    stations: list[Station]
     airtime: dict[str, float]
     counts: dict[str, int]
     active_flows_distribution: list[float]
-    goodput_series_bps: list[float]
     replications: int
     simulated_s: float
     wall_s: float
@@ -183,8 +192,6 @@ class Simulation:
         known = improved(runs, scenario, None, "all", confidence)
         return cls(
             metrics=plain | {name: one.interval for name, one in known.items()},
-            flows=combined(Flow, answers, "flows"),
-            stations=combined(Station, answers, "stations"),
             airtime={
                 part: mean_of([answer["airtime"] for answer in answers], part)
                 for part in answers[0]["airtime"]
@@ -196,7 +203,6 @@ class Simulation:
             active_flows_distribution=_mean_columns(
                 [answer["active_flows_distribution"] for answer in answers]
             ),
-            goodput_series_bps=_mean_columns([answer["goodput_series_bps"] for answer in answers]),
             replications=len(runs),
             simulated_s=simulated_s,
             wall_s=wall_s,
@@ -253,19 +259,52 @@ class Simulation:
 
         Of each group the parts `all` (its flows in both directions, and its stations), `download`
         and `upload` where it has such flows, each with an interval per metric, and `airtime`:
-        shares of the measured time with `data`, `tcp_ack` and `control` of its exchanges.
+        shares of the measured time with `data`, `tcp_ack` and `control` of its exchanges. Goodputs
+        of groups add up to that of everything, and those of directions to that of their group.
         """
-        told = groups([run.answer for run in self.runs], self.confidence)
-        for name, parts in told.items():
-            for part in parts.keys() - {"airtime"}:
-                known = improved(self.runs, self.scenario, name, part, self.confidence)
-                parts[part] |= {metric: one.interval for metric, one in known.items()}
+        told = groups(self._answers, self.confidence)
+        for name, parts in self._of_groups.items():
+            for part, known in parts.items():
+                told[name][part] |= {metric: one.interval for metric, one in known.items()}
         return told
+
+    @cached_property
+    def flows(self) -> list[Flow]:
+        """Say what was measured of each flow; goodputs add up to that of group and direction."""
+        flows = combined(Flow, self._answers, "flows")
+        if self.scenario is None or not self._of_groups:
+            return flows
+        random = {flow.name for flow in self.scenario.flows if flow.application.kind in RECURRENT}
+        return brought_to(self.groups, flows, random)
+
+    @cached_property
+    def stations(self) -> list[Station]:
+        """Say what was measured of each node; goodputs are those of its flows."""
+        stations = combined(Station, self._answers, "stations")
+        return of_flows(stations, self.flows) if self._of_groups else stations
+
+    @cached_property
+    def goodput_series_bps(self) -> list[float]:
+        """Say how goodput went in 100 equal intervals; their mean is the estimate."""
+        series = _mean_columns([answer["goodput_series_bps"] for answer in self._answers])
+        told = self.estimates.get("goodput_bps")
+        if told is None or not told.plain.mean or told.interval.mean is None:
+            return series
+        factor = told.interval.mean / told.plain.mean
+        return [factor * value for value in series]
+
+    @property
+    def _answers(self) -> list[Mapping[str, Any]]:
+        return [run.answer for run in self.runs]
+
+    @cached_property
+    def _of_groups(self) -> GroupEstimates:
+        return improved_groups(self.runs, self.scenario, self.confidence)
 
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:
         """Say what was measured of the queues of each access category; empty under the DCF."""
-        return categories([run.answer for run in self.runs], self.confidence)
+        return categories(self._answers, self.confidence)
 
     def values(
         self, metric: str, group: str | None = None, part: str = "all"
