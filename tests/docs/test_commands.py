@@ -39,6 +39,7 @@ COMMANDS = {
     "reproduce",
     "example",
     "schema",
+    "show",
     "testbed",
     "shell",
 }

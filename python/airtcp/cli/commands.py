@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from airtcp.cli import ask, examples, traffic
+from airtcp.cli import ask, examples, traffic, understood
 from airtcp.cli.diff import diff
 from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
@@ -75,6 +75,7 @@ app.command("sweep", rich_help_panel=_EXPLORE)(sweep)
 app.command("results", rich_help_panel=_EXPLORE)(results)
 app.command("plot", rich_help_panel=_EXPLORE)(plot)
 app.command("example", rich_help_panel=_WRITE)(examples.example)
+app.command("show", rich_help_panel=_WRITE)(understood.show)
 app.add_typer(traffic.app, name="traffic", rich_help_panel=_WRITE)
 app.command("schema", rich_help_panel=_WRITE)(examples.schema)
 app.command("testbed", rich_help_panel=_MEASURE)(bench)

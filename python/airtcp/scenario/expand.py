@@ -33,10 +33,31 @@ _Tables = list[tuple[int, dict[str, Any]]]
 
 @dataclass
 class Expanded:
-    """A written form without profiles, and by key path where a key came from that had none."""
+    """A written form without profiles, and the sources of the keys that these brought, by place."""
 
     data: dict[str, Any]
     origins: dict[Path, str] = field(default_factory=dict)
+
+    def changed(self, data: dict[str, Any]) -> Expanded:
+        """The form with other values, which have no source any more."""
+        kept = {
+            path: origin
+            for path, origin in self.origins.items()
+            # Of a whole entry it is the name that says which it is.
+            if _at(data, named := (*path, "name") if len(path) == 2 else path)
+            == _at(self.data, named)
+        }
+        return Expanded(data, kept)
+
+
+def _at(data: Any, path: Path) -> Any:
+    """The value at a place, None where there is none."""
+    for step in path:
+        try:
+            data = data[step]
+        except (IndexError, KeyError, TypeError):
+            return None
+    return data
 
 
 def expand(given: Mapping[str, Any]) -> Expanded:
@@ -64,6 +85,22 @@ def expand(given: Mapping[str, Any]) -> Expanded:
     if not data["flows"] and given.get("flows") is None:
         del data["flows"]
     return expanded
+
+
+def applications_expanded(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Path, str]]:
+    """Replace the profiles of applications by their keys, too; also where those come from."""
+    expanded = Expanded(copy.deepcopy(dict(data)))
+    for index, flow in _tables(expanded.data.get("flows")):
+        application = flow.get("application")
+        if isinstance(application, dict) and application.get("profile") in PROFILES:
+            name = application.pop("profile")
+            own = ", ".join(key for key in application if key != "kind")
+            for key, value in PROFILES[name].items():
+                _over(expanded, (), application, key, value, "")
+            flow["application"] = {"kind": application["kind"], **application}
+            origin = f"profile {name}" + (f", but for {own}" if own else "")
+            expanded.origins["flows", index, "application"] = origin
+    return expanded.data, expanded.origins
 
 
 def has_profiles(given: Mapping[str, Any]) -> bool:
@@ -113,8 +150,9 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
     device = None
     if "profile" in group:
         device = profiles.devices()[_word("device", group.pop("profile"), (*here, "profile"))]
-        _fill(expanded, here, group, "name", device.name, f"device {device.name}")
-        _fill(expanded, here, group, "count", 1, f"device {device.name}")
+        expanded.origins[here] = f"device {device.name}: {device.meaning}"
+        _fill(expanded, here, group, "name", device.name, "")
+        _fill(expanded, here, group, "count", 1, "")
     _radio(expanded, here, group, device)
     given = group.pop("traffic", None if device is None else list(device.traffic))
     own = {key: group.pop(key) for key in _OF_FLOWS if key in group}
@@ -132,8 +170,8 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
         for ending, keys in record.flows.items():
             wanted = f"{name}-{record.name}{ending}"
             place, flow = _entry(expanded.data["flows"], wanted)
-            _fill(expanded, place, flow, "name", wanted, f"traffic {record.name}")
-            _fill(expanded, place, flow, "stations", name, f"traffic {record.name}")
+            _fill(expanded, place, flow, "name", wanted, "")
+            _fill(expanded, place, flow, "stations", name, "")
             for key, value in own.items():
                 _over(expanded, place, flow, key, value, f"stations {name}")
             _flow_keys(expanded, place, flow, record, keys)
@@ -218,8 +256,9 @@ def _flow_keys(
     record: profiles.Traffic,
     keys: Mapping[str, Any],
 ) -> None:
+    expanded.origins[here] = f"traffic {record.name}: {record.meaning}"
     if record.purpose is not None:
-        _fill(expanded, here, flow, "purpose", record.purpose, f"traffic {record.name}")
+        _fill(expanded, here, flow, "purpose", record.purpose, "")
     for key, value in keys.items():
         origin = f"traffic {record.name}: {record.source[key]}"
         _over(expanded, here, flow, key, value, origin)
@@ -228,10 +267,11 @@ def _flow_keys(
 def _fill(
     expanded: Expanded, here: Path, table: dict[str, Any], key: str, value: Any, origin: str
 ) -> None:
-    """Set a key that a table does not have."""
+    """Set a key that a table does not have; without an origin its table says where it is from."""
     if key not in table:
         table[key] = copy.deepcopy(value)
-        expanded.origins[(*here, key)] = origin
+        if origin:
+            expanded.origins[(*here, key)] = origin
 
 
 def _over(

@@ -16,11 +16,12 @@ from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
 from .errors import Path as KeyPath
-from .expand import expand, is_of_profiles
+from .expand import Expanded, expand, has_profiles, is_of_profiles
 from .keys.traffic import Flow
 from .resolve import resolve_scenario
 from .resolve_traffic import entries
 from .resolved import ResolvedScenario
+from .shown import shown
 from .vary import varied, varied_with_profiles
 
 
@@ -127,6 +128,20 @@ class Scenario(ResolvedScenario):
             if entry.get("purpose")
         }
 
+    def to_toml(self) -> str:
+        """The scenario as TOML with the keys of profiles in their place, and where they came from.
+
+        It loads to an equal scenario. Raises ValueError for one that was read from its resolved
+        form.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> print(cafe.to_toml()[23:58])
+        [phy]
+        standard = "802.11g"
+        """
+        return shown(self.written, self._origins, title=self.title, base=self._base)
+
     def rewritten(self, data: Mapping[str, Any]) -> Self:
         """The scenario of another written form in the place of this one. Raises ScenarioError."""
         return type(self).from_written(data, name=self._name, base=self._base)
@@ -150,16 +165,18 @@ class Scenario(ResolvedScenario):
         together = {key: one for key, one in self._changes.items() if key not in changes}
         together |= changes
         try:
-            if any(is_of_profiles(key, among=bool(self._origins)) for key in changes):
+            among = has_profiles(self._given)
+            if any(is_of_profiles(key, among=among) for key in changes):
                 # Other profiles bring other keys: all that was changed since is changed again.
-                data = varied_with_profiles(self._given, together)
+                expanded = varied_with_profiles(self._given, together)
             else:
-                data = varied(self.written, changes)
+                now = Expanded(self.written, dict(self._origins))
+                expanded = now.changed(varied(now.data, changes))
         except InvalidError as error:
             raise scenario_error(self._name, self._given, error) from None
-        changed = self.rewritten(data)
+        changed = self.rewritten(expanded.data)
         changed._given, changed._changes = self._given, together
-        changed._origins = self._origins
+        changed._origins = expanded.origins
         return changed
 
     @property

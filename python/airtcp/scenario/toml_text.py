@@ -37,7 +37,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{_key(name)} = {value_text(one)}" for name, one in value.items())
+        inner = ", ".join(f"{key_text(name)} = {value_text(one)}" for name, one in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, Sequence):
         return f"[{', '.join(value_text(one) for one in value)}]"
@@ -59,23 +59,24 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Mapping) or _is_tables(value):
             later.append((name, value))
         else:
-            yield f"{_key(name)} = {value_text(value)}"
+            yield f"{key_text(name)} = {value_text(value)}"
     for name, value in later:
         for header, table in (
-            [(f"[{_key(name)}]", value)]
+            [(f"[{key_text(name)}]", value)]
             if isinstance(value, Mapping)
-            else [(f"[[{_key(name)}]]", one) for one in value]
+            else [(f"[[{key_text(name)}]]", one) for one in value]
         ):
             yield ""
             yield header
-            yield from (f"{_key(key)} = {value_text(one)}" for key, one in table.items())
+            yield from (f"{key_text(key)} = {value_text(one)}" for key, one in table.items())
 
 
 def _is_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
 
 
-def _key(name: str) -> str:
+def key_text(name: str) -> str:
+    """A key as TOML has it, quoted where it must be."""
     return name if _BARE.fullmatch(name) else _quoted(name)
 
 

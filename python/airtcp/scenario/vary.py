@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 
 from .declare import written
 from .errors import InvalidError
-from .expand import expand, has_profiles, is_of_profiles, named
+from .expand import Expanded, expand, has_profiles, is_of_profiles, named
 from .quantities import Written
 from .resolved import ResolvedScenario
 
@@ -51,8 +51,8 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return changed
 
 
-def varied_with_profiles(given: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The written form without profiles of a scenario with other values at some key paths.
+def varied_with_profiles(given: Mapping[str, Any], changes: Mapping[str, Any]) -> Expanded:
+    """The form without profiles of a scenario with other values at some key paths.
 
     Those that profiles follow from are changed before they are replaced, all others after it, so
     that a path may also lead to a key or to a flow that a profile brings.
@@ -62,8 +62,9 @@ def varied_with_profiles(given: Mapping[str, Any], changes: Mapping[str, Any]) -
     """
     among = has_profiles(given)
     first = {key: one for key, one in changes.items() if is_of_profiles(key, among=among)}
-    data = expand(varied(named(given), first) if first else given).data
-    return varied(data, {key: one for key, one in changes.items() if key not in first})
+    expanded = expand(varied(named(given), first) if first else given)
+    others = {key: one for key, one in changes.items() if key not in first}
+    return expanded.changed(varied(expanded.data, others))
 
 
 def key_paths(data: Mapping[str, Any]) -> list[str]:

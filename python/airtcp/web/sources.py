@@ -92,7 +92,7 @@ def _varied(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """
     _check_depth(changes)
     try:
-        return varied_with_profiles(data, changes)
+        return varied_with_profiles(data, changes).data
     except InvalidError as error:
         raise scenario_error(_NAME, data, error) from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):

@@ -1,0 +1,113 @@
+"""A scenario as TOML for people: every key of its profiles in its place, with where it came from.
+
+Knows how tables and comments are laid out. Does not know how profiles became keys: `expand` does.
+The text loads again to the resolved form that it was made from.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from .errors import Path
+from .expand import applications_expanded
+from .toml_text import key_text, value_text
+
+_WIDTH: Final = 100
+#: What a reader looks for first in a table of stations or flows.
+_FIRST: Final = ("name", "count", "stations", "purpose", "direction", "connections", "kind")
+#: The tables of a file in the order of the documentation; others follow as they are.
+_SECTIONS: Final = ("title", "phy", "mac", "ap", "links", "stations", "flows", "run")
+
+
+def shown(
+    written: Mapping[str, Any], origins: Mapping[Path, str], *, title: str, base: FilePath
+) -> str:
+    """The TOML text of a written form without profiles.
+
+    Args:
+        written: the written form.
+        origins: where keys came from that are not of the file, by their place in it.
+        title: the title of the scenario, also where the file has none.
+        base: the directory that file names in it are relative to; in the text they are relative to
+            the working directory.
+    """
+    data, more = applications_expanded(written)
+    data = _ordered({**data, "title": title}, _SECTIONS)
+    _with_paths(data, base)
+    for path, origin in origins.items():
+        more[path] = f"{origin}; {more[path]}" if path in more else origin
+    lines = list(_table(data, (), "", more))
+    return "\n".join(lines).strip() + "\n"
+
+
+def _table(
+    table: Mapping[str, Any], path: Path, header: str, origins: Mapping[Path, str]
+) -> Iterator[str]:
+    """The lines of a table: its own keys first, then the tables in it."""
+    inner, before = {}, ""
+    for name, value in table.items():
+        if _is_apart(name, value, (*path, name), origins):
+            inner[name] = value
+        else:
+            origin = origins.get((*path, name), "")
+            yield from _key(name, value, "as above" if origin == before != "" else origin)
+            before = origin
+    for name, value in inner.items():
+        here, full = (*path, name), f"{header}{key_text(name)}"
+        if isinstance(value, list):
+            for index, one in enumerate(value):
+                yield from ("", *_comment(origins.get((*here, index), "")), f"[[{full}]]")
+                yield from _table(_ordered(one, _FIRST), (*here, index), f"{full}.", origins)
+            continue
+        yield ""
+        lines = list(_table(value, here, f"{full}.", origins))
+        if not lines or lines[0]:  # it has keys of its own
+            yield from (*_comment(origins.get(here, "")), f"[{full}]")
+        yield from lines
+
+
+def _is_apart(name: str, value: Any, path: Path, origins: Mapping[Path, str]) -> bool:
+    """Tell whether a value has headers of its own: it has no room in a line, or has comments."""
+    if not isinstance(value, Mapping):
+        return path in (("stations",), ("flows",)) and isinstance(value, list)
+    has_comments = any(one[: len(path)] == path and one != path for one in origins)
+    return len(path) == 1 or has_comments or len(_assigned(name, value)) > _WIDTH
+
+
+def _assigned(name: str, value: Any) -> str:
+    return f"{key_text(name)} = {value_text(value)}"
+
+
+def _key(name: str, value: Any, origin: str) -> Iterator[str]:
+    """A key, with its comment behind it, or before it where both are too long for a line."""
+    line = _assigned(name, value)
+    if origin and len(line) + len(origin) + 4 <= _WIDTH:
+        yield f"{line}  # {origin}"
+        return
+    yield from _comment(origin)
+    yield line
+
+
+def _comment(origin: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(origin, _WIDTH - 2)]
+
+
+def _ordered(table: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
+    known = {name: table[name] for name in first if name in table}
+    return {**known, **table}
+
+
+def _with_paths(value: Any, base: FilePath) -> None:
+    """Make names of files relative to the working directory."""
+    if isinstance(value, dict):
+        if isinstance(value.get("file"), str) and base != FilePath():
+            value["file"] = os.fspath(base / value["file"])
+        for one in value.values():
+            _with_paths(one, base)
+    elif isinstance(value, list):
+        for one in value:
+            _with_paths(one, base)

@@ -1,0 +1,112 @@
+"""`airtcp show`: what it prints is the scenario, with everything that profiles set."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.examples import directory
+from airtcp.scenario.profiles import devices, traffic
+from typer.testing import CliRunner, Result
+
+VALID = Path(__file__).parent / "scenarios" / "valid"
+EXAMPLES = Path(str(directory()))
+FILES = sorted([*VALID.glob("*.toml"), *EXAMPLES.glob("*.toml")])
+HOME = """
+phy = { standard = "802.11ax" }
+stations = [{ profile = "phone", traffic = ["web", "call"] }, { profile = "tv", place = "far" }]
+"""
+
+
+def call(*arguments: str | Path, text: str | None = None) -> Result:
+    names = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, names, prog_name="airtcp", input=text)
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_what_is_shown_loads_again_to_the_same_scenario(path: Path) -> None:
+    scenario = airtcp.load(path)
+
+    again = airtcp.load(scenario.to_toml())
+
+    assert again.to_json() == scenario.to_json()
+
+
+def test_each_profile_is_shown_with_its_sources() -> None:
+    groups = ", ".join(
+        f'{{ profile = "{name}", traffic = {json.dumps(sorted(traffic()))} }}' for name in devices()
+    )
+    text = f'phy = {{ standard = "802.11be" }}\nstations = [{groups}]\n'
+    scenario = airtcp.load(text)
+
+    shown = scenario.to_toml()
+
+    assert airtcp.load(shown).to_json() == scenario.to_json()
+    assert "profile" not in str(tomllib.loads(shown))
+    assert max(map(len, shown.splitlines())) <= 130
+    for name, device in devices().items():
+        assert f"# device {name}: {device.meaning}\n[[stations]]" in shown
+
+
+def test_the_command_prints_what_a_key_came_from() -> None:
+    result = call("show", "-", text=HOME)
+
+    assert result.exit_code == 0
+    # -67 dBm in 80 MHz: MCS 3 wants -68, MCS 4 -64; -75: MCS 0 wants -76, MCS 1 -73.
+    assert "mcs = 3  # place edge, -67 dBm in 80 MHz" in result.stdout
+    assert "mcs = 0  # place far, -75 dBm in 80 MHz" in result.stdout
+    assert "# traffic video: watches a film" in result.stdout
+    assert 'title = "standard input"' in result.stdout
+    assert '\nrequest = "500 B"\n' in result.stdout
+
+
+def test_what_was_set_has_no_source_of_a_profile() -> None:
+    result = call(
+        "show", "-", "--set", "stations.tv.mcs=5", "--set", "phy.channel_width=40 MHz", text=HOME
+    )
+
+    assert result.exit_code == 0
+    assert "mcs = 5\n" in result.stdout
+    # -67 dBm are just enough for MCS 4 in 40 MHz.
+    assert "mcs = 4  # place edge, -67 dBm in 40 MHz" in result.stdout
+
+
+def test_the_answer_is_there_as_json() -> None:
+    result = call("show", "-", "--json", text=HOME)
+
+    found = json.loads(result.stdout)
+    assert set(found) == {"written", "sources", "purposes", "scenario"}
+    assert found["sources"]["stations.0.mcs"] == "place edge, -67 dBm in 80 MHz"
+    assert found["purposes"]["tv-video"] == "video"
+    assert found["written"]["stations"][1]["mcs"] == 0
+    assert found["scenario"]["mac"]["short_retry_limit"] == 7
+
+
+def test_a_wrong_profile_is_one_line_and_status_2() -> None:
+    result = call("show", "-", text=HOME.replace('"tv"', '"TV set"'))
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        'airtcp: standard input: stations[1].profile: there is no device "TV set"'
+    )
+
+
+def test_files_are_named_from_where_the_reader_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "sizes.csv").write_text("size\n1000\n3000\n")
+    text = f'{HOME}[[flows]]\nstations = "tv"\ndirection = "download"\n' + (
+        'application = { kind = "ftp", interarrival = "2 s", size = { distribution = "empirical", '
+        'file = "sizes.csv", column = "size" } }\n'
+    )
+    (tmp_path / "in" / "home.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    result = call("show", "in/home.toml")
+
+    assert 'file = "in/sizes.csv"' in result.stdout
+    (tmp_path / "here.toml").write_text(result.stdout)
+    assert airtcp.load("here.toml").to_json() == airtcp.load("in/home.toml").to_json()
