@@ -46,6 +46,10 @@ class _Law(BaseModel):
     def survival(self, x: ArrayLike) -> FloatArray:
         """P(X > x) for every element of `x`."""
 
+    @abstractmethod
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X, for a factor above 0."""
+
     def scv(self) -> float:
         """Squared coefficient of variation, Var[X] / E[X]^2; may be infinite; 0 if X = 0."""
         mean = self.mean()
@@ -89,6 +93,10 @@ class Deterministic(_Law):
         """P(X > x)."""
         return np.where(np.asarray(x, dtype=float) < self.value, 1.0, 0.0)
 
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        return type(self)(value=factor * self.value)
+
     def _tail_sum(self, step: float) -> float:
         # k step < value
         return float(max(0, math.ceil(self.value / step) - 1))
@@ -111,6 +119,10 @@ class Exponential(_Law):
     def survival(self, x: ArrayLike) -> FloatArray:
         """P(X > x)."""
         return _exponential_survival(x, self.mean_)
+
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        return type(self)(mean=factor * self.mean_)
 
     def _tail_sum(self, step: float) -> float:
         return _exponential_tail_sum(step, self.mean_)
@@ -137,6 +149,10 @@ class Pareto(_Law):
         """P(X > x)."""
         below = np.maximum(np.asarray(x, dtype=float), self.scale)
         return np.asarray((self.scale / below) ** self.shape, dtype=float)
+
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        return type(self)(shape=self.shape, scale=factor * self.scale)
 
     def _tail_sum(self, step: float) -> float:
         # The first `certain` terms are 1; the others are (scale/step)^shape / k^shape, a Hurwitz
@@ -168,6 +184,12 @@ class Hyperexponential(_Law):
         first = _exponential_survival(x, self.mean_1)
         second = _exponential_survival(x, self.mean_2)
         return self.probability * first + (1 - self.probability) * second
+
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        return type(self)(
+            probability=self.probability, mean_1=factor * self.mean_1, mean_2=factor * self.mean_2
+        )
 
     def _tail_sum(self, step: float) -> float:
         return self._mix(
@@ -202,6 +224,10 @@ class Lognormal(_Law):
         with np.errstate(divide="ignore", over="ignore"):
             z = (np.log(np.maximum(x, 0.0)) - self.mu) / self.sigma
         return np.asarray(ndtr(-z), dtype=float)
+
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        return type(self)(mu=self.mu + math.log(factor), sigma=self.sigma)
 
     def _tail_sum(self, step: float) -> float:
         from scipy.special import ndtr
@@ -249,6 +275,10 @@ class Uniform(_Law):
         inside = (self.high - np.asarray(x, dtype=float)) / (self.high - self.low)
         return np.clip(inside, 0.0, 1.0)
 
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        return type(self)(low=factor * self.low, high=factor * self.high)
+
     def _tail_sum(self, step: float) -> float:
         # 1 for each k step <= low, then an arithmetic series up to k step <= high.
         certain = math.floor(self.low / step)
@@ -287,6 +317,11 @@ class Empirical(_Law):
         above = np.concatenate((np.cumsum(counts[::-1])[::-1], [0]))
         first_above = np.searchsorted(self._values(), np.asarray(x, dtype=float), side="right")
         return np.asarray(above[first_above] / counts.sum(), dtype=float)
+
+    def scaled(self, factor: float) -> Self:
+        """The law of `factor` X."""
+        values = tuple(factor * value for value in self.values)
+        return type(self)(values=values, counts=self.counts)
 
     def _tail_sum(self, step: float) -> float:
         segments = np.maximum(np.ceil(self._values() / step) - 1, 0.0)

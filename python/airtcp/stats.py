@@ -61,6 +61,20 @@ class Interval:
             return 0.0
         return half_width / abs(self.mean) if self.mean != 0.0 else math.inf
 
+    def shifted(self, by: float) -> Interval:
+        """The interval of what is more by a constant, in the unit of the samples."""
+        low, mean, high = (
+            None if one is None else one + by for one in (self.low, self.mean, self.high)
+        )
+        return Interval(mean, low, high, self.n)
+
+    def scaled(self, factor: float) -> Interval:
+        """The interval of `factor` times the quantity, for a factor of 0 or more."""
+        low, mean, high = (
+            None if one is None else factor * one for one in (self.low, self.mean, self.high)
+        )
+        return Interval(mean, low, high, self.n)
+
     def to_dict(self) -> dict[str, float | int | None]:
         """The interval as it stands in results: keys `mean`, `low`, `high`, `n`."""
         return {"mean": self.mean, "low": self.low, "high": self.high, "n": self.n}

@@ -13,6 +13,7 @@ from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
 from airtcp.cli.results import plot, results
+from airtcp.cli.sharing import share, split
 from airtcp.cli.sweep import sweep
 from airtcp.cli.testbed import bench, shell
 from airtcp.cli.web import web
@@ -71,6 +72,8 @@ app.command("diff", rich_help_panel=_ANSWER)(diff)
 app.command("predict", rich_help_panel=_ANSWER)(ask.predict)
 app.command("simulate", rich_help_panel=_ANSWER)(ask.simulate)
 app.command("web", rich_help_panel=_EXPLORE)(web)
+app.command("share", rich_help_panel=_EXPLORE)(share)
+app.command("split", rich_help_panel=_EXPLORE)(split)
 app.command("sweep", rich_help_panel=_EXPLORE)(sweep)
 app.command("results", rich_help_panel=_EXPLORE)(results)
 app.command("plot", rich_help_panel=_EXPLORE)(plot)

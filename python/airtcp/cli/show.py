@@ -217,6 +217,16 @@ def pairs(lines: Iterable[tuple[str, str]]) -> None:
     _pairs(new_console(), ((name, one_line(text)) for name, text in lines))
 
 
+def care(cautions: Iterable[str]) -> None:
+    """Print what a reader must take care of on stdout; nothing where there is none."""
+    console = new_console()
+    told = list(cautions)
+    if told:
+        console.print(Text("\nTake care:", style="bold yellow"))
+        for sentence in told:
+            _bullet(console, sentence, ())
+
+
 def new_console() -> Console:
     """Where to print: as wide as the terminal, and without control codes where there is none."""
     console = _Console(highlight=False, emoji=False, markup=False)

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.models.miorandi import CORRECTED, capacity, single_station
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
 from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.effective import arrival_rate, not_poisson, unequal_shares
+from airtcp.predict.jobs import of_arrivals
 from airtcp.predict.keys import ALIKE, TRANSFERS
 from airtcp.predict.transfers import Transfers
 
 if TYPE_CHECKING:
-    from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario
 
 _SOURCE: Final = "M (16), Poisson arrivals"
@@ -63,8 +62,6 @@ _CARD: Final = Card(
     needs=(ALIKE,),
 )
 CARDS: Final = (_CARD,)
-#: Stations beyond which C_k no longer changes: (9) has one of them backlogged on average.
-_MOST_STATIONS: Final = 64
 #: All states from some number on together are less likely than this; at most so many are kept.
 _NEGLIGIBLE: Final = 1e-12
 _MOST_STATES: Final = 5000
@@ -85,21 +82,16 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
 
 
 def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:
-    rate, capacities = arrival_rate(transfers), _capacities(transfers)
-    service_bits = transfers.service_bits(float(capacities[0]))
-    busiest = float(
-        stable_load(
-            "load (arrivals times size over capacity)", rate * service_bits / capacities[-1]
-        )
-    )
+    rate, jobs = arrival_rate(transfers), of_arrivals(transfers)
+    capacities, service_s = jobs.capacities_bps, jobs.service_s
+    busiest = float(stable_load("load (arrivals times size over capacity)", jobs.load(rate)))
     most = max(capacities.size, math.ceil(math.log(_NEGLIGIBLE) / math.log(busiest)))
     most = min(most, _MOST_STATES)
     speeds = np.full(most, capacities[-1] / capacities[0])
     speeds[: capacities.size] = capacities / capacities[0]
-    service_s = service_bits / float(capacities[0])
     said = limited(rate * service_s, most, service_s, speeds=speeds)
     pi = limited_distribution(rate * service_s, most, speeds=speeds)
-    setup = transfers.setup_s()
+    setup = jobs.setup_s
     sojourn = float(said.mean_sojourn_s) + setup
     goodput = 8.0 * transfers.mean_size_bytes * rate
     answers.add(
@@ -113,16 +105,3 @@ def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:
             "active_flows_distribution": pi.tolist(),
         },
     )
-
-
-def _capacities(transfers: Transfers) -> Values:
-    """C_k by the number of transfers; those of one station have but one node to answer for them."""
-    connections, parameters = transfers.connections, transfers.connections.parameters
-    d = connections.every
-    contending = float(single_station(d, parameters, CORRECTED).goodput_bps)
-    turns = float(capacity(1, parameters, CORRECTED, d=d)[0])
-    alone = contending if connections.smallest_window > d else turns
-    if connections.count == 1:
-        return np.array([alone, contending])
-    most = min(connections.count, _MOST_STATIONS)
-    return np.array([alone, *capacity(most, parameters, CORRECTED, d=d)[1:]])

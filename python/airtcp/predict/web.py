@@ -17,6 +17,7 @@ from airtcp.models.miorandi import (
 from airtcp.predict import assumed_windows, assumptions, wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card, Origin
+from airtcp.predict.jobs import of_sources
 from airtcp.predict.keys import ALIKE, TRANSFERS
 from airtcp.predict.transfers import Transfers, size_of, think_time
 
@@ -108,13 +109,12 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
     not need; the set-up is part of the time in which a station is not in (16), like its think time.
     The timer of a last ACK keeps nobody waiting but that ACK.
     """
-    connections, parameters = traffic.connections, traffic.connections.parameters
-    capacities = capacity(connections.count, parameters, traffic.variant, d=connections.every)
-    service_bits = traffic.service_bits(float(capacities[0]))
-    setup, away = traffic.setup_s(), traffic.think_time_s + traffic.setup_s()
-    said = processor_sharing(connections.count, capacities, away, service_bits / 8.0, setup_s=setup)
+    count, jobs = traffic.connections.count, of_sources(traffic)
+    setup, away = jobs.setup_s, traffic.think_time_s + jobs.setup_s
+    size_bytes = jobs.service_bits / 8.0
+    said = processor_sharing(count, jobs.capacities_bps, away, size_bytes, setup_s=setup)
     session, rate = float(said.session_s), float(said.arrival_rate_per_s)
-    pi = active_distribution(capacities, away, service_bits / 8.0)
+    pi = active_distribution(jobs.capacities_bps, away, size_bytes)
     answers.add(
         _origin(traffic, "M (17), corrected"),
         {
@@ -122,7 +122,7 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
             "transfer_time_to_last_ack_s": session + traffic.timer_s,
             "active_flows": float(said.mean_active) + rate * setup,
             "goodput_bps": 8.0 * rate * traffic.mean_size_bytes,
-            "flow_goodput_bps": 8.0 * rate * traffic.mean_size_bytes / connections.count,
+            "flow_goodput_bps": 8.0 * rate * traffic.mean_size_bytes / count,
         },
     )
     answers.add(

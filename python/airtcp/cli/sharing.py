@@ -1,0 +1,137 @@
+"""`airtcp share` and `airtcp split`: transfers at the level of flows, in one network or several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airtcp.cli.ask import Json, Scenario, Seed, Threads
+from airtcp.cli.outcome import outcome
+from airtcp.cli.scenarios import Set, scenario_of
+
+Jobs = Annotated[
+    int, typer.Option("--transfers", min=100, help="Transfers that each replication measures.")
+]
+Replications = Annotated[int, typer.Option(min=1, help="Independent runs.")]
+Capacity = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RATE",
+        help='The goodput of a network, such as "25 Mb/s", instead of a model\'s.',
+    ),
+]
+Networks = Annotated[
+    list[Path],
+    typer.Argument(metavar="A [B ...]", help="Scenario files: a network each; A has the traffic."),
+]
+Copies = Annotated[
+    int | None, typer.Option(min=2, help="With A alone: so many networks that are like it.")
+]
+Shares = Annotated[
+    str | None,
+    typer.Option(metavar="P,Q,...", help="Also at random by these shares, such as .7,.3."),
+]
+
+
+def share(
+    scenario: Scenario,
+    set_: Set = None,
+    capacity: Capacity = None,
+    transfers: Jobs = 200_000,
+    seed: Seed = None,
+    replications: Replications = 10,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Tell how long transfers take that share a network as jobs of one processor."""
+    with outcome():
+        from airtcp.sharing import share as share_of
+
+        loaded, _ = scenario_of(scenario, set_)
+        found = share_of(
+            loaded,
+            capacity_bps=_capacity(capacity),
+            jobs=transfers,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+        )
+        if json:
+            print(found.to_json())
+            return
+        from airtcp.cli import show
+        from airtcp.present.sharing import cautions, lines
+
+        show.pairs(lines(found))
+        show.care(cautions(found))
+
+
+def split(
+    networks: Networks,
+    set_: Set = None,
+    copies: Copies = None,
+    shares: Shares = None,
+    capacity: Capacity = None,
+    transfers: Jobs = 200_000,
+    seed: Seed = None,
+    replications: Replications = 10,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Tell how long transfers take that are split among several access points or bands."""
+    with outcome():
+        from airtcp.sharing import split as split_of
+
+        if copies is not None and len(networks) > 1:
+            raise typer.BadParameter("is for A alone; allowed: files, or --copies")
+        paths = networks * (copies or 1)
+        loaded = {
+            f"{number}: {path.stem}": scenario_of(path, set_)[0]
+            for number, path in enumerate(paths, start=1)
+        }
+        found = split_of(
+            loaded,
+            shares=_shares(shares),
+            capacity_bps=_capacity(capacity),
+            jobs=transfers,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+        )
+        if json:
+            print(found.to_json())
+            return
+        from airtcp.cli import show
+        from airtcp.present.sharing import cautions, rows
+
+        show.print_table(
+            show.new_console(), ("split", "mean transfer time", *found.networks), rows(found)
+        )
+        show.care(cautions(found))
+
+
+def _capacity(text: str | None) -> float | None:
+    """The goodput of `--capacity` in bit/s. Raises BadParameter."""
+    if text is None:
+        return None
+    from airtcp.exceptions import UnitError
+    from airtcp.units import parse_rate_bps
+
+    try:
+        return float(parse_rate_bps(text))
+    except UnitError as error:
+        raise typer.BadParameter(str(error), param_hint="--capacity") from error
+
+
+def _shares(text: str | None) -> list[float] | None:
+    """The numbers of `--shares`. Raises BadParameter."""
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{text!r} is no list of numbers; allowed: such as .7,.3", param_hint="--shares"
+        ) from error

@@ -1,0 +1,60 @@
+"""Transfers at the level of flows, in rows of text.
+
+Knows what a reader wants first. Computes no results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from airtcp.amounts import percent, quantity, quantity_with_interval
+from airtcp.metrics import METRICS
+from airtcp.results.sharing import Shared, Split
+
+#: The load from which an answer says that it is near 1: 1 % of capacity is then 9 % of time.
+_NEAR: Final = 0.9
+
+
+def lines(shared: Shared) -> list[tuple[str, str]]:
+    """Names and texts of one network, the answer first."""
+    shown = [
+        (METRICS[name].label, quantity_with_interval(one, METRICS[name].unit))
+        for name, one in shared.metrics.items()
+    ]
+    if shared.model_s is not None:
+        source = shared.by.removeprefix("C_k of ")
+        shown.insert(1, (f"  {source}", quantity(shared.model_s, "s")))
+    shown.append(("alone", f"{quantity(shared.alone_s, 's')}, the mean of a transfer"))
+    first, last = shared.capacities_bps[0], shared.capacities_bps[-1]
+    many = "" if len(shared.capacities_bps) == 1 else f", {quantity(last, 'b/s')} for many"
+    shown.append(("capacity", f"{quantity(first, 'b/s')} alone{many} ({shared.by})"))
+    if shared.load is not None:
+        shown.append(("load", f"{shared.load:.3g}"))
+    return shown
+
+
+def rows(split: Split) -> list[tuple[str, ...]]:
+    """The rows of a table of ways to split: mean time, then share and time of each network."""
+    return [
+        (
+            way,
+            quantity_with_interval(one.transfer_time_s, "s"),
+            *(
+                f"{percent(part.share.mean)}, {quantity(part.transfer_time_s.mean, 's')}"
+                for part in one.parts
+            ),
+        )
+        for way, one in split.ways.items()
+    ]
+
+
+def cautions(found: Shared | Split) -> Iterator[str]:
+    """Say what a reader must know of an answer: a load near 1, assumptions that are broken."""
+    if found.load is not None and found.load >= _NEAR:
+        longer = 0.01 * found.load / (1.0 - found.load)
+        yield (
+            f"the load is {found.load:.3g}, near 1: times grow as 1 / (1 - load), so that 1 % less "
+            f"capacity makes them {percent(longer)} longer"
+        )
+    yield from found.broken

@@ -1,0 +1,143 @@
+"""The results of transfers at the level of flows: of one network, and split among several.
+
+Knows the shape of the answers. Computes nothing (`airtcp.sharing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from airtcp.results.objects import Provenance, canonical_json, head
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """The transfers with sizes from `low` bytes, a power of two, to below `high`, the next.
+
+    Under processor sharing the mean `slowdown`, the time over that alone, is equal in every class.
+    """
+
+    low: float
+    high: float
+    jobs: int
+    transfer_time_s: Interval
+    slowdown: Interval
+
+
+@dataclass(frozen=True, repr=False)
+class Shared:
+    """The answer of `airtcp.sharing.share`.
+
+    `metrics` has an interval for each; `load` is None where stations wait for their transfers,
+    which no number of them makes unstable; `alone_s` is the mean time of a transfer without others,
+    `capacities_bps` the goodput of 1, 2, ... transfers, `by` their source, and `model_s` what the
+    closed form says of the mean transfer time. `broken` has the assumptions that do not hold.
+    """
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    metrics: dict[str, Interval]
+    load: float | None
+    alone_s: float
+    capacities_bps: tuple[float, ...]
+    by: str
+    model_s: float | None
+    broken: tuple[str, ...]
+    active_flows_distribution: list[float]
+    by_size: tuple[SizeClass, ...]
+    jobs: int
+    replications: int
+    confidence: float
+
+    def __repr__(self) -> str:
+        mean = self.metrics["transfer_time_s"].mean
+        return f"<Shared {self.scenario.title!r}: mean transfer time {mean:.4g} s>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `sharing`."""
+        return head(self.scenario, self.provenance) | {
+            "sharing": {
+                "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
+                "load": self.load,
+                "alone_s": self.alone_s,
+                "capacities_bps": list(self.capacities_bps),
+                "by": self.by,
+                "model_s": self.model_s,
+                "broken": list(self.broken),
+                "active_flows_distribution": self.active_flows_distribution,
+                "by_size": [asdict(one) for one in self.by_size],
+                "jobs": self.jobs,
+                "replications": self.replications,
+                "confidence": self.confidence,
+            }
+        }
+
+    def to_json(self) -> str:
+        """The answer as canonical JSON: equal answers are equal bytes."""
+        return canonical_json(self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A network's part of a split: its `share` of the transfers, their mean time, and number."""
+
+    share: Interval
+    transfer_time_s: Interval
+    active_flows: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to split: the mean time of all transfers, their goodput, and each network's part."""
+
+    transfer_time_s: Interval
+    goodput_bps: float
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Split:
+    """The answer of `airtcp.sharing.split`: the same transfers, split in several ways.
+
+    `load` is that of all networks together, `capacities_bps` the goodput of each when many share
+    it. The order of `networks` is that of each way's parts.
+    """
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    networks: tuple[str, ...]
+    load: float | None
+    capacities_bps: tuple[float, ...]
+    ways: dict[str, Way]
+    broken: tuple[str, ...]
+    jobs: int
+    replications: int
+    confidence: float
+
+    def __repr__(self) -> str:
+        told = [f"{way} {one.transfer_time_s.mean:.4g} s" for way, one in self.ways.items()]
+        return f"<Split over {len(self.networks)} networks: {'; '.join(told)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `split`."""
+        return head(self.scenario, self.provenance) | {
+            "split": {
+                "networks": list(self.networks),
+                "load": self.load,
+                "capacities_bps": list(self.capacities_bps),
+                "ways": {way: asdict(one) for way, one in self.ways.items()},
+                "broken": list(self.broken),
+                "jobs": self.jobs,
+                "replications": self.replications,
+                "confidence": self.confidence,
+            }
+        }
+
+    def to_json(self) -> str:
+        """The answer as canonical JSON: equal answers are equal bytes."""
+        return canonical_json(self.to_dict())
