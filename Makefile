@@ -31,7 +31,7 @@ help: ## Print this list
 $(STAMPS)/tools:
 	$(SAY) 'an environment for Python in $(VENV), with $(if $(UV),uv and )maturin'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --no-compile $(if $(UV),uv,--upgrade 'pip>=25.1') 'maturin>=1.9,<2'
+	@$(BIN)/python -m pip install --quiet --no-compile $(if $(UV),uv,--upgrade 'pip>=25.1') 'maturin>=1.13,<2'
 	@mkdir -p $(STAMPS) && touch $@
 
 # What runs, the page of airtcp web included, and no more.
@@ -231,8 +231,16 @@ lite: $(STAMPS)/lite ## Build the site that predicts in the browser, without a s
 	$(BIN)/python docs/lite/wheel.py out/lite-wheel
 	cd docs/lite && ../../$(VENV)/lite/bin/jupyter lite build --piplite-wheels ../../out/lite-wheel/*.whl --output-dir ../../out/lite
 
-wheel: $(STAMPS)/tools ## Build the abi3 wheel into dist
-	$(BIN)/maturin build --release --quiet --out dist
+# With a profile of the branches that benches/train.py takes: the core is built twice, in a folder of its own, so that
+# the core of `make build` stays. It must give the outcomes of any other core.
+wheel: build ## Build the abi3 wheel into dist, with a profile of the core (minutes)
+	@rm -rf out/wheel && mkdir -p out/wheel
+	$(SAY) 'a core that counts its branches, what it is trained with, and the core that follows'
+	@PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR=target/profiled \
+		$(BIN)/maturin build --release --pgo --out out/wheel > out/wheel.log 2>&1 || { cat out/wheel.log >&2; exit 1; }
+	@mkdir -p dist && cp out/wheel/*.whl dist && $(BIN)/python -m zipfile -e out/wheel/*.whl out/wheel && rm out/wheel/*.whl
+	$(SAY) 'does it give the outcomes that are stored?'
+	@PYTHONPATH=out/wheel $(BIN)/python validation/same/same.py
 	@ls dist/*.whl
 
 clean: ## Remove everything that was built

@@ -10,6 +10,7 @@ busy one. Needs valgrind and rustc.
     .venv/bin/python benches/instructions.py --checkout DIR   # another, its core in python/airtcp
     .venv/bin/python benches/instructions.py --write after    # and put the table into README.md
     .venv/bin/python benches/instructions.py Linux office     # lines that have one of these words
+    .venv/bin/python benches/instructions.py --profiled       # the core of `make wheel` beside it
 
 Knows what is counted and how; judges nothing.
 """
@@ -144,6 +145,12 @@ COUNTED_S = (20, 220)
 TIMED_S = (60, 660)
 ROUNDS = 9
 
+#: Shorter ones, by which a profile is judged.
+BESIDE_S = (20, 80)
+
+#: The folder into which `make wheel` unpacks what it has built.
+WHEEL = "out/wheel"
+
 #: A process that has nothing but the core: file of the core, scenario, seconds, what is counted.
 #: Prints the count and the CPU time in seconds.
 RUN = """
@@ -202,10 +209,11 @@ def resolved_form(root: Path, scenario: Path, changes: Mapping[str, str] = {}) -
 class Checkout:
     """A built airtcp."""
 
-    def __init__(self, root: Path) -> None:
-        cores = sorted((root / "python" / "airtcp").glob("_core*.so"))
+    def __init__(self, root: Path, packages: str = "python") -> None:
+        cores = sorted((root / packages / "airtcp").glob("_core*.so"))
         if not cores:
-            sys.exit(f"{root} has no built core: make build")
+            made = "build" if packages == "python" else "wheel"
+            sys.exit(f"{root} has no built core in {packages}: make {made}")
         self.root, self.core = root, cores[0]
 
     def has(self, case: Case) -> bool:
@@ -304,11 +312,29 @@ def table(checkout: Checkout, cases: Sequence[Case]) -> str:
     return "\n".join(lines)
 
 
+def beside(plain: Checkout, profiled: Checkout, cases: Sequence[Case]) -> tuple[str, list[str]]:
+    """The table of a core without and with a profile, and the lines that take more with it."""
+    lines = ["| MAC exchange of | instructions | with the profile | |", "| --- | --- | --- | --- |"]
+    more = []
+    for case in cases:
+        with tempfile.TemporaryDirectory() as work:
+            resolved = plain.resolved(case, Path(work))
+            without, with_it = (
+                one.instructions(resolved, case.counted, BESIDE_S) for one in (plain, profiled)
+            )
+        if with_it > without:
+            more.append(case.name)
+        change = 100 * (with_it / without - 1)
+        lines.append(f"| {case.name} | {without:.0f} | {with_it:.0f} | {change:+.0f} % |")
+    return "\n".join(lines), more
+
+
 def main() -> None:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write if asked to; status 1 if a line takes more with a profile."""
     parser = argparse.ArgumentParser(description="Count the instructions of a MAC exchange")
     parser.add_argument("--checkout", type=Path, default=ROOT, help="whose built core is measured")
     parser.add_argument("--write", metavar="NAME", help="the table of README.md to replace")
+    parser.add_argument("--profiled", action="store_true", help="beside the core of `make wheel`")
     parser.add_argument("names", nargs="*", help="only lines whose name contains one of these")
     args = parser.parse_args()
     cases = [
@@ -316,10 +342,17 @@ def main() -> None:
     ]
     if not cases:
         parser.error("no line has such a name")
-    measured = table(Checkout(args.checkout.resolve()), cases)
+    root = args.checkout.resolve()
+    more: list[str] = []
+    if args.profiled:
+        measured, more = beside(Checkout(root), Checkout(root, WHEEL), cases)
+    else:
+        measured = table(Checkout(root), cases)
     print(measured)
     if args.write is not None:
         replace(f"instructions {args.write}", measured)
+    if more:
+        sys.exit(f"more instructions with the profile: {', '.join(more)}")
 
 
 if __name__ == "__main__":

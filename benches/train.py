@@ -1,0 +1,83 @@
+"""Runs all that is measured here, for the profile of the core with which wheels are built.
+
+`maturin build --pgo` calls this with the core that counts its own branches (`pgo-command` in
+pyproject.toml; `make wheel`). Lines of instructions.py and fq_codel.py come first, each for as long
+as it is measured. A function that never runs is taken for a cold one, which is made small instead
+of fast: so the scenarios of `make same`, which have every feature, run as well, with traces and
+captures; and the flow-level simulator.
+
+    python benches/train.py      # 8 s of a processor with any other core
+
+Knows what is run and for how long; what comes out is judged by others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from airtcp import _core
+from airtcp.distributions import Deterministic, Exponential, Pareto
+from airtcp.run.flows import processor_sharing
+from airtcp.scenario import load
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "validation" / "same"))
+import fq_codel
+import instructions
+import same
+import scenarios
+
+ROOT = Path(__file__).parents[1]
+
+#: Jobs of the flow-level simulator, of each law of sizes.
+JOBS = 200_000
+
+
+def measured(work: Path) -> Iterator[str]:
+    """Lists the resolved forms of what is measured, with the lengths of the longer runs."""
+    path = work / "line.toml"
+    for case in instructions.CASES:
+        written = case.scenario
+        if isinstance(written, str):
+            path.write_text(written, encoding="utf-8")
+            written = path
+        seconds = instructions.seconds(instructions.COUNTED_S[1], case.counted)
+        yield lasting(load(ROOT / written).vary(dict(case.changes)).to_json(), seconds)
+    for discipline in fq_codel.DISCIPLINES:
+        for traffic in fq_codel.TRAFFIC.values():
+            path.write_text(
+                fq_codel.SCENARIO.format(
+                    discipline=discipline, flows=fq_codel.FLOWS, traffic=traffic
+                ),
+                encoding="utf-8",
+            )
+            yield lasting(load(path).to_json(), fq_codel.COUNTED_S[1])
+
+
+def lasting(resolved: str, seconds: int) -> str:
+    """Return a resolved form whose run has another length."""
+    scenario = json.loads(resolved)
+    scenario["run"]["duration_ns"] = seconds * 10**9
+    return json.dumps(scenario)
+
+
+def main() -> None:
+    """Run everything."""
+    argparse.ArgumentParser(description="Run what is measured, for a profile").parse_args()
+    control = _core.RunControl()
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch)
+        for resolved in measured(work):
+            _core.Simulation(resolved).run(1, 0, control)
+        for _, resolved in scenarios.all_scenarios(work):
+            same.values(resolved, work / "capture")
+    for sizes in (Deterministic(value=1.0), Exponential(mean=1.0), Pareto(shape=1.5, scale=1 / 3)):
+        processor_sharing(sizes, capacity=1.0, load=0.8, jobs=JOBS, replications=2, threads=1)
+
+
+if __name__ == "__main__":
+    main()
