@@ -124,7 +124,7 @@ def test_simulate_shows_all_metrics(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
-        ("run", {*PREDICTED - {"glance"}, "advice", "simulation", "comparison"}),
+        ("run", {*PREDICTED - {"glance"}, "advice", "verdict", "simulation", "comparison"}),
         ("predict", PREDICTED),
         ("simulate", {"scenario", "provenance", "simulation"}),
     ],

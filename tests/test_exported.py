@@ -39,6 +39,7 @@ def test_the_face_is_what_is_promised() -> None:
         "predict",
         "simulate",
         "sweep",
+        "verdict",
     }
 
 

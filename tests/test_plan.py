@@ -12,11 +12,12 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.estimates import estimate
 from airtcp.exceptions import QuestionError, ScenarioError
-from airtcp.plan.axis import axis_of, shared_out
+from airtcp.plan.axis import axis_of
 from airtcp.plan.crossing import cross, monotone_crossing, paired
 from airtcp.present import plan as present
 from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
+from airtcp.scenario.vary import shared_out
 from typer.testing import CliRunner, Result
 
 FLOW = """[[flows]]

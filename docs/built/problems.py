@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import tables
 from airtcp.advice.problems import PROBLEMS
+from airtcp.advice.profiles import EXPECTED
 from airtcp.advice.thresholds import THRESHOLDS
 
 
@@ -27,4 +28,18 @@ def thresholds() -> str:
     return tables.markdown(("threshold", "value", "what it is of, and why"), rows)
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"problems": problems, "thresholds": thresholds}
+def profiles() -> str:
+    """Lists what traffic is held to that has no targets of its own."""
+    rows = [
+        [name, f"`{one.metric} {one.bound}`", one.source]
+        for name, expected in EXPECTED.items()
+        for one in expected
+    ]
+    return tables.markdown(("profile", "target", "what it is of, and why"), rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "problems": problems,
+    "thresholds": thresholds,
+    "profiles": profiles,
+}

@@ -59,6 +59,7 @@ __all__ = [
     "predict",
     "simulate",
     "sweep",
+    "verdict",
 ]
 
 #: Packages and modules of the public face: `airtcp.results.open` needs no import of its own.
@@ -82,6 +83,8 @@ def __getattr__(name: str) -> Any:
         from airtcp.scenario import load as value
     elif name == "advise":
         from airtcp.advice.trials import advise as value
+    elif name == "verdict":
+        from airtcp.advice.verdicts import verdict as value
     elif name == "diff":
         from airtcp.difference import diff as value
     elif name == "glance":

@@ -1,7 +1,8 @@
-"""Stop conditions: `laptop/download p90 transfer_time > 2 s` must not happen yet.
+"""Conditions on metrics: `laptop/download p90 transfer_time > 2 s`.
 
-Knows the grammar of a condition on a metric, which metrics there are and which unit each has. Does
-not know scenarios: whether a group is there is asked of whoever has one.
+A stop condition must not happen yet, a target shall hold; the grammar is one. Knows it, which
+metrics there are and which unit each has. Does not know scenarios: `airtcp.scenario.measured` asks
+one whether it has such a group and metric.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final, Literal
 
 from airtcp.amounts import quantity
 from airtcp.exceptions import QuestionError, UnitError
-from airtcp.metrics import METRICS, SUFFIXES, Metric, spellings
+from airtcp.metrics import METRICS, Metric, spellings
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 _STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
@@ -26,6 +27,10 @@ _GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput
 #: What of a group a condition is about.
 Part = Literal["all", "download", "upload"]
 _ALL: Final[Part] = "all"
+
+
+class ConditionError(ValueError):
+    """A text is no condition; the text says what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,7 @@ class Condition:
     @property
     def bound_text(self) -> str:
         """The bound for people: "2 s"."""
-        shown = quantity(self.bound, self.about.unit, 3)
-        number, space, unit = shown.partition(" ")
-        if "." in number:
-            number = number.rstrip("0").rstrip(".")
-        return f"{number}{space}{unit}"
+        return bound_text(self.bound, self.about.unit)
 
     @property
     def mean_metric(self) -> str | None:
@@ -76,39 +77,54 @@ class Condition:
         return value - self.bound if self.above else self.bound - value
 
 
+def bound_text(bound: float, unit: str) -> str:
+    """A bound for people: "2 s", without zeros behind the point."""
+    number, space, unit = quantity(bound, unit, 3).partition(" ")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return f"{number}{space}{unit}"
+
+
 def parse_condition(text: str) -> Condition:
+    """The condition of `--until`, as `read_condition` reads it. Raises QuestionError."""
+    try:
+        return read_condition(text)
+    except ConditionError as error:
+        raise QuestionError(f'--until "{text}": {error}') from None
+
+
+def read_condition(text: str) -> Condition:
     """The condition of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC (<|>) QUANTITY`.
 
-    The metric goes without its unit's suffix, which may be there all the same. Raises QuestionError
-    with what is allowed for anything else, and for a bound that no value is ever beyond, or every.
+    The metric goes without its unit's suffix, which may be there all the same. Raises
+    ConditionError with what is allowed for anything else, and for a bound that no value is ever
+    beyond, or every.
     """
     match = re.fullmatch(r"\s*([^<>]*?)\s*([<>])\s*([^<>=]+?)\s*", text)
     words = match[1].split() if match else []
     if match is None or not 1 <= len(words) <= 3:
-        raise _error(
-            text,
+        raise ConditionError(
             f"is no condition; allowed: [GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] "
             f"METRIC (< or >) QUANTITY, {_GRAMMAR}",
         )
     *before, name = words
     statistic = before.pop() if before and before[-1] in _STATISTICS else None
     if len(before) > 1:
-        raise _error(text, f'"{before[1]}" is no statistic; allowed: {", ".join(_STATISTICS)}')
-    group, part = _scope(text, before[0]) if before else (None, _ALL)
-    metric = _metric(text, name, statistic)
+        raise ConditionError(f'"{before[1]}" is no statistic; allowed: {", ".join(_STATISTICS)}')
+    group, part = _scope(before[0]) if before else (None, _ALL)
+    metric = _metric(name, statistic)
     scope = "all" if group is None else "group" if part == "all" else "direction"
     if scope not in metric.scopes:
-        raise _error(
-            text,
+        raise ConditionError(
             f"{metric.name} is not measured of {'everything' if group is None else 'that'}; "
             f"allowed: {', '.join(_of(metric))}",
         )
-    above, bound = match[2] == ">", _bound(text, metric, match[3])
-    _check_possible(text, metric, above, bound)
+    above, bound = match[2] == ">", _bound(metric, match[3])
+    _check_possible(metric, above, bound)
     return Condition(" ".join(text.split()), metric.name, above, bound, group, part)
 
 
-def _scope(text: str, scope: str) -> tuple[str, Part]:
+def _scope(scope: str) -> tuple[str, Part]:
     group, slash, direction = scope.partition("/")
     if not slash:
         return group, _ALL
@@ -116,30 +132,29 @@ def _scope(text: str, scope: str) -> tuple[str, Part]:
         return group, "download"
     if direction == "upload":
         return group, "upload"
-    raise _error(text, f'"{direction}" is no direction; allowed: download, upload')
+    raise ConditionError(f'"{direction}" is no direction; allowed: download, upload')
 
 
-def _metric(text: str, name: str, statistic: str | None) -> Metric:
+def _metric(name: str, statistic: str | None) -> Metric:
     names = spellings()
     if name not in names:
-        short = [one.name.removesuffix(SUFFIXES.get(one.unit, "")) for one in METRICS.values()]
+        short = [one.short for one in METRICS.values()]
         nearest = difflib.get_close_matches(name, short, n=1, cutoff=0.4)
         hint = f"the nearest is {nearest[0]}" if nearest else f"allowed: {', '.join(short)}"
-        raise _error(text, f'"{name}" is no metric; {hint}')
+        raise ConditionError(f'"{name}" is no metric; {hint}')
     metric = names[name]
     if statistic is None or statistic == "mean":
         return metric
-    suffix = SUFFIXES.get(metric.unit, "")
-    base = metric.name.removesuffix(suffix)
+    base, suffix = metric.short, metric.name.removeprefix(metric.short)
     quantile = METRICS.get(f"{base}_{statistic}{suffix}")
     if quantile is None:
         known = [one for one in _STATISTICS if f"{base}_{one}{suffix}" in METRICS]
         allowed = ", ".join(["mean", *known])
-        raise _error(text, f"{base} has no {statistic}; allowed: {allowed}")
+        raise ConditionError(f"{base} has no {statistic}; allowed: {allowed}")
     return quantile
 
 
-def _bound(text: str, metric: Metric, value: str) -> float:
+def _bound(metric: Metric, value: str) -> float:
     try:
         if metric.unit == "s":
             return parse_time_s(value)
@@ -147,10 +162,10 @@ def _bound(text: str, metric: Metric, value: str) -> float:
             return float(parse_rate_bps(value))
         if value.endswith("%"):
             if metric.unit:
-                raise _error(text, f"{metric.name} is in {metric.unit}, not in %")
+                raise ConditionError(f"{metric.name} is in {metric.unit}, not in %")
             return parse_percent(value)
     except UnitError as error:
-        raise _error(text, f"{metric.name}: {error}") from error
+        raise ConditionError(f"{metric.name}: {error}") from error
     number = value.removesuffix(metric.unit).strip() if metric.unit else value
     try:
         bound = float(number)
@@ -158,24 +173,20 @@ def _bound(text: str, metric: Metric, value: str) -> float:
         bound = math.nan
     if not math.isfinite(bound):
         unit = f" of {metric.unit}" if metric.unit else ", or a percentage"
-        raise _error(text, f'"{value}" is no value of {metric.name}; allowed: a number{unit}')
+        raise ConditionError(f'"{value}" is no value of {metric.name}; allowed: a number{unit}')
     return bound
 
 
-def _check_possible(text: str, metric: Metric, above: bool, bound: float) -> None:
+def _check_possible(metric: Metric, above: bool, bound: float) -> None:
     fraction = not metric.unit and any(part in metric.name for part in _FRACTIONS)
     most = 1.0 if fraction else math.inf
     values = f"{metric.name} is 0 to 1" if fraction else f"{metric.name} is never negative"
     if (above and bound >= most) or (not above and bound <= 0.0):
-        raise _error(text, f"can never hold: {values}")
+        raise ConditionError(f"can never hold: {values}; allowed: a bound within")
     if (above and bound < 0.0) or (not above and bound > most):
-        raise _error(text, f"always holds: {values}")
+        raise ConditionError(f"always holds: {values}; allowed: a bound within")
 
 
 def _of(metric: Metric) -> list[str]:
     words = {"all": "everything", "group": "a group", "direction": "a group in one direction"}
     return [words[scope] for scope in metric.scopes if scope in words]
-
-
-def _error(text: str, message: str) -> QuestionError:
-    return QuestionError(f'--until "{text}": {message}')

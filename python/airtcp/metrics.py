@@ -20,6 +20,9 @@ Scope = Literal["all", "group", "direction", "category"]
 #: Which values are the better ones; None where that depends on what one wants.
 Better = Literal["higher", "lower"] | None
 
+#: Suffixes of names, by unit, which people may leave out.
+_SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -37,6 +40,11 @@ class Metric:
     better: Better = None
     scopes: tuple[Scope, ...] = ("all",)
     detail: bool = False
+
+    @property
+    def short(self) -> str:
+        """The name without the suffix of its unit, as conditions have it: `transfer_time`."""
+        return self.name.removesuffix(_SUFFIXES.get(self.unit, ""))
 
 
 #: Of the flows of everything, of a group, of a group in one direction.
@@ -456,8 +464,6 @@ _CATALOGUE: Final = (
 #: Every metric by its name, in the order in which tables show them.
 METRICS: Final[dict[str, Metric]] = {metric.name: metric for metric in _CATALOGUE}
 
-#: Suffixes of names, by unit, which people may leave out.
-SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
 #: Heads of columns, and words of the field, that are neither a name nor a label.
 _HEADS: Final = {
     "per_flow": "flow_goodput_bps",
@@ -477,7 +483,7 @@ def spellings() -> dict[str, Metric]:
     """
     known = dict(METRICS)
     for one in METRICS.values():
-        known.setdefault(one.name.removesuffix(SUFFIXES.get(one.unit, "")), one)
+        known.setdefault(one.short, one)
     for one in METRICS.values():
         label = re.sub(r", (mean|all flows)$", "", one.label).lower()
         known.setdefault(re.sub(r"\W+", "_", label), one)

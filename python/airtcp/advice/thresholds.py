@@ -82,7 +82,30 @@ THRESHOLDS: Final = {
     "collision time": Threshold(
         0.35, "", "the part of the airtime in collisions: as fifty saturated stations have; chosen"
     ),
-    "page time": Threshold(4.0, "s", "the 90th percentile of transfers or pages; chosen"),
+    "page time": Threshold(
+        4.0, "s", "the 90th percentile of pages: acceptable up to 4 s, preferred 2 s (ITU-T G.1010)"
+    ),
+    "file time": Threshold(
+        60.0, "s", "the 90th percentile of files of 10 kB to 10 MB: acceptable (ITU-T G.1010)"
+    ),
+    "backup rate": Threshold(
+        10e6 * 8.0 / 60.0,
+        "b/s",
+        "the mean of endless transfers: 10 MB in 60 s are acceptable (ITU-T G.1010)",
+    ),
+    "video loss": Threshold(0.01, "", "a part of the packets of one-way video (ITU-T G.1010)"),
+    "segment time": Threshold(
+        6.0,
+        "s",
+        "the 95th percentile of segments of a film: each plays for 6 s (Apple, HLS authoring "
+        "specification)",
+    ),
+    "game delay": Threshold(
+        0.1,
+        "s",
+        "the 95th percentile of one way: class 0, for what is highly interactive (ITU-T Y.1541)",
+    ),
+    "game loss": Threshold(0.001, "", "a part of the packets: class 0 (ITU-T Y.1541)"),
 }
 
 

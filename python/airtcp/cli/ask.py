@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 _SEEDS = 2**63 - 1
 
+#: The exit status of `run --check` for each verdict.
+_STATUSES = {
+    "holds": Status.DONE,
+    "fails": Status.TARGET_FAILS,
+    "unknown": Status.CANNOT_TELL,
+}
+
 Scenario = Annotated[
     Path, typer.Argument(help="The scenario file (TOML), or - for standard input.", allow_dash=True)
 ]
@@ -113,6 +120,13 @@ Advice = Annotated[
         help="Remedies to try when something is wrong: the three likeliest (tried), all, none.",
     ),
 ]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Exit status 3 if a target of the file's [targets] fails, 4 if that cannot be told.",
+    ),
+]
 NoAdvice = Annotated[bool, typer.Option("--no-advice", help="Short for --advice none.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")]
 
@@ -148,6 +162,7 @@ def run(
     explain: Explain = False,
     advice: Advice = "tried",
     no_advice: NoAdvice = False,
+    check: Check = False,
     json: Json = False,
     out: Out = None,
     seed: Seed = None,
@@ -158,13 +173,18 @@ def run(
 ) -> None:
     """Answer a scenario: who gets what, what is wrong, what helps, and how far models agree."""
     with outcome():
-        from airtcp.cli.outputs import check
+        from airtcp.cli.outputs import check as check_outputs
         from airtcp.compare import compare, with_testbed
 
         _check_witnesses(with_, simulated, gro)
         most = _most_tried("none" if no_advice else advice)
         loaded, text = scenario_of(scenario, set_)
-        check(scenario, out=out, force=force)
+        if check and not loaded.targets:
+            raise QuestionError(
+                f"--check: {loaded.called} has no targets; allowed: with a table [targets], such "
+                'as "call p95 packet_delay" = "< 50 ms"'
+            )
+        check_outputs(scenario, out=out, force=force)
         measured, missing = None, None
         if with_:
             # First: what a kernel cannot do is said before a simulation is waited for.
@@ -186,7 +206,11 @@ def run(
             result = with_testbed(result, measured)
         elif missing is not None:
             result = replace(result, missing=missing)
-        if result.simulation.stopped != "interrupted":
+        from airtcp.advice.verdicts import verdict
+
+        finished = result.simulation.stopped != "interrupted"
+        result = replace(result, verdict=verdict(result, growth=finished and most != 0))
+        if finished:
             from airtcp.advice.trials import advise
 
             with progress_bar(quiet, "trying remedies") as progress:
@@ -197,6 +221,8 @@ def run(
         if result.advice is not None and result.advice.interrupted:
             note("interrupted: not all remedies were tried")
             raise typer.Exit(Status.INTERRUPTED)
+        if check and result.verdict is not None:
+            raise typer.Exit(_STATUSES[result.verdict.state])
 
 
 def _most_tried(how: str) -> int | None:

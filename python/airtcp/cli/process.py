@@ -19,11 +19,16 @@ from airtcp.exceptions import AirtcpError, one_line
 
 
 class Status(IntEnum):
-    """Exit statuses, the same for every command."""
+    """Exit statuses, the same for every command.
+
+    A target that fails, and one of which the runs do not tell, are statuses of `run --check` alone.
+    """
 
     DONE = 0
     FAILED = 1
     WRONG_INPUT = 2
+    TARGET_FAILS = 3
+    CANNOT_TELL = 4
     INTERRUPTED = 130
 
 

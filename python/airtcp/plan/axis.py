@@ -1,6 +1,6 @@
 """The axis of a plan: the number of stations or a key, on a grid of values from good to bad.
 
-Knows how stations are shared out among groups and which values a text with a unit may take between
+Knows which values a text with a unit may take between
 two others. Does not know what is asked of the scenarios.
 """
 
@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError, ScenarioError, UnitError
+from airtcp.scenario.vary import MOST_STATIONS
 from airtcp.units import (
     format_rate,
     format_size,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: The axis that varies the number of all stations, the groups in proportion.
 STATIONS: Final = "stations"
-#: The largest association identifier: stations of one access point (IEEE 802.11-2020, 9.4.1.8).
-MOST_STATIONS: Final = 2007
 #: Neighbours of a continuous grid are about so far apart.
 _STEP: Final = 0.01
 _MOST_STEPS: Final = 400
@@ -79,12 +78,7 @@ class Axis:
         """The scenario with a value of the grid. Raises ScenarioError where there is none."""
         if self.path != STATIONS:
             return self.scenario.vary({self.path: self.written[index]})
-        counts = [group.count for group in self.scenario.stations]
-        shares = shared_out(int(self.numbers[index]), counts)
-        names = [group.name for group in self.scenario.stations]
-        return self.scenario.vary(
-            {f"stations.{name}.count": count for name, count in zip(names, shares, strict=True)}
-        )
+        return self.scenario.with_stations(int(self.numbers[index]))
 
     def of(self, scenario: Scenario) -> Axis:
         """Return the axis with its values for another scenario."""
@@ -115,18 +109,6 @@ class Axis:
         except ValueError:
             return None
         return self.nearest(number) if unit == self.unit else None
-
-
-def shared_out(total: int, counts: Sequence[int]) -> list[int]:
-    """`total` stations shared out in proportion to `counts`, at least one for each group.
-
-    By Sainte-Laguë's divisors, so that no group shrinks when the total grows.
-    """
-    shares = [1] * len(counts)
-    for _ in range(total - len(counts)):
-        quotients = [count / (2 * share + 1) for count, share in zip(counts, shares, strict=True)]
-        shares[quotients.index(max(quotients))] += 1
-    return shares
 
 
 def axis_of(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from airtcp.conditions import Condition, parse_condition
+from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
 from airtcp.plan.axis import axis_of
 from airtcp.plan.beside import Beside, Other
@@ -22,6 +22,7 @@ from airtcp.results import Provenance
 from airtcp.results.glance import SOURCE
 from airtcp.results.plans import Evidence, Plan, PlanStopped
 from airtcp.run.points import Points, TimeIsOver
+from airtcp.scenario.measured import check
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -113,19 +114,10 @@ def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Conditio
         raise QuestionError('--until: is missing; allowed: such as "p90 transfer_time > 2 s"')
     conditions = list(dict.fromkeys(map(parse_condition, texts)))
     for one in conditions:
-        if one.group is None:
-            continue
-        names = [group.name for group in scenario.stations]
-        if one.group not in names:
-            raise QuestionError(
-                f'--until "{one.text}": "{one.group}" is no group; allowed: {", ".join(names)}'
-            )
-        directions = sorted({f.direction for f in scenario.flows if f.stations == one.group})
-        if one.part != "all" and one.part not in directions:
-            raise QuestionError(
-                f'--until "{one.text}": {one.group} has no {one.part}; '
-                f"allowed: {', '.join(directions) or 'another group'}"
-            )
+        try:
+            check(scenario, one)
+        except ConditionError as error:
+            raise QuestionError(f'--until "{one.text}": {error}') from None
     return conditions
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from airtcp.results.advice import Advice
     from airtcp.results.glance import Glance
     from airtcp.results.testbed import TestbedResult
+    from airtcp.results.verdict import Verdict
     from airtcp.scenario import ResolvedScenario
 
 
@@ -170,7 +171,8 @@ class Comparison(Pictured):
     """The answer of `airtcp.compare`: models beside simulation, and their differences.
 
     `testbed` is there if the scenario was run on a testbed, too; `missing` says why it was not
-    although that was asked for. `advice` is there if problems were looked for (`airtcp.advise`).
+    although that was asked for. `advice` is there if problems were looked for (`airtcp.advise`),
+    `verdict` if it was judged by targets (`airtcp.verdict`).
 
     With the `cafe` of `airtcp.load`:
 
@@ -189,6 +191,7 @@ class Comparison(Pictured):
     testbed: TestbedResult | None = None
     missing: str | None = None
     advice: Advice | None = None
+    verdict: Verdict | None = None
 
     def __repr__(self) -> str:
         about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
@@ -219,7 +222,10 @@ class Comparison(Pictured):
         return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys of a prediction, `simulation`, `comparison`, and `advice`, `testbed` if any."""
+        """The keys of a prediction, `simulation`, `comparison`, and what there is of others.
+
+        These are `verdict`, `advice` and `testbed`.
+        """
         told = head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
@@ -227,6 +233,8 @@ class Comparison(Pictured):
             "simulation": self.simulation.to_dict(),
             "comparison": [row.to_dict() for row in self.comparison],
         }
+        if self.verdict is not None:
+            told["verdict"] = self.verdict.to_dict()
         if self.advice is not None:
             told["advice"] = self.advice.to_dict()
         if self.testbed is not None:

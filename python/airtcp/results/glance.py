@@ -79,6 +79,10 @@ class Glance:
             for group, parts in self.simulation.groups.items()
         }
 
+    def interval(self, metric: str, group: str | None = None, part: str = "all") -> Interval:
+        """Return one interval of `metrics` or `groups`, without the work for all others."""
+        return self._batches.interval(metric, group, part)
+
     @property
     def settled(self) -> bool:
         """Tell whether transfers are short beside the run, so that it sees how many there are."""

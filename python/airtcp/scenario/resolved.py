@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field
 
-from .declare import Default, Table, derived, follows, key, written
+from .declare import Default, Key, Table, derived, file_only, follows, key, written
 from .keys.mac import Classify, Mac
 from .keys.phy import Phy
 from .keys.queue import AccessPoint
 from .keys.run import Run
 from .keys.traffic import Flow, Link, StationGroup
+
+if TYPE_CHECKING:
+    from ..conditions import Condition
 
 
 def hash_of(canonical: str) -> str:
@@ -46,6 +49,12 @@ class ResolvedScenario(Table):
     flows: tuple[Flow, ...] = key(
         "Flows, `[[flows]]`: one for every station of a group; or `traffic` of the groups.",
         reads=Annotated[list[written(Flow)], Field(min_length=1)],  # type: ignore[misc]
+    )
+    targets_: ClassVar[Key] = file_only(
+        dict[str, str],
+        'The question: what shall hold, as `"GROUP/DIRECTION p95 METRIC" = "< QUANTITY"`. The '
+        "network is the same with and without, so it is no part of the resolved form.",
+        default=Default("those of its profiles of traffic", {}),
     )
     run: Run = key("The run.", default={})
 
@@ -105,6 +114,16 @@ class ResolvedScenario(Table):
     def path_links(self, flow: Flow) -> tuple[Link, ...]:
         """The wired links of a flow from the access point to the server, names looked up."""
         return tuple(self.links[link] if isinstance(link, str) else link for link in flow.path)
+
+    @property
+    def targets(self) -> tuple[Condition, ...]:
+        """The targets of the file; none where the scenario is known in its resolved form alone."""
+        return ()
+
+    @property
+    def purposes(self) -> dict[str, str]:
+        """The purposes of flows by their names; none where no written form is known."""
+        return {}
 
     @property
     def called(self) -> str:

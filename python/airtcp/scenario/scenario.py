@@ -12,17 +12,19 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
+from ..conditions import Condition
 from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
 from .errors import Path as KeyPath
 from .expand import Expanded, expand, has_profiles, is_of_profiles
 from .keys.traffic import Flow
+from .measured import read_targets
 from .resolve import resolve_scenario
 from .resolve_traffic import entries
 from .resolved import ResolvedScenario
 from .shown import shown
-from .vary import varied, varied_with_profiles
+from .vary import shared_out, varied, varied_with_profiles
 
 
 class Scenario(ResolvedScenario):
@@ -39,6 +41,7 @@ class Scenario(ResolvedScenario):
     _origins: dict[KeyPath, str] = PrivateAttr(default_factory=dict)
     _changes: dict[str, Any] = PrivateAttr(default_factory=dict)
     _entries: list[tuple[str, int]] = PrivateAttr(default_factory=list)
+    _targets: tuple[Condition, ...] = PrivateAttr(default=())
     _name: str = PrivateAttr(default="scenario")
     _base: Path = PrivateAttr(default=Path())
 
@@ -68,6 +71,7 @@ class Scenario(ResolvedScenario):
             resolved = resolve_scenario(form, title=_title(name), base=base)
             scenario = cls.model_validate(dict(resolved))
             scenario._entries = entries(form.flows)
+            scenario._targets = read_targets(form.targets, scenario)
         except (ValidationError, InvalidError) as error:
             raise scenario_error(name, data, error) from None
         scenario._written, scenario._name, scenario._base = data, name, base
@@ -88,6 +92,17 @@ class Scenario(ResolvedScenario):
         if self._written is None:
             raise ValueError("a scenario that was read from its resolved form has no written one")
         return copy.deepcopy(self._written)
+
+    @property
+    def targets(self) -> tuple[Condition, ...]:
+        """The conditions that shall hold, those of `[targets]`.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> cafe.vary({"targets": {"laptop flow_goodput": "> 2 Mb/s"}}).targets[0].bound
+        2000000.0
+        """
+        return self._targets
 
     @property
     def flow_entries(self) -> list[tuple[str, tuple[Flow, ...]]]:
@@ -178,6 +193,22 @@ class Scenario(ResolvedScenario):
         changed._given, changed._changes = self._given, together
         changed._origins = expanded.origins
         return changed
+
+    def with_stations(self, total: int) -> Self:
+        """Return the scenario with so many stations, all groups in proportion.
+
+        Raises ScenarioError if there may not be so many, ValueError as `vary`.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> cafe.with_stations(12).stations[0].count
+        12
+        """
+        counts = shared_out(total, [group.count for group in self.stations])
+        names = [group.name for group in self.stations]
+        return self.vary(
+            {f"stations.{name}.count": count for name, count in zip(names, counts, strict=True)}
+        )
 
     @property
     def called(self) -> str:

@@ -20,7 +20,7 @@ _WIDTH: Final = 100
 #: What a reader looks for first in a table of stations or flows.
 _FIRST: Final = ("name", "count", "stations", "purpose", "direction", "connections", "kind")
 #: The tables of a file in the order of the documentation; others follow as they are.
-_SECTIONS: Final = ("title", "phy", "mac", "ap", "links", "stations", "flows", "run")
+_SECTIONS: Final = ("title", "phy", "mac", "ap", "links", "stations", "flows", "targets", "run")
 
 
 def shown(

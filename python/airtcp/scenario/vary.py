@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from .declare import written
 from .errors import InvalidError
 from .expand import Expanded, expand, has_profiles, is_of_profiles, named
 from .quantities import Written
 from .resolved import ResolvedScenario
+
+#: The largest association identifier: stations of one access point (IEEE 802.11-2020, 9.4.1.8).
+MOST_STATIONS: Final = 2007
 
 
 def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,6 +68,18 @@ def varied_with_profiles(given: Mapping[str, Any], changes: Mapping[str, Any]) -
     expanded = expand(varied(named(given), first) if first else given)
     others = {key: one for key, one in changes.items() if key not in first}
     return expanded.changed(varied(expanded.data, others))
+
+
+def shared_out(total: int, counts: Sequence[int]) -> list[int]:
+    """`total` stations shared out in proportion to `counts`, at least one for each group.
+
+    By Sainte-Laguë's divisors, so that no group shrinks when the total grows.
+    """
+    shares = [1] * len(counts)
+    for _ in range(total - len(counts)):
+        quotients = [count / (2 * share + 1) for count, share in zip(counts, shares, strict=True)]
+        shares[quotients.index(max(quotients))] += 1
+    return shares
 
 
 def key_paths(data: Mapping[str, Any]) -> list[str]:
@@ -187,8 +202,11 @@ def _table(here: dict[str, Any], key: str) -> Any:
 def _check(path: str, data: Mapping[str, Any]) -> None:
     if path in _paths(written(ResolvedScenario), data, "", sought=path):
         return
-    known = key_paths(data)
     table, _, rest = path.partition(".")
+    if table == "targets" and rest and "." not in rest:
+        # Its keys are conditions, which are looked at with their bounds.
+        return
+    known = key_paths(data)
     name = rest.partition(".")[0]
     flows = [flow for flow in data.get("flows", []) if flow.get("stations") == name]
     if table == "flows" and len(flows) > 1:

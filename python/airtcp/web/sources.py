@@ -17,10 +17,10 @@ from typing import Any
 
 from airtcp.examples import Example, directory, examples
 from airtcp.exceptions import QuestionError, ScenarioError
-from airtcp.plan.axis import MOST_STATIONS, STATIONS, shared_out
+from airtcp.plan.axis import STATIONS
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
-from airtcp.scenario.vary import varied_with_profiles
+from airtcp.scenario.vary import MOST_STATIONS, shared_out, varied_with_profiles
 from airtcp.web.bodies import Source
 
 _NAME = "scenario"

@@ -1,0 +1,93 @@
+"""Verdicts: does a simulation hold its targets, by how much, and which one fails first.
+
+A target holds where the whole interval of its metric lies on the good side of the bound, and fails
+where it lies on the other; an interval on both sides does not tell, nor does a mean without one.
+Knows targets, those of a scenario's file or of its profiles of traffic, and measured intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from airtcp.advice.growth import growth_of
+from airtcp.advice.profiles import expected
+from airtcp.advice.reading import Simulated
+from airtcp.estimates import estimate
+from airtcp.results.verdict import Judged, State, Target, Verdict
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from airtcp.conditions import Condition
+
+#: Delays are counted in bins: their percentiles are known to this part of them.
+_BIN: Final = 0.008
+
+
+def verdict(result: Simulated, *, growth: bool = False) -> Verdict | None:
+    """Judge a simulation by the targets of its scenario, or by those of its profiles of traffic.
+
+    None where it has neither. With `growth` glances at more and at fewer stations say which target
+    fails first, and at how many; together they cost at most as much as the simulation did.
+
+    The level of intervals is that of the scenario for one target or two, and higher for more, so
+    that a verdict is wrong no more often than the scenario's level says: a target is called wrong
+    only by an end of its interval, and each end has an equal part of what is allowed.
+
+    With the `cafe` of `airtcp.load`, whose five downloads share some 25 Mb/s:
+
+    >>> found = airtcp.verdict(airtcp.simulate(cafe))
+    >>> found.state, found.targets[0].target.text
+    ('holds', 'laptop/download flow_goodput > 1.33 Mb/s')
+    """
+    scenario = result.scenario
+    written = tuple(map(Target, scenario.targets))
+    targets = written or tuple(expected(scenario))
+    if not targets or not result.simulation.runs:
+        return None
+    level = joint_level(result.simulation.confidence, len(targets))
+    judged = tuple(_judged(result, target, level) for target in targets)
+    found = Verdict(judged, bool(written), level)
+    if not growth:
+        return found
+    return Verdict(judged, bool(written), level, growth_of(result, found))
+
+
+def joint_level(confidence: float, targets: int) -> float:
+    """Return the level of single intervals with which all ends together miss as rarely as asked."""
+    return max(confidence, 1.0 - 2.0 * (1.0 - confidence) / targets)
+
+
+def state_of(condition: Condition, interval: Interval) -> State:
+    """Say on which side of the bound of a target an interval lies.
+
+    Of a lower bound alone, which is what runs have that are too short, it can be told that it lies
+    above.
+    """
+    slack = _BIN if condition.mean_metric is not None else 0.0
+    low = None if interval.low is None else interval.low * (1.0 - slack)
+    high = None if interval.high is None else interval.high * (1.0 + slack)
+    if low is not None and low > condition.bound:
+        return "holds" if condition.above else "fails"
+    if high is not None and high < condition.bound:
+        return "fails" if condition.above else "holds"
+    return "unknown"
+
+
+def _judged(result: Simulated, target: Target, level: float) -> Judged:
+    condition, simulation = target.condition, result.simulation
+    known = estimate(
+        simulation.runs,
+        result.scenario,
+        condition.metric,
+        group=condition.group,
+        part=condition.part,
+        confidence=level,
+    )
+    return Judged(target, known.interval, state_of(condition, known.interval))
+
+
+def broken(before: Sequence[Judged], after: Sequence[Judged]) -> list[Target]:
+    """Return the targets that fail after a change and did not before."""
+    failed = {one.target for one in before if one.state == "fails"}
+    return [one.target for one in after if one.state == "fails" and one.target not in failed]

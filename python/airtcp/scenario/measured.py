@@ -1,0 +1,129 @@
+"""Metrics that can exist in a scenario, of everything, of a group, or of one of its directions.
+
+Knows what has to be in a scenario for a metric to have a value: transfers that end, pages, TCP,
+datagrams, speech, aggregates, polling. Does not know whether a run is long enough to see it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..conditions import Condition, ConditionError, read_condition
+from ..metrics import METRICS
+from .errors import InvalidError
+
+if TYPE_CHECKING:
+    from .keys.traffic import Flow
+    from .resolved import ResolvedScenario
+
+_NEEDS = (
+    (r"transfer_time_", "transfers that end"),
+    (r"page_time_", "pages"),
+    (r"rtt_|path_rtt_|tcp_", "TCP"),
+    (r"packet_delay_|packet_loss|jitter_", "datagrams"),
+    (r"r_factor", "speech"),
+    (r"ap_queue_delay_", "packets that pass through the access point's queue"),
+    (r"mpdus_per_ack_ppdu", "aggregates of TCP ACKs"),
+    (r"reorder_delay_|mpdus_per_ppdu", "aggregates"),
+    (r"contention_free_share", "polling"),
+    (r"active_flows", "transfers"),
+)
+
+
+def measurable(
+    scenario: ResolvedScenario, group: str | None = None, part: str = "all"
+) -> list[str]:
+    """Return the metrics that can have a value, of everything or of a group and a part of it."""
+    scope = "all" if group is None else "group" if part == "all" else "direction"
+    there = _there(scenario, group, part)
+    return [
+        name
+        for name, metric in METRICS.items()
+        if scope in metric.scopes and _needed(name) in ("", *there)
+    ]
+
+
+def check(scenario: ResolvedScenario, condition: Condition) -> None:
+    """Check that a condition is about a group that is there, and a metric that it can have.
+
+    Raises ConditionError with what is allowed.
+    """
+    group, part = condition.group, condition.part
+    if group is not None:
+        names = [one.name for one in scenario.stations]
+        if group not in names:
+            raise ConditionError(f'"{group}" is no group; allowed: {", ".join(names)}')
+        directions = sorted({f.direction for f in scenario.flows if f.stations == group})
+        if part != "all" and part not in directions:
+            allowed = ", ".join(directions) or "another group"
+            raise ConditionError(f"{group} has no {part}; allowed: {allowed}")
+    can = measurable(scenario, group, part)
+    if condition.metric not in can:
+        of = "" if group is None else f" of {group}" if part == "all" else f" of {group}/{part}"
+        short = (METRICS[name].short for name in can if not METRICS[name].detail)
+        means = [name for name in short if not re.search(r"_p\d+$", name)]
+        raise ConditionError(
+            f"{condition.about.short}{of} cannot exist: there "
+            f"{_are_no(_needed(condition.metric))}; allowed: {', '.join(means)}"
+        )
+
+
+def read_targets(targets: Mapping[str, str], scenario: ResolvedScenario) -> tuple[Condition, ...]:
+    """Return the conditions of `[targets]`. Raises InvalidError."""
+    found = []
+    for name, bound in targets.items():
+        if not re.match(r"\s*[<>]\s*[^<>=\s]", bound) or re.search("[<>]", name):
+            raise InvalidError(
+                ("targets", name),
+                f'"{bound}" is no bound; allowed: such as "call p95 packet_delay" = "< 50 ms"',
+            )
+        try:
+            condition = read_condition(f"{name} {bound}")
+            check(scenario, condition)
+        except ConditionError as error:
+            raise InvalidError(("targets", name), str(error)) from None
+        found.append(condition)
+    return tuple(found)
+
+
+def _are_no(what: str) -> str:
+    return f"is no {what}" if what in ("TCP", "speech", "polling") else f"are no {what}"
+
+
+def _needed(metric: str) -> str:
+    """Say what a metric needs; "" if nothing."""
+    return next((what for pattern, what in _NEEDS if re.match(pattern, metric)), "")
+
+
+def _there(scenario: ResolvedScenario, group: str | None, part: str) -> set[str]:
+    """The things that metrics need and that these flows have."""
+    flows = [
+        flow
+        for flow in scenario.flows
+        if group in (None, flow.stations) and part in ("all", flow.direction)
+    ]
+    there = {what for flow in flows for what in _of_flow(flow)}
+    if scenario.mac.aggregation is not None:
+        there.add("aggregates")
+        if "TCP" in there:
+            there.add("aggregates of TCP ACKs")
+    if scenario.mac.pcf is not None:
+        there.add("polling")
+    return there
+
+
+def _of_flow(flow: Flow) -> set[str]:
+    app: Any = flow.application
+    if app.kind == "udp":
+        found = {"datagrams"} if app.voice is None else {"datagrams", "speech"}
+        if flow.direction == "download":
+            found.add("packets that pass through the access point's queue")
+        return found
+    found = {"TCP", "transfers", "packets that pass through the access point's queue"}
+    if app.kind != "bulk" or app.size is not None:
+        found.add("transfers that end")
+    if app.kind == "web" and app.page is not None:
+        found.add("pages")
+    return found
