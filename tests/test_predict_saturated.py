@@ -153,6 +153,20 @@ def test_simultaneous_send_counts_the_others() -> None:
     assert "too high" in broken(said, "G (1)", "collision_probability")
 
 
+@pytest.mark.parametrize("path", ["", 'path = [{ rate = "1 Mb/s", delay = "20 ms" }]'])
+def test_simultaneous_send_is_told_of_uploads_that_wait_for_the_air_alone(path: str) -> None:
+    """Behind a slow wire windows wait for it, and stations have nothing to send."""
+    said = predict(
+        loads(
+            '[phy]\nstandard = "802.11b"\n[[stations]]\nname = "a"\ncount = 3\n[[flows]]\n'
+            'stations = "a"\ndirection = "upload"\napplication = { kind = "bulk" }\n'
+            f"tcp = {{ receive_window = {{ segments = 20 }} }}\n{path}\n"
+        )
+    )
+
+    assert ("G (1)" in values(said, "collision_probability")) is not bool(path)
+
+
 # EDCA with AIFS classes.
 
 

@@ -265,3 +265,17 @@ def test_ftp_beside_others_is_in_no_model() -> None:
     said = predict(ResolvedScenario.from_dict(asked))
 
     assert "the models have either alone" in (said.uncovered or "")
+
+
+@pytest.mark.parametrize(("mean", "told"), [("0.135 s", True), ("0.3 s", False)])
+def test_a_model_says_that_its_load_is_near_one(mean: str, told: bool) -> None:
+    law = f'{{ distribution = "exponential", mean = "{mean}" }}'
+    size = 'size = { distribution = "exponential", mean = "80 kB" }'
+    application = f'{{ kind = "ftp", interarrival = {law}, {size} }}'
+    scenario = loads(PHY + BROWSING.format(count=1, application=application, window=6, d=2))
+
+    said = predict(scenario)
+
+    for source in ("H (29), H2 corrected", "M (16), Poisson arrivals"):
+        sentence = broken(said, source, "transfer_time_s")
+        assert ("a load well below 1" in sentence) is told

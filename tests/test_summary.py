@@ -269,3 +269,16 @@ def test_what_is_special_about_tcp_is_told(tcp: str, words: str) -> None:
 
     assert words in told(tcp)
     assert words not in told('variant = "newreno", delayed_ack = { every = 1 }')
+
+
+@pytest.mark.parametrize(
+    ("duration", "period", "told"),
+    [("51.2 ms", "102.4 ms", "of the polls met a station"), ("7 ms", "10 s", "hardly any effect")],
+)
+def test_contention_free_periods_without_use_are_told(
+    duration: str, period: str, told: str
+) -> None:
+    polled = {"mac.pcf": {}, "mac.pcf.max_duration": duration, "mac.pcf.interval": period}
+    result = simulate(loads(WEB.format(duration="5 s", replications=2, mean="20 kB")).vary(polled))
+
+    assert any(told in sentence for sentence in cautions(result))

@@ -8,6 +8,7 @@ and the speed of n transfers is C_n of (12). How the same looks with paper H's s
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,8 +16,8 @@ import numpy as np
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
 from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card, Origin
-from airtcp.predict.effective import arrival_rate, not_poisson, unequal_shares
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.effective import arrival_rate, near_one, not_poisson, unequal_shares
 from airtcp.predict.jobs import of_arrivals
 from airtcp.predict.keys import ALIKE, TRANSFERS
 from airtcp.predict.transfers import Transfers
@@ -78,10 +79,10 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
         *unequal_shares(transfers),
     ]
     with answers.attempt(_SOURCE):
-        _open(transfers, _CARD.origin(_SOURCE, broken), answers)
+        _open(transfers, broken, answers)
 
 
-def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:
+def _open(transfers: Transfers, broken: Sequence[str], answers: Answers) -> None:
     rate, jobs = arrival_rate(transfers), of_arrivals(transfers)
     capacities, service_s = jobs.capacities_bps, jobs.service_s
     busiest = float(stable_load("load (arrivals times size over capacity)", jobs.load(rate)))
@@ -95,7 +96,7 @@ def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:
     sojourn = float(said.mean_sojourn_s) + setup
     goodput = 8.0 * transfers.mean_size_bytes * rate
     answers.add(
-        origin,
+        _CARD.origin(_SOURCE, [*broken, *near_one(busiest)]),
         {
             "transfer_time_s": sojourn - transfers.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,

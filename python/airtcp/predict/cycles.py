@@ -97,8 +97,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     with answers.attempt("B, section 2"):
         _unhindered(connections, answers)
     if connections.uploads == connections.count and connections.alone:
-        saturated = connections.smallest_window > 1
-        if saturated:
+        # Behind a wire the windows may wait there, and nobody contends on the air.
+        at_the_access_point = not any(scenario.path_links(flow) for flow in connections.flows)
+        if connections.smallest_window > 1 and at_the_access_point:
             simultaneous.predict(connections.count, scenario.phy.cw_min + 1, answers)
 
 

@@ -180,6 +180,8 @@ _SMALL_WINDOW: Final = 8
 #: States of a distribution below this probability are left out at its end.
 _NEGLIGIBLE: Final = 1e-9
 _MOST_STATES: Final = 1000
+#: The load from which 1 % of capacity is 9 % of time or more.
+_NEAR: Final = 0.9
 #: Independent streams of arrivals that together are nearly a Poisson process.
 _MANY: Final = 20
 
@@ -262,6 +264,16 @@ def arrival_rate(transfers: Transfers) -> float:
     return connections.count * transfers.over_flows(lambda flow: 1.0 / interarrival(flow).mean())
 
 
+def near_one(load: float) -> Iterator[str]:
+    """Say what becomes of times at a load near 1."""
+    if load >= _NEAR:
+        yield (
+            f"a load well below 1; here it is {load:.3g}, where 1 % more of it makes times "
+            f"{load / (1.0 - load):.2g} % longer: they are off by that many times what the "
+            f"capacity is off; {wording.UNKNOWN}"
+        )
+
+
 def not_poisson(transfers: Transfers) -> Iterator[str]:
     """Say what becomes of a Poisson process where intervals are not exponential."""
     laws = [interarrival(flow) for flow in transfers.connections.flows]
@@ -317,6 +329,7 @@ def _open(
     rho = float(stable_load("rho_eff", rate_per_s * service.est_s))
     sojourn = float(mean_sojourn(service.est_s, rho))
     bits = 8.0 * transfers.mean_size_bytes * rate_per_s
+    broken = [*broken, *near_one(rho)]
     states = np.arange(_MOST_STATES)
     pi = np.asarray(number_distribution(states, rho))
     answers.add(

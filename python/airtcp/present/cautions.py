@@ -19,6 +19,10 @@ ONE_RUN: Final = "one replication has no interval: nothing says how far chance g
 
 #: From this part of the measured time on, transfers are long: many do not end in it.
 LONG_TRANSFERS: Final = 0.05
+#: Below this part of all exchanges, contention-free periods have hardly any effect.
+_HARDLY: Final = 0.01
+#: From this part of polls without an answer on, most of a contention-free period is lost.
+_MOSTLY: Final = 0.9
 #: All transfers take so many times what those take that ended, before that is said.
 _MISSING_TIME: Final = 1.1
 
@@ -50,6 +54,8 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
             f"progress as there were a transfer takes {quantity(expected, 's', 3)} (Little's law): "
             "the longest had not ended and are missing; simulate longer, or ask for percentiles"
         )
+    if result.scenario.mac.pcf is not None:
+        sentences += _polling(simulation.counts)
     if simulation.replications == 1:
         sentences.append(ONE_RUN)
     wide = [
@@ -64,6 +70,23 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
             f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
         )
     return sentences
+
+
+def _polling(counts: Mapping[str, int]) -> list[str]:
+    """Say that contention-free periods carry next to nothing, or that most polls are in vain."""
+    carried, exchanges = counts["contention_free_exchanges"], counts["mac_exchanges"]
+    if not exchanges or carried < _HARDLY * exchanges:
+        return [
+            f"contention-free periods carried {carried} of {exchanges} exchanges: mac.pcf has "
+            "hardly any effect here; a shorter interval or a longer max_duration gives it more"
+        ]
+    polls, vain = counts["polls"], counts["polls_without_data"]
+    if vain > _MOSTLY * polls:
+        return [
+            f"{percent(vain / polls)} of the polls met a station that had nothing to send: "
+            "contention-free periods cost time here that contention would not"
+        ]
+    return []
 
 
 def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
