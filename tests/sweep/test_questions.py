@@ -242,3 +242,13 @@ def wait_for_work(pid: int) -> None:
 def test_an_error_in_a_question_is_one(found: Results) -> None:
     with pytest.raises(QuestionError, match=r"^--sql: Parser Error: [^\n]*$"):
         found.sql("SELECT 1 +")
+
+
+def test_a_query_says_nothing_on_stderr(store: Path) -> None:
+    """DuckDB's binding would name all its objects as leaked if no garbage was collected."""
+    query = ["results", str(store), "--sql", "SELECT count(*) AS n FROM results"]
+    done = subprocess.run(
+        [sys.executable, "-m", "airtcp", *query], capture_output=True, text=True, check=True
+    )
+
+    assert (done.stdout.split(), done.stderr) == (["n", "2"], "")

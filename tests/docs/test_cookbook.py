@@ -1,0 +1,78 @@
+"""Each entry of docs/guide/traffic.md is one of a scenario, and docs/guide/limits.md is right."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import loads
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide"
+TRAFFIC = (GUIDE / "traffic.md").read_text("utf-8")
+LIMITS = (GUIDE / "limits.md").read_text("utf-8")
+ENTRIES = re.findall(r"(?m)^\| [^|]* \| `(\{ stations = .*)` \|$", TRAFFIC)
+MEASURED = re.findall(r"(?m)^\| [^|]* \| `((?:size|application) = .*)` \|$", TRAFFIC)
+LOG = '1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 {} "-" "-"\n'
+CELL = """
+phy = {{ standard = "802.11ax" }}
+stations = [{{ name = "laptop", count = 2 }}]
+flows = [{entry}]
+run = {{ warmup = "0 s", duration = "2 s", replications = 1 }}
+"""
+
+
+def test_the_pages_have_their_tables() -> None:
+    assert (len(ENTRIES), len(MEASURED)) == (16, 4)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_is_one_of_a_scenario_and_sends(entry: str) -> None:
+    """Two seconds are enough for traffic without pauses; readers think for up to two minutes."""
+    scenario = loads(CELL.format(entry=entry))
+
+    assert any(
+        airtcp.simulate(scenario.vary({"run.duration": duration})).simulation.counts[
+            "mac_exchanges"
+        ]
+        for duration in ("2 s", "2 min")
+    )
+
+
+@pytest.mark.parametrize("written", MEASURED)
+def test_what_was_measured_may_be_named(written: str, tmp_path: Path) -> None:
+    (tmp_path / "access.log").write_text("".join(map(LOG.format, (100, 900, 5000))), "utf-8")
+    (tmp_path / "sizes.csv").write_text("bytes\n100\n900\n", "utf-8")
+    written = written.replace("access.log.gz", "access.log")
+    if written.startswith("size"):
+        written = f'application = {{ kind = "web", think_time = "1 s", {written} }}'
+    entry = f'{{ stations = "laptop", direction = "download", {written} }}'
+
+    assert loads(CELL.format(entry=entry), base=tmp_path).flows
+
+
+def test_a_neighbour_takes_air() -> None:
+    (text,) = re.findall(r"(?ms)^```toml\n(.*?)^```$", LIMITS)
+    crowded = loads(text)
+    (change,) = re.findall(r"diff neighbour.toml --set ([\w.]+)=\"1 kb/s\"", LIMITS)
+    found = airtcp.diff(crowded, crowded.vary({change: "1 kb/s"}), replications=2)
+
+    mine = found.groups["laptop"]["all"]["goodput_bps"]
+    assert mine.difference.low is not None
+    assert mine.difference.low > 0
+
+
+@pytest.mark.parametrize(
+    ("table", "key"), [("phy", "ofdma"), ("phy", "mu_mimo"), ("mac", "twt"), (None, "cells")]
+)
+def test_a_key_of_what_is_not_modelled_is_refused(table: str | None, key: str) -> None:
+    scenario: dict[str, Any] = {
+        "phy": {"standard": "802.11ax"},
+        "mac": {},
+        "stations": [{"name": "a", "count": 1, "traffic": ["web"]}],
+    }
+    (scenario if table is None else scenario[table])[key] = True
+
+    with pytest.raises(ScenarioError, match=f"{key}: unknown key; allowed:"):
+        airtcp.load(scenario)

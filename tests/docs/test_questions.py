@@ -1,0 +1,224 @@
+"""Each chapter of docs/guide/questions.md: its commands work, and its answer is the right one.
+
+A chapter's files are written, its commands are run line by line in a folder of its own, and what it
+says is compared with what came out. Commands that take long are run shorter where the answer stays.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.scenario import load
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "questions.md").read_text("utf-8")
+CHAPTERS = {
+    re.findall(r"\(([\w-]+)\)=$", before.strip())[-1]: chapter
+    for before, chapter in zip(
+        re.split(r"(?m)^## .*$", PAGE)[:-1], re.split(r"(?m)^## .*$", PAGE)[1:], strict=True
+    )
+}
+#: The most that anybody does: a file, or a command.
+MOST_STEPS = 4
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", CHAPTERS[name])
+
+
+def answer(name: str) -> str:
+    (text,) = re.findall(r"(?ms)^\*\*Answer\.\*\* (.*?)\n\n", CHAPTERS[name] + "\n\n")
+    return " ".join(text.split())
+
+
+def files(name: str, folder: Path) -> None:
+    """Writes the files of a chapter."""
+    for text in blocks(name, "toml"):
+        (file,) = re.findall(r"\A# (\S+\.toml)\n", text)
+        (folder / file).write_text(text, encoding="utf-8")
+
+
+def run(line: str, folder: Path) -> str:
+    """The command's stdout. Its status must be 0, and no line of stderr is one of Python's."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", line],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    assert not re.search("Traceback|leaked", done.stderr)
+    return done.stdout
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., list[Any]]:
+    """Runs the commands of a chapter, and gives what they say; `run` and `diff` give JSON."""
+
+    def of(name: str, simulate: str = "") -> list[Any]:
+        files(name, tmp_path)
+        lines = [line for text in blocks(name, "sh") for line in text.splitlines()]
+        said: list[Any] = []
+        for line in lines:
+            if re.match("airtcp (run|diff) ", line):
+                said.append(as_json(line, tmp_path))
+            else:
+                more = simulate if line.startswith("airtcp simulate ") else ""
+                said.append(run(f"{line} {more}", tmp_path))
+        return said
+
+    return of
+
+
+def as_json(line: str, folder: Path) -> Any:
+    return json.loads(run(f"{line} --json", folder))
+
+
+def test_every_chapter_has_an_answer_and_few_steps() -> None:
+    for name, text in CHAPTERS.items():
+        commands = [line for language in ("sh", "text") for line in blocks(name, language)]
+        steps = len(blocks(name, "toml")) + sum(len(one.splitlines()) for one in commands)
+        assert steps <= MOST_STEPS, name
+        assert answer(name)
+        assert "**What to do.** " in text
+
+
+def test_how_many_laptops(ask: Callable[..., list[Any]]) -> None:
+    (said,) = ask("how-many")
+
+    assert " ".join(said.splitlines()[0].split()) == answer("how-many")
+
+
+def test_uneven_uploads(ask: Callable[..., list[Any]]) -> None:
+    (found,) = ask("uneven-uploads")
+
+    problem, *_ = found["advice"]
+    remedy, *_ = problem["remedies"]
+    assert (problem["problem"], remedy["name"]) == ("starving", "ack-priority")
+    assert found["simulation"]["metrics"]["ap_queue_drop_probability"]["mean"] > 0.5
+    assert "more than half of them" in answer("uneven-uploads")
+    before, after = remedy["before"]["mean"], remedy["after"]["mean"]
+    assert f"The fairness index of Jain is {before:.2f}." in answer("uneven-uploads")
+    assert f"with a fairness index of {after:.3f}" in CHAPTERS["uneven-uploads"]
+
+
+def test_an_own_log(ask: Callable[..., list[Any]]) -> None:
+    found = ask("own-log")[-1]["simulation"]
+
+    assert found["airtime"]["idle"] > 0.9
+    times = {key: one["mean"] for key, one in found["metrics"].items() if "time_p" in key}
+    assert times["transfer_time_p50_s"] < 0.01
+    assert times["transfer_time_p99_s"] > 0.5
+
+
+def test_a_far_phone(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
+    _, home, found = ask("far-phone")
+    a, b = (found["metrics"]["goodput_bps"][end]["mean"] / 1e6 for end in "ab")
+    phone = found["groups"]["phone"]["all"]["goodput_bps"]
+    lost = [phone[end]["mean"] / 1e6 for end in "ab"]
+
+    said = answer("far-phone")
+    assert f"{a:.0f} Mb/s together" in said
+    assert f"it is {b:.0f} Mb/s" in said
+    assert f"from {lost[0]:.0f} to {lost[1]:.0f} Mb/s" in said
+    share = home["simulation"]["groups"]["phone"]["all"]["airtime_share"]["mean"]
+    assert 0.78 < share < 0.86
+    nearer = load(tmp_path / "home-wifi6.toml").vary({"stations.phone.mcs": 4})
+    goodput = airtcp.simulate(nearer, replications=1).simulation.metrics["goodput_bps"]
+    assert goodput.mean > 3 * a * 1e6
+
+
+def test_latency_under_load(ask: Callable[..., list[Any]]) -> None:
+    found, compared = ask("latency-under-load")
+    problem, *_ = found["advice"]
+    remedy, *_ = problem["remedies"]
+    assert (problem["problem"], remedy["name"]) == ("latency", "managed-queue")
+    assert "tc" in remedy["apply"]
+
+    metrics = compared["metrics"]
+    a, b = (metrics["path_rtt_s"][end]["mean"] * 1e3 for end in "ab")
+    goodput = [metrics["goodput_bps"][end]["mean"] for end in "ab"]
+    assert f"takes {a:.0f} ms there and back" in answer("latency-under-load")
+    assert f"to {b:.0f} ms at the same goodput" in CHAPTERS["latency-under-load"]
+    assert goodput[1] == pytest.approx(goodput[0], rel=0.02)
+
+
+def test_two_thousand_runs(tmp_path: Path) -> None:
+    files("uneven-uploads", tmp_path)
+    sweep, query, plot = blocks("two-thousand", "text")[0].splitlines()
+    assert "100 points, 2,000 runs" in run(f"{sweep} --dry-run", tmp_path)
+    # Four replications of every fifth cell tell the same.
+    short = sweep.replace("step = 1", "step = 5").replace("--replications 20", "--replications 4")
+    run(short, tmp_path)
+
+    fair = {int(row["ap.queue.limit"]): row["avg(jain_index)"] for row in as_json(query, tmp_path)}
+    assert min(fair, key=fair.__getitem__) == 10
+    assert min(fair[100], fair[200]) > 0.95 > fair[50]
+    run(plot, tmp_path)
+    assert "<svg" in (tmp_path / "fairness.svg").read_text("utf-8")
+
+
+def test_a_figure_of_a_paper(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
+    ask("paper-figure")
+    sweep = blocks("paper-figure", "sh")[0].splitlines()[1]
+    run(sweep.replace("--to paper", "--to twenty").replace("count=40", "count=20"), tmp_path)
+    best = {}
+    for store in ("paper", "twenty"):
+        found = airtcp.results.open(tmp_path / store)
+        axis = found.column("cw_min")
+        rows = found.sql(
+            f'SELECT "{axis}" AS cw, avg(goodput_bps) AS mean FROM results GROUP BY ALL '
+            "ORDER BY mean DESC"
+        ).to_pylist()
+        best[store] = rows[0]["cw"]
+
+    assert f"{best['paper']} is best for forty stations" in answer("paper-figure")
+    assert f"where {best['twenty']} is for twenty" in answer("paper-figure")
+    assert "<svg" in (tmp_path / "cwmin.svg").read_text("utf-8")
+
+
+def test_a_notebook(tmp_path: Path) -> None:
+    run("airtcp example home-wifi6", tmp_path)
+    (text,) = blocks("notebook", "python")
+    (tmp_path / "cells.py").write_text(text, encoding="utf-8")
+    said = run(f"{sys.executable} cells.py", tmp_path)
+
+    rises = {
+        name: float(value) / 1e9
+        for name, value in re.findall(r"(?m)^(oldest|airtime) +([\d.e+]+)$", said)
+    }
+    told = f"from {rises['oldest']:.2f} to {rises['airtime']:.2f} Gb/s"
+    assert told in answer("notebook")
+
+
+def test_windows_and_frames(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
+    ask("windows", simulate="--set run.duration=2s --set run.warmup=0s")
+
+    header, *rows = (tmp_path / "moves.csv").read_text("utf-8").splitlines()
+    assert {"cwnd_bytes", "srtt_s", "queue_packets"} <= set(header.replace('"', "").split(","))
+    assert len(rows) > 20 * 20
+    # The magic number of a capture with nanoseconds or microseconds.
+    assert (tmp_path / "air.pcap").read_bytes()[:4].hex() in {"4d3cb2a1", "d4c3b2a1"}
+
+
+def test_two_and_ten_stations(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
+    ask("dcf")
+    assert (tmp_path / "two.pcap").stat().st_size > 1000
+    cell = load(tmp_path / "saturated-stations.toml")
+    collide = [
+        airtcp.simulate(cell.vary({"stations.sensor.count": count}), replications=2)
+        .simulation.metrics["collision_probability"]
+        .mean
+        for count in (2, 10)
+    ]
+
+    shown = " to ".join(f"{100 * (one or 0.0):.0f}" for one in collide)
+    assert f"collisions grow from {shown} % of all attempts" in CHAPTERS["dcf"]
