@@ -152,6 +152,22 @@ def test_a_broken_link_says_so(opened: Any, fragment: str) -> None:
     assert "link is broken" in page.page.locator(".problem").inner_text()
 
 
+def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened: Any) -> None:
+    page = opened(packed({"changes": {"stations.laptop.count": 3}}))
+    page.answer()
+    assert page.page.locator("#example").input_value() == "web-hotspot"
+    # A link of today names what it shows.
+    page = opened()
+    page.answer()
+    assert page.page.locator("#example").input_value() == "office-wifi6"
+    page.page.select_option("#example", "home-wifi6")
+    page.page.wait_for_timeout(300)
+    page.page.select_option("#example", "office-wifi6")
+    again = opened(link(page))
+    again.answer()
+    assert again.page.locator("#example").input_value() == "office-wifi6"
+
+
 def packed(state: dict[str, Any]) -> str:
     """A state behind the # of an address, as the page packs it."""
     packer = zlib.compressobj(wbits=-15)
@@ -301,7 +317,7 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
 
 
 def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
-    page = opened()
+    page = opened(packed({"example": "web-hotspot"}))
     page.answer()
     line = '10.0.0.1 - - [10/Oct/2025:13:55:36 +0000] "GET / HTTP/1.1" 200 {}\n'
     put(page, "".join(line.format(size) for size in (20000, 40000)), "my.log")
@@ -455,9 +471,8 @@ def test_a_view_may_be_chosen_before_there_is_an_answer(opened: Any) -> None:
 
 
 def test_the_keyboard_is_enough(opened: Any) -> None:
-    page = opened()
+    page = opened(packed({"example": "persistent-downloads"}))
     page.answer()
-    page.page.select_option("#example", "persistent-downloads")
     page.page.locator('.controls [data-path="stations.station.count"]').wait_for()
     page.page.evaluate("document.activeElement.blur()")
     page.page.keyboard.press("Tab")

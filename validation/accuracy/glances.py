@@ -71,10 +71,10 @@ def scenarios() -> dict[str, ResolvedScenario]:
 
 
 def points(names: list[str] | None = None) -> Iterator[Point]:
-    """Look at scenarios, all by default, and set what is seen beside the long runs."""
+    """Look at scenarios, all with a long run by default, and set what is seen beside that."""
     stored = json.loads(STORED.read_text("utf-8"))
     for name, scenario in scenarios().items():
-        if names is not None and name not in names:
+        if name not in (stored if names is None else names):
             continue
         seen = glance(scenario).metrics
         for metric, (mean, half_width) in stored[name]["metrics"].items():

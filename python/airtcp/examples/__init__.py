@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Example", "directory", "examples"]
 
+#: The examples that come first, in the order in which a reader wants them. Those of the papers, on
+#: 802.11b, follow by name.
+_FIRST = (
+    "office-wifi6",
+    "home-evening",
+    "cafe-wifi6",
+    "class-wifi6",
+    "warehouse-wifi4",
+    "home-wifi6",
+    "office-wifi5",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -26,11 +38,12 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """The examples that come with the package, by name."""
-    return sorted(
-        (_read(file) for file in directory().iterdir() if file.name.endswith(".toml")),
-        key=lambda item: item.name,
-    )
+    """The examples that come with the package: networks of today, then those of the papers."""
+    found = {
+        item.name: item
+        for item in (_read(file) for file in directory().iterdir() if file.name.endswith(".toml"))
+    }
+    return [found[name] for name in dict.fromkeys((*_FIRST, *sorted(found)))]
 
 
 def directory() -> Traversable:

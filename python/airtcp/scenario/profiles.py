@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, Final, Literal
 
 #: What users wait for, as `purpose` of a flow says it.
@@ -120,5 +120,4 @@ def _flows(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 @cache
 def _records() -> Mapping[str, Any]:
-    text = resources.files("airtcp.scenario").joinpath(_FILE).read_text("utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads((Path(__file__).parent / _FILE).read_text("utf-8"))

@@ -230,9 +230,7 @@ def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             continue  # it has no key path before it has a name
         path = f"flows.{name}"
         section = f"Traffic: {name}"
-        directions = [("download", "download"), ("upload", "upload")]
-        if APPLICATIONS[_kind(entry, flow)].over_udp:
-            directions.append(("both", "both"))
+        directions = [(word, word) for word in _directions(entry, flow)]
         direction = entry.get("direction")
         yield choice(
             section, f"{path}.direction", "Direction", direction, f"{direction}", directions
@@ -241,6 +239,18 @@ def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         if flow.tcp is not None:
             marked = any(map(_marks, _queues(scenario, flow)))
             yield from tcp_fields(entry, flow, f"TCP: {name}", f"{path}.tcp", marked=marked)
+
+
+def _directions(entry: Mapping[str, Any], flow: Flow) -> list[str]:
+    """The directions that the application of a flow can have."""
+    if getattr(flow.application, "page", None) is not None:
+        return ["download"]
+    kind = _kind(entry, flow)
+    return ["download", "upload", *(["both"] if _has_both(kind) else [])]
+
+
+def _has_both(kind: str) -> bool:
+    return kind == "bulk" or APPLICATIONS[kind].over_udp
 
 
 def _entries(
@@ -273,12 +283,13 @@ def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) 
     options = [
         (now if kind == present else one.offered, one.label)
         for kind, one in APPLICATIONS.items()
-        if one.offered is not None and (one.over_udp or entry["direction"] != "both")
+        if one.offered is not None and (_has_both(kind) or entry["direction"] != "both")
     ]
     if APPLICATIONS[present].offered is None:
         options.append((now, APPLICATIONS[present].label))
     field = choice(section, path, "Application", now, present, options)
-    tcp = f"{path.removesuffix('.application')}.tcp"
+    entry_path = path.removesuffix(".application")
+    tcp = f"{entry_path}.tcp"
     for option in field["options"]:
         # A flow of UDP has no TCP; what the file says of it comes back with another application.
         kind = present if option["value"] is now else option["value"]["kind"]
@@ -286,6 +297,10 @@ def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) 
             option["back"] = [tcp]
         elif "tcp" in entry:
             option["also"] = [tcp]
+        if kind != present:
+            # Side by side are flows of TCP, and other traffic is waited for otherwise.
+            gone = [key for key in ("connections", "purpose") if key in entry]
+            option["also"] = option.get("also", []) + [f"{entry_path}.{key}" for key in gone]
     yield field
     laws = (
         ("size", "Mean size", _SIZES),

@@ -5,7 +5,7 @@ const VERSION = "1";
 const VIEWS = ["explore", "plan", "timeline", "papers", "store"];
 
 export const FIRST = {
-  example: "web-hotspot", text: null, changes: {}, stations: null, files: {},
+  example: "office-wifi6", text: null, changes: {}, stations: null, files: {},
   view: "explore", axis: null, metric: null, remedies: [],
   until: "p90 transfer_time > 2 s", planAxis: null, paper: null, paperValues: {},
   timeline: { at: 0, begin: 1000, length: 20 },
@@ -18,10 +18,13 @@ export function source(state) {
   return { example: text === null ? example : null, text, changes, stations, files };
 }
 
-/** A state as text for an address. */
+/** What a link means that names no example: the first one of the pages that made such links. */
+const UNNAMED = "web-hotspot";
+
+/** A state as text for an address. It names its example, whichever comes first later. */
 export async function encode(state) {
   const kept = Object.fromEntries(Object.entries(state).filter(([name, value]) =>
-    JSON.stringify(value) !== JSON.stringify(FIRST[name])));
+    name === "example" || JSON.stringify(value) !== JSON.stringify(FIRST[name])));
   const bytes = new TextEncoder().encode(JSON.stringify(kept));
   return `${VERSION}${base64(await through(bytes, new CompressionStream("deflate-raw")))}`;
 }
@@ -37,7 +40,7 @@ export async function decode(text) {
   } catch {
     throw new Error("This link is broken: what is behind its # cannot be read. Shown is the first scenario instead.");
   }
-  const state = { ...structuredClone(FIRST), ...(isTable(kept) ? kept : {}) };
+  const state = { ...structuredClone(FIRST), example: UNNAMED, ...(isTable(kept) ? kept : {}) };
   if (!valid(state)) {
     throw new Error("This link is broken: it is of no scenario. Shown is the first scenario instead.");
   }
