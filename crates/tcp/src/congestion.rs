@@ -159,6 +159,14 @@ macro_rules! controller {
     };
 }
 
+impl AnyController {
+    /// Does as [`Controller::on_ack`], in a call.
+    #[inline(never)]
+    fn on_ack_apart(&mut self, window: &mut Window, moment: Moment<'_>, delivery: Delivery) {
+        self.on_ack(window, &moment, delivery);
+    }
+}
+
 impl Controller for AnyController {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {

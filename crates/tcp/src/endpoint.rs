@@ -203,14 +203,29 @@ impl Endpoint {
             (None, AckOwed::Now) => (self.sender.tcb.snd_nxt(), 0, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
+        let pushes = self.sender.takes_push();
+        Some((self.say(config, now, (seq, len), pushes, sacks), more))
+    }
+
+    /// Returns a segment with these numbers and all that the receiver has to say, which asks for an acknowledgment if it
+    /// `pushes`.
+    #[inline(always)]
+    fn say(
+        &mut self,
+        config: &Config,
+        now: Time,
+        (seq, len): (u64, u32),
+        pushes: bool,
+        sacks: &mut SegmentOptions,
+    ) -> Segment {
         let mut segment = self.segment(now, seq, len);
-        if self.sender.takes_push() {
+        if pushes {
             segment.flags = segment.flags | Flags::PSH;
         }
         if len == 0 && self.receiver.has_gap() {
             segment.flags = self.with_sack(config, segment, sacks).flags;
         }
-        Some((segment, more))
+        segment
     }
 
     /// Tells whether it is sure that nothing is to be sent: all that was written is acknowledged, and no

@@ -14,6 +14,8 @@ const MAX_SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 /// Options under way at once between two ends; segments beyond that have none. A list of blocks is
 /// advice, and the next one says the same, and so do timestamps.
 const MAX_OPTIONS: usize = 1 << 16;
+/// The options for which there is room at first.
+const FIRST_OPTIONS: usize = 4;
 /// The place after all that there can be.
 const NO_PLACE: u32 = u32::MAX;
 
@@ -153,7 +155,7 @@ impl SegmentOptions {
 
     /// Takes a place for options that are about to be sent; `None` if all are taken.
     #[inline]
-    fn keep(&mut self, timestamps: Timestamps) -> Option<u16> {
+    pub(crate) fn keep(&mut self, timestamps: Timestamps) -> Option<u16> {
         let slot = self.free;
         match self.stamps.get_mut(slot as usize) {
             Some(free) => {
@@ -166,15 +168,19 @@ impl SegmentOptions {
         }
     }
 
+    /// Does as [`Self::keep`] where no place is free: makes twice as many.
     #[cold]
     #[inline(never)]
     fn keep_in_new_place(&mut self, timestamps: Timestamps) -> Option<u16> {
-        if self.stamps.len() == MAX_OPTIONS {
-            return None;
-        }
-        self.stamps.push(timestamps);
+        let taken = self.stamps.len();
+        let places = (2 * taken).clamp(FIRST_OPTIONS, MAX_OPTIONS);
+        // Each new place is linked to the one behind it, and the last one to none.
+        let next = |place| if place + 1 < places { place as u32 + 1 } else { NO_PLACE };
+        self.stamps.extend((taken..places).map(|place| Timestamps { value: next(place), echo: 0 }));
+        let free = self.stamps.get_mut(taken)?;
+        self.free = std::mem::replace(free, timestamps).value;
         self.under_way += 1;
-        Some((self.stamps.len() - 1) as u16)
+        Some(taken as u16)
     }
 
     /// Returns the rare options in this place.
@@ -235,7 +241,7 @@ mod tests {
         let third = options.attach(ACK, &[block(40), block(50), block(60)], None);
         assert_eq!(options.blocks(&second), [block(20), block(30)]);
         assert_eq!(options.blocks(&third), [block(40), block(50), block(60)]);
-        assert_eq!((options.under_way(), options.stamps.len()), (2, 2));
+        assert_eq!((options.under_way(), third.slot()), (2, first.slot()));
     }
 
     #[test]

@@ -158,15 +158,21 @@ impl Sender {
         self.recovery.takes_push()
     }
 
-    /// Does as [`Self::poll_transmit`] for segments with timestamps.
+    /// Does as [`Self::poll_transmit`] for segments with timestamps, and tells also whether the segment asks for an
+    /// acknowledgment.
     #[inline(always)]
-    pub(crate) fn poll_stamped(&mut self, config: &Config, now: Time) -> SentSegment {
+    pub(crate) fn poll_stamped(
+        &mut self,
+        config: &Config,
+        now: Time,
+    ) -> Option<(u64, NonZeroU32, bool, bool)> {
         let Self { recovery, tcb } = self;
-        if let Recovery::Rack(rack) = recovery {
-            let (sent, more) = rack.poll(tcb, config, now, tcb.peer_window(config))?;
-            return some_data(sent, more);
-        }
-        self.poll_apart(config, now)
+        let Recovery::Rack(rack) = recovery else {
+            let (seq, len, more) = self.poll_apart(config, now)?;
+            return Some((seq, len, more, false));
+        };
+        let ((seq, len), more) = rack.poll(tcb, config, now, tcb.peer_window(config))?;
+        Some((seq, NonZeroU32::new(len)?, more, rack.buffer.takes_push()))
     }
 
     #[inline(never)]

@@ -99,11 +99,11 @@ impl Cubic {
 
     /// Lets the window grow by sections 4.2 to 4.5, in whole bytes.
     #[inline(never)]
-    fn grow_along_curve(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+    fn grow_along_curve(&mut self, window: &mut Window, moment: Moment<'_>, delivery: Delivery) {
         let smss = f64::from(moment.config.mss);
         let cwnd = window.cwnd as f64 / smss;
         let acked = delivery.acked as f64 / smss;
-        let growth = self.growth(moment, cwnd + self.fraction, acked) + self.fraction;
+        let growth = self.growth(&moment, cwnd + self.fraction, acked) + self.fraction;
         let bytes = (growth * smss) as u64;
         self.fraction = growth - bytes as f64 / smss;
         window.cwnd = window.cwnd.saturating_add(bytes);
@@ -127,22 +127,14 @@ impl Cubic {
         self.fraction = 0.0;
     }
 
-    #[inline]
-    fn grow_in_steps(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
-        let smss = u64::from(moment.config.mss);
-        let acked = delivery.acked.div_ceil(smss);
-        let gained = self.steps.growth(moment.now, window.cwnd / smss, self.w_max, acked);
-        window.cwnd = window.cwnd.saturating_add(gained * smss);
-    }
-
-    fn end_stage(&mut self) {
-        self.epoch = None;
-        self.steps.end_stage();
-    }
-}
-
-impl Controller for Cubic {
-    fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+    /// Does as [`Controller::on_ack`].
+    #[inline(always)]
+    pub(crate) fn on_ack_in_line(
+        &mut self,
+        window: &mut Window,
+        moment: Moment<'_>,
+        delivery: Delivery,
+    ) {
         if let Some(rtt) = delivery.rtt {
             let least = self.steps.least_rtt;
             self.steps.least_rtt = Some(least.map_or(rtt, |least| least.min(rtt)));
@@ -160,6 +152,25 @@ impl Controller for Cubic {
         } else {
             self.grow_along_curve(window, moment, delivery);
         }
+    }
+
+    #[inline(always)]
+    fn grow_in_steps(&mut self, window: &mut Window, moment: Moment<'_>, delivery: Delivery) {
+        let smss = u64::from(moment.config.mss);
+        let acked = delivery.acked.div_ceil(smss);
+        let gained = self.steps.growth(moment.now, window.cwnd / smss, self.w_max, acked);
+        window.cwnd = window.cwnd.saturating_add(gained * smss);
+    }
+
+    fn end_stage(&mut self) {
+        self.epoch = None;
+        self.steps.end_stage();
+    }
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+        self.on_ack_in_line(window, *moment, delivery);
     }
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {

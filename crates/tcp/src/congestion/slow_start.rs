@@ -87,20 +87,7 @@ impl Watched {
 
 impl Controller for Watched {
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
-        let is_slow_start = window.cwnd < window.ssthresh;
-        match &mut self.watch {
-            Watch::Hystart(hystart) => {
-                hystart.on_ack(window, moment, delivery, is_slow_start);
-                self.controller.on_ack(window, moment, delivery);
-            }
-            Watch::PlusPlus(plus_plus) if is_slow_start => {
-                plus_plus.on_ack(window, moment, delivery);
-                if window.cwnd >= window.ssthresh {
-                    self.watch = Watch::Over;
-                }
-            }
-            Watch::PlusPlus(_) | Watch::Over => self.controller.on_ack(window, moment, delivery),
-        }
+        self.on_ack_in_line(window, *moment, delivery);
     }
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
@@ -123,6 +110,32 @@ impl Controller for Watched {
 }
 
 impl Watched {
+    /// Does as [`Controller::on_ack`]. What is rare gets copies in calls, so that nothing of the rest has to lie in memory.
+    #[inline(always)]
+    pub(crate) fn on_ack_in_line(
+        &mut self,
+        window: &mut Window,
+        moment: Moment<'_>,
+        delivery: Delivery,
+    ) {
+        let is_slow_start = window.cwnd < window.ssthresh;
+        match &mut self.watch {
+            Watch::Hystart(hystart) => hystart.on_ack(window, moment, delivery, is_slow_start),
+            Watch::PlusPlus(plus_plus) if is_slow_start => {
+                plus_plus.on_ack(window, moment, delivery);
+                if window.cwnd >= window.ssthresh {
+                    self.watch = Watch::Over;
+                }
+                return;
+            }
+            Watch::PlusPlus(_) | Watch::Over => {}
+        }
+        match &mut self.controller {
+            AnyController::Cubic(cubic) => cubic.on_ack_in_line(window, moment, delivery),
+            other => other.on_ack_apart(window, moment, delivery),
+        }
+    }
+
     /// Ends at a loss: RFC 9406 section 4.2, "If loss or ECN-marking is observed at any time during standard slow
     /// start or CSS, enter congestion avoidance". Linux watches the slow start after a timeout, too.
     fn end(&mut self) {
@@ -145,11 +158,11 @@ struct Hystart {
 }
 
 impl Hystart {
-    #[inline]
+    #[inline(always)]
     fn on_ack(
         &mut self,
         window: &mut Window,
-        moment: &Moment<'_>,
+        moment: Moment<'_>,
         delivery: Delivery,
         is_slow_start: bool,
     ) {
@@ -172,7 +185,7 @@ impl Hystart {
     fn watch_round(
         &mut self,
         window: &mut Window,
-        moment: &Moment<'_>,
+        moment: Moment<'_>,
         delivery: Delivery,
         (rtt, least): (Duration, Duration),
     ) {
@@ -219,7 +232,7 @@ struct PlusPlus {
 
 impl PlusPlus {
     #[inline(never)]
-    fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+    fn on_ack(&mut self, window: &mut Window, moment: Moment<'_>, delivery: Delivery) {
         let config = moment.config;
         if self.round.as_ref().is_none_or(|round| delivery.una >= round.end) {
             self.last_least = self.round.take().and_then(|round| round.least);

@@ -120,15 +120,42 @@ impl Endpoint {
         now: Time,
         options: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
-        let data = if self.receiver.ack_owed() == AckOwed::Bare {
-            None
-        } else {
-            self.sender.poll_stamped(config, now)
+        let Self { sender, receiver, marks: Some(marks), .. } = self else {
+            return self.poll_aside(config, now, options).map(|segment| (segment, true));
         };
-        let (segment, more) = self.join(config, now, data, options)?;
+        let (owed, next) = (receiver.ack_owed(), sender.tcb.snd_nxt());
+        let data = if owed == AckOwed::Bare { None } else { sender.poll_stamped(config, now) };
+        let (seq, len, more, pushes) = match (data, owed) {
+            (Some((seq, len, more, pushes)), _) => (seq, len.get(), more, pushes),
+            (None, AckOwed::Bare) => (next, 0, true, false),
+            (None, AckOwed::Now) => (next, 0, false, false),
+            (None, AckOwed::None | AckOwed::Until(_)) => return None,
+        };
+        if sender.tcb.is_closing() || len == 0 && receiver.has_gap() {
+            return Some((self.say_rarely(config, now, (seq, len), pushes, options), more));
+        }
+        sender.tcb.counters.segments_sent += 1;
+        receiver.on_ack_sent(now);
+        let flags = if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK };
+        let segment = Segment { seq, ack: receiver.rcv_nxt(), len, flags };
+        let slot = options.keep(marks.timestamps(now));
+        Some((slot.map_or(segment, |slot| segment.with_stamps_at(slot)), more))
+    }
+
+    /// Returns a segment with timestamps that may have a FIN or SACK blocks beside them.
+    #[cold]
+    #[inline(never)]
+    fn say_rarely(
+        &mut self,
+        config: &Config,
+        now: Time,
+        numbers: (u64, u32),
+        pushes: bool,
+        options: &mut SegmentOptions,
+    ) -> Segment {
+        let segment = self.say(config, now, numbers, pushes, options);
         let stamps = self.marks.as_ref().map(|marks| marks.timestamps(now));
-        let stamped = stamps.map_or(segment, |stamps| options.stamp(segment, stamps));
-        Some((stamped, more))
+        stamps.map_or(segment, |stamps| options.stamp(segment, stamps))
     }
 }
 

@@ -98,11 +98,7 @@ impl Rack {
         let asked_from = if may_wait { LEAST_SEGMENTS } else { LEAST_SEGMENTS + 1 };
         let most = if room < asked_from * mss { LEAST_SEGMENTS } else { self.most(tcb, config) };
         if may_wait && room < most * mss {
-            if tcb.window.cwnd <= tcb.peer_window(config) {
-                // A window that is waited for is full: it may grow (`is_cwnd_limited`).
-                tcb.usage = Usage { most: u64::MAX, until: tcb.snd_nxt };
-            }
-            return false;
+            return Self::wait_for_more(tcb, config);
         }
         // `tcp_cwnd_test`: half a window at most. Nearly always the room, that half and the data are all enough for the most,
         // which takes no division to see.
@@ -115,6 +111,16 @@ impl Rack {
         };
         self.buffer.fill(segments);
         true
+    }
+
+    /// Waits until more may leave: there is no buffer now. A window that is waited for is full, and may grow
+    /// (`is_cwnd_limited`).
+    #[inline(never)]
+    fn wait_for_more(tcb: &mut Tcb, config: &Config) -> bool {
+        if tcb.window.cwnd <= tcb.peer_window(config) {
+            tcb.usage = Usage { most: u64::MAX, until: tcb.snd_nxt };
+        }
+        false
     }
 
     /// Returns the most segments that share a buffer.

@@ -214,11 +214,16 @@ impl Tcb {
     /// all that would be left.
     #[inline]
     pub(super) fn longest(&self, mss: u64, unsent: u64) -> u64 {
-        if self.closing && unsent == mss + 1 { unsent } else { mss.min(unsent) }
+        if self.closing { Self::longest_at_end(mss, unsent) } else { mss.min(unsent) }
+    }
+
+    #[cold]
+    fn longest_at_end(mss: u64, unsent: u64) -> u64 {
+        if unsent == mss + 1 { unsent } else { mss.min(unsent) }
     }
 
     /// Sends the next `len` bytes, new or not: go-back-N.
-    #[inline(always)]
+    #[inline]
     pub(super) fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
         let seq = self.snd_nxt;
         self.snd_nxt += len;
@@ -232,6 +237,18 @@ impl Tcb {
         }
         self.on_data_sent(config, now);
         // `len` is at most one MSS.
+        (seq, len as u32)
+    }
+
+    /// Does as [`Self::transmit`] where all that is sent so is new, and nothing is sent for duplicate acknowledgments.
+    #[inline(always)]
+    pub(super) fn transmit_new(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
+        debug_assert!(self.snd_nxt == self.snd_max, "new data after others that go again");
+        let seq = self.snd_nxt;
+        self.snd_nxt = seq + len;
+        self.snd_max = seq + len;
+        self.rtt.on_sent(now, seq + len);
+        self.on_data_sent(config, now);
         (seq, len as u32)
     }
 
@@ -350,6 +367,22 @@ impl Tcb {
     pub(super) fn grow_by(&mut self, config: &Config, now: Time, delivery: Delivery) {
         let moment = Moment { config, now, rtt: &self.rtt };
         self.controller.on_ack(&mut self.window, &moment, delivery);
+    }
+
+    /// Does as [`Self::grow_by`], with the way of Linux's controller in line.
+    #[inline(always)]
+    pub(super) fn grow_in_line(&mut self, config: &Config, now: Time, delivery: Delivery) {
+        if let AnyController::Watched(watched) = &mut self.controller {
+            let moment = Moment { config, now, rtt: &self.rtt };
+            watched.on_ack_in_line(&mut self.window, moment, delivery);
+        } else {
+            self.grow_apart(config, now, delivery);
+        }
+    }
+
+    #[inline(never)]
+    fn grow_apart(&mut self, config: &Config, now: Time, delivery: Delivery) {
+        self.grow_by(config, now, delivery);
     }
 
     /// Lets the controller set `ssthresh` after a loss with `flight_size` bytes outstanding.

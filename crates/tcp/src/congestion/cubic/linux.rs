@@ -63,7 +63,7 @@ impl Steps {
     }
 
     /// Returns the segments by which the window grows; `w_max` is zero before the first loss.
-    #[inline]
+    #[inline(always)]
     pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: f64, acked: u64) -> u64 {
         let is_new = self.stage.is_none();
         let stage = match &mut self.stage {

@@ -39,7 +39,7 @@ impl Rack {
         tcb.rtt.on_ack(config, now, ack);
         let delivery =
             Delivery { acked, most_in_flight: tcb.usage.most, rtt, una: ack, next: tcb.snd_max };
-        tcb.grow_by(config, now, delivery);
+        tcb.grow_in_line(config, now, delivery);
         match tcb.rtt.srtt() {
             Some(srtt) if ack < tcb.snd_max => self.set_probe_timer(tcb, config, now, srtt),
             _ => self.restart_timer(tcb, config, now),

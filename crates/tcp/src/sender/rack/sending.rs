@@ -139,7 +139,7 @@ impl Rack {
             return None;
         }
         let start = tcb.snd_max;
-        let sent = tcb.transmit(config, now, len);
+        let sent = tcb.transmit_new(config, now, len);
         self.sent.push(now, start, start + len);
         self.buffer.on_sent(len == unsent);
         self.prr.out += len;
