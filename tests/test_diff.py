@@ -172,7 +172,8 @@ def test_the_json_is_what_is_promised(file: Path, fewer: Difference) -> None:
     answer = json.loads(call(file, "--set", "stations.far.count=2", "--json").stdout)
 
     assert answer == fewer.to_dict()
-    assert set(answer) == {"a", "b", "metrics", "groups", "replications", "confidence"}
+    about_pairs = {"replications", "precision", "stopped", "confidence"}
+    assert set(answer) == {"a", "b", "metrics", "groups", *about_pairs}
     assert set(answer["metrics"]["ap_queue_packets"]) == {"a", "b", "difference"}
     assert set(answer["groups"]["far"]["upload"]["goodput_bps"]["difference"]) == {
         "mean",
@@ -257,3 +258,58 @@ def test_diff_is_a_function_whatever_is_imported() -> None:
 
     assert callable(airtcp.diff)
     assert sys.modules["airtcp.difference"].diff is airtcp.diff
+
+
+def _widths(found: Difference) -> list[float]:
+    changes = [found.metrics[name] for name in ("goodput_bps", "transfer_time_s")]
+    return [(one.difference.half_width or 0.0) / (one.a.mean or 1.0) for one in changes]
+
+
+def test_precision_is_that_of_paired_differences() -> None:
+    # Long enough for a steady state: with one upload a transfer takes a second.
+    law = '{ distribution = "exponential", mean = "30 kB" }'
+    longer = SCENARIO.replace('"10 s"', '"60 s"').replace('"30 kB"', law)
+    a = airtcp.load(longer.replace("count = 3", "count = 1"))
+    b = a.vary({"stations.near.count": 3})
+
+    found = airtcp.diff(a, b, precision="4 %")
+
+    assert found.stopped == "precision"
+    assert max(_widths(found)) <= 0.04
+    # A pair fewer was made before, and was not enough: the rounds begin with 5.
+    assert found.replications > 5
+    assert max(_widths(airtcp.diff(a, b, replications=5))) > 0.04
+    # The pairs are those of as many replications, whatever they were made for.
+    again = airtcp.diff(a, b, replications=found.replications, threads=1)
+    assert again.metrics == found.metrics
+    assert found.to_dict()["precision"] == 0.04
+
+
+def test_a_precision_out_of_reach_stops_at_the_cap_of_a() -> None:
+    a = airtcp.load(SCENARIO.replace("replications = 5", 'precision = "1 %"\nmax_replications = 7'))
+    found = airtcp.diff(a, a.vary({"stations.near.count": 3}), precision=1e-4)
+    assert (found.replications, found.stopped) == (7, "cap")
+    assert "stopped at the cap before" in present.subject(found)[-1]
+
+
+def test_no_change_is_precise_at_once() -> None:
+    a = airtcp.load(SCENARIO)
+    found = airtcp.diff(a, a, precision=0.01)
+    assert (found.replications, found.stopped) == (5, "precision")
+
+
+@pytest.mark.parametrize(
+    ("precision", "message"),
+    [
+        (("--precision", "200 %"), "says nothing; allowed: more than 0 % and less than 100 %"),
+        (("--precision", "0 %"), "allowed: more than 0 % and less than 100 %"),
+        (("--precision", "abc"), "allowed: a number and one of %"),
+        (("--precision", "2 %", "--replications", "3"), "allowed: one of the two"),
+    ],
+)
+def test_a_wrong_precision_says_what_is_allowed(
+    file: Path, precision: tuple[str, ...], message: str
+) -> None:
+    result = call(file, "--set", "stations.far.count=2", *precision)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

@@ -33,6 +33,15 @@ Second = Annotated[
     typer.Argument(metavar="[B]", help="A second scenario file; without it, B is A with --set."),
 ]
 
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PERCENT",
+        help="Run pairs until the differences of goodput and transfer time are known to within so "
+        "much of A, such as '2 %'; or until run.max_replications of A.",
+    ),
+]
+
 
 def diff(
     a: First,
@@ -42,6 +51,7 @@ def diff(
     out: Out = None,
     seed: Seed = None,
     replications: Replications = None,
+    precision: Precision = None,
     threads: Threads = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -56,6 +66,7 @@ def diff(
 
         if b is None and not set_:
             raise typer.BadParameter("nothing to compare A with; allowed: a file B, or --set")
+        wanted = _precision(precision, replications)
         first, _ = scenario_of(a, set_ if b is not None else None)
         if b is None:
             second = first.vary(settings_of(set_))
@@ -69,6 +80,7 @@ def diff(
                 second,
                 seed=seed,
                 replications=replications,
+                precision=wanted,
                 threads=threads,
                 progress=progress,
             )
@@ -91,3 +103,26 @@ def diff(
         if found.b.simulation.stopped == "interrupted":
             note(f"interrupted: shown is what {found.replications} pairs of replications say")
             raise typer.Exit(Status.INTERRUPTED)
+
+
+def _precision(written: str | None, replications: int | None) -> float | None:
+    """Read a precision. Ends the command if that is none, or stands beside replications."""
+    if written is None:
+        return None
+    from airtcp.exceptions import UnitError
+    from airtcp.units import parse_percent
+
+    hint = "--precision"
+    if replications is not None:
+        raise typer.BadParameter(
+            "it stands beside --replications; allowed: one of the two", param_hint=hint
+        )
+    try:
+        precision = parse_percent(written)
+    except UnitError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from error
+    if not 0.0 < precision < 1.0:
+        raise typer.BadParameter(
+            f"{written!r} says nothing; allowed: more than 0 % and less than 100 %", param_hint=hint
+        )
+    return precision

@@ -86,7 +86,17 @@ def subject(difference: Difference) -> list[str]:
     n = difference.replications
     pairs = f"{n} pair{'s' if n > 1 else ''} of replications on seed {a.run.seed}"
     lines.append(f"{pairs}; {100 * difference.confidence:g} % intervals of paired differences")
+    if difference.precision is not None:
+        lines.append(_ended(difference, difference.precision))
     return lines
+
+
+def _ended(difference: Difference, precision: float) -> str:
+    asked = f"goodput and transfer time within ± {percent(precision)} of A"
+    if difference.stopped == "precision":
+        return f"as narrow as asked: {asked}"
+    why = "interrupted" if difference.stopped == "interrupted" else "stopped at the cap"
+    return f"{why} before the differences were as narrow as asked: {asked}"
 
 
 def rows(difference: Difference) -> list[Row]:

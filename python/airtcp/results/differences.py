@@ -24,6 +24,8 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     import pandas as pd
 
+    from airtcp.results.objects import Stopped
+
 _OF_THE_RUN: Final = ("title", "run.replications", "run.seed", "run.precision")
 
 Samples = Mapping[str, float | None]
@@ -106,10 +108,13 @@ class Difference(Pictured):
     """The answer of `airtcp.diff`: what is otherwise in `b` than in `a`, on the same seed.
 
     Replications are paired by their index; those that only one of the two has are left out.
+    `precision` is the half width of paired differences, relative to the means of `a`, until which
+    there were to be more of them; None if their number was given.
     """
 
     a: SimulationResult
     b: SimulationResult
+    precision: float | None = None
 
     def __repr__(self) -> str:
         ranked = self.ranked()
@@ -221,7 +226,7 @@ class Difference(Pictured):
         return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, `replications`."""
+        """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, and how many pairs."""
         kept = self.a.to_dict(), self.b.to_dict()
         a, b = ({key: one[key] for key in ("scenario", "provenance")} for one in kept)
         return {
@@ -233,12 +238,20 @@ class Difference(Pictured):
                 for name, parts in self.groups.items()
             },
             "replications": self.replications,
+            "precision": self.precision,
+            "stopped": self.stopped,
             "confidence": self.confidence,
         }
 
     def to_json(self) -> str:
         """The difference as canonical JSON: equal differences are equal bytes."""
         return canonical_json(self.to_dict())
+
+    @property
+    def stopped(self) -> Stopped:
+        """The reason for which there are no more pairs, as of a simulation."""
+        second = self.b.simulation.stopped
+        return second if second == "interrupted" else self.a.simulation.stopped
 
     @property
     def confidence(self) -> float:
