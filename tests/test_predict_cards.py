@@ -275,6 +275,7 @@ SCENARIOS = {
         top=SHORT_PRIORITY,
     ),
     "uploads": scenario(BULK, direction="upload"),
+    "uploads, small windows": scenario(BULK, direction="upload", tcp=SMALL),
     "uploads, priority": scenario(BULK, direction="upload", top=EDCA),
     "uploads, priority, wire": scenario(
         BULK, direction="upload", top=EDCA + LINK.format(rate="100 Mb/s"), path='["up"]', tcp=SMALL

@@ -34,7 +34,6 @@ _CARD: Final = Card(
                 "flows.tcp.receive_window_bytes",
                 "flows.tcp.mss_bytes",
                 "flows.path",
-                "links",
             ),
         ),
         Assumption("no backoff is left over from before, and CW does not double", ()),
@@ -45,7 +44,10 @@ _CARD: Final = Card(
     ),
     needs=(ALIKE,),
     harmless=MappingProxyType(
-        dict.fromkeys(_NO_TIME, "the model has one round of backoffs, and no time")
+        {
+            **dict.fromkeys(_NO_TIME, "the model has one round of backoffs, and no time"),
+            "links": "asked of uploads to the access point, and of UDP that is sent in any case",
+        }
     ),
 )
 CARDS: Final = (_CARD,)
