@@ -14,8 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ..choices import meant
+from ..choices import APPLICATIONS, meant
 from ..exceptions import ScenarioError, UnitError
+from .neighbours import meant_key
+from .profiles import record
 
 #: Of one value that is too small or too large.
 _BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
@@ -82,7 +84,7 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
         case "unknown_keys":
             allowed = context["allowed"]
             return [
-                (key_path(data, (*path, name)), _unknown(name, allowed))
+                (key_path(data, (*path, name)), _unknown(name, allowed, path))
                 for name in context["unknown"]
             ]
         case "missing_keys":
@@ -136,7 +138,7 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             keys = ", ".join(context["keys"])
             return f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
         case "not_an_application":
-            return f'{_shown(value)} is not a table; allowed: such as {{ kind = "bulk" }}'
+            return f"{_shown(value)} is not a table; allowed: {_application(value)}"
         case "greater_than":
             return f"{_shown(value)} is too small; allowed: more than {_number(context['gt'])}"
         case "greater_than_equal":
@@ -190,17 +192,40 @@ def _value(data: object, path: Path) -> object:
     return data
 
 
-def _unknown(name: str, allowed: Sequence[str]) -> str:
+def _unknown(name: str, allowed: Sequence[str], path: Path) -> str:
+    from .declare import written
+    from .resolved import ResolvedScenario
+
+    table = next((part for part in reversed(path) if isinstance(part, str)), "")
+    table = "links" if path[:1] == ("links",) and len(path) == 2 else table
     near = difflib.get_close_matches(name, allowed, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
+    if said := meant_key(name, table, written(ResolvedScenario)):
+        hint = f" (here: {said})"
+    else:
+        hint = f" (did you mean {near[0]}?)" if near else ""
     return f"unknown key{hint}; allowed: {', '.join(allowed)}"
 
 
 def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     key = ".".join(part for part in path if isinstance(part, str))
     near = meant(key, value, allowed) if isinstance(value, str) else ""
+    if key.endswith("application.kind") and not near:
+        near = _traffic(value)
     hint = f" (did you mean {near}?)" if near else ""
     return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
+
+
+def _application(value: object) -> str:
+    """The table that a text in the place of an application may stand for."""
+    kind = meant("application.kind", str(value), list(APPLICATIONS))
+    traffic = "" if kind else _traffic(value)
+    return traffic or f"such as {{ kind = {kind or _quoted(['bulk'])} }}"
+
+
+def _traffic(value: object) -> str:
+    """The key of a flow whose profile a word is; "" if it is none."""
+    name = record("traffic", value)
+    return f'profile = "{name}" of the flow' if name and name not in APPLICATIONS else ""
 
 
 def _expected(text: str) -> list[str]:

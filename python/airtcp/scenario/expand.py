@@ -333,8 +333,10 @@ def _word(kind: Literal["place", "device", "traffic"], value: object, here: Path
         return value
     if not isinstance(value, str):
         raise InvalidError(here, f"is not a text; allowed: {_quoted(known)}")
-    near = difflib.get_close_matches(value.lower(), known, n=1)
-    hint = f' (did you mean "{near[0]}"?)' if near else ""
+    near = profiles.record(kind, value) or next(
+        iter(difflib.get_close_matches(value.lower(), known, n=1)), ""
+    )
+    hint = f' (did you mean "{near}"?)' if near else ""
     raise InvalidError(here, f'there is no {kind} "{value}"{hint}; allowed: {_quoted(known)}')
 
 

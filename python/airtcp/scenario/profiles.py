@@ -17,7 +17,7 @@ Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
 
 _FILE: Final = "profiles.toml"
 #: Keys of a record that are none of a scenario.
-_ABOUT: Final = frozenset({"meaning", "source", "flows", "purpose", "place", "traffic", "signal"})
+_ABOUT: Final = frozenset({"meaning", "also", "source", "flows", "purpose"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +108,15 @@ def devices() -> Mapping[str, Device]:
 def names(kind: Literal["place", "device", "traffic"]) -> list[str]:
     """List the names of all records of a kind, as the file has them."""
     return list(_records()[kind])
+
+
+def record(kind: Literal["place", "device", "traffic"], word: object) -> str:
+    """Find the name of a record by a word for it: its own, or one that others have for it."""
+    plain = str(word).lower().replace("_", "-").replace(" ", "-")
+    for name, one in _records()[kind].items():
+        if plain in (name, *one.get("also", ())):
+            return str(name)
+    return ""
 
 
 def _flows(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

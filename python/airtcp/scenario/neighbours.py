@@ -1,0 +1,180 @@
+"""Keys under names that they have elsewhere: in other simulators, in tools, on boxes.
+
+Knows what such a name is called here, and which things are not modelled, with what comes nearest.
+Does not know words of keys (`choices`), nor how a message is made (`errors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final, get_args
+
+from .quantities import Written
+
+#: A name that is a key in more tables than these says nothing of any.
+_FEW: Final = 2
+_NO_NAME: Final = "networks have no names, for nothing depends on one"
+_NO_RADIO: Final = (
+    "there is no radio power: place or mcs says how well a station is heard, snr with "
+    'rate_control = "minstrel-ht" lets it find its rate'
+)
+_ALL_HEAR: Final = (
+    "all stations hear each other, and there is one access point; frame_errors loses frames "
+    "as those who do not hear each other would"
+)
+_ONE_USER: Final = (
+    "not modelled: a PPDU goes to one station; what comes nearest is one PPDU after the other, as "
+    "an access point without it sends them"
+)
+#: Keys of a group that hold those of its flows.
+_OF_FLOWS: Final = (("stations", "tcp"), ("stations", "path"))
+_HALF: Final = 'path = [{ delay = "10 ms" }], the delay of one way'
+
+ANYWHERE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("ssid", "bssid", "essid", "country", "password", "wpa", "security"), _NO_NAME),
+    **dict.fromkeys(("tx_power", "txpower", "power", "noise", "antenna", "antennas"), _NO_RADIO),
+    **dict.fromkeys(
+        ("hidden", "hidden_nodes", "hidden_terminals", "interference", "neighbours", "obss"),
+        _ALL_HEAR,
+    ),
+    **dict.fromkeys(
+        ("ofdma", "mu_mimo", "mumimo", "mlo", "multi_link", "resource_units"), _ONE_USER
+    ),
+    **dict.fromkeys(
+        ("distance", "position", "rssi", "signal", "location"),
+        'place = "room" of a group: "near", "room", "edge", "far"',
+    ),
+    **dict.fromkeys(("roaming", "mobility", "speed_mps"), "stations stay where they are"),
+    **dict.fromkeys(("rtt", "latency", "ping_time", "base_rtt"), _HALF),
+    **dict.fromkeys(("clients", "devices", "nodes", "users", "sta", "stas", "n_stations"),
+                    'stations = [{ profile = "office-laptop", count = 40 }]'),
+    **dict.fromkeys(("n", "number", "num", "quantity", "amount"), "count"),
+    **dict.fromkeys(("cc", "ca", "congestion_control", "algorithm", "tcp_variant", "cca"),
+                    'tcp = { congestion = "cubic" }'),
+    **dict.fromkeys(("qdisc", "aqm", "buffer", "buffer_size", "queue_size", "txqueuelen", "qlen"),
+                    "queue = { discipline, limit }, of ap, of stations or of a link"),
+    **dict.fromkeys(("nss", "mimo", "spatial_stream"), "spatial_streams"),
+    **dict.fromkeys(("ch_width", "width", "htmode", "chanwidth"), "channel_width"),
+    **dict.fromkeys(("sgi", "short_gi", "gi"), 'guard_interval = "800 ns"'),
+    **dict.fromkeys(("wmm", "qos"), "[mac.edca], and [mac.classify] for what goes where"),
+    **dict.fromkeys(("rts", "rtscts", "rts_cts"), 'rts_threshold = "0 B" of [mac]: before all'),
+    **dict.fromkeys(("parallel", "n_flows", "num_flows", "sessions"), "connections of a flow"),
+    **dict.fromkeys(("ping", "iperf", "iperf3", "rrul", "flent"),
+                    'a flow with profile = "ping", or application = { kind = "bulk" }'),
+    **dict.fromkeys(("rwnd", "wnd", "rcvbuf"), "receive_window of tcp"),
+    **dict.fromkeys(("iw", "initcwnd", "init_cwnd"), "initial_window of tcp"),
+    **dict.fromkeys(("access_point", "router", "accesspoint"), "[ap]"),
+    **dict.fromkeys(("wifi", "radio", "wlan", "network"), '[phy], such as standard = "802.11ax"'),
+    **dict.fromkeys(("simulation", "sim"), "[run]"),
+    **dict.fromkeys(("sim_time", "runtime", "stop_time"), "duration of [run]"),
+    **dict.fromkeys(("runs", "repetitions", "repeats"), "replications of [run]"),
+    **dict.fromkeys(("rng_seed", "random_seed"), "seed of [run]"),
+}  # fmt: skip
+"""By a name that is no key in any table."""
+
+_BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
+    ("phy", "bandwidth"): "channel_width",
+    ("phy", "frequency"): "band",
+    ("phy", "freq"): "band",
+    ("phy", "channel"): "band and channel_width: there is one channel, whichever it is",
+    ("phy", "streams"): "spatial_streams",
+    ("phy", "rate"): "data_rate before 802.11n, mcs from there on",
+    ("stations", "bandwidth"): "channel_width of the stations, or rate of a link of a path",
+    ("stations", "streams"): "spatial_streams",
+    ("stations", "rate"): "data_rate before 802.11n, mcs from there on",
+    ("stations", "applications"): "traffic",
+    ("stations", "type"): "profile",
+    ("stations", "device"): "profile",
+    ("stations", "loss"): "frame_errors",
+    ("stations", "per"): "frame_errors",
+    ("links", "bandwidth"): "rate",
+    ("links", "speed"): "rate",
+    ("links", "capacity"): "rate",
+    ("links", "mtu"): "mss of tcp, or packet of udp",
+    ("path", "bandwidth"): "rate",
+    ("path", "speed"): "rate",
+    ("flows", "bandwidth"): 'application = { kind = "udp", rate = "1 Mb/s" }; TCP takes what it '
+    "gets",
+    ("flows", "rate"): 'application = { kind = "udp", rate = "1 Mb/s" }; TCP takes what it gets',
+    ("flows", "protocol"): 'application: kind = "udp", all others are over TCP',
+    ("flows", "type"): "profile, or application = { kind = ... }",
+    ("flows", "kind"): "application = { kind = ... }",
+    ("flows", "traffic"): "profile",
+    ("flows", "streams"): "connections",
+    ("flows", "from"): "stations, and direction",
+    ("flows", "to"): "stations, and direction",
+    ("flows", "server"): "path: the wired links from the access point to the server",
+    ("application", "bandwidth"): "rate",
+    ("application", "bitrate"): "rate of udp, video of a call",
+    ("application", "interval"): "interarrival of ftp, think_time of web",
+    ("application", "packet_size"): "packet",
+    ("application", "length"): "size",
+    ("tcp", "window"): "receive_window",
+    ("tcp", "window_size"): "receive_window",
+    ("tcp", "cubic"): 'congestion = "cubic"',
+    ("tcp", "bbr"): 'congestion = "bbr"',
+    ("tcp", "sack"): 'variant = "sack" or "rack"; of one end, receiver = { sack = false }',
+    ("tcp", "rto_min"): "min_rto",
+    ("tcp", "nodelay"): "nothing: segments wait for no others here",
+    ("ap", "channel"): "band and channel_width of [phy]: there is one channel, whichever it is",
+    ("", "aggregation"): "[mac.aggregation]",
+    ("", "edca"): "[mac.edca]",
+    ("", "air"): _ALL_HEAR,
+    ("", "cells"): _ALL_HEAR,
+    ("", "aps"): _ALL_HEAR,
+}
+"""By the table that a name was written in, with what it is called there."""
+
+
+def meant_key(name: str, table: str, form: type[Written]) -> str:
+    """The key of a scenario that a name means, or why there is none; "" if it says nothing.
+
+    Args:
+        name: the name that was written.
+        table: the name of the table that it was written in, "" of the whole file.
+        form: the written form of the file, in which keys of other tables are looked for.
+    """
+    plain = name.lower().replace("-", "_").replace(" ", "_")
+    if said := _BY_TABLE.get((table, plain)) or ANYWHERE.get(plain):
+        return said
+    found = [path[:-1] for path in _paths(form) if path[-1] == plain]
+    # A table of several kinds lacks a key that it has in another kind.
+    places = list(dict.fromkeys(_place(path) for path in found if path[-1:] != (table,)))
+    return f"a key of {' and of '.join(places)}" if 0 < len(places) <= _FEW else ""
+
+
+def _place(path: tuple[str, ...]) -> str:
+    """A table as a file heads it, or a name for one within another."""
+    if not path:
+        return "the whole file"
+    if path[0] in ("stations", "flows"):
+        inner = f"{'.'.join(path[1:])} of " if path[1:] else ""
+        return f"{inner}[[{path[0]}]]"
+    return f"[{'.'.join(path)}]"
+
+
+@cache
+def _paths(form: type[Written]) -> tuple[tuple[str, ...], ...]:
+    """The paths of all keys, those of the fewest steps first; each name of a table is gone once."""
+    found = list(_walk(form, (), frozenset()))
+    return tuple(sorted(dict.fromkeys(found), key=lambda path: (len(path), path)))
+
+
+def _walk(
+    form: type[Written], path: tuple[str, ...], above: frozenset[type]
+) -> Iterator[tuple[str, ...]]:
+    for name, field in form.model_fields.items():
+        yield (*path, name)
+        if (*path, name) in _OF_FLOWS:
+            continue
+        for inner in _forms(field.annotation):
+            if inner not in above:
+                yield from _walk(inner, (*path, name), above | {inner})
+
+
+def _forms(kind: Any) -> Iterator[type[Written]]:
+    if isinstance(kind, type) and issubclass(kind, Written):
+        yield kind
+    for part in get_args(kind):
+        yield from _forms(part)

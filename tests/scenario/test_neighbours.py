@@ -1,0 +1,89 @@
+"""Names that keys and words have elsewhere are understood, or pointed to what is meant here."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import profiles, resolve
+from airtcp.scenario.declare import written
+from airtcp.scenario.neighbours import ANYWHERE, meant_key
+from airtcp.scenario.resolved import ResolvedScenario
+
+#: What somebody wrote, by its place, and the words of the answer that help.
+WRITTEN: list[tuple[str, Any, str, str]] = [
+    ("flows.0.tcp.variant", "cubic", "flows[0] (a).tcp.variant", 'congestion = "cubic"'),
+    ("flows.0.application", "ping", "flows[0] (a).application", 'profile = "ping" of the flow'),
+    ("flows.0.application.kind", "ping", "flows[0] (a).application.kind", 'profile = "ping"'),
+    ("flows.0.application.kind", "iperf3", "flows[0] (a).application.kind", '"bulk"'),
+    ("flows.0.ping", True, "flows[0] (a).ping", 'profile = "ping"'),
+    ("flows.0.parallel", 4, "flows[0] (a).parallel", "connections"),
+    ("flows.0.rtt", "20 ms", "flows[0] (a).rtt", "the delay of one way"),
+    ("flows.0.congestion", "bbr", "flows[0] (a).congestion", "a key of tcp of [[flows]]"),
+    ("flows.0.tcp.cc", "bbr", "flows[0] (a).tcp.cc", "congestion"),
+    ("phy.standard", "Wi-Fi 6", "phy.standard", '"802.11ax"'),
+    ("phy.standard", "11be", "phy.standard", '"802.11be"'),
+    ("phy.ssid", "home", "phy.ssid", "networks have no names"),
+    ("phy.bandwidth", "40 MHz", "phy.bandwidth", "channel_width"),
+    ("phy.channel", 36, "phy.channel", "band and channel_width"),
+    ("phy.ofdma", True, "phy.ofdma", "not modelled"),
+    ("hidden", True, "hidden", "all stations hear each other"),
+    ("devices", [{"profile": "phone"}], "devices", "stations = [{ profile"),
+    ("seed", 3, "seed", "a key of [run]"),
+    ("run.runs", 10, "run.runs", "replications"),
+    ("stations.0.distance", "3 m", "stations[0] (a).distance", 'place = "room"'),
+    ("stations.0.tx_power", "20 dBm", "stations[0] (a).tx_power", "no radio power"),
+    ("stations.0.nss", 2, "stations[0] (a).nss", "spatial_streams"),
+    ("stations.0.traffic", ["voip"], "stations[0] (a).traffic", 'did you mean "voice"?'),
+    ("stations.0.profile", "iphone", "stations[0] (a).profile", 'did you mean "phone"?'),
+    ("ap.qdisc", "fq_codel", "ap.qdisc", "queue"),
+    ("ap.queue.discipline", "fq_codel", "ap.queue.discipline", '"fq-codel"'),
+    ("links.wire.bandwidth", "1 Gb/s", "links.wire.bandwidth", "(here: rate)"),
+    ("mac.ampdu", "0 B", "mac.ampdu", "a key of [mac.aggregation]"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "key", "said"), WRITTEN, ids=[one[0] for one in WRITTEN])
+def test_a_name_from_elsewhere_is_answered_with_the_one_of_here(
+    path: str, value: Any, key: str, said: str
+) -> None:
+    data: dict[str, Any] = {
+        "phy": {"standard": "802.11ax"},
+        "stations": [{"name": "a", "count": 1}],
+        "flows": [{"stations": "a", "direction": "download", "application": {"kind": "bulk"}}],
+    }
+    here: Any = data
+    *way, last = path.split(".")
+    for step in way:
+        here = here[int(step)] if isinstance(here, list) else here.setdefault(step, {})
+    here[last] = value
+
+    with pytest.raises(ScenarioError) as caught:
+        resolve(data, name="mine.toml")
+
+    assert str(caught.value).startswith(f"mine.toml: {key}: ")
+    assert said in str(caught.value)
+    assert "allowed: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_name_from_elsewhere_is_a_key_of_the_whole_file() -> None:
+    form = written(ResolvedScenario)
+
+    assert not set(ANYWHERE) & set(form.allowed_keys())
+    # A name that nobody knows means nothing.
+    assert meant_key("blorb", "phy", form) == ""
+    # Many tables have it: none is meant.
+    assert meant_key("interval", "phy", form) == ""
+
+
+@pytest.mark.parametrize("kind", ["place", "device", "traffic"])
+def test_a_word_for_a_profile_stands_for_one_alone(kind: Literal["place", "device"]) -> None:
+    known = tomllib.loads((Path(profiles.__file__).parent / "profiles.toml").read_text("utf-8"))
+    words = [word for name, one in known[kind].items() for word in (name, *one["also"])]
+
+    assert len(words) == len(set(words))
+    for name, one in known[kind].items():
+        assert {profiles.record(kind, word) for word in (name, *one["also"])} == {name}
+    assert profiles.record(kind, "toaster") == ""
