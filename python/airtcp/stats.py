@@ -139,8 +139,7 @@ def of_one_more(interval: Interval) -> Interval:
 
 def is_precise(intervals: Sequence[Interval], precision: float) -> bool:
     """Tell whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
-    widths = [interval.relative_half_width for interval in intervals]
-    return all(width is not None and width <= precision for width in widths)
+    return widest(intervals) <= precision
 
 
 def next_round(intervals: Sequence[Interval], precision: float, n: int, limit: int) -> int:
@@ -151,12 +150,21 @@ def next_round(intervals: Sequence[Interval], precision: float, n: int, limit: i
     because an estimate from few samples is very noisy. The rule sees results only, in the order
     of the replications: the number of threads does not enter.
     """
-    widths = [interval.relative_half_width for interval in intervals]
-    known = [width for width in widths if width is not None and math.isfinite(width)]
+    return next_round_by(widest(intervals), precision, n, limit)
+
+
+def next_round_by(width: float, precision: float, n: int, limit: int) -> int:
+    """Count how many replications there shall be, as `next_round`, by the widest interval."""
     wanted = 2 * n
-    if known and len(known) == len(widths):
-        wanted = min(wanted, math.ceil(1.1 * n * (max(known) / precision) ** 2))
+    if math.isfinite(width):
+        wanted = min(wanted, math.ceil(1.1 * n * (width / precision) ** 2))
     return min(limit, max(n + 1, wanted))
+
+
+def widest(intervals: Sequence[Interval]) -> float:
+    """The largest relative half width; 0 of no interval, infinite where one is not known."""
+    widths = [interval.relative_half_width for interval in intervals]
+    return max((math.inf if width is None else width for width in widths), default=0.0)
 
 
 def _student_quantile(confidence: float, degrees_of_freedom: int) -> float:

@@ -15,6 +15,7 @@ from airtcp.cli.commands import app
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.results.query import Results
 from airtcp.results.query import open as opened
+from airtcp.run import HEADLINES
 from airtcp.scenario import Scenario
 from airtcp.sweep.estimate import MANY_RUNS
 from children import Children
@@ -155,6 +156,71 @@ def test_a_precision_stops_each_point_where_a_simulation_does(
     # It needs them to know.
     assert found.metrics == ("jain_index", "goodput_bps", "transfer_time_s")
     assert len(airtcp.sweep(base, axes, tmp_path, metrics=["jain_index"], **how)) == len(found)
+
+
+def _users(base: Scenario) -> Scenario:
+    """Users that think and transfer, whose intervals are those of estimates."""
+    law = {"distribution": "exponential", "mean": "20 kB"}
+    pause = {"distribution": "exponential", "mean": "0.5 s"}
+    web = {"kind": "web", "size": law, "think_time": pause}
+    return base.vary({"flows.laptop.application": web, "run.duration": "30 s"})
+
+
+def test_a_precision_is_that_of_estimates_as_in_a_simulation(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = _users(base)
+    axes = {"stations.laptop.count": [1, 3]}
+    how: dict[str, Any] = {"precision": "3 %", "max_replications": 60, "threads": 1}
+    found = airtcp.sweep(base, axes, tmp_path / "one", **how)
+
+    rows = found.sql(
+        'SELECT "stations.laptop.count" AS count, count(*) AS n FROM results GROUP BY ALL'
+    ).to_pylist()
+    precise = {"run.precision": "3 %", "run.max_replications": 60, "run.replications": None}
+    simulated = {
+        row["count"]: airtcp.simulate(base.vary(precise | {"stations.laptop.count": row["count"]}))
+        for row in rows
+    }
+    assert {row["count"]: row["n"] for row in rows} == {
+        count: one.simulation.replications for count, one in simulated.items()
+    }
+    # Rows alone would not have been enough: intervals of their means are wider.
+    for one in simulated.values():
+        assert one.simulation.stopped == "precision"
+        plain = [one.simulation.estimates[name].plain for name in HEADLINES]
+        assert max(interval.relative_half_width or 0.0 for interval in plain) > 0.03
+
+    # Chunks that end between two replications, and stores that go on, decide the same.
+    from airtcp.sweep import execute
+
+    monkeypatch.setattr(execute, "_FIRST_S", 1e-6)
+    monkeypatch.setattr(execute, "_LONGEST_S", 1e-6)
+    assert airtcp.sweep(base, axes, tmp_path / "two", **how).table.equals(found.table)
+    airtcp.sweep(base, axes, tmp_path / "three", replications=7, threads=1)
+    assert airtcp.sweep(base, axes, tmp_path / "three", **how).table.equals(found.table)
+
+
+def test_a_sweep_that_goes_on_runs_nothing_that_is_decided(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airtcp.run import numbers
+
+    base = _users(base)
+    axes = {"stations.laptop.count": [1, 3]}
+    how: dict[str, Any] = {"precision": "3 %", "max_replications": 60, "threads": 1}
+    table = airtcp.sweep(base, axes, tmp_path, **how).table
+    with monkeypatch.context() as patch:
+        patch.setattr(numbers.Numbers, "booked", None)
+        assert airtcp.sweep(base, axes, tmp_path, **how).table.equals(table)
+    # Without the file what has a row is run again, and nothing comes to it.
+    for damaged in (None, "{", '{"version": 1}'):
+        (tmp_path / "precision.json").unlink()
+        if damaged is not None:
+            (tmp_path / "precision.json").write_text(damaged)
+        assert airtcp.sweep(base, axes, tmp_path, **how).table.equals(table)
+    wider = airtcp.sweep(base, axes, tmp_path, **how | {"precision": "10 %"})
+    assert wider.table.equals(table)
 
 
 def test_a_point_that_fails_is_named_and_the_others_are_there(

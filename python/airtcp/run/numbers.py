@@ -10,16 +10,33 @@ import json
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import SimulationError
-from airtcp.stats import FIRST_ROUND, is_precise, next_round, student_interval
+from airtcp.run import HEADLINES
+from airtcp.stats import FIRST_ROUND, next_round_by, widest
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
 
 #: The beginning of the table in canonical JSON.
 _RUN: Final = '"run":{'
 #: A row: a number for each metric as float64, little-endian; NaN where one does not exist.
 Row = bytes
 _NUMBER: Final = struct.Struct("<d")
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """The part of a replication that estimates of the headline metrics are made of.
+
+    Values that go to other processes: `metrics` as measured, and the columns of its books.
+    """
+
+    metrics: dict[str, float | None]
+    books: dict[str, bytes]
 
 
 class Numbers:
@@ -37,6 +54,7 @@ class Numbers:
             run = _run_of(resolved)
             if run["warmup_ns"] is None:
                 resolved = _with_warmup(resolved)
+            self._resolved = resolved
             self._core = _core.Simulation(resolved)
         except ValueError as error:
             raise SimulationError(f"the simulator does not take this scenario: {error}") from error
@@ -52,14 +70,53 @@ class Numbers:
         from airtcp import _core
 
         try:
-            if self._take is None:
+            if all("." not in name for name in self._metrics):
                 return self._core.run_metrics(self.seed, replication, control, self._metrics)
             answer, *_ = self._core.run(self.seed, replication, control)
         except _core.SimulationFailed as error:
-            raise SimulationError(
-                f"replication {replication} with seed {self.seed} failed: {error}"
-            ) from error
+            raise self._failed(replication, error) from error
         return self._take(json.loads(answer))
+
+    def booked(self, replication: int, control: Any) -> tuple[Row, Booked]:
+        """The metrics of one replication, and what estimates need of it. Raises as `row`."""
+        from airtcp import _core
+
+        try:
+            text, _, books = self._core.run(self.seed, replication, control)
+        except _core.SimulationFailed as error:
+            raise self._failed(replication, error) from error
+        answer = json.loads(text)
+        metrics = {name: answer["metrics"].get(name) for name in HEADLINES}
+        # The transfers that ended are for percentiles, and as long as a run.
+        return self._take(answer), Booked(metrics, {**books, "scopes": b""})
+
+    def width(self, booked: Sequence[Booked], confidence: float) -> float:
+        """The relative half width of the widest headline interval, infinite if one is unknown."""
+        from airtcp.run.precision import headlines
+
+        return widest(headlines([_Run(one) for one in booked], self._scenario, confidence))
+
+    @cached_property
+    def _scenario(self) -> ResolvedScenario:
+        from airtcp.scenario import ResolvedScenario
+
+        return ResolvedScenario.from_json(self._resolved)
+
+    def _failed(self, replication: int, error: Exception) -> SimulationError:
+        return SimulationError(f"replication {replication} with seed {self.seed} failed: {error}")
+
+
+class _Run:
+    """A replication, as estimates of the headline metrics read one."""
+
+    def __init__(self, booked: Booked) -> None:
+        import numpy as np
+
+        from airtcp.estimates.books import Books
+
+        self.answer: Mapping[str, Any] = {"metrics": booked.metrics}
+        self.transfer_times_s = np.empty(0)
+        self.books = Books.of_core(booked.books)
 
 
 def metric_names() -> tuple[str, ...]:
@@ -69,31 +126,19 @@ def metric_names() -> tuple[str, ...]:
     return tuple(metrics_of("all"))
 
 
-def wanted(
-    rows: Sequence[Row], at: Sequence[int], precision: float, confidence: float, most: int
-) -> int:
-    """Count the replications that there shall be, as far as the first of them tell.
+def wanted(widths: Mapping[int, float], precision: float, most: int) -> tuple[int, bool]:
+    """Count the replications that there shall be, and tell whether these are enough.
 
-    No more than there are `rows`, if these are enough. The rounds of `airtcp.simulate`, which are
-    the same however often they are interrupted: `at` says where the headline metrics stand in a
-    row.
+    The rounds of `airtcp.simulate`, which are the same however often they are interrupted:
+    `widths` has the relative half width of the widest headline interval by numbers of replications.
+    They are not enough, or not known to be, where a width is to be found first.
     """
     target = min(FIRST_ROUND, most)
-    while target <= len(rows):
-        intervals = [
-            student_interval([_number(row, index) for row in rows[:target]], confidence)
-            for index in at
-        ]
-        known = [interval for interval in intervals if interval.n > 0]
-        if is_precise(known, precision) or target >= most:
-            break
-        target = next_round(known, precision, target, most)
-    return target
-
-
-def _number(row: Row, index: int) -> float | None:
-    (number,) = _NUMBER.unpack_from(row, index * _NUMBER.size)
-    return None if math.isnan(number) else number
+    while target in widths:
+        if widths[target] <= precision or target >= most:
+            return target, True
+        target = next_round_by(widths[target], precision, target, most)
+    return target, False
 
 
 def _run_of(resolved: str) -> dict[str, Any]:
@@ -114,13 +159,8 @@ def _with_warmup(resolved: str) -> str:
     return with_warmup(ResolvedScenario.from_json(resolved), threads=1).to_json()
 
 
-def _taker(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Row] | None:
-    """Return a function that takes a row out of an answer; None if the core gives it.
-
-    It does where no metric is of a group.
-    """
-    if not any("." in name for name in metrics):
-        return None
+def _taker(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
+    """Return a function that takes a row out of an answer."""
 
     def take(answer: Mapping[str, Any]) -> Row:
         groups = {group["name"]: group for group in answer["groups"]}

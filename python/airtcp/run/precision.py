@@ -17,14 +17,16 @@ from airtcp.run import HEADLINES
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
-    from airtcp.results import Replication
+    from airtcp.estimates.traffic import Run
     from airtcp.scenario import ResolvedScenario
 
 #: From so many replications on their intervals say how many more it takes.
 _TELLING: Final = 10
 
 
-def headlines(runs: Sequence[Replication], scenario: ResolvedScenario) -> list[Interval]:
+def headlines(
+    runs: Sequence[Run], scenario: ResolvedScenario, confidence: float | None = None
+) -> list[Interval]:
     """The intervals that are to be narrow: of each headline metric that the runs have.
 
     An interval without a mean, which is what runs have that are too short for their traffic, is
@@ -32,11 +34,11 @@ def headlines(runs: Sequence[Replication], scenario: ResolvedScenario) -> list[I
     """
     if not runs:
         return []
-    found = [estimate(runs, scenario, name) for name in HEADLINES if _has(runs, name)]
-    return [one.interval for one in found]
+    known = [name for name in HEADLINES if _has(runs, name)]
+    return [estimate(runs, scenario, name, confidence=confidence).interval for name in known]
 
 
-def _has(runs: Sequence[Replication], name: str) -> bool:
+def _has(runs: Sequence[Run], name: str) -> bool:
     return any(run.answer["metrics"].get(name) is not None for run in runs)
 
 

@@ -8,12 +8,10 @@ not know stores, nor who else works.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from airtcp.exceptions import SimulationError
-from airtcp.run import HEADLINES
 from airtcp.run.numbers import Numbers, wanted
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 
@@ -31,7 +29,7 @@ def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
             done.left += chunk.tasks[index:]
             break
         try:
-            rest = _run(work, task, control, end, done.rows)
+            rest = _run(work, task, control, end, done)
         except SimulationError as error:
             done.failed.append((task.number, str(error)))
             done.finished += 1
@@ -45,34 +43,31 @@ def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
     return done
 
 
-def _run(
-    work: Work, task: Task, control: Any, end: float, rows: list[tuple[int, int, int, Row]]
-) -> Task | None:
+def _run(work: Work, task: Task, control: Any, end: float, done: Done) -> Task | None:
     """Make the runs of a task; what is left of it when the time is over."""
     numbers = Numbers(work.template.filled(task.filling), work.metrics)
 
-    def one(replication: int) -> Row:
-        row = numbers.row(replication, control)
-        rows.append((task.number, replication, numbers.seed, row))
-        return row
+    def keep(replication: int, row: Row) -> None:
+        done.rows.append((task.number, replication, numbers.seed, row))
 
-    if work.often.precision is None:
+    often = work.often
+    if often.precision is None or task.replications:
         for at, replication in enumerate(task.replications):
             if at and time.perf_counter() > end:
                 return replace(task, replications=task.replications[at:])
-            one(replication)
+            keep(replication, numbers.row(replication, control))
         return None
-    have = list(task.have)
-    while len(have) < wanted_of(work, have):
-        if len(have) > len(task.have) and time.perf_counter() > end:
-            return replace(task, have=tuple(have))
-        have.append(one(len(have)))
-    return None
-
-
-def wanted_of(work: Work, have: Sequence[Row]) -> int:
-    """Tells how many runs a point shall have, by the runs that it has."""
-    often = work.often
-    assert often.precision is not None
-    at = [work.metrics.index(name) for name in HEADLINES]
-    return wanted(have, at, often.precision, often.confidence, often.most)
+    have, widths = list(task.have), dict(task.widths)
+    while True:
+        target, enough = wanted(widths, often.precision, often.most)
+        while len(have) < target:
+            if len(have) > len(task.have) and time.perf_counter() > end:
+                return replace(task, have=tuple(have), widths=widths)
+            row, booked = numbers.booked(len(have), control)
+            if len(have) >= task.there:
+                keep(len(have), row)
+            have.append(booked)
+        if enough:
+            done.widths[task.number] = widths
+            return None
+        widths[target] = numbers.width(have[:target], often.confidence)

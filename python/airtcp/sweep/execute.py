@@ -21,8 +21,8 @@ from airtcp.results.store import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer
 from airtcp.run import HEADLINES
 from airtcp.run.interruption import Interruption
-from airtcp.run.numbers import metric_names
-from airtcp.sweep.chunk import wanted_of
+from airtcp.run.numbers import metric_names, wanted
+from airtcp.sweep.decided import Decided
 from airtcp.sweep.points import Points, point_hash, points_of
 from airtcp.sweep.spec import Sweep
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
@@ -107,9 +107,10 @@ def execute(
         if writer.contents.rows and (before := _other_core(writer)) is not None:
             outcome.other_core = before
         work = Work(points.template, writer.contents.metrics, sweep.often)
-        plan = _planned(points, work, writer, crew.threads)
+        decided = Decided.of(folder, writer.contents)
+        plan = _planned(points, work, writer, decided, crew.threads)
         outcome.there = plan.there
-        run = _Run(plan, work, writer, outcome, progress, interruption)
+        run = _Run(plan, work, writer, decided, outcome, progress, interruption)
         try:
             run.all(crew)
         except KeyboardInterrupt:
@@ -168,7 +169,7 @@ def _named(points: Points, hashes: Sequence[str]) -> pa.Table:
     return pa.table({"point": list(hashes), **dict(zip(names, map(list, columns), strict=True))})
 
 
-def _planned(points: Points, work: Work, writer: Writer, workers: int) -> _Plan:
+def _planned(points: Points, work: Work, writer: Writer, decided: Decided, workers: int) -> _Plan:
     """The replications that are missing, in an order that has nothing to do with the axes.
 
     So the time left can be told from what is done: the costly points are not all at the end.
@@ -183,40 +184,28 @@ def _planned(points: Points, work: Work, writer: Writer, workers: int) -> _Plan:
     there = 0
     if work.often.precision is None:
         assert work.often.replications is not None
-        wanted = range(work.often.replications)
-        together = max(1, len(numbers) * len(wanted) // (workers * _TASKS_EACH))
+        every = range(work.often.replications)
+        together = max(1, len(numbers) * len(every) // (workers * _TASKS_EACH))
         for number in numbers:
-            known = have.get(hashes[number], ())
-            missing = [one for one in wanted if one not in known]
-            there += len(wanted) - len(missing)
+            known = have.get(hashes[number], set())
+            missing = [one for one in every if one not in known]
+            there += len(every) - len(missing)
             tasks += (
                 Task(number, fillings[number], tuple(missing[at : at + together]))
                 for at in range(0, len(missing), together)
             )
     else:
-        rows = _rows_of(writer) if have else {}
         for number in numbers:
-            known_rows = rows.get(hashes[number], {})
-            count = next((at for at in range(len(known_rows) + 1) if at not in known_rows), 0)
-            mine = tuple(known_rows[at] for at in range(count))
+            known = have.get(hashes[number], set())
+            count = next(at for at in range(len(known) + 1) if at not in known)
             there += count
-            if len(mine) < wanted_of(work, mine):
-                tasks.append(Task(number, fillings[number], have=mine))
+            widths = decided.widths(hashes[number])
+            target, enough = wanted(widths, work.often.precision, work.often.most)
+            if not enough:
+                tasks.append(Task(number, fillings[number], there=count, widths=widths))
+            elif count < target:
+                tasks.append(Task(number, fillings[number], tuple(range(count, target))))
     return _Plan(points, hashes, deque(tasks), there)
-
-
-def _rows_of(writer: Writer) -> dict[str, dict[int, Row]]:
-    """The rows of a table by point and replication."""
-    import numpy as np
-
-    table = writer.files().rows()
-    columns = [table.column(name).to_numpy() for name in writer.contents.metrics]
-    rows = map(np.ndarray.tobytes, np.column_stack(columns).astype("<f8"))
-    found: dict[str, dict[int, Row]] = {}
-    keys = zip(table["point"].to_pylist(), table["replication"].to_pylist(), strict=True)
-    for (point, replication), row in zip(keys, rows, strict=True):
-        found.setdefault(point, {})[replication] = row
-    return found
 
 
 def _columns(metrics: Sequence[str], rows: Sequence[Row]) -> dict[str, pa.Array]:
@@ -238,12 +227,13 @@ class _Run:
         plan: _Plan,
         work: Work,
         writer: Writer,
+        decided: Decided,
         outcome: Swept,
         progress: Callable[[Progress], None] | None,
         interruption: Interruption,
     ) -> None:
         self._plan, self._work, self._writer, self._outcome = plan, work, writer, outcome
-        self._progress, self._interruption = progress, interruption
+        self._progress, self._interruption, self._decided = progress, interruption, decided
         self._ended: Ended = SimpleQueue()
         #: What each worker has: the chunk that it is working on, and those that wait.
         self._held: dict[Worker, deque[Chunk]] = {}
@@ -345,10 +335,14 @@ class _Run:
         for number, why in ended.failed:
             self._outcome.failed[self._plan.points.told(number)] = why
         self._rows += ended.rows
+        for number, widths in ended.widths.items():
+            self._decided.add(self._plan.hashes[number], widths)
 
     def _keep(self) -> None:
         """Put the rows that there are into the store."""
         self._kept = time.perf_counter()
+        with _kept(self._writer.folder):
+            self._decided.write()
         if not self._rows:
             return
         made, self._rows = self._rows, []

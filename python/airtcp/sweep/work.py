@@ -5,7 +5,12 @@ Knows how points, runs and rows are written. Does not know scenarios, nor the si
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airtcp.run.numbers import Booked
 
 #: What the holes of a template are filled with: JSON texts.
 Filling = tuple[str, ...]
@@ -50,14 +55,17 @@ class Work:
 class Task:
     """Runs of one point: its number, what fills the template, and which replications.
 
-    Where a precision is wanted, `replications` are none, and `have` holds the rows of those that
-    there are, from 0 on.
+    Where a precision is wanted, `replications` are none. Of those from 0 on `there` have a row in
+    the store, `have` are what estimates need of the first of them, and `widths` how wide intervals
+    of so many are. What is not in `have` is run again, for a row does not tell it.
     """
 
     number: int
     filling: Filling
     replications: tuple[int, ...] = ()
-    have: tuple[Row, ...] = ()
+    there: int = 0
+    have: tuple[Booked, ...] = ()
+    widths: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +80,13 @@ class Chunk:
 class Done:
     """What has become of a chunk: (point, replication, seed, metrics) of each run that ended.
 
-    `left` is what there was no time for, `failed` says of points why they have no row, `finished`
-    counts the tasks that nothing is left of.
+    `widths` has of each point whose precision was looked at how wide intervals are, by numbers of
+    replications. `left` is what there was no time for, `failed` says of points why they have no
+    row, `finished` counts the tasks that nothing is left of.
     """
 
     rows: list[tuple[int, int, int, Row]] = field(default_factory=list)
+    widths: dict[int, dict[int, float]] = field(default_factory=dict)
     left: list[Task] = field(default_factory=list)
     failed: list[tuple[int, str]] = field(default_factory=list)
     finished: int = 0

@@ -1,0 +1,79 @@
+"""The half widths of a sweep's intervals, which say how many replications its points take.
+
+    precision.json          for each point the relative half width of its widest headline interval
+                            by numbers of replications, `null` where one has no interval
+
+Estimates are made of the books of replications, which rows do not have. So that a sweep that goes
+on need not run them again, what they said is beside the rows. Without the file, or with one of
+another version, core or confidence, they are run again, and say the same. Knows files; does not
+know how wide an interval should be.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from airtcp.files import aside
+
+if TYPE_CHECKING:
+    from airtcp.results.table import Contents
+
+_FILE: Final = "precision.json"
+
+
+class Decided:
+    """The half widths that are known, by point."""
+
+    def __init__(self, folder: Path, made_by: dict[str, Any]) -> None:
+        self._file = folder / _FILE
+        self._made_by = made_by
+        self._widths: dict[str, dict[int, float]] = {}
+        self._is_written = True
+
+    @classmethod
+    def of(cls, folder: Path, about: Contents) -> Self:
+        """Those of a folder; none where the file is not there, is damaged, or not made alike."""
+        found = cls(
+            folder,
+            {"version": about.version, "core": about.core, "confidence": about.confidence},
+        )
+        try:
+            data = json.loads(found._file.read_text(encoding="utf-8"))
+            if all(data[name] == value for name, value in found._made_by.items()):
+                found._widths = {
+                    point: {
+                        int(n): math.inf if width is None else float(width)
+                        for n, width in widths.items()
+                    }
+                    for point, widths in data["points"].items()
+                }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            # It saves time, and is made anew.
+            found._widths = {}
+        return found
+
+    def widths(self, point: str) -> dict[int, float]:
+        """Those of a point, by numbers of replications."""
+        return dict(self._widths.get(point, {}))
+
+    def add(self, point: str, widths: Mapping[int, float]) -> None:
+        """Take those of a point."""
+        self._widths[point] = {**self._widths.get(point, {}), **widths}
+        self._is_written = False
+
+    def write(self) -> None:
+        """Write what is new. Raises OutputError."""
+        if self._is_written:
+            return
+        points = {
+            point: {str(n): width if math.isfinite(width) else None for n, width in widths.items()}
+            for point, widths in sorted(self._widths.items())
+        }
+        text = json.dumps({**self._made_by, "points": points}, indent=1, allow_nan=False)
+        with aside(self._file) as beside:
+            beside.write_text(text + "\n", encoding="utf-8")
+        self._is_written = True
