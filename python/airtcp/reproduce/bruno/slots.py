@@ -35,6 +35,9 @@ def rates(w: float = 32) -> Series:
 def fig4(bench: Bench) -> Outcome:
     overheads = Overheads.hot_spot()
     series = [rates(w) for w in _WINDOWS]
+    printed = [int(w) // 4 for w in _WINDOWS]
+    tops = [float(success_rate(w, m, overheads)) for w, m in zip(_WINDOWS, printed, strict=True)]
+    series.append(Series("paper, m* = w/4", printed, tops, "paper"))
     best = best_stations(np.array(_WINDOWS), overheads)
     most = [int(np.argmax(expected_slots(w, np.arange(1, 4 * w)).success)) + 1 for w in _WINDOWS]
     eifs = Overheads.hot_spot(collision="eifs")

@@ -13,6 +13,7 @@ from airtcp.reproduce.item import Outcome, Value, item
 from airtcp.reproduce.measure import difference, least, mean, most, off, ratio, words
 from airtcp.reproduce.miorandi.moved import ATTEMPTS, W0, parameters, solved
 from airtcp.results import Simulation
+from airtcp.stats import Interval
 
 #: What (1) to (17) assume, for scenario files that have the rules of ns-2: a backoff before each
 #: frame, none that runs on after a success, no EIFS. The paper's 32 slots are drawn from 0.
@@ -119,6 +120,12 @@ def _backlogged(bench: Bench, nodes: int) -> Simulation:
 
 _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
 _WINDOWS = (1, 2, 10, 1000)
+#: Collision probabilities of the real ns-2 (2.35, ten runs and five) by W* and n_c, with the half
+#: widths of their intervals.
+_NS2 = {
+    1: {1: (0.0, 0.0), 5: (0.07776, 0.00054), 20: (0.07767, 0.00080)},
+    1000: {1: (0.06018, 0.00101), 5: (0.06998, 0.00105), 20: (0.07076, 0.00120)},
+}
 
 
 def download_collisions(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
@@ -153,6 +160,7 @@ def fig4(bench: Bench) -> Outcome:
     points = [one.metrics[name] for one in ideal[1]]
     label = "W* = 1, rules of the equations"
     series.append(Series(label, _DOWNLOADS, points, "simulation"))
+    series += [_of_ns2(window) for window in _NS2]
     last = {window: runs[window][-1].metrics for window in _WINDOWS}
     x, y = "endless downloads", "collision probability"
     values: dict[str, Value] = {"model": model[-1]}
@@ -190,6 +198,16 @@ def fig4(bench: Bench) -> Outcome:
         values=values,
         figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
     )
+
+
+def _of_ns2(window: int) -> Series:
+    """Returns the measurements of ns-2 for one advertised window."""
+    points: list[Value] = [
+        Interval(found, found - half, found + half, 10 if window == 1 else 5)
+        for found, half in _NS2[window].values()
+    ]
+    colour = 1 + _WINDOWS.index(window)
+    return Series(f"ns-2, W* = {window}", list(_NS2[window]), points, "points", colour)
 
 
 def _downloads(
