@@ -171,7 +171,7 @@ impl Sender {
             let (seq, len, more) = self.poll_apart(config, now)?;
             return Some((seq, len, more, false));
         };
-        let ((seq, len), more) = rack.poll(tcb, config, now, tcb.peer_window(config))?;
+        let ((seq, len), more) = rack.poll(tcb, config, now)?;
         Some((seq, NonZeroU32::new(len)?, more, rack.buffer.takes_push()))
     }
 

@@ -35,25 +35,50 @@ impl Adaptive {
 
     /// Takes a segment in order, after which all before `next` has come. Returns the delay of its
     /// acknowledgment; zero: none.
+    // Nearly all segments come in the middle of a round trip, and not after a pause: their way has no call.
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
+        let is_pause = now.saturating_since(self.last) > config.min_rto;
+        if is_pause || self.delay == Duration::ZERO || self.opening.is_at_an_end(now) {
+            self.on_rare_data(config, now, next)
+        } else {
+            self.on_data_by::<false>(config, now, next)
+        }
+    }
+
+    #[inline(never)]
+    fn on_rare_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
+        self.on_data_by::<true>(config, now, next)
+    }
+
+    /// Does as [`Self::on_data`] for the first segment, after a pause or at the end of a round trip, and for others unless
+    /// `RARE`.
+    #[inline(always)]
+    fn on_data_by<const RARE: bool>(&mut self, config: &Config, now: Time, next: u64) -> Duration {
         let least = config.delayed_ack.timeout;
         let gap = now.saturating_since(self.last);
         self.last = now;
         let half = |span: Duration| Duration::from_nanos(span.as_nanos() / 2);
-        if self.delay == Duration::ZERO {
+        if RARE && self.delay == Duration::ZERO {
             self.delay = least;
             self.be_quick(config);
         } else if gap <= half(least) {
             self.delay = half(self.delay) + half(least);
         } else if gap < self.delay {
             self.delay = half(self.delay) + gap;
-        } else if gap > config.min_rto {
+        } else if RARE && gap > config.min_rto {
             // A pause: the other end's window may have fallen to one segment.
             self.be_quick(config);
         }
-        if self.opening.on_data(config, now, next) {
+        if RARE {
+            self.opening.begin(config, now);
+        }
+        if self.opening.opens(config) {
             // `tcp_grow_window`.
             self.quick |= 1;
+        }
+        if RARE {
+            self.opening.adjust_room(config, now, next);
         }
         if self.quick > 0 {
             self.quick -= 1;
@@ -64,8 +89,6 @@ impl Adaptive {
     }
 
     /// Allows acknowledgments at once as `tcp_incr_quickack` does: half of the receive window in segments, within bounds.
-    #[cold]
-    #[inline(never)]
     fn be_quick(&mut self, config: &Config) {
         let half_window = config.receive_window / (2 * u64::from(config.mss));
         let quick = half_window.clamp(LEAST_QUICK, MOST_QUICK) as u32;

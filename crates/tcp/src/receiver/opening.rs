@@ -42,39 +42,45 @@ impl Opening {
         self.rtt = Duration::from_nanos(smoothed);
     }
 
-    /// Takes a segment in order, after which all before `next` has come. Returns whether the window opens.
-    pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> bool {
-        let mss = u64::from(config.mss);
+    /// Tells whether the window is to [begin](Self::begin), or a round trip is over and the room to be
+    /// [adjusted](Self::adjust_room).
+    #[inline]
+    pub(crate) fn is_at_an_end(&self, now: Time) -> bool {
+        self.offered == 0 || self.is_over(now)
+    }
+
+    /// Tells whether the round trip is over.
+    #[inline]
+    fn is_over(&self, now: Time) -> bool {
+        self.rtt > Duration::ZERO && now.saturating_since(self.since.0) >= self.rtt
+    }
+
+    /// Offers the first window, if none was offered yet.
+    pub(crate) fn begin(&mut self, config: &Config, now: Time) {
         if self.offered == 0 {
-            self.begin(config, now);
+            let mss = u64::from(config.mss);
+            self.offered = FIRST_OFFER.min(config.receive_window) / mss * mss;
+            self.room = FIRST_ROOM.min(config.receive_window);
+            self.came = (FIRST_SEGMENTS * mss).min(self.offered).max(1);
+            self.since = (now, FIRST_BYTE);
         }
+    }
+
+    /// Takes a segment in order. Returns whether the window opens.
+    #[inline]
+    pub(crate) fn opens(&mut self, config: &Config) -> bool {
         let opens = self.offered < self.room;
         if opens {
-            self.offered = (self.offered + 2 * mss).min(self.room);
+            self.offered = (self.offered + 2 * u64::from(config.mss)).min(self.room);
         }
-        self.adjust_room(config, now, next);
         opens
     }
 
-    #[cold]
-    #[inline(never)]
-    fn begin(&mut self, config: &Config, now: Time) {
-        let mss = u64::from(config.mss);
-        self.offered = FIRST_OFFER.min(config.receive_window) / mss * mss;
-        self.room = FIRST_ROOM.min(config.receive_window);
-        self.came = (FIRST_SEGMENTS * mss).min(self.offered).max(1);
-        self.since = (now, FIRST_BYTE);
-    }
-
-    /// Makes room for what has come in a round trip, and is read: `tcp_rcvbuf_grow`.
-    fn adjust_room(&mut self, config: &Config, now: Time, next: u64) {
-        if self.rtt > Duration::ZERO && now.saturating_since(self.since.0) >= self.rtt {
-            self.end_round_trip(config, now, next);
+    /// Makes room, if a round trip is over, for what has come in it and is read, of all before `next`: `tcp_rcvbuf_grow`.
+    pub(crate) fn adjust_room(&mut self, config: &Config, now: Time, next: u64) {
+        if !self.is_over(now) {
+            return;
         }
-    }
-
-    #[inline(never)]
-    fn end_round_trip(&mut self, config: &Config, now: Time, next: u64) {
         let came = next - self.since.1;
         if came > self.came {
             // "DRS is always one RTT late", and "slow start: allow the sender to double its rate".
@@ -101,7 +107,13 @@ mod tests {
 
     /// Counts how many of `segments` segments of 1000 bytes open the window, one each millisecond.
     fn opened(opening: &mut Opening, config: &Config, segments: std::ops::Range<u64>) -> usize {
-        segments.filter(|n| opening.on_data(config, at(*n), (n + 1) * 1000 + 1)).count()
+        let opens = |n: &u64| {
+            opening.begin(config, at(*n));
+            let opens = opening.opens(config);
+            opening.adjust_room(config, at(*n), (n + 1) * 1000 + 1);
+            opens
+        };
+        segments.filter(opens).count()
     }
 
     /// 65000 bytes are offered, and there is room for 82374: 17.4 segments, two at a time.

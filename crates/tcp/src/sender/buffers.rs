@@ -72,6 +72,14 @@ fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
     (pace / BUFFERS_PER_SECOND + more).min(LARGEST)
 }
 
+/// Tells whether so many segments are not more than there are of room and data, and of half a window, which is all that a buffer
+/// holds at most (`tcp_cwnd_test`). Takes no division.
+#[inline]
+fn fits(segments: u64, mss: u64, room: u64, cwnd: u64, unsent: u64) -> bool {
+    let bytes = segments * mss;
+    room >= bytes && cwnd >= 2 * bytes && unsent > bytes - mss
+}
+
 impl Rack {
     /// Begins a buffer if none is on its way; returns false if it is better to wait until more than `room` bytes may
     /// leave.
@@ -89,22 +97,40 @@ impl Rack {
     }
 
     /// Begins a buffer, as [`Self::fill_buffer`].
+    // Where the least number fills the room, nobody asks for the most, and no division nor call is left.
     #[inline(never)]
     fn begin_buffer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> bool {
         let mss = u64::from(config.mss);
         let unsent = tcb.written - tcb.snd_max;
         let may_wait = unsent > mss && self.may_wait_for_more(tcb, config, now, room);
-        // As long as the least number fills the room, nobody asks for the most.
         let asked_from = if may_wait { LEAST_SEGMENTS } else { LEAST_SEGMENTS + 1 };
-        let most = if room < asked_from * mss { LEAST_SEGMENTS } else { self.most(tcb, config) };
+        if room >= asked_from * mss {
+            return self.begin_large_buffer(tcb, config, room, may_wait);
+        }
+        if may_wait {
+            return Self::wait_for_more(tcb, config);
+        }
+        let fits = fits(LEAST_SEGMENTS, mss, room, tcb.window.cwnd, unsent);
+        self.buffer.fill(if fits { LEAST_SEGMENTS } else { 1 });
+        true
+    }
+
+    /// Begins a buffer where the room holds more than the least number of segments.
+    #[inline(never)]
+    fn begin_large_buffer(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        room: u64,
+        may_wait: bool,
+    ) -> bool {
+        let mss = u64::from(config.mss);
+        let most = self.most(tcb, config);
         if may_wait && room < most * mss {
             return Self::wait_for_more(tcb, config);
         }
-        // `tcp_cwnd_test`: half a window at most. Nearly always the room, that half and the data are all enough for the most,
-        // which takes no division to see.
-        let cwnd = tcb.window.cwnd;
-        let is_enough = room >= most * mss && cwnd >= 2 * most * mss && unsent > (most - 1) * mss;
-        let segments = if is_enough {
+        let (cwnd, unsent) = (tcb.window.cwnd, tcb.written - tcb.snd_max);
+        let segments = if fits(most, mss, room, cwnd, unsent) {
             most
         } else {
             (room / mss).min(most).min(cwnd / mss / 2).min(unsent.div_ceil(mss)).max(1)

@@ -17,14 +17,15 @@ impl Rack {
         tcb: &mut Tcb,
         config: &Config,
         now: Time,
-        peer_window: u64,
     ) -> Option<(SentBytes, bool)> {
         if self.probe_is_due || self.is_watched || self.sent.has_lost() {
+            let peer_window = tcb.peer_window(config);
             let sent = self.poll_otherwise(tcb, config, now, peer_window);
             return sent.map(|sent| (sent, true));
         }
         let room = self.room_for_new(tcb, config, now)?;
-        let sent = self.send_new::<false>(tcb, config, now, (room, peer_window))?;
+        let windows = (room, tcb.peer_window(config));
+        let sent = self.send_new::<false>(tcb, config, now, windows)?;
         let unsent = tcb.written - tcb.snd_max;
         let room = room - u64::from(sent.1);
         Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
