@@ -190,6 +190,23 @@ def test_trials_cost_no_more_replications_than_the_run(
         assert all(trial.after.n <= RUN["replications"] for trial in trials)
 
 
+def test_trials_cost_as_much_as_the_run_or_as_little_as_a_floor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A window of few segments throttles the run; without it a single run costs more than that."""
+    result = airtcp.simulate(airtcp.load(PLANTED["window"]), replications=1)
+    tried = airtcp.advise(result).problems[0]
+    assert [one.name for one in tried.remedies] == ["large-window"]
+
+    monkeypatch.setattr("airtcp.advice.trials.FLOOR", 0.0)
+    refused = airtcp.advise(result).problems[0]
+
+    assert not refused.remedies
+    assert refused.unfit is not None
+    assert "would cost more than the run did" in refused.unfit["large-window"]
+    assert airtcp.advise(result, most=None).problems[0].remedies
+
+
 def test_the_same_trials_on_any_number_of_threads() -> None:
     result = airtcp.simulate(airtcp.load(PLANTED["window"]))
 

@@ -1,9 +1,10 @@
 """Trials of remedies, each simulated on the random numbers of the run.
 
 Knows problems, remedies as scenarios, and how many replications each gets; all together cost as
-much as the run did, counted by what the core had to do, so that scenario and seed alone decide.
-First every remedy has one replication; the one that betters its problem most has the rest. Does not
-know how a problem is found or told.
+much as the run did, counted by what the core had to do, so that scenario and seed alone decide;
+where that is next to nothing, as under a fault that stops nearly all, about a second. First every
+remedy that fits in has one replication; the one that betters its problem most has the rest. Does
+not know how a problem is found or told.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from airtcp.advice.problems import PROBLEMS, findings, unhappy
+from airtcp.advice.effects import effects, gain_of, gathered, newly_unhappy, value_of
+from airtcp.advice.problems import PROBLEMS, findings
 from airtcp.advice.reading import Reading, Simulated
 from airtcp.metrics import METRICS
 from airtcp.remedies import Changed, Remedy, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
-from airtcp.results import Simulation, SimulationResult
-from airtcp.results.advice import Advice, Advised, Effect, Finding, Goal, Outcome, Trial
+from airtcp.results.advice import Advice, Advised, Finding, Goal, Outcome, Trial
 from airtcp.run.points import Points
 from airtcp.scenario.vary import names_of
 from airtcp.stats import Interval, student_interval
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
 MOST: Final = 3
 #: A change of its metric by less is no gain, whatever its interval says.
 LITTLE: Final = 0.1
+#: All trials may cost as much in any case, in what `_cost` counts: about a second of a processor.
+FLOOR: Final = 1e7
+#: A pilot of a trial has its length over this.
+_PILOT: Final = 20
+_TOO_MUCH: Final = "a trial would cost more than the run did; --advice all tries it"
 #: Pairs from which on their own spread is taken.
 _PAIRS: Final = 3
-#: A change of what others feel by less is not told.
-TOLD: Final = 0.1
 
 
 @dataclass
@@ -57,9 +61,9 @@ def advise(
     """Find what is wrong in a simulation, and try the remedies that are most likely to help.
 
     `most` remedies are tried on the replications of the simulation, which cost as much as it did
-    at most; None tries all that fit, each with all replications. With `most=0`, and where the
-    scenario is known in its resolved form alone, problems are found and nothing is tried. On Ctrl-C
-    the trials that ended are told.
+    at most, or about a second of a processor if that is more; None tries all that fit, each with
+    all replications. With `most=0`, and where the scenario is known in its resolved form alone,
+    problems are found and nothing is tried. On Ctrl-C the trials that ended are told.
 
     Raises SimulationError if a trial breaks a conservation law.
 
@@ -76,10 +80,14 @@ def advise(
     unfit: dict[int, dict[str, str]] = {}
     candidates = list(_candidates(base, found, most, unfit))
     runs = result.simulation.runs
+
+    def leave_out(one: _Candidate, why: str) -> None:
+        unfit.setdefault(found.index(one.finding), {})[one.remedy.name] = why
+
     with Points[str](result.provenance.seed or 0, threads=threads, progress=progress) as points:
         # On Ctrl-C what ended is told.
         with suppress(KeyboardInterrupt):
-            _run(points, candidates, runs, everything=most is None)
+            _run(points, candidates, runs, leave_out, everything=most is None)
         for one in candidates:
             one.runs = points.ended(one.remedy.name)
     by_problem: dict[int, list[Trial]] = {}
@@ -129,21 +137,21 @@ def _run(
     points: Points[str],
     candidates: Sequence[_Candidate],
     runs: Sequence[Replication],
+    unfit: Callable[[_Candidate, str], None],
     *,
     everything: bool,
 ) -> None:
-    """Run the candidates as far as the cost of the run itself allows."""
+    """Run the candidates as far as the cost of the run itself allows, or `FLOOR` if it is more."""
     for one in candidates:
         points.add(one.remedy.name, one.changed.scenario)
     if everything:
         points.run({one.remedy.name: len(runs) for one in candidates})
         return
-    budget = sum(_cost(run) for run in runs)
-    points.run({one.remedy.name: 1 for one in candidates[: len(runs)]})
+    budget = max(sum(_cost(run) for run in runs), FLOOR)
+    budget -= _try_each(points, candidates, budget, unfit)
     tried = [one for one in candidates if points.ended(one.remedy.name)]
     for one in tried:
         one.runs = points.ended(one.remedy.name)
-    budget -= sum(_cost(one.runs[0]) for one in tried)
     for one in sorted(tried, key=lambda one: -_better(one, runs)):
         more = int(budget / max(_cost(one.runs[0]), 1.0))
         wanted = min(len(runs), 1 + more)
@@ -152,30 +160,52 @@ def _run(
             budget -= sum(_cost(run) for run in points.ended(one.remedy.name)[1:])
 
 
+def _try_each(
+    points: Points[str],
+    candidates: Sequence[_Candidate],
+    budget: float,
+    unfit: Callable[[_Candidate, str], None],
+) -> float:
+    """Run a replication of each candidate that the budget has room for; return what it costs.
+
+    A pilot, a part of the length, says what a replication will cost: a remedy may let through a
+    hundred times what a fault did.
+    """
+    for one in candidates:
+        run = one.changed.scenario.run
+        length_ns = (run.warmup_ns or 0) + run.duration_ns
+        short = one.changed.scenario.with_run(warmup_ns=0, duration_ns=length_ns // _PILOT)
+        points.add(_pilot_of(one), short)
+    points.run({_pilot_of(one): 1 for one in candidates})
+    pilots = {one.remedy.name: _cost(points.ended(_pilot_of(one))[0]) for one in candidates}
+    spent = sum(pilots.values())
+    expected, chosen = spent, []
+    for one in candidates:
+        cost = _PILOT * pilots[one.remedy.name]
+        if expected + cost > budget:
+            unfit(one, _TOO_MUCH)
+            continue
+        expected += cost
+        chosen.append(one.remedy.name)
+    points.run(dict.fromkeys(chosen, 1))
+    return spent + sum(_cost(points.ended(name)[0]) for name in chosen)
+
+
+def _pilot_of(one: _Candidate) -> str:
+    """Return the key of a pilot; names of remedies have no spaces."""
+    return f"pilot of {one.remedy.name}"
+
+
 def _cost(run: Replication) -> float:
     """Count the work of the core for a replication: attempts, segments, events."""
     counts = run.answer["counts"]
     return float(counts["mac_attempts"] + counts["tcp_segments"] + counts["events"])
 
 
-def _of(run: Replication, goal: Goal) -> float | None:
-    """The metric of a goal in one replication."""
-    group = next(one for one in run.answer["groups"] if one["name"] == goal.group)
-    part = group[goal.part]
-    return None if part is None else part[goal.metric]
-
-
-def _gain(goal: Goal, before: float, after: float) -> float:
-    """Return the gain of one value over another, the logarithm of their ratio; positive is good."""
-    tiny = 1e-9 * max(abs(before), abs(after), 1e-9)
-    ratio = math.log(max(after, tiny) / max(before, tiny))
-    return ratio if METRICS[goal.metric].better == "higher" else -ratio
-
-
 def _better(one: _Candidate, runs: Sequence[Replication]) -> float:
     """Return the gain in the first replication; none of a metric that it does not have."""
-    before, after = _of(runs[0], one.finding.goal), _of(one.runs[0], one.finding.goal)
-    return 0.0 if before is None or after is None else _gain(one.finding.goal, before, after)
+    before, after = value_of(runs[0], one.finding.goal), value_of(one.runs[0], one.finding.goal)
+    return 0.0 if before is None or after is None else gain_of(one.finding.goal, before, after)
 
 
 def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[Finding]) -> Trial:
@@ -183,15 +213,16 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
     level = simulation.confidence
     own = {run.index: run for run in simulation.runs}
     pairs = [(own[run.index], run) for run in one.runs if run.index in own]
-    values = [(_of(before, goal), _of(after, goal)) for before, after in pairs]
+    values = [(value_of(before, goal), value_of(after, goal)) for before, after in pairs]
     known = [(a, b) for a, b in values if a is not None and b is not None]
-    all_before = [value for run in own.values() if (value := _of(run, goal)) is not None]
-    after = _result(result, one)
-    effects = list(_effects(result, after, len(pairs), goal))
+    all_before = [value for run in own.values() if (value := value_of(run, goal)) is not None]
+    after = gathered(
+        one.changed.scenario, result.provenance, one.runs, confidence=simulation.confidence
+    )
+    wins, loses = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
     difference = student_interval([b - a for a, b in known], level)
     lines = lines_for(one.remedy, one.changed, base)
-    new = unhappy(after) - unhappy(result)
     return Trial(
         name=one.remedy.name,
         title=one.remedy.title,
@@ -199,12 +230,12 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         where=one.remedy.where,
         research=one.remedy.research,
         set=_as_written(result.scenario, base, one.changed.changes),
-        outcome=_outcome(goal, known, all_before, level, hurts=bool(new)),
+        outcome=_outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
         before=student_interval([a for a, _ in known], level),
         after=student_interval([b for _, b in known], level),
         difference=difference,
-        wins=tuple(effect for effect, gain in effects if gain > 0.0),
-        loses=tuple(effect for effect, gain in effects if gain < 0.0),
+        wins=wins,
+        loses=loses,
         left=tuple(dict.fromkeys(other.problem for other in left)),
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
@@ -241,7 +272,7 @@ def _outcome(
     """
     if not known:
         return "cannot tell"
-    gains = [_gain(goal, before, after) for before, after in known]
+    gains = [gain_of(goal, before, after) for before, after in known]
     interval = student_interval(gains, level)
     if len(known) < _PAIRS:
         interval = _unlike(goal, [after for _, after in known], all_before, level)
@@ -268,52 +299,6 @@ def _unlike(goal: Goal, after: Sequence[float], before: Sequence[float], level: 
     half = own.half_width * math.sqrt(own.n / len(after) + 1.0)
     gain = mean - own.mean
     return Interval(gain, gain - half, gain + half, len(after))
-
-
-def _result(result: Simulated, one: _Candidate) -> SimulationResult:
-    """The replications of a trial as a result."""
-    simulation = result.simulation
-    gathered = Simulation.gather(
-        one.runs,
-        confidence=simulation.confidence,
-        simulated_s=simulation.simulated_s * len(one.runs) / max(simulation.replications, 1),
-        wall_s=0.0,
-        cpu_s=0.0,
-        stopped="replications",
-    )
-    return SimulationResult(one.changed.scenario, result.provenance, gathered)
-
-
-def _effects(
-    before: Simulated, after: SimulationResult, pairs: int, goal: Goal
-) -> Iterator[tuple[Effect, float]]:
-    """Yield what groups feel of a change, beyond the goal's own, and its sign."""
-    indices = {run.index for run in after.simulation.runs}
-    own = [run for run in before.simulation.runs if run.index in indices]
-    for scope in Reading(before).scopes:
-        for metric in _felt_metrics(scope.live, scope.waits_for_pages):
-            of = Goal(metric, scope.group, scope.part)
-            if of == goal:
-                continue
-            old, new = (
-                _mean([_of(run, of) for run in runs]) for runs in (own, after.simulation.runs)
-            )
-            if old is None or new is None or old == new:
-                continue
-            gain = _gain(of, old, new)
-            if abs(gain) > TOLD:
-                yield Effect(metric, scope.group, scope.part, old, new), gain
-
-
-def _felt_metrics(live: bool, waits: bool) -> Sequence[str]:
-    if live:
-        return ("packet_delay_p95_s",)
-    return ("transfer_time_p90_s",) if waits else ("flow_goodput_bps",)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _rank(trial: Trial) -> tuple[int, bool, float]:

@@ -1,0 +1,102 @@
+"""Effects of a change on groups: what each feels before and after, on the same replications.
+
+Knows the metrics by which groups feel how they are served, and which changes are worth telling.
+Does not know what was changed, nor whether it was meant to help.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from airtcp.advice.problems import unhappy
+from airtcp.advice.reading import Reading, Simulated
+from airtcp.metrics import METRICS
+from airtcp.results import Simulation, SimulationResult
+from airtcp.results.advice import Effect, Goal
+
+if TYPE_CHECKING:
+    from airtcp.results import Provenance, Replication
+    from airtcp.scenario import ResolvedScenario
+
+#: A change of what others feel by less, as a logarithm of a ratio, is not told.
+TOLD = 0.1
+
+
+def value_of(run: Replication, goal: Goal) -> float | None:
+    """Return the metric of a goal in one replication."""
+    group = next(one for one in run.answer["groups"] if one["name"] == goal.group)
+    part = group[goal.part]
+    return None if part is None else part[goal.metric]
+
+
+def gain_of(goal: Goal, before: float, after: float) -> float:
+    """Return the gain of one value over another, the logarithm of their ratio; positive is good."""
+    tiny = 1e-9 * max(abs(before), abs(after), 1e-9)
+    ratio = math.log(max(after, tiny) / max(before, tiny))
+    return ratio if METRICS[goal.metric].better == "higher" else -ratio
+
+
+def gathered(
+    scenario: ResolvedScenario,
+    provenance: Provenance,
+    runs: Sequence[Replication],
+    *,
+    confidence: float,
+) -> SimulationResult:
+    """Put replications of a trial together as a result, with plain means."""
+    length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+    simulation = Simulation.gather(
+        runs,
+        confidence=confidence,
+        simulated_s=length_s * len(runs),
+        wall_s=0.0,
+        cpu_s=0.0,
+        stopped="replications",
+    )
+    return SimulationResult(scenario, provenance, simulation)
+
+
+def effects(
+    before: Reading, own: Sequence[Replication], after: Sequence[Replication], goal: Goal | None
+) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+    """Return what groups win and lose, beyond the goal's own, over replications that both have."""
+    found = list(_effects(before, own, after, goal))
+    return (
+        tuple(effect for effect, gain in found if gain > 0.0),
+        tuple(effect for effect, gain in found if gain < 0.0),
+    )
+
+
+def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
+    """Return the groups, with their direction, that are badly served after a change alone."""
+    return sorted(f"{group} {part}s" for group, part in unhappy(after) - unhappy(before))
+
+
+def _effects(
+    before: Reading, own: Sequence[Replication], after: Sequence[Replication], goal: Goal | None
+) -> Iterator[tuple[Effect, float]]:
+    """Yield what groups feel of a change, and by how much it is better."""
+    indices = {run.index for run in own} & {run.index for run in after}
+    for scope in before.scopes:
+        metric = "flow_goodput_bps"
+        if scope.live:
+            metric = "packet_delay_p95_s"
+        elif scope.waits_for_pages:
+            metric = "transfer_time_p90_s"
+        of = Goal(metric, scope.group, scope.part)
+        old, new = (
+            _mean([value_of(run, of) for run in runs if run.index in indices])
+            for runs in (own, after)
+        )
+        if of == goal or old is None or new is None or old == new:
+            continue
+        gain = gain_of(of, old, new)
+        if abs(gain) > TOLD:
+            yield Effect(metric, scope.group, scope.part, old, new), gain
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
