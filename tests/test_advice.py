@@ -235,7 +235,7 @@ def test_printed_settings_load_when_pasted(tmp_path: Any) -> None:
     )
     base = airtcp.load(scenario | {"title": "Two flows of a group"})
     trial = _best(airtcp.advise(airtcp.simulate(base)))
-    options = shlex.split(words.settings(trial))
+    options = shlex.split(words.settings(trial.set))
     file = tmp_path / "s.toml"
     from airtcp.scenario.toml_text import dumps
 

@@ -349,6 +349,7 @@ def test_a_think_time_is_shortened_until_it_is_too_short(
         ("middle goodput < 1 kb/s", '"middle" is no group; allowed: near, far'),
         ("far/upload goodput < 1 kb/s", "far has no upload; allowed: download"),
         ("packet > 3 s", "is no metric"),
+        ("packet_delay > 3 s", "cannot exist: there are no datagrams; allowed: goodput"),
     ],
 )
 def test_a_question_without_an_answer_ends_with_status_2_and_one_message(

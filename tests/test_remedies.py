@@ -13,6 +13,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.exceptions import QuestionError
+from airtcp.present import plan as present
 from airtcp.remedies import Changed, Remedy, catalogue, changed, named, together
 from airtcp.remedies.apply import Lines, lines_for
 from airtcp.results.plans import Gain
@@ -347,13 +348,14 @@ run = { warmup = "5 s", duration = "20 s", replications = 6 }
 def test_ack_priority_restores_the_fairness_of_uploads() -> None:
     """Paper L: it is the first by far; and delayed ACKs, which are fewer, help too (paper M).
 
-    What the papers did not have comes between: a queue that keeps one ACK of each flow drops none
-    that matter, and TACK's ACKs are fewer, too.
+    The papers did not have queues that drop no ACK that matters: FQ-CoDel with room for all, and a
+    filter that keeps one ACK of each flow.
     """
     found = ranking(airtcp.load(UPLOADS), "jain_index < 0.8")
 
-    assert list(found).index("ack-filter") == 1
-    first, second, *_ = (gain for name, gain in found.items() if name not in ("ack-filter", "tack"))
+    newer = ("managed-queue", "ack-filter")
+    assert {*newer, "ack-priority"} == {*list(found)[:3]}
+    first, second, *_ = (gain for name, gain in found.items() if name not in newer)
     assert first.name == "ack-priority"
     assert first.gain is not None
     assert second.gain is not None
@@ -362,6 +364,76 @@ def test_ack_priority_restores_the_fairness_of_uploads() -> None:
     # Of these few runs do not say whether they help a little.
     assert found["short-preamble"].verdict in ("none", "behind")
     assert found["rts"].verdict in ("none", "behind")
+
+
+def test_remedies_that_equipment_has_come_before_ideas_and_a_named_problem_brings_its_own() -> None:
+    """A managed queue is no remedy of a plan by itself: what limits the uploads asks for it."""
+    found = airtcp.plan(airtcp.load(UPLOADS), vary="stations", until="jain_index < 0.8")
+
+    ideas = [one.research for one in found.remedies]
+    assert ideas == sorted(ideas)
+    assert any(ideas)
+    assert "starving" in [one.problem for one in found.limits]
+    assert "managed-queue" in [one.name for one in found.remedies]
+    assert (present.best_line(found) or "").startswith(
+        f"What helps most: {found.remedies[0].title}"
+    )
+
+
+CALLS = """
+phy = { standard = "802.11g", data_rate = "54 Mb/s" }
+ap = { queue = { limit = 120 } }
+stations = [{ name = "reader", count = 4 }, { name = "caller", count = 2 }]
+run = { warmup = "2 s", duration = "6 s", replications = 5 }
+[[flows]]
+stations = "reader"
+direction = "download"
+application = { kind = "bulk" }
+tcp = { receive_window = "64 KiB" }
+path = [{ delay = "20 ms" }]
+[[flows]]
+stations = "caller"
+direction = "download"
+application = { kind = "call" }
+"""
+
+
+def test_a_remedy_by_which_others_suffer_is_not_recommended() -> None:
+    """Four times 120 packets of 1500 bytes take 0.2 s at some 27 Mb/s: calls behind them wait."""
+    found = airtcp.plan(
+        airtcp.load(CALLS),
+        vary="stations.reader.count",
+        until="ap_queue_drop_probability > 1 %",
+        remedies=["larger-buffer"],
+    )
+
+    (gain,) = found.remedies
+    assert gain.verdict == "costs others"
+    assert gain.hurts == ("caller downloads",)
+    assert [one.group for one in gain.loses] == ["caller"]
+    said = present.best_line(found) or ""
+    assert said.startswith("No remedy that was tried helps for sure.")
+    assert "caller downloads are badly served" in said
+    assert f"{found.answer.value:g} stations of reader, " in present.answer_line(found)
+
+
+def test_no_gain_is_not_too_noisy_to_tell() -> None:
+    """A window of two segments never loses any, so that CUBIC changes nothing; of uploads for two
+    seconds three runs do not say what RTS does to their shares."""
+    never = airtcp.load(CALLS).vary({"flows.reader.tcp.receive_window": {"segments": 2}})
+    sure = airtcp.plan(
+        never,
+        vary="stations.reader.count",
+        until="reader flow_goodput < 500 kb/s",
+        remedies=["cubic"],
+    )
+    short = airtcp.load(UPLOADS).vary({"run.duration": "2 s", "run.replications": 3})
+    noisy = airtcp.plan(short, vary="stations", until="jain_index < 0.8", remedies=["rts"])
+
+    assert [one.verdict for one in sure.remedies] == ["none"]
+    assert sure.remedies[0].change.mean == 0.0
+    assert [one.verdict for one in noisy.remedies] == ["cannot tell"]
+    assert "more replications are needed" in (present.best_line(noisy) or "")
 
 
 def test_a_plan_with_remedies_does_not_depend_on_threads() -> None:

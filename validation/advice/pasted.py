@@ -53,7 +53,7 @@ def main() -> int:
                 pasted = _pasted(scenario, trial)
                 if pasted is None:
                     refused += 1
-                    print(f"{index}: {trial.name}: {settings(trial)} is refused")
+                    print(f"{index}: {trial.name}: {settings(trial.set)} is refused")
                 elif trial.outcome in ("helps", "costs others"):
                     said += 1
                     right = _helps(scenario, pasted, advised.finding.goal)
@@ -69,7 +69,7 @@ def main() -> int:
 
 def _pasted(scenario: Scenario, trial: Trial) -> Scenario | None:
     """Reads the options that are printed; None if they are refused."""
-    options = [word for word in shlex.split(settings(trial)) if word != "--set"]
+    options = [word for word in shlex.split(settings(trial.set)) if word != "--set"]
     try:
         return scenario.vary(settings_of(options))
     except AirtcpError:

@@ -13,22 +13,21 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.advice.effects import effects, gain_of, gathered, newly_unhappy, value_of
 from airtcp.advice.problems import PROBLEMS, findings
 from airtcp.advice.reading import Reading, Simulated
 from airtcp.metrics import METRICS
-from airtcp.remedies import Changed, Remedy, catalogue, changed, named
+from airtcp.remedies import Changed, Remedy, as_written, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Advised, Finding, Goal, Outcome, Trial
 from airtcp.run.points import Points
-from airtcp.scenario.vary import names_of
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
     from airtcp.results import Replication
-    from airtcp.scenario import ResolvedScenario, Scenario
+    from airtcp.scenario import Scenario
 
 #: Remedies that `airtcp run` tries.
 MOST: Final = 3
@@ -210,6 +209,7 @@ def _better(one: _Candidate, runs: Sequence[Replication]) -> float:
 
 def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[Finding]) -> Trial:
     simulation, goal = result.simulation, one.finding.goal
+    scenario = cast("Scenario", result.scenario)
     level = simulation.confidence
     own = {run.index: run for run in simulation.runs}
     pairs = [(own[run.index], run) for run in one.runs if run.index in own]
@@ -229,7 +229,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         source=one.remedy.source,
         where=one.remedy.where,
         research=one.remedy.research,
-        set=_as_written(result.scenario, base, one.changed.changes),
+        set=as_written(scenario, base, one.changed.changes),
         outcome=_outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
         before=student_interval([a for a, _ in known], level),
         after=student_interval([b for _, b in known], level),
@@ -240,21 +240,6 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
     )
-
-
-def _as_written(
-    scenario: ResolvedScenario, base: Scenario, changes: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The changes by paths of the file, whose flows need not have the names that `base` gives."""
-    assert hasattr(scenario, "written")
-    flows = names_of(scenario.written["flows"])
-    own = dict(zip((entry["name"] for entry in base.written["flows"]), flows, strict=True))
-    found = {}
-    for path, value in changes.items():
-        table, _, rest = path.partition(".")
-        name, _, key = rest.partition(".")
-        found[f"flows.{own[name]}.{key}" if table == "flows" else path] = value
-    return found
 
 
 def _outcome(

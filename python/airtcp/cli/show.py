@@ -137,7 +137,7 @@ def _advice(console: Console, advice: Advice) -> None:
     best = advice.best
     if best is not None:
         console.print(Text(f"Try it: {best.title}", style="bold"))
-        for told_line in (settings(best), *equipment(best)):
+        for told_line in (settings(best.set), *equipment(best)):
             console.print(Text(f"  {told_line}", overflow="ignore"), crop=False, soft_wrap=True)
         console.print()
 

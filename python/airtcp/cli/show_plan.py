@@ -8,7 +8,9 @@ from rich.text import Text
 
 from airtcp.cli.show import new_console, print_table
 from airtcp.exceptions import one_line
+from airtcp.present.advice import others, settings
 from airtcp.present.plan import (
+    IDEAS,
     REMEDIES_HEAD,
     answer_line,
     apply_lines,
@@ -16,6 +18,8 @@ from airtcp.present.plan import (
     best_line,
     costs,
     depth_line,
+    limits_line,
+    recommended,
     remedies_line,
     remedy_rows,
 )
@@ -27,7 +31,14 @@ if TYPE_CHECKING:
 
 #: Remedies whose lines are shown.
 _APPLIED: Final = 2
-_STYLES: Final = {"helps": "green", "harms": "red", "no gain": "dim", "behind": "dim"}
+_STYLES: Final = {
+    "helps": "green",
+    "costs others": "yellow",
+    "too noisy to tell": "dim",
+    "harms": "red",
+    "no gain": "dim",
+    "behind": "dim",
+}
 
 
 def plan(found: Plan) -> None:
@@ -38,6 +49,9 @@ def plan(found: Plan) -> None:
     best = best_line(found)
     if best is not None:
         console.print(Text(best, style="bold"))
+    limits = limits_line(found)
+    if limits is not None:
+        console.print(Text(one_line(limits)))
     for condition in found.conditions:
         lines = bars(found, condition, console.width)
         if lines:
@@ -54,21 +68,27 @@ def _remedies(console: Console, found: Plan) -> None:
     if not found.remedies:
         return
     console.print()
-    rows: list[tuple[str | Text, ...]] = [
-        (*cells, Text(verdict, style=_STYLES.get(verdict, "")))
-        for *cells, verdict in remedy_rows(found)
-    ]
-    print_table(console, REMEDIES_HEAD, rows)
+    for head, research in ((None, False), (IDEAS, True)):
+        rows: list[tuple[str | Text, ...]] = [
+            (*cells, Text(verdict, style=_STYLES.get(verdict, "")))
+            for *cells, verdict in remedy_rows(found, research=research)
+        ]
+        if rows and head:
+            console.print(Text(f"\n{head}"))
+        if rows:
+            print_table(console, REMEDIES_HEAD, rows)
     console.print(Text(remedies_line(found) or "", style="dim"))
     for line in costs(found):
         console.print(Text(f"{line}.", style="dim"))
     if found.left_out:
         told = "; ".join(f"{name} ({one_line(why)})" for name, why in found.left_out.items())
         console.print(Text(f"Not tried: {told}.", style="dim"))
-    applicable = [one for one in found.remedies if one.verdict == "gains" and one.apply]
+    applicable = recommended(found)
     for one in applicable[:_APPLIED]:
         console.print(Text(f"\nApply it: {one.title}", style="bold"))
-        for line in apply_lines(one):
+        for line in others(one):
+            console.print(Text(line, style="dim"))
+        for line in (settings(one.changes), *apply_lines(one)):
             _line(console, line)
     if len(applicable) > _APPLIED:
         console.print(Text("\n--json and --out have the lines of all", style="dim"))

@@ -58,6 +58,7 @@ def capacity(
     points: Points[tuple[str, int]] = Points(run.seed, threads=threads, progress=progress)
     ranking: Ranking | None = None
     found: Found | None = None
+    provenance = Provenance.of(asked, seed=run.seed, generator=points.generator)
     with points:
         points.deadline = time.monotonic() + limit_s
         start = said.index if said.index is not None else axis.present
@@ -78,9 +79,15 @@ def capacity(
             found = search.find(start)
             if tried:
                 ranking = Ranking(
-                    search, found, conditions, search_of, confidence=run.confidence, tell=tell
+                    search,
+                    found,
+                    conditions,
+                    search_of,
+                    confidence=run.confidence,
+                    provenance=provenance,
+                    tell=tell,
                 )
-                ranking.run(tried)
+                ranking.run(tried, more=remedies is True)
         except (KeyboardInterrupt, TimeIsOver) as over:
             if not points.runs:
                 raise KeyboardInterrupt from None
@@ -90,7 +97,7 @@ def capacity(
         stopped = "interrupted"
     return Plan(
         scenario=asked,
-        provenance=Provenance.of(asked, seed=run.seed, generator=points.generator),
+        provenance=provenance,
         conditions=tuple(conditions),
         label=axis.label,
         answer=None if found is None else found.answer,
@@ -105,6 +112,7 @@ def capacity(
         wall_s=time.perf_counter() - wall_start,
         cpu_s=time.process_time() - cpu_start,
         stopped=stopped,
+        limits=() if ranking is None else ranking.limits,
     )
 
 

@@ -13,13 +13,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from airtcp.advice.effects import effects, gathered, newly_unhappy
+from airtcp.advice.problems import PROBLEMS, findings
+from airtcp.advice.reading import Reading
 from airtcp.amounts import percent
 from airtcp.exceptions import QuestionError
+from airtcp.plan.axis import STATIONS
 from airtcp.plan.beside import Other
 from airtcp.plan.search import Found, Search
 from airtcp.plan.trial import Candidate, Trial
-from airtcp.remedies import Changed, Remedy, changed, named, together
+from airtcp.remedies import (
+    Changed,
+    Remedy,
+    as_written,
+    catalogue,
+    changed,
+    meet,
+    named,
+    together,
+)
 from airtcp.remedies.apply import lines_for
+from airtcp.results.advice import Goal
 from airtcp.results.plans import Gain, Verdict
 from airtcp.run.points import TimeIsOver
 from airtcp.stats import Interval, student_interval
@@ -27,6 +41,8 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.plan.axis import Axis
+    from airtcp.results import Provenance, SimulationResult
+    from airtcp.results.advice import Effect, Finding
 
 #: Remedies that are not dropped for being behind the best.
 _KEPT: Final = 3
@@ -34,6 +50,8 @@ _KEPT: Final = 3
 _SOUGHT: Final = 5
 #: Remedies that are named on the way.
 _SHOWN: Final = 3
+#: A change of the metric by a smaller part of it is no gain.
+_LITTLE: Final = 0.1
 #: A first guess of an end goes so far at most, over the value as it was.
 _FURTHEST: Final = 2.0
 
@@ -52,28 +70,48 @@ class Ranking:
         search_of: SearchOf,
         *,
         confidence: float,
+        provenance: Provenance,
         tell: Callable[[str], None] | None,
     ) -> None:
+        self.limits: tuple[Finding, ...] = ()
         self.left_out: dict[str, str] = {}
         self._base = base
         self._found = found
         self._condition = conditions[found.binding or 0]
         self._search_of = search_of
         self._confidence = confidence
+        self._provenance = provenance
         self._tell = tell
         self._trial = Trial(base, found, self._condition, confidence)
         self._both: Candidate | None = None
         self._scenario = named(base.axis.scenario)
+        self._before: SimulationResult | None = None
+        #: The problem that each remedy is against, by the remedy's name.
+        self._against: dict[str, str] = {}
 
     @property
     def place(self) -> int:
         """The index at which all remedies are tried."""
         return self._trial.place
 
-    def run(self, remedies: Sequence[Remedy]) -> None:
-        """Try the remedies. KeyboardInterrupt if interrupted: `gains` has what is known."""
-        for remedy in remedies:
+    def run(self, remedies: Sequence[Remedy], *, more: bool) -> None:
+        """Try the remedies; `more`: also those against the problems that are found at the end.
+
+        KeyboardInterrupt if interrupted: `gains` has what is known.
+        """
+        self._before = self._result(self._base)
+        self.limits = tuple(findings(self._before))
+        against = {
+            name: one.title
+            for one in reversed(self.limits)
+            for name in PROBLEMS[one.problem].remedies
+        }
+        self._against = against
+        also = [one for one in catalogue() if more and one.name in against and one not in remedies]
+        for remedy in [*also, *remedies]:
             new = changed(self._scenario, remedy)
+            if not isinstance(new, str) and self._varies(new):
+                new = "it changes what is varied"
             if isinstance(new, str):
                 self.left_out[remedy.name] = new
             else:
@@ -81,8 +119,14 @@ class Ranking:
         self._trial.halve(
             _KEPT, lambda left, n: self._say(f"{len(left)} remedies, {n} replications each")
         )
-        helpful = sorted(filter(self._trial.helps, self._tried), key=lambda one: one.score)
+        helpful = sorted(
+            filter(self._trial.helps, self._tried),
+            key=lambda one: (one.remedy.research, one.score),
+        )
         contenders = [one for one in helpful if not one.dropped][:_SOUGHT]
+        if all(one.remedy.research for one in contenders):
+            # Somebody can buy the best of the others, however far behind it is.
+            contenders = [*helpful[:1], *(one for one in contenders if one is not helpful[0])]
         for one in contenders:
             self._seek(one, self._start([one]))
         if any(map(self._is_beyond_guess, contenders)):
@@ -95,7 +139,8 @@ class Ranking:
 
     def gains(self) -> list[Gain]:
         """The remedies that were tried, the best first."""
-        return sorted((self._gain(one) for one in self._tried if one.change.n), key=_order)
+        order = sorted((self._gain(one) for one in self._tried if one.change.n), key=_order)
+        return _named_first(order)
 
     def both(self) -> Gain | None:
         """The best two at once."""
@@ -162,6 +207,7 @@ class Ranking:
                     title=" and ".join(each.title for each in pair),
                     source="; ".join(each.source for each in pair),
                     where=tuple(dict.fromkeys([*pair[0].where, *pair[1].where])),
+                    research=any(each.research for each in pair),
                     apply="",
                     notes=(),
                 )
@@ -174,7 +220,11 @@ class Ranking:
 
     def _ranked(self) -> list[Candidate]:
         by_name = {one.remedy.name: one for one in self._tried}
-        return [by_name[gain.name] for gain in self.gains() if gain.verdict == "gains"]
+        return [
+            by_name[gain.name]
+            for gain in self.gains()
+            if gain.verdict == "gains" and not gain.research
+        ]
 
     def _gain(self, one: Candidate) -> Gain:
         condition = self._condition
@@ -187,15 +237,15 @@ class Ranking:
             why = ": long transfers do not end any more" if starves else ""
             cost = f"{percent(-one.carried.mean)} of the goodput is lost{why}"
             notes = [*notes, cost]
-        if one.endless:
-            notes = [*notes, "the condition holds nowhere any more"]
+        wins, loses, hurts = self._others(one)
+        verdict = "loses" if starves else self._verdict(one, gain)
         return Gain(
             name=one.remedy.name,
             title=one.remedy.title,
             source=one.remedy.source,
             where=one.remedy.where,
-            changes=one.changed.changes,
-            verdict="loses" if starves else _verdict(one, gain),
+            changes=as_written(self._base.axis.scenario, self._scenario, one.changed.changes),
+            verdict="costs others" if verdict == "gains" and hurts else verdict,
             metric=condition.text,
             before=self._trial.before(),
             change=_times(sign, one.change),
@@ -204,7 +254,55 @@ class Ranking:
             apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
             notes=tuple(notes),
             cost=cost,
+            research=one.remedy.research,
+            problem=self._against.get(one.remedy.name, ""),
+            endless=one.endless,
+            wins=wins,
+            loses=loses,
+            hurts=hurts,
         )
+
+    def _result(self, search: Search) -> SimulationResult:
+        """The replications at the place as a result."""
+        scenario = search.scenario(self.place)
+        runs = search.runs(self.place)
+        return gathered(scenario, self._provenance, runs, confidence=self._confidence)
+
+    def _others(
+        self, one: Candidate
+    ) -> tuple[tuple[Effect, ...], tuple[Effect, ...], tuple[str, ...]]:
+        """Tell who else wins and loses at the place, and who is badly served with it alone."""
+        own, after = self._base.runs(self.place), one.search.runs(self.place)
+        if self._before is None or not after:
+            return (), (), ()
+        asked = self._condition
+        goal = None if asked.group is None else Goal(asked.metric, asked.group, asked.part)
+        told = effects(Reading(self._before), own, after, goal)
+        return *told, tuple(newly_unhappy(self._before, self._result(one.search)))
+
+    def _varies(self, new: Changed) -> bool:
+        """Tell whether a remedy changes the axis itself."""
+        path, groups = self._base.axis.path, self._scenario.stations
+        varied = [f"stations.{one.name}.count" for one in groups] if path == STATIONS else [path]
+        return any(meet(one, key) for one in varied for key in new.changes)
+
+    def _verdict(self, one: Candidate, gain: Interval | None) -> Verdict:
+        """Judge by how far the end moves; if that is not sure, by what changes where it was."""
+        if one.endless:
+            return "gains"
+        for interval in (gain, _times(-1.0, one.change)):
+            if interval is None or interval.low is None or interval.high is None:
+                continue
+            if interval.low > 0.0:
+                return "gains"
+            if interval.high < 0.0:
+                return "loses"
+        if gain is not None and gain.high is not None:
+            return "none" if gain.high <= self._base.asked(self._found) else "cannot tell"
+        before, least = self._trial.before(), one.change.low
+        if before and least is not None and -least <= _LITTLE * abs(before):
+            return "none"
+        return "behind" if one.dropped else "cannot tell"
 
     def _moved(self, found: Found) -> Interval | None:
         """Tell how far the end moves, paired; in values of the axis, positive where it helps."""
@@ -241,32 +339,39 @@ def _number(axis: Axis, place: float) -> float:
     return low + (place - below) * (high - low)
 
 
-def _verdict(one: Candidate, gain: Interval | None) -> Verdict:
-    """Judge by how far the end moves; if that is not sure, by what changes where it was."""
-    if one.endless:
-        return "gains"
-    for interval in (gain, _times(-1.0, one.change)):
-        if interval is None or interval.low is None or interval.high is None:
-            continue
-        if interval.low > 0.0:
-            return "gains"
-        if interval.high < 0.0:
-            return "loses"
-    return "behind" if one.dropped else "none"
-
-
-def _order(gain: Gain) -> tuple[int, float, float]:
-    rank: Mapping[Verdict, int] = {"gains": 0, "none": 1, "behind": 2, "loses": 3}
+def _order(gain: Gain) -> tuple[bool, int, float, float]:
+    rank: Mapping[Verdict, int] = {
+        "gains": 0,
+        "costs others": 1,
+        "cannot tell": 2,
+        "none": 3,
+        "behind": 4,
+        "loses": 5,
+    }
     moved = 0.0 if gain.gain is None or gain.gain.mean is None else gain.gain.mean
     change = gain.change.mean or 0.0
-    better = -abs(change) if gain.verdict == "gains" else abs(change)
-    endless = (
-        gain.verdict == "gains"
-        and gain.gain is None
-        and bool(gain.notes)
-        and (gain.notes[-1] == "the condition holds nowhere any more")
-    )
-    return (rank[gain.verdict], float("-inf") if endless else -moved, better)
+    better = -abs(change) if rank[gain.verdict] < 2 else abs(change)
+    moved = math.inf if gain.endless else moved
+    return (gain.research, rank[gain.verdict], -moved, better)
+
+
+def _named_first(order: Sequence[Gain]) -> list[Gain]:
+    """Put remedies against a problem that was found before others that go no further for sure."""
+    lead = order[0] if order else None
+    if lead is None or lead.verdict != "gains" or lead.gain is None or lead.gain.low is None:
+        return list(order)
+    least = lead.gain.low
+    alike = [
+        one
+        for one in order
+        if one.verdict == lead.verdict
+        and one.research == lead.research
+        and one.gain is not None
+        and one.gain.high is not None
+        and one.gain.high >= least
+    ]
+    first = [one for one in alike if one.problem]
+    return [*first, *(one for one in order if one not in first)]
 
 
 def _times(factor: float, interval: Interval) -> Interval:

@@ -121,6 +121,10 @@ class Search:
         """The replications at an index that have ended."""
         return self._points.ended((self._name, place))
 
+    def scenario(self, place: int) -> ResolvedScenario:
+        """The scenario at an index that was simulated, with the warm-up of all."""
+        return self._scenarios[place]
+
     def find(self, start: int) -> Found:
         """The end, from `start` on.
 
@@ -236,10 +240,9 @@ class Search:
             if not samples:
                 if self._never_ends(condition, place):
                     return True
-                number = self.axis.text(self.axis.numbers[place])
                 raise QuestionError(
                     f'--until "{condition.text}": {condition.label} has no value at '
-                    f"{number} {self.axis.label}; allowed: a metric that this scenario has"
+                    f"{self.axis.name(place)}; allowed: a longer run, or a metric that it has"
                 )
             if math.fsum(samples.values()) > 0.0:
                 return True
@@ -258,7 +261,6 @@ class Search:
         )
 
     def _error(self, what: str, place: int) -> QuestionError:
-        number = self.axis.text(self.axis.numbers[place])
         told = [
             f"{condition.label} {quantity_of(condition, interval_mean)}"
             for condition in self._conditions
@@ -270,9 +272,10 @@ class Search:
             if place == 0
             else "a condition that holds somewhere, or another --to"
         )
+        # Of transfers that never end there is no mean.
+        seen = ", ".join(told) or "no transfer ended"
         return QuestionError(
-            f"--until {texts}: {what} {number} {self.axis.label} ({', '.join(told)}); "
-            f"allowed: {hint}"
+            f"--until {texts}: {what} {self.axis.name(place)} ({seen}); allowed: {hint}"
         )
 
     def _mean(self, condition: Condition, place: int) -> float | None:

@@ -31,6 +31,8 @@ OWN: Final = 5
 #: A remedy that loses so much of the goodput does not help times of transfers, whatever these say;
 #: of other metrics it is said what it costs.
 _LOST: Final = 0.05
+#: Ideas of research, which nobody can buy, that are kept for being the best among themselves.
+_IDEAS: Final = 1
 #: Metrics of transfers that have ended.
 _TIMES: Final = ("transfer_time", "page_time")
 
@@ -101,7 +103,8 @@ class Trial:
             for one in left:
                 one.dropped = one not in kept
             left = kept
-            if n >= self.most or (len(left) <= keep and all(map(self.helps, left))):
+            deployable = [one for one in left if not one.remedy.research]
+            if n >= self.most or (len(deployable) <= keep and all(map(self.helps, deployable))):
                 return
             n = min(math.ceil(_MORE * n), self.most)
 
@@ -153,6 +156,14 @@ class Trial:
         return self._metric(samples) if samples else None
 
     def _survivors(self, candidates: Sequence[Candidate], keep: int) -> list[Candidate]:
+        """The candidates that may still carry furthest; ideas of research among themselves."""
+        leagues = (
+            ([one for one in candidates if not one.remedy.research], keep),
+            ([one for one in candidates if one.remedy.research], _IDEAS),
+        )
+        return [one for league, most in leagues if league for one in self._best_of(league, most)]
+
+    def _best_of(self, candidates: Sequence[Candidate], keep: int) -> list[Candidate]:
         """The candidates that may still carry furthest, by as much as the end is to be known."""
         samples, in_units = self._differences(candidates)
         margin = 0.0

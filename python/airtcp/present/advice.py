@@ -7,13 +7,16 @@ it by hand, and what equipment wants. Finds and tries nothing.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
 from airtcp.metrics import METRICS
 from airtcp.results.advice import Advice, Advised, Effect, Trial
 from airtcp.scenario.toml_text import option_text
+
+if TYPE_CHECKING:
+    from airtcp.results.plans import Gain
 
 #: The effects on others that are told of a remedy, of each kind.
 _TOLD: Final = 3
@@ -51,7 +54,7 @@ def effect_line(advised: Advised, trial: Trial) -> str:
     return f"{trial.title}: {about.label} {where} {before} → {after} ({runs}); {outcome(trial)}"
 
 
-def others(trial: Trial) -> list[str]:
+def others(trial: Trial | Gain) -> list[str]:
     """Tell who else wins or loses by a remedy."""
     lines = []
     for word, effects in (("Also better", trial.wins), ("Worse", trial.loses)):
@@ -62,10 +65,10 @@ def others(trial: Trial) -> list[str]:
     return lines
 
 
-def settings(trial: Trial) -> str:
-    """Return the options of a command line that make the change."""
+def settings(changes: Mapping[str, Any]) -> str:
+    """Return the options of a command line that make changes by key path."""
     return " ".join(
-        f"--set {shlex.quote(f'{path}={option_text(value)}')}" for path, value in trial.set.items()
+        f"--set {shlex.quote(f'{path}={option_text(value)}')}" for path, value in changes.items()
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.amounts import duration, percent, quantity_with_interval, scaled
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
+from airtcp.present.advice import others, settings
 from airtcp.present.drawing import (
     BLUE,
     GREEN,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
     from airtcp.conditions import Condition
 from airtcp.results.plans import Answer, Gain, Plan
+
+#: Reasons that are told.
+_LIMITS: Final = 2
 
 CAPTION: Final = "What was simulated, with intervals; the bound; and where it is crossed for sure."
 
@@ -61,9 +65,16 @@ def answer_line(plan: Plan) -> str:
     texts = " or ".join(plan.until)
     if answer is None:
         return f"No answer yet: it is not known where {texts}."
-    what = "stations" if answer.vary.startswith("stations") else f" ({answer.vary})"
-    unit = f" {what}" if what == "stations" else what
+    unit = _unit_of(answer) or f" ({answer.vary})"
     return f"{value_text(plan, answer.value)}{unit}, {_sure(plan, answer)}, before {texts}."
+
+
+def _unit_of(answer: Answer) -> str:
+    """The noun after a number of stations: all of them, or those of the group that grows."""
+    table, _, rest = answer.vary.partition(".")
+    if table != "stations" or (rest and not rest.endswith(".count")):
+        return ""
+    return f" stations of {rest.removesuffix('.count')}" if rest else " stations"
 
 
 def _sure(plan: Plan, answer: Answer) -> str:
@@ -153,9 +164,17 @@ def _bar(row: Point, most: float, room: int) -> str:
 REMEDIES_HEAD: Final = ("remedy", "carries", "where the end was", "")
 
 
-def remedy_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
-    """The remedies, the best first: what each is, how much further it carries, what it changes."""
-    return [_remedy_row(plan, one) for one in plan.remedies]
+#: The line above what no equipment has.
+IDEAS: Final = "Ideas of research, which no equipment has:"
+
+
+def remedy_rows(plan: Plan, *, research: bool | None = None) -> list[tuple[str, str, str, str]]:
+    """The remedies, the best first: what each is, how much further it carries, what it changes.
+
+    With `research` those alone that equipment has, or has not.
+    """
+    chosen = [one for one in plan.remedies if research in (None, one.research)]
+    return [_remedy_row(plan, one) for one in chosen]
 
 
 def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
@@ -165,7 +184,14 @@ def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
 
 
 #: What a verdict means, for people.
-VERDICTS: Final = {"gains": "helps", "loses": "harms", "none": "no gain", "behind": "behind"}
+VERDICTS: Final = {
+    "gains": "helps",
+    "costs others": "costs others",
+    "cannot tell": "too noisy to tell",
+    "none": "no gain",
+    "behind": "behind",
+    "loses": "harms",
+}
 
 
 def moved_text(plan: Plan, gain: Interval) -> str:
@@ -181,28 +207,56 @@ def signed(interval: Interval, unit: str) -> str:
 
 
 def best_line(plan: Plan) -> str | None:
-    """Say what helps most, in a sentence; None if no remedy was tried."""
+    """Name the remedy that helps most, in a sentence; None if no remedy was tried.
+
+    Ideas of research, which nobody can buy, come last.
+    """
     if not plan.remedies:
         return None
-    best = plan.remedies[0]
-    if best.verdict != "gains":
-        return "No remedy that was tried is separated from no gain."
-    line = f"What helps most: {best.title}{_further(plan, best)}."
+    helpful = [one for one in plan.remedies if one.verdict == "gains"]
+    best = next((one for one in helpful if not one.research), None)
+    if best is None:
+        line = "No remedy that was tried helps for sure."
+        if any(one.verdict == "cannot tell" for one in plan.remedies):
+            line += " Of some more replications are needed to tell."
+    else:
+        line = f"What helps most: {best.title}{_further(plan, best)}."
     both = plan.together
     if both is not None and both.verdict == "gains":
         line += f" The best two at once, {both.title}{_further(plan, both)}."
+    costly = next((one for one in plan.remedies if one.verdict == "costs others"), None)
+    if best is None and costly is not None:
+        line += (
+            f" {_capital(costly.title)}{_further(plan, costly)}, but then "
+            f"{', '.join(costly.hurts)} are badly served."
+        )
+    idea = next((one for one in helpful if one.research), None)
+    if idea is not None:
+        line += f" No equipment has it: {idea.title}{_further(plan, idea)}."
     return line
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def limits_line(plan: Plan) -> str | None:
+    """Tell the reasons that stop it just beyond the end; None if none was found."""
+    if not plan.limits:
+        return None
+    told = "; ".join(f"{one.title} ({one.evidence})" for one in plan.limits[:_LIMITS])
+    return f"Just beyond it: {told}."
 
 
 def _further(plan: Plan, gain: Gain) -> str:
     if gain.answer is not None:
-        what = " stations" if gain.answer.vary.startswith("stations") else ""
+        what = _unit_of(gain.answer)
         low, high = gain.answer.low, gain.answer.high
         sure = ""
         if low is not None and high is not None and low != high:
             sure = f" ({value_text(plan, low)} to {value_text(plan, high)})"
         return f": {value_text(plan, gain.answer.value)}{what}{sure}"
-    if gain.notes and gain.gain is None and "nowhere" in gain.notes[-1]:
+    if gain.endless:
         return ": the condition holds nowhere any more"
     return ""
 
@@ -233,6 +287,11 @@ def apply_lines(gain: Gain) -> list[str]:
     for tool, told in gain.apply.items():
         lines += [f"# {tool}", *told]
     return lines + [f"# note: {note}" for note in gain.notes]
+
+
+def recommended(plan: Plan) -> list[Gain]:
+    """Return the remedies to take, the best first: they help, and equipment has them."""
+    return [one for one in plan.remedies if one.verdict == "gains" and not one.research]
 
 
 def picture(plan: Plan, condition: Condition) -> Figure:
@@ -346,7 +405,11 @@ def html(plan: Plan, figures: dict[str, Figure]) -> str:
         parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
     parts += [
         f"<p class='note'>{escape(answer_line(plan))}</p>",
-        *(f"<p class='note'>{escape(line)}</p>" for line in [best_line(plan)] if line),
+        *(
+            f"<p class='note'>{escape(line)}</p>"
+            for line in (best_line(plan), limits_line(plan))
+            if line
+        ),
         f"<p class='muted'>{escape(depth_line(plan))}</p>",
     ]
     for name, figure in figures.items():
@@ -370,16 +433,17 @@ def html(plan: Plan, figures: dict[str, Figure]) -> str:
 def _remedies_html(plan: Plan) -> list[str]:
     if not plan.remedies:
         return []
-    rows = [list(row) for row in remedy_rows(plan)]
+    rows = [list(row) for row in remedy_rows(plan, research=False)]
     if plan.together is not None:
         rows.append(list(_remedy_row(plan, plan.together)))
-    parts = [
-        "<h2>Remedies</h2>",
-        f"<p class='muted'>{escape(remedies_line(plan) or '')}</p>",
-        table(list(REMEDIES_HEAD), rows, numbers={1, 2}, prose={0}),
-    ]
+    ideas = [list(row) for row in remedy_rows(plan, research=True)]
+    parts = ["<h2>Remedies</h2>", f"<p class='muted'>{escape(remedies_line(plan) or '')}</p>"]
+    for head, some in (("", rows), (IDEAS, ideas)):
+        if some:
+            parts += [f"<p>{escape(head)}</p>"] if head else []
+            parts.append(table(list(REMEDIES_HEAD), some, numbers={1, 2}, prose={0}))
     for one in plan.remedies:
-        lines = "\n".join(apply_lines(one))
+        lines = "\n".join([settings(one.changes), *others(one), *apply_lines(one)])
         needs = ", ".join(one.where)
         parts += [
             f"<details><summary>{escape(one.title)}: {escape(needs)}; {escape(one.source)}"

@@ -19,12 +19,22 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario.keys.receiver import RECEIVING
+from airtcp.scenario.vary import names_of
 from airtcp.units import parse_rate_bps
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-__all__ = ["Changed", "Remedy", "catalogue", "changed", "named", "together"]
+__all__ = [
+    "Changed",
+    "Remedy",
+    "as_written",
+    "catalogue",
+    "changed",
+    "meet",
+    "named",
+    "together",
+]
 
 _MODERN: Final = "802.11n and later"
 
@@ -108,7 +118,7 @@ def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
         except CannotBeAppliedError as reason:
             return str(reason)
         if any(
-            _meet(one, other) and changes[one] != more[other] for one in changes for other in more
+            meet(one, other) and changes[one] != more[other] for one in changes for other in more
         ):
             return "they change the same keys"
         changes |= more
@@ -118,7 +128,19 @@ def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
         return f"{error.key}: {error.message}" if error.key else error.message
 
 
-def _meet(one: str, other: str) -> bool:
+def as_written(scenario: Scenario, base: Scenario, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes by paths of the file, whose flows need not have the names that `base` gives."""
+    flows = names_of(scenario.written["flows"])
+    own = dict(zip((entry["name"] for entry in base.written["flows"]), flows, strict=True))
+    found = {}
+    for path, value in changes.items():
+        table, _, rest = path.partition(".")
+        name, _, key = rest.partition(".")
+        found[f"flows.{own[name]}.{key}" if table == "flows" else path] = value
+    return found
+
+
+def meet(one: str, other: str) -> bool:
     """Tell whether one of two key paths leads through the other."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 

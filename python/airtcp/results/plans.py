@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.pictured import Pictured
+from airtcp.results.advice import Effect, Finding
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import Provenance, canonical_json
 from airtcp.stats import Interval
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 #: Why the work ended: it was done, the user interrupted it, or its time was over.
 PlanStopped = Literal["done", "interrupted", "time"]
 
-#: The effect of a remedy on the end: "none" if its interval does not separate it from zero,
-#: "behind" if the few runs it got do not, but it cannot be the best.
-Verdict = Literal["gains", "loses", "none", "behind"]
+#: The effect of a remedy on the end: it gains; it does and somebody else is badly served then; its
+#: interval holds no gain that matters; the interval is too wide to say; the few runs it got do not
+#: tell, but it cannot be the best; it loses.
+Verdict = Literal["gains", "costs others", "none", "cannot tell", "behind", "loses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,12 @@ class Gain:
     apply: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cost: str = ""
+    research: bool = False
+    problem: str = ""
+    endless: bool = False
+    wins: tuple[Effect, ...] = ()
+    loses: tuple[Effect, ...] = ()
+    hurts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `name`, `gain`, `low`, `high`, `apply`, and the rest."""
@@ -112,6 +120,12 @@ class Gain:
             "apply": {tool: list(lines) for tool, lines in self.apply.items()},
             "notes": list(self.notes),
             "cost": self.cost,
+            "research": self.research,
+            "problem": self.problem,
+            "endless": self.endless,
+            "wins": [one.to_dict() for one in self.wins],
+            "loses": [one.to_dict() for one in self.loses],
+            "hurts": list(self.hurts),
         }
 
 
@@ -141,6 +155,7 @@ class Plan(Pictured):
     wall_s: float
     cpu_s: float
     stopped: PlanStopped
+    limits: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         if self.answer is None:
@@ -199,6 +214,15 @@ class Plan(Pictured):
             "remedies": [one.to_dict() for one in self.remedies],
             "together": None if self.together is None else self.together.to_dict(),
             "left_out": self.left_out,
+            "limits": [
+                {
+                    "problem": one.problem,
+                    "title": one.title,
+                    "groups": list(one.groups),
+                    "evidence": one.evidence,
+                }
+                for one in self.limits
+            ],
             "runs": self.runs,
             "simulated_s": self.simulated_s,
             "wall_s": self.wall_s,
