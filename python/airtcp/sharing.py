@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from airtcp.exceptions import QuestionError
 
@@ -110,29 +110,21 @@ def share(
     confidence = scenario.run.confidence
     added = network.setup_s - network.last_ack_s
     model = _of_capacities(predict(scenario))
+    effort: dict[str, Any] = {
+        "capacity": network.capacities,
+        "jobs": jobs,
+        "seed": seed,
+        "replications": replications,
+        "threads": threads,
+        "confidence": confidence,
+    }
     if traffic.think_time is not None:
+        think_times = _longer(traffic.think_time, network.setup_s)
         found = closed_processor_sharing(
-            traffic.sizes,
-            sources=traffic.count,
-            think_times=_longer(traffic.think_time, network.setup_s),
-            capacity=network.capacities,
-            jobs=jobs,
-            seed=seed,
-            replications=replications,
-            threads=threads,
-            confidence=confidence,
+            traffic.sizes, sources=traffic.count, think_times=think_times, **effort
         )
     else:
-        found = processor_sharing(
-            traffic.sizes,
-            capacity=network.capacities,
-            interarrival=_arrivals(traffic),
-            jobs=jobs,
-            seed=seed,
-            replications=replications,
-            threads=threads,
-            confidence=confidence,
-        )
+        found = processor_sharing(traffic.sizes, interarrival=_arrivals(traffic), **effort)
     return Shared(
         scenario=scenario,
         provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
