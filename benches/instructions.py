@@ -11,6 +11,7 @@ busy one. Needs valgrind and rustc.
     .venv/bin/python benches/instructions.py --write after    # and put the table into README.md
     .venv/bin/python benches/instructions.py Linux office     # lines that have one of these words
     .venv/bin/python benches/instructions.py --profiled       # the core of `make wheel` beside it
+    .venv/bin/python benches/instructions.py --quotient       # 100 downloads over 10, by CPU time
 
 Knows what is counted and how; judges nothing.
 """
@@ -21,6 +22,7 @@ import argparse
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -144,6 +146,11 @@ CASES = (
 COUNTED_S = (20, 220)
 TIMED_S = (60, 660)
 ROUNDS = 9
+
+#: Of the quotient of two lines, which is a median over rounds.
+QUOTIENT_S = (60, 2460)
+QUOTIENT_ROUNDS = 15
+MANY_AND_FEW = ("100 downloads", "10 downloads")
 
 #: Shorter ones, by which a profile is judged.
 BESIDE_S = (20, 80)
@@ -306,10 +313,27 @@ def table(checkout: Checkout, cases: Sequence[Case]) -> str:
         for name, count in instructions.items()
     ]
     lines.append(f"| the bare loop | | {floor:.1f} ns | 1.0 |")
-    if {"100 downloads", "10 downloads"} <= cpu.keys():
-        ratio = cpu["100 downloads"] / cpu["10 downloads"]
-        lines.append(f"| 100 downloads over 10 | | {ratio:.2f} times | |")
+    if {*MANY_AND_FEW} <= cpu.keys():
+        lines.append(f"| 100 downloads over 10 | | {quotient(checkout):.2f} times | |")
     return "\n".join(lines)
+
+
+def quotient(checkout: Checkout) -> float:
+    """The CPU time of an exchange of many connections over that of few, without set-up.
+
+    The median over rounds, in each of which both are run one after the other.
+    """
+    cases = [next(case for case in CASES if case.name == name) for name in MANY_AND_FEW]
+    with tempfile.TemporaryDirectory() as work:
+        resolved = [
+            checkout.resolved(case, Path(work)).rename(Path(work) / f"{case.name}.json")
+            for case in cases
+        ]
+        return statistics.median(
+            cpu_ns([checkout.timed(resolved[0], cases[0].counted, QUOTIENT_S)])
+            / cpu_ns([checkout.timed(resolved[1], cases[1].counted, QUOTIENT_S)])
+            for _ in range(QUOTIENT_ROUNDS)
+        )
 
 
 def beside(plain: Checkout, profiled: Checkout, cases: Sequence[Case]) -> tuple[str, list[str]]:
@@ -334,7 +358,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Count the instructions of a MAC exchange")
     parser.add_argument("--checkout", type=Path, default=ROOT, help="whose built core is measured")
     parser.add_argument("--write", metavar="NAME", help="the table of README.md to replace")
-    parser.add_argument("--profiled", action="store_true", help="beside the core of `make wheel`")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--profiled", action="store_true", help="beside the core of `make wheel`")
+    other.add_argument("--quotient", action="store_true", help="100 downloads over 10 alone")
     parser.add_argument("names", nargs="*", help="only lines whose name contains one of these")
     args = parser.parse_args()
     cases = [
@@ -342,9 +368,13 @@ def main() -> None:
     ]
     if not cases:
         parser.error("no line has such a name")
+    if args.quotient and (args.write or args.names):
+        parser.error("--quotient is of two lines, and not a table")
     root = args.checkout.resolve()
     more: list[str] = []
-    if args.profiled:
+    if args.quotient:
+        measured = f"100 downloads over 10: {quotient(Checkout(root)):.2f} times"
+    elif args.profiled:
         measured, more = beside(Checkout(root), Checkout(root, WHEEL), cases)
     else:
         measured = table(Checkout(root), cases)

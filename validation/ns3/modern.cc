@@ -322,19 +322,6 @@ void InstallDatagrams(uint32_t node, Ptr<Node> from, uint32_t other, Ptr<Node> t
     });
 }
 
-// Four datagrams each way before the load: ARP, and two that wait make a Block ACK agreement.
-void Introduce(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, double start) {
-    auto bound = Socket::CreateSocket(to, UdpSocketFactory::GetTypeId());
-    bound->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
-    auto socket = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
-    socket->Connect(InetSocketAddress(address, 9));
-    for (uint32_t packet = 0; packet < 4; packet++) {
-        // The first asks for the address, the others wait for each other.
-        Simulator::Schedule(Seconds(start + (packet > 0 ? 0.001 : 0)),
-                            [socket] { socket->Send(Create<Packet>(100)); });
-    }
-}
-
 void Refill(uint32_t node, Mac48Address receiver) {
     if (Simulator::Now().GetSeconds() < LOAD_S) {
         return;
@@ -461,8 +448,8 @@ int main(int argc, char** argv) {
     for (uint32_t i = 0; i < options.stations; i++) {
         auto station = stations.Get(i);
         auto name = std::to_string(i);
-        Introduce(accessPoint.Get(0), station, inCell.GetAddress(i + 1), 0.955 + 0.004 * i);
-        Introduce(station, accessPoint.Get(0), inCell.GetAddress(0), 0.957 + 0.004 * i);
+        room::Introduce(accessPoint.Get(0), station, inCell.GetAddress(i + 1), 0.955 + 0.004 * i);
+        room::Introduce(station, accessPoint.Get(0), inCell.GetAddress(0), 0.957 + 0.004 * i);
         for (auto downwards : {true, false}) {
             if (!(downwards ? down() : up())) {
                 continue;

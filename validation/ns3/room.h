@@ -115,4 +115,17 @@ inline void InstallSender(Ptr<Node> from, Ipv4Address address, uint16_t port, ui
     sender.Install(from).Start(Seconds(start));
 }
 
+// Sends four datagrams before the load: ARP, and two that wait make a Block ACK agreement.
+inline void Introduce(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, double start) {
+    auto bound = Socket::CreateSocket(to, UdpSocketFactory::GetTypeId());
+    bound->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+    auto socket = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
+    socket->Connect(InetSocketAddress(address, 9));
+    for (uint32_t packet = 0; packet < 4; packet++) {
+        // The first asks for the address, the others wait for each other.
+        Simulator::Schedule(Seconds(start + (packet > 0 ? 0.001 : 0)),
+                            [socket] { socket->Send(Create<Packet>(100)); });
+    }
+}
+
 } // namespace room
