@@ -68,7 +68,7 @@ ROOMS = {
     "sweep": ANSWERS | {"_core", "predict", "run"},
     "traffic": ANSWERS,
     "testbed": ANSWERS | {"_core", "run"},
-    "plan": ANSWERS | {"predict", "run", "remedies"},
+    "plan": ANSWERS | {"advice", "predict", "run", "remedies"},
     "examples": set(),
     "reproduce": BOTH_DEPTHS,
     "web": BOTH_DEPTHS | {"examples", "reproduce"},

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.reading import Simulated
 from airtcp.exceptions import AirtcpError
-from airtcp.results.verdict import Growth, Target
+from airtcp.results.verdict import Growth, State, Target
 from airtcp.run.glance import BUDGET, glance
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import MOST_STATIONS
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from airtcp.results.glance import Glance
     from airtcp.results.verdict import Verdict
 
-#: Numbers of stations on both sides of the end, and the target that fails at the second.
-_Enclosed: TypeAlias = tuple[int, int, Target]
 
 #: The part of the cost of a simulation that glances may have.
 _PART: Final = 1.0
@@ -36,13 +35,30 @@ _BESIDE: Final = 300_000
 _MOST: Final = 12
 _FEWEST: Final = 4
 #: The number of stations grows by this factor until a target fails.
-_STEP: Final = 2
+_STEP: Final = 1.6
 #: The end is known well enough where the two numbers are so near to each other.
 _NEAR: Final = 1.15
 
 
 class _TooMuchError(Exception):
     """The budget is spent."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The state of all targets as a glance sees it, and the one that fails most if one does."""
+
+    state: State
+    target: Target | None = None
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Numbers of stations on both sides of the end: all targets hold, and what is seen instead."""
+
+    good: int
+    bad: int
+    seen: _Seen
 
 
 class _Looks:
@@ -54,31 +70,34 @@ class _Looks:
         self._left = budget
         self.taken = 0
 
-    def worst(self, stations: int) -> Target | None:
-        """Return the target that fails at so many stations, of several the one that does most.
-
-        Raises _TooMuchError.
-        """
+    def seen(self, stations: int) -> _Seen:
+        """Say what a glance sees of so many stations. Raises _TooMuchError."""
         if self.taken >= _MOST or self._left < BUDGET + _BESIDE:
             raise _TooMuchError
         seen = glance(self._scenario.with_stations(stations))
         self.taken += 1
         self._left -= max(seen.events, BUDGET) + _BESIDE
         shortfalls = [(_shortfall(seen, target.condition), target) for target in self._targets]
-        most, found = max(shortfalls, key=lambda one: one[0])
+        known = [(shortfall, target) for shortfall, target in shortfalls if shortfall is not None]
+        most, target = max(known, key=lambda one: one[0], default=(0.0, None))
         if most > 0.0:
-            return found
-        if not (seen.reached and seen.settled):
-            # It is too short for its transfers: longer, it might see the target fail.
-            raise _TooMuchError
-        return None
+            return _Seen("fails", target)
+        # Where it is too short for its transfers it might see a target fail if it were longer.
+        whole = seen.reached and seen.settled and len(known) == len(shortfalls)
+        return _Seen("holds" if whole else "unknown")
 
 
-def _shortfall(seen: Glance, condition: Condition) -> float:
-    """Measure how far a metric is beyond a bound that it shall keep, over the bound."""
+def _shortfall(seen: Glance, condition: Condition) -> float | None:
+    """Measure how far a metric is beyond a bound that it shall keep, over the bound.
+
+    Negative where it keeps it; None where it has no value, or one from below that is no help.
+    """
     interval = seen.interval(condition.metric, condition.group, condition.part)
     value = interval.low if interval.mean is None else interval.mean
-    return 0.0 if value is None else -condition.excess(value) / (condition.bound or 1.0)
+    if value is None:
+        return None
+    shortfall = -condition.excess(value) / (condition.bound or 1.0)
+    return None if interval.mean is None and shortfall <= 0.0 else shortfall
 
 
 def growth_of(result: Simulated, verdict: Verdict) -> Growth | None:
@@ -97,56 +116,58 @@ def growth_of(result: Simulated, verdict: Verdict) -> Growth | None:
     counts = [group.count for group in scenario.stations]
     search = _outwards if verdict.state == "holds" else _inwards
     try:
-        found = search(looks, sum(counts), len(counts))
-        if found is None:
-            return None
-        good, bad, target = _narrowed(looks, *found)
+        ends = search(looks, sum(counts), len(counts))
+        if ends is not None:
+            ends = _narrowed(looks, ends)
     except (AirtcpError, _TooMuchError):
         # Of too many stations something else is wrong: there is no room for them.
         return None
-    return Growth(target.text, sum(counts), good, bad, looks.taken)
+    if ends is None or ends.seen.target is None:
+        return None
+    return Growth(ends.seen.target.text, sum(counts), ends.good, ends.bad, looks.taken)
 
 
-def _outwards(looks: _Looks, present: int, least: int) -> _Enclosed | None:
+def _outwards(looks: _Looks, present: int, least: int) -> _Ends | None:
     """Enclose the end of a network that holds its targets."""
-    good, target = present, looks.worst(present)
-    if target is not None:
+    good = present
+    if looks.seen(present).state == "fails":
         # A glance sees it otherwise than the simulation.
         return None
     while good < MOST_STATIONS:
-        here = min(MOST_STATIONS, _STEP * good)
-        target = looks.worst(here)
-        if target is not None:
-            return good, here, target
+        here = min(MOST_STATIONS, math.ceil(_STEP * good))
+        seen = looks.seen(here)
+        if seen.state != "holds":
+            return _Ends(good, here, seen)
         good = here
     return None
 
 
-def _inwards(looks: _Looks, present: int, least: int) -> _Enclosed | None:
+def _inwards(looks: _Looks, present: int, least: int) -> _Ends | None:
     """Enclose the end of a network that fails; 0 stations hold if none do that were looked at."""
-    bad, target = present, looks.worst(present)
-    if target is None:
+    bad, seen = present, looks.seen(present)
+    if seen.state == "holds":
         return None
     while bad > least:
-        here = max(least, bad // _STEP)
-        found = looks.worst(here)
-        if found is None:
-            return here, bad, target
-        bad, target = here, found
-    return 0, bad, target
+        here = max(least, math.floor(bad / _STEP))
+        found = looks.seen(here)
+        if found.state == "holds":
+            return _Ends(here, bad, seen)
+        bad, seen = here, found
+    return _Ends(0, bad, seen)
 
 
-def _narrowed(looks: _Looks, good: int, bad: int, target: Target) -> _Enclosed:
+def _narrowed(looks: _Looks, ends: _Ends) -> _Ends:
     """Halve what encloses the end until it is narrow, or the budget is spent."""
     with suppress(_TooMuchError):
-        while good and bad - good > 1 and bad > _NEAR * good:
-            here = min(max(round(math.sqrt(good * bad)), good + 1), bad - 1)
-            found = looks.worst(here)
-            if found is None:
-                good = here
+        while ends.good and ends.bad - ends.good > 1 and ends.bad > _NEAR * ends.good:
+            middle = round(math.sqrt(ends.good * ends.bad))
+            here = min(max(middle, ends.good + 1), ends.bad - 1)
+            seen = looks.seen(here)
+            if seen.state == "holds":
+                ends = replace(ends, good=here)
             else:
-                bad, target = here, found
-    return good, bad, target
+                ends = replace(ends, bad=here, seen=seen)
+    return ends
 
 
 def _cost(run: Replication) -> float:

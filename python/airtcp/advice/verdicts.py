@@ -8,6 +8,7 @@ Knows targets, those of a scenario's file or of its profiles of traffic, and mea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.growth import growth_of
@@ -19,6 +20,8 @@ from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
+    from airtcp.results import Simulation
+    from airtcp.scenario import ResolvedScenario
 
 #: Delays are counted in bins: their percentiles are known to this part of them.
 _BIN: Final = 0.008
@@ -46,7 +49,8 @@ def verdict(result: Simulated, *, growth: bool = False) -> Verdict | None:
     if not targets or not result.simulation.runs:
         return None
     level = joint_level(result.simulation.confidence, len(targets))
-    judged = tuple(_judged(result, target, level) for target in targets)
+    measured = _at(result, level)
+    judged = tuple(_judged(measured, target, result.scenario) for target in targets)
     found = Verdict(judged, bool(written), level)
     if not growth:
         return found
@@ -74,17 +78,20 @@ def state_of(condition: Condition, interval: Interval) -> State:
     return "unknown"
 
 
-def _judged(result: Simulated, target: Target, level: float) -> Judged:
-    condition, simulation = target.condition, result.simulation
-    known = estimate(
-        simulation.runs,
-        result.scenario,
-        condition.metric,
-        group=condition.group,
-        part=condition.part,
-        confidence=level,
-    )
-    return Judged(target, known.interval, state_of(condition, known.interval))
+def _at(result: Simulated, level: float) -> Simulation:
+    """Return the simulation with intervals of another level."""
+    simulation = result.simulation
+    return simulation if level == simulation.confidence else replace(simulation, confidence=level)
+
+
+def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) -> Judged:
+    condition = target.condition
+    if condition.group is not None:
+        interval = measured.groups[condition.group][condition.part][condition.metric]
+    else:
+        level = measured.confidence
+        interval = estimate(measured.runs, scenario, condition.metric, confidence=level).interval
+    return Judged(target, interval, state_of(condition, interval))
 
 
 def broken(before: Sequence[Judged], after: Sequence[Judged]) -> list[Target]:

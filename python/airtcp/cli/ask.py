@@ -8,24 +8,47 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from airtcp.cli.options import (
+    Advice,
+    Check,
+    Details,
+    Explain,
+    Force,
+    Glance,
+    Gro,
+    Json,
+    Models,
+    NoAdvice,
+    Out,
+    Pcap,
+    Quiet,
+    Replications,
+    Scenario,
+    Seed,
+    Simulated,
+    Snaplen,
+    Threads,
+    Trace,
+    TraceInterval,
+    Transfers,
+    With,
+)
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, forget_stdout, note
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.exceptions import AirtcpError, OutputError, QuestionError, one_line
-from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.run import SNAPLEN
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
     from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
     from airtcp.scenario import ResolvedScenario
-
-_SEEDS = 2**63 - 1
 
 #: The exit status of `run --check` for each verdict.
 _STATUSES = {
@@ -34,123 +57,6 @@ _STATUSES = {
     "unknown": Status.CANNOT_TELL,
 }
 
-Scenario = Annotated[
-    Path, typer.Argument(help="The scenario file (TOML), or - for standard input.", allow_dash=True)
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="Write report.html, results.json and pictures into this directory.",
-    ),
-]
-Seed = Annotated[
-    int | None, typer.Option(min=0, max=_SEEDS, help="Override the seed of the scenario.")
-]
-Replications = Annotated[
-    int | None, typer.Option(min=1, help="Override the number of replications.")
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Replications run in parallel; the result is the same with any number."
-    ),
-]
-Trace = Annotated[
-    Path | None,
-    typer.Option(
-        "--trace",
-        metavar="FILE",
-        help="Write time series of flows and queues to this file (.parquet or .csv).",
-    ),
-]
-TraceInterval = Annotated[
-    str | None,
-    typer.Option(
-        "--trace-interval",
-        metavar="TIME",
-        help="Time between two samples of --trace; 100 ms by default.",
-    ),
-]
-Pcap = Annotated[
-    Path | None,
-    typer.Option(
-        "--pcap",
-        metavar="FILE",
-        help="Write the frames of replication 0 to this file, for Wireshark.",
-    ),
-]
-Snaplen = Annotated[
-    int,
-    typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes kept of each frame in --pcap."),
-]
-Transfers = Annotated[
-    Path | None,
-    typer.Option(
-        "--transfers",
-        metavar="FILE",
-        help="Write each transfer to this file: flow, start, size, time (.parquet or .csv).",
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that airtcp did not write.")]
-Models = Annotated[
-    bool, typer.Option("--models", help="Show every model, not only the one that fits best.")
-]
-Explain = Annotated[
-    bool,
-    typer.Option(
-        "--explain", help="Say what each assumption that does not hold does to the answer."
-    ),
-]
-Glance = Annotated[
-    bool | None,
-    typer.Option(
-        "--glance/--no-glance",
-        help="Add a short simulation to the models, or never do; by default it is added where no "
-        "model gives goodput or transfer times.",
-    ),
-]
-Advice = Annotated[
-    str,
-    typer.Option(
-        "--advice",
-        metavar="HOW",
-        help="Remedies to try when something is wrong: the three likeliest (tried), all, none.",
-    ),
-]
-Check = Annotated[
-    bool,
-    typer.Option(
-        "--check",
-        help="Exit status 3 if a target of the file's [targets] fails, 4 if that cannot be told.",
-    ),
-]
-NoAdvice = Annotated[bool, typer.Option("--no-advice", help="Short for --advice none.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")]
-
-With = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="WITNESS",
-        help="Measure real TCP beside them: testbed, as airtcp testbed does.",
-    ),
-]
-Simulated = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--simulated",
-        metavar="FLOWS",
-        help="In a testbed: simulate these flows, by name, instead of running them. Repeatable.",
-    ),
-]
-Gro = Annotated[
-    bool,
-    typer.Option("--gro", help="In a testbed: stations merge packets that come together (GRO)."),
-]
-
 
 def run(
     scenario: Scenario,
@@ -158,6 +64,7 @@ def run(
     with_: With = None,
     simulated: Simulated = None,
     gro: Gro = False,
+    details: Details = False,
     models: Models = False,
     explain: Explain = False,
     advice: Advice = "tried",
@@ -217,7 +124,16 @@ def run(
                 tried = advise(result, most=most, threads=threads, progress=progress)
             result = replace(result, advice=tried)
         _tell_warmup(loaded, result, quiet=quiet)
-        _answer(result, text, json=json, out=out, quiet=quiet, models=models, explain=explain)
+        _answer(
+            result,
+            text,
+            json=json,
+            out=out,
+            quiet=quiet,
+            details=details,
+            models=models,
+            explain=explain,
+        )
         if result.advice is not None and result.advice.interrupted:
             note("interrupted: not all remedies were tried")
             raise typer.Exit(Status.INTERRUPTED)
@@ -391,6 +307,7 @@ def _answer(
     out: Path | None,
     quiet: bool,
     lost: AirtcpError | None = None,
+    details: bool = False,
     models: bool = False,
     explain: bool = False,
 ) -> None:
@@ -405,7 +322,7 @@ def _answer(
 
     failures = [] if lost is None else [lost]
     with Interruption() as interruption:
-        failures += _printed(result, json=json, models=models, explain=explain)
+        failures += _printed(result, json=json, details=details, models=models, explain=explain)
     try:
         interruption.check()
         if out is not None:
@@ -424,16 +341,19 @@ def _answer(
 
 
 def _printed(
-    result: Comparison | SimulationResult | Prediction, *, json: bool, models: bool, explain: bool
+    result: Comparison | SimulationResult | Prediction,
+    *,
+    json: bool,
+    details: bool,
+    models: bool,
+    explain: bool,
 ) -> list[AirtcpError]:
     """Print a result; what fails is given back, for there may be more to do with the result."""
     try:
         if json:
             print(result.to_json())
         else:
-            from airtcp.cli import show
-
-            show.result(result, models=models, explain=explain)
+            _show(result, details=details, models=models, explain=explain)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has what it wanted.
@@ -442,6 +362,25 @@ def _printed(
         forget_stdout()
         return [error]
     return []
+
+
+def _show(
+    result: Comparison | SimulationResult | Prediction,
+    *,
+    details: bool,
+    models: bool,
+    explain: bool,
+) -> None:
+    from airtcp.results import Comparison
+
+    if isinstance(result, Comparison):
+        from airtcp.cli import show_run
+
+        show_run.run(result, details=details, models=models, explain=explain)
+        return
+    from airtcp.cli import show
+
+    show.result(result, models=models, explain=explain)
 
 
 def _written(

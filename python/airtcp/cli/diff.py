@@ -8,18 +8,8 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.ask import (
-    Force,
-    Json,
-    Out,
-    Quiet,
-    Replications,
-    Seed,
-    Threads,
-    progress_bar,
-    tell_report,
-    whole,
-)
+from airtcp.cli.ask import progress_bar, tell_report, whole
+from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.scenarios import Set, scenario_of, settings_of

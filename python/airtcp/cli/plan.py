@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.ask import (
-    Force,
-    Json,
-    Out,
-    Quiet,
-    Replications,
-    Scenario,
-    Seed,
-    Threads,
-    tell_report,
-    whole,
-)
+from airtcp.cli.ask import tell_report, whole
+from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Scenario, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars

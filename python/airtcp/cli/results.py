@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.ask import Force, Json
+from airtcp.cli.options import Force, Json
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, end_at_once, note
 from airtcp.exceptions import one_line

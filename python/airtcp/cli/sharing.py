@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.ask import Json, Scenario, Seed, Threads
+from airtcp.cli.options import Json, Scenario, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.scenarios import Set, scenario_of
 

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from airtcp.exceptions import one_line
 from airtcp.present import summary
-from airtcp.present.advice import effect_line, equipment, headline, others, settings, told
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
@@ -25,7 +24,6 @@ from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResu
 
 if TYPE_CHECKING:
     from airtcp.reproduce.claims import Judgement
-    from airtcp.results.advice import Advice
     from airtcp.results.differences import Difference
 
 #: Wider than any table: what a table would take if it could.
@@ -50,14 +48,6 @@ _VERDICT_STYLES: Final = {
     "different": "cyan",
 }
 
-_OUTCOME_STYLES: Final = {
-    "helps": "green",
-    "costs others": "yellow",
-    "no gain": "dim",
-    "cannot tell": "dim",
-    "harms": "red",
-}
-
 _CLAIM_STYLES: Final = {
     "met": "green",
     "met in a reading": "cyan",
@@ -79,13 +69,13 @@ class _Console(Console):
 
 
 def result(
-    result: Comparison | SimulationResult | Prediction,
+    result: SimulationResult | Prediction,
     *,
     models: bool = False,
     explain: bool = False,
     real: TestbedResult | None = None,
 ) -> None:
-    """Print a result on stdout, the answer first.
+    """Print a simulation or a prediction on stdout, the answer first.
 
     `models`: what every model says, not the best one alone; `explain`: what broken assumptions do;
     `real`: the numbers are those of this testbed.
@@ -96,50 +86,33 @@ def result(
         _subject(console, result)
         _prediction(console, result, models=models, explain=explain)
         return
-    _interruption(console, result)
+    interruption(console, result)
     if real is not None:
         console.print(Text(f"Real TCP over the simulated air, in real time: {trust(real.lag)}."))
-    advice = result.advice if isinstance(result, Comparison) else None
-    for line in first_lines(result, tried=advice is not None and bool(told(advice))):
+    for line in first_lines(result):
         console.print(Text(one_line(line)))
     console.print()
-    if advice is not None:
-        _advice(console, advice)
-    _groups(console, result)
-    if isinstance(result, Comparison):
-        _comparison(console, result, models=models, explain=explain)
-    else:
-        _simulation(console, result)
-    testbed = result.testbed if isinstance(result, Comparison) else real
-    if testbed is not None:
-        trust_in(console, testbed)
-        console.print()
-    elif isinstance(result, Comparison) and result.missing is not None:
-        console.print(Text("The testbed: missing", style="bold"))
-        console.print(Padding(Text(one_line(result.missing)), (0, 0, 0, 2)))
+    groups(console, result)
+    _simulation(console, result)
+    if real is not None:
+        trust_in(console, real)
         console.print()
     _subject(console, result)
     _sanity(console, result, real)
 
 
-def _advice(console: Console, advice: Advice) -> None:
-    """Print what was tried against each problem, and of the best remedy how to do it."""
-    for advised in told(advice):
-        console.print(Text(one_line(headline(advised)), style="bold"))
-        for trial in advised.remedies:
-            style = _OUTCOME_STYLES[trial.outcome]
-            shown = Text(one_line(effect_line(advised, trial)), style=style)
-            console.print(Padding(shown, (0, 0, 0, 2)))
-            if trial.outcome in ("helps", "costs others"):
-                for more in others(trial):
-                    console.print(Padding(Text(one_line(more), style="dim"), (0, 0, 0, 4)))
+def comparison(console: Console, result: Comparison, *, models: bool, explain: bool) -> None:
+    """Print models beside a simulation, with a testbed if there was one, and what to check."""
+    _comparison(console, result, models=models, explain=explain)
+    if result.testbed is not None:
+        trust_in(console, result.testbed)
         console.print()
-    best = advice.best
-    if best is not None:
-        console.print(Text(f"Try it: {best.title}", style="bold"))
-        for told_line in (settings(best.set), *equipment(best)):
-            console.print(Text(f"  {told_line}", overflow="ignore"), crop=False, soft_wrap=True)
+    elif result.missing is not None:
+        console.print(Text("The testbed: missing", style="bold"))
+        console.print(Padding(Text(one_line(result.missing)), (0, 0, 0, 2)))
         console.print()
+    _subject(console, result)
+    _sanity(console, result, None)
 
 
 def trust_in(console: Console, result: TestbedResult) -> None:
@@ -256,8 +229,8 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
     _unanswered(console, result)
 
 
-def _groups(console: Console, result: Comparison | SimulationResult) -> None:
-    """Groups and directions side by side; one below the other where that is too wide."""
+def groups(console: Console, result: Comparison | SimulationResult) -> None:
+    """Print groups and directions side by side; one below the other where that is too wide."""
     groups = by_group(result.simulation, least=1)
     if groups is None:
         return
@@ -350,9 +323,14 @@ def _unanswered(console: Console, result: Comparison | Prediction) -> None:
     console.print()
 
 
-def print_table(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> None:
-    """Print a table, or where it is too wide its rows as lines: no number is ever cut off."""
-    if _printed(console, head, rows):
+def print_table(
+    console: Console, head: Sequence[str], rows: Sequence[_Row], *, least_first: int | None = None
+) -> None:
+    """Print a table, or where it is too wide its rows as lines: no number is ever cut off.
+
+    With `least_first` the first column, which is of words, may take several lines.
+    """
+    if _printed(console, head, rows, least_first=least_first):
         return
     console.print(Text("; ".join(name for name in head if name), style="dim"))
     for first, *more in rows:
@@ -387,7 +365,8 @@ def _printed(
     return True
 
 
-def _interruption(console: Console, result: Comparison | SimulationResult) -> None:
+def interruption(console: Console, result: Comparison | SimulationResult) -> None:
+    """Say that a run was interrupted, if it was."""
     if result.simulation.stopped == "interrupted":
         console.print(Text("INTERRUPTED: only what had ended is shown\n", style="bold red"))
 
@@ -421,10 +400,15 @@ def _sanity(
 ) -> None:
     console.print(Text("Does it make sense?", style="bold"))
     _pairs(console, sanity(result) if real is None else sanity_of(real, result))
-    told = cautions(result) if real is None else cautions_of(real, result)
-    if told:
-        console.print(Text("\nTake care:", style="bold yellow"))
-        for sentence in told:
+    console.print()
+    take_care(console, cautions(result) if real is None else cautions_of(real, result))
+
+
+def take_care(console: Console, sentences: Sequence[str]) -> None:
+    """Print what a reader should know before trusting the numbers."""
+    if sentences:
+        console.print(Text("Take care:", style="bold yellow"))
+        for sentence in sentences:
             _bullet(console, sentence, ())
 
 

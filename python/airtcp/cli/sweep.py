@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.ask import Json, Quiet, Replications, Threads
+from airtcp.cli.options import Json, Quiet, Replications, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.ask import (
-    Force,
-    Gro,
-    Json,
-    Quiet,
-    Scenario,
-    Seed,
-    Simulated,
-    Snaplen,
-)
+from airtcp.cli.options import Force, Gro, Json, Quiet, Scenario, Seed, Simulated, Snaplen
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars

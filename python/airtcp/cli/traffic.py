@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.ask import Force, Json
+from airtcp.cli.options import Force, Json
 from airtcp.cli.outcome import outcome
 
 app = typer.Typer(

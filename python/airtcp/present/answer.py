@@ -41,24 +41,23 @@ _PARTS: Final = {
 }
 
 
-def first_lines(result: Simulated, *, tried: bool = False) -> list[str]:
-    """At most five sentences, the most important one first.
+def experience(result: Simulated) -> list[str]:
+    """Tell the time that pages and calls take, and where the airtime goes."""
+    return [line for line in (_times(result), _airtime(result.simulation)) if line]
 
-    `tried`: problems are told below, with what was tried against them.
-    """
-    lines = [_goodputs(result.simulation), _times(result), _airtime(result.simulation)]
+
+def first_lines(result: Simulated) -> list[str]:
+    """At most five sentences, the most important one first."""
+    lines = [_goodputs(result.simulation), *experience(result)]
     wrong = findings(result)
-    if tried:
-        names = ", ".join(dict.fromkeys(one.title for one in wrong))
-        lines.append(f"What is wrong: {names}; below is what helps.")
-    elif wrong:
+    if wrong:
         told = "; ".join(one.evidence for one in wrong[:_TOLD_PROBLEMS])
         lines.append(f"What is wrong: {told}.")
         lines.append("What helps: airtcp run FILE tries it.")
     else:
         lines.append("Nothing stands out as wrong.")
         lines.append('How far it carries: airtcp plan FILE --until "CONDITION".')
-    return [line for line in lines if line]
+    return lines
 
 
 def _goodputs(simulation: Simulation) -> str:

@@ -49,7 +49,15 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     )
     starved = sum(flow.starved for flow in simulation.flows)
     if starved:
-        block.append(("starved", f"{starved} of {len(simulation.flows)} flows"))
+        little = min(simulation.flows, key=lambda flow: flow.goodput_bps)
+        block.append(
+            (
+                "starved",
+                f"{starved} of {len(simulation.flows)} flows have less than a tenth of a fair "
+                f"share in half of the runs or more; over all runs the least is "
+                f"{quantity(little.goodput_bps, 'b/s', 3)} ({little.name})",
+            )
+        )
     block.append(
         (
             "MAC",
