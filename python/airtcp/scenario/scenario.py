@@ -151,8 +151,7 @@ class Scenario(ResolvedScenario):
 
         With the `cafe` of `airtcp.load`:
 
-        >>> print(cafe.to_toml()[23:58])
-        [phy]
+        >>> print(cafe.to_toml().splitlines()[3])
         standard = "802.11g"
         """
         return shown(self.written, self._origins, title=self.title, base=self._base)

@@ -10,6 +10,8 @@ import { change, source } from "./state.js";
 
 const MODEL_METRICS = ["goodput_bps", "flow_goodput_bps", "transfer_time_s"];
 const POINTS = 7;
+// So many lines of a scenario's description stand open below the answer.
+const MOST_LINES = 4;
 
 // What was computed stays while the page is open: going back costs nothing.
 const curveOf = new Map();
@@ -148,12 +150,16 @@ export function explore(app) {
     } else if (prediction) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A glance says (simulated)" : "The models say"),
         prediction.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        h("p", { class: "muted" }, subject()));
+        subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Asking the models …"));
   }
 
+  /** The scenario in words; one of many flows folds what follows its first line. */
   function subject() {
-    return app.scenario ? app.scenario.subject.join("; ") : "";
+    const [network, ...more] = app.scenario?.subject ?? [""];
+    if (more.length <= MOST_LINES) return h("p", { class: "muted" }, [network, ...more].join("; "));
+    return h("details", { class: "muted" }, h("summary", {}, network),
+      more.map((line) => h("p", {}, line)));
   }
 
   function showPickers() {
