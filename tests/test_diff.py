@@ -9,6 +9,7 @@ import pytest
 from airtcp.cli import show
 from airtcp.cli.commands import app
 from airtcp.present import difference as present
+from airtcp.present.felt import sentence
 from airtcp.results import Replication, Simulation
 from airtcp.results.differences import Change, Difference, Ranked
 from airtcp.stats import Interval
@@ -125,18 +126,65 @@ def test_pairs_cancel_what_chance_does_to_both() -> None:
     assert 2 * paired < (one**2 + other**2) ** 0.5
 
 
-def test_the_largest_separated_change_comes_first(fewer: Difference) -> None:
+def test_changes_that_users_feel_come_first_and_of_these_the_largest(fewer: Difference) -> None:
     ranked = fewer.ranked()
     separated = [one for one in ranked if one.change.separated]
 
     assert ranked[: len(separated)] == separated
-    sizes = [abs(one.change.relative or 0.0) for one in separated]
+    assert [one.is_felt for one in separated] == sorted(one.is_felt for one in separated)[::-1]
+    sizes = [
+        abs(one.relative or 0.0)
+        for one in separated
+        if one.metric in ("flow_goodput_bps", "goodput_bps")
+    ]
     assert sizes == sorted(sizes, reverse=True)
+    details = [abs(one.relative or 0.0) for one in separated if not one.is_felt]
+    assert details == sorted(details, reverse=True)
     by_name = {(one.metric, one.group, one.part): one for one in ranked}
     assert by_name["flow_goodput_bps", "far", "all"].verdict == "better"
     assert by_name["active_flows", "far", "all"].verdict == "different"
     # There are no downloads of the far group, and what says the same again is left out.
     assert ("flow_goodput_bps", "far", "upload") not in by_name
+
+
+@pytest.mark.parametrize(
+    ("metric", "a", "b", "relative"),
+    [
+        ("mpdu_error_ratio", 0.0003, 0.0033, None),
+        ("mpdu_error_ratio", 0.03, 0.33, 10.0),
+        ("packet_delay_s", 200e-6, 900e-6, None),
+        ("transfer_time_s", 2.0, 1.0, -0.5),
+        ("goodput_bps", 5e3, 50e3, None),
+        ("goodput_bps", 5e6, 6e6, 0.2),
+        ("tcp_timeouts", 0.0, 2.0, None),
+    ],
+)
+def test_a_multiple_of_next_to_nothing_is_not_told(
+    metric: str, a: float, b: float, relative: float | None
+) -> None:
+    """A thirtieth of a per cent that becomes a third of one is eleven times as much of nothing."""
+    old, new, moved = (Interval(mean, mean, mean, 5) for mean in (a, b, b - a))
+    one = Ranked(metric, None, None, Change(old, new, moved))
+
+    assert one.relative == (None if relative is None else pytest.approx(relative))
+    assert present.relative_text(one.relative) == {
+        None: "",
+        10.0: "11 times A",
+        -0.5: "-50.0 %",
+        0.2: "+20.0 %",
+    }.get(relative)
+
+
+def test_the_first_sentence_tells_who_gains_and_who_loses(fewer: Difference) -> None:
+    """Fewer stations at the low rate leave more of the air to all: none of the groups loses."""
+    said = sentence(fewer)
+
+    assert said.startswith("Better in B: goodput per flow of ")
+    assert "far uploads" not in said or "Worse" not in said
+    assert sentence(airtcp.diff(fewer.a.scenario, fewer.a.scenario)).startswith(
+        "Users feel nothing of it"
+    )
+    assert sentence(Difference(fewer.b, fewer.a)).startswith("Worse in B: ")
 
 
 def metrics(value: float | None) -> dict[str, float | None]:

@@ -18,6 +18,9 @@ First = Annotated[
     Path,
     typer.Argument(metavar="A", help="A scenario file, or - for standard input.", allow_dash=True),
 ]
+Details = Annotated[
+    bool, typer.Option("--details", help="Also metrics of queues, TCP and the MAC.")
+]
 Second = Annotated[
     Path | None,
     typer.Argument(metavar="[B]", help="A second scenario file; without it, B is A with --set."),
@@ -37,6 +40,7 @@ def diff(
     a: First,
     b: Second = None,
     set_: Set = None,
+    details: Details = False,
     json: Json = False,
     out: Out = None,
     seed: Seed = None,
@@ -81,7 +85,7 @@ def diff(
             else:
                 from airtcp.cli import show
 
-                show.difference(found)
+                show.difference(found, details=details)
 
         def write(to: Path) -> None:
             from airtcp.present.difference import write as write_difference

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 #: Rows of a table that a person reads, and bars of a picture.
 MOST_ROWS: Final = 20
+#: Details that are named where they are folded.
+_MOST_DETAILS: Final = 5
+#: From such an increase on it is told as a multiple.
+_TIMES: Final = 2.0
 #: Keys that are told one by one.
 _MOST_KEYS: Final = 6
 
@@ -99,9 +103,31 @@ def _ended(difference: Difference, precision: float) -> str:
     return f"{why} before the differences were as narrow as asked: {asked}"
 
 
-def rows(difference: Difference) -> list[Row]:
-    """The changes that are separated from zero, the largest first."""
-    return [_row(one) for one in difference.ranked() if one.change.separated]
+def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
+    """The changes that are separated from zero: what users feel, then details, the largest first.
+
+    With `felt` those alone that users feel, or do not.
+    """
+    return [
+        _row(one)
+        for one in difference.ranked()
+        if one.change.separated and felt in (None, one.is_felt)
+    ]
+
+
+def folded(details: list[Row]) -> str:
+    """Name the metrics of details that are not shown."""
+    names = list(dict.fromkeys(row.metric for row in details))
+    told = "; ".join(names[:_MOST_DETAILS])
+    more = f"; and {len(names) - _MOST_DETAILS} more" if len(names) > _MOST_DETAILS else ""
+    return f"Details of queues, TCP and the MAC differ (--details shows them): {told}{more}."
+
+
+def relative_text(relative: float | None) -> str:
+    """A relative change for people: "+12.3 %", "8.6 times A"; "" where there is none."""
+    if relative is None:
+        return ""
+    return f"{1.0 + relative:.2g} times A" if relative >= _TIMES else percent(relative, signed=True)
 
 
 def rest(difference: Difference) -> str | None:
@@ -122,21 +148,24 @@ def rest(difference: Difference) -> str | None:
         return None
     if all(one.change.difference.mean == 0.0 for one in difference.ranked()):
         return "Every difference is exactly 0."
-    told = [_told(one) for one in ranked[:MOST_ROWS]]
-    if len(ranked) > MOST_ROWS:
-        told.append(f"and {len(ranked) - MOST_ROWS} more")
+    felt = [one for one in ranked if one.is_felt]
+    told = [_told(one) for one in felt[:MOST_ROWS]]
+    left = len(ranked) - len(told)
+    if left:
+        told.append(f"and {left} more" if told else f"{left} details")
     return f"{words} Not told apart from chance: {'; '.join(told)}.".lstrip()
 
 
 def picture(difference: Difference) -> Figure | None:
     """Bars of relative differences with their intervals; None if nothing has one."""
-    shown = [one for one in difference.ranked() if one.change.relative is not None][:MOST_ROWS]
-    shown = [one for one in shown if one.change.separated] or shown
+    ranked = [one for one in difference.ranked() if one.relative is not None]
+    shown = [one for one in ranked if one.is_felt and one.change.separated] or ranked
+    shown = shown[:MOST_ROWS]
     if not shown:
         return None
     with styled():
         figure, axes = new_figure(height=1.1 + 0.32 * len(shown))
-        means = [100.0 * (one.change.relative or 0.0) for one in shown]
+        means = [100.0 * (one.relative or 0.0) for one in shown]
         widths = [
             100.0 * (one.change.difference.half_width or 0.0) / abs(one.change.a.mean or 1.0)
             for one in shown
@@ -180,14 +209,20 @@ def write(difference: Difference, directory: Path) -> None:
 
 def html(difference: Difference, figure: Figure | None) -> str:
     """The page of a difference as one HTML document that loads nothing."""
+    from airtcp.present.felt import sentence
+
     title = "What is different"
-    parts = [f"<h1>{title}</h1>", "<ul class='subject'>"]
+    parts = [f"<h1>{title}</h1>", f"<p class='note'>{escape(sentence(difference))}</p>"]
+    parts.append("<ul class='subject'>")
     parts += [f"<li>{escape(line)}</li>" for line in subject(difference)]
     parts.append("</ul>")
-    found = rows(difference)
+    found, details = (rows(difference, felt=felt) for felt in (True, False))
     if found:
         parts.append(table(HEAD, [row.cells() for row in found], numbers={2, 3, 4, 5}))
-    else:
+    if details:
+        shown = table(HEAD, [row.cells() for row in details], numbers={2, 3, 4, 5})
+        parts.append(f"<details><summary>Queues, TCP, the MAC</summary>{shown}</details>")
+    if not found and not details:
         parts.append("<p class='note'>No metric is separated from zero.</p>")
     if figure is not None:
         svg = drawing.inline_svg(figure, "difference", CAPTION)
@@ -212,7 +247,7 @@ def _row(one: Ranked) -> Row:
         a=quantity(change.a.mean, metric.unit),
         b=quantity(change.b.mean, metric.unit),
         difference=quantity_with_interval(change.difference, metric.unit),
-        relative=percent(change.relative, signed=True),
+        relative=relative_text(one.relative),
         verdict=one.verdict,
     )
 

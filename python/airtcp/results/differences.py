@@ -30,6 +30,19 @@ _OF_THE_RUN: Final = ("title", "run.replications", "run.seed", "run.precision")
 
 Samples = Mapping[str, float | None]
 
+#: The least mean of `a`, by unit, of which a ratio says something: of seconds a millisecond, which
+#: nobody feels; of rates less than speech takes; of probabilities and shares a hundredth, below
+#: which few events are counted; of counts one. Of an R factor and Jain's index all values do.
+WORTH: Final = {"s": 1e-3, "b/s": 10e3, "": 0.01}
+
+#: Metrics that users feel: what they wait for comes before what they get.
+_FELT: Final = (
+    ("packet_delay_p95_s", "packet_loss", "r_factor"),
+    ("page_time_p90_s", "page_time_s", "transfer_time_p90_s", "transfer_time_s"),
+    ("flow_goodput_bps", "goodput_bps"),
+    ("path_rtt_s", "jain_index"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -52,13 +65,6 @@ class Change:
         if self.unsteady is not None or low is None or high is None:
             return False
         return low > 0.0 or high < 0.0
-
-    @property
-    def relative(self) -> float | None:
-        """The mean difference over the mean of `a` (0.1: 10 % more); None where that is zero."""
-        if self.difference.mean is None or not self.a.mean:
-            return None
-        return self.difference.mean / abs(self.a.mean)
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `a`, `b`, `difference`, each as `mean`, `low`, `high`, `n`; `unsteady` if so."""
@@ -85,6 +91,22 @@ class Ranked:
     group: str | None
     part: str | None
     change: Change
+
+    @property
+    def relative(self) -> float | None:
+        """The mean difference over the mean of `a` (0.1: 10 % more); None where that is too little.
+
+        A multiple of next to nothing says nothing; `WORTH` has the least that is worth a ratio.
+        """
+        a, moved = self.change.a.mean, self.change.difference.mean
+        if a is None or moved is None or abs(a) < WORTH.get(METRICS[self.metric].unit, 1.0):
+            return None
+        return moved / abs(a)
+
+    @property
+    def is_felt(self) -> bool:
+        """Tell whether users feel the metric; if not it is a detail of queues, TCP or the MAC."""
+        return _felt_rank(self.metric) < len(_FELT)
 
     @property
     def verdict(self) -> str:
@@ -175,10 +197,10 @@ class Difference(Pictured):
         }
 
     def ranked(self) -> list[Ranked]:
-        """Every change once, those that are separated from zero first, the largest of them first.
+        """Every change once: separated from zero before others, felt by users before details.
 
-        Size is relative to `a`. Metrics without a value in one of the two are left out, and those
-        of a group or direction that say only what was said of more.
+        Of these the largest first; size is relative to `a`. Metrics without a value in one of the
+        two are left out, and those of a group or direction that say only what was said of more.
         """
         found: list[Ranked] = []
         said: dict[str, list[Change]] = {}
@@ -189,10 +211,10 @@ class Difference(Pictured):
                     known.append(change)
                     found.append(Ranked(name, group, part, change))
 
-        def order(one: Ranked) -> tuple[bool, float]:
-            relative = one.change.relative
-            size = float("inf") if relative is None else abs(relative)
-            return (not one.change.separated, -size if one.change.separated else 0.0)
+        def order(one: Ranked) -> tuple[bool, int, float]:
+            size = abs(one.relative or 0.0)
+            separated = one.change.separated
+            return (not separated, _felt_rank(one.metric), -size if separated else 0.0)
 
         return sorted(found, key=order)
 
@@ -309,6 +331,11 @@ class Difference(Pictured):
             student_interval((b for _, b in pairs), self.confidence),
             student_interval(differences, self.confidence),
         )
+
+
+def _felt_rank(metric: str) -> int:
+    """The place of a metric among those that users feel; behind all if it is none."""
+    return next((place for place, names in enumerate(_FELT) if metric in names), len(_FELT))
 
 
 def _why(one: Estimate) -> str:

@@ -159,6 +159,7 @@ def interval(one: Interval, unit: str) -> dict[str, Any]:
 def changes(found: Difference) -> dict[str, Any]:
     """Before and after: what is separated from chance, and what is not."""
     from airtcp.present.difference import MOST_ROWS, rest, rows, subject
+    from airtcp.present.felt import sentence
 
     told = rows(found)
     headline = {
@@ -175,7 +176,7 @@ def changes(found: Difference) -> dict[str, Any]:
         if name in summary.HEADLINES and one.a.mean is not None and one.b.mean is not None
     }
     return {
-        "subject": subject(found),
+        "subject": [sentence(found), *subject(found)],
         "rows": [list(row.cells()) for row in told[:MOST_ROWS]],
         "more": max(0, len(told) - MOST_ROWS),
         "rest": rest(found),
