@@ -97,26 +97,26 @@ impl<B: Inspect> Queue<B> {
     /// Enqueues a packet, which arrives now. Moves what is dropped for it to `drops`, which may be the packet
     /// itself.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
-        if !self.push(now, packet) {
-            self.enqueue_if_it_fits(now, Packet { arrived: now, ..*packet }, drops);
+    pub fn enqueue(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
+        if !self.push(now, || packet) {
+            self.enqueue_if_it_fits(now, Packet { arrived: now, ..packet }, drops);
         }
     }
 
-    /// Enqueues a packet if nothing else has to be done for it: by far the most frequent case. Tells whether that
-    /// is so; if not, it has to be given to [`Self::enqueue`].
+    /// Enqueues the packet that `make` makes if nothing else has to be done for it: by far the most frequent case.
+    /// Tells whether that is so; if not, it has to be given to [`Self::enqueue`].
+    // By what makes it: so it is made in the place where it waits, and not copied there.
     #[inline(always)]
-    pub fn push(&mut self, now: Time, packet: &Packet<B>) -> bool {
+    pub fn push(&mut self, now: Time, make: impl Fn() -> Packet<B>) -> bool {
         if self.len >= self.direct {
             return false;
         }
-        // Apart for each, so that it is copied to where it waits and nowhere else.
-        match &mut self.discipline {
-            Discipline::Fifo(fifo) => fifo.push(Packet { arrived: now, ..*packet }),
-            Discipline::Lines(lines) => lines.push(Packet { arrived: now, ..*packet }),
-            Discipline::PerFlow(flows) => flows.push(Packet { arrived: now, ..*packet }),
-            Discipline::FqCodel(tins) => tins.take_in(now, packet),
-            _ => return false,
+        let make = || Packet { arrived: now, ..make() };
+        // The others in a call: here they would be in the way of the most frequent one.
+        if let Discipline::Fifo(fifo) = &mut self.discipline {
+            fifo.push_made(make);
+        } else if !self.discipline.push(make()) {
+            return false;
         }
         self.len += 1;
         true
@@ -161,24 +161,25 @@ impl<B: Inspect> Queue<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let mut taken = None;
-        self.hand_over(now, fits, |packet| taken = Some(packet), drops);
+        self.hand_over(now, fits, |packet| taken = Some(*packet), drops);
         taken
     }
 
     /// Does as [`Self::next`], but gives the packet to `take`, and tells whether there was one.
-    // Inlined with `take`, so that a packet is copied to where the MAC holds it, once.
+    // Inlined with `take`, which looks at the packet where it waits, so that it is copied from there to where the
+    // MAC holds it, once.
     #[inline(always)]
     pub fn hand_over(
         &mut self,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
-        take: impl FnOnce(Packet<B>),
+        take: impl FnOnce(&Packet<B>),
         drops: &mut Vec<Packet<B>>,
     ) -> bool {
         let is_taken = match &mut self.discipline {
-            Discipline::Fifo(fifo) => fifo.next(now, fits, drops).map(take).is_some(),
+            Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
             Discipline::PerFlow(flows) => flows.hand_over(fits, take),
-            _ => self.next_by_policy(now, fits, drops).map(take).is_some(),
+            _ => self.next_by_policy(now, fits, drops).as_ref().map(take).is_some(),
         };
         self.taken += usize::from(is_taken);
         is_taken
@@ -214,7 +215,7 @@ impl<B: Inspect> Queue<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let mut taken = None;
-        self.hand_over_for(receiver, now, fits, |packet| taken = Some(packet), drops);
+        self.hand_over_for(receiver, now, fits, |packet| taken = Some(*packet), drops);
         taken
     }
 
@@ -226,17 +227,17 @@ impl<B: Inspect> Queue<B> {
         receiver: u32,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
-        take: impl FnOnce(Packet<B>),
+        take: impl FnOnce(&Packet<B>),
         drops: &mut Vec<Packet<B>>,
     ) -> bool {
         let is_taken = match &mut self.discipline {
             Discipline::Lines(lines) => lines.hand_over(receiver, fits, take),
-            Discipline::Fifo(fifo) => fifo.next(now, fits, drops).map(take).is_some(),
+            Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
             other => {
                 let before = drops.len();
                 let packet = policy!(other, policy => policy.next_for(receiver, now, fits, drops));
                 self.len -= drops.len() - before;
-                packet.map(take).is_some()
+                packet.as_ref().map(take).is_some()
             }
         };
         self.taken += usize::from(is_taken);
@@ -259,7 +260,7 @@ impl<B: Inspect> Queue<B> {
         assert!(self.taken > 0, "the MAC is done with a packet that it never took");
         self.taken -= 1;
         self.len -= 1;
-        if let Discipline::Fifo(_) = self.discipline {
+        if let Discipline::Fifo(_) | Discipline::PerFlow(_) = self.discipline {
             return self.len > self.taken;
         }
         if let Discipline::Ring(ring) = &mut self.discipline {

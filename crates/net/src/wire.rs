@@ -8,15 +8,13 @@
 //! carries.
 
 mod agenda;
-mod train;
 
 use std::num::NonZeroU64;
 
-use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_kernel::{Duration, RandomStream, Time, Train};
 use serde::Deserialize;
 
 use self::agenda::{Agenda, DueKind, WIRE_BITS};
-use self::train::Train;
 use crate::Packet;
 use crate::queues::{DisciplineConfig, Inspect, Queue, QueueConfig, Served};
 
@@ -227,7 +225,9 @@ impl<B: Inspect> Wires<B> {
     /// If nothing travels on it.
     #[inline(always)]
     pub fn take_arriving(&mut self, wire: u32) -> Packet<B> {
-        self.deliver(wire, |packet| *packet)
+        let packet = *self.arriving(wire);
+        self.deliver(wire, |_| ());
+        packet
     }
 
     /// Hands the packet over that arrives next of all, on `wire`, and takes it off there. Returns as `to` does.
@@ -270,7 +270,7 @@ impl<B: Inspect> Wires<B> {
         let packet = line.sending.take().expect("it was being sent");
         line.queue.done(now, &packet, drops);
         let arrived = now + it.delay;
-        it.travelling.push_back(&packet).arrived = arrived;
+        it.travelling.push_back(Packet { arrived, ..packet });
         if it.travelling.len() == 1 {
             self.schedule(arrived, DueKind::Arrival, wire);
         }
@@ -332,7 +332,7 @@ impl<B: Inspect> Wire<B> {
     fn take(&mut self, now: Time, packet: &Packet<B>) -> Time {
         self.free_at = self.free_at.max(now) + self.sending_time(packet);
         let arrived = self.free_at + self.delay;
-        self.travelling.push_back(packet).arrived = arrived;
+        self.travelling.push_back_with(|| Packet { arrived, ..*packet });
         arrived
     }
 
@@ -359,7 +359,7 @@ impl<B: Inspect> Wire<B> {
     #[cold]
     fn keeps_back(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         if let Some(line) = &mut self.line {
-            line.queue.enqueue(now, packet, drops);
+            line.queue.enqueue(now, *packet, drops);
             return true;
         }
         let is_past = |arrival| arrival <= now + self.delay;

@@ -6,9 +6,9 @@
 //! Partridge 1987). Knows numbers and times; what a sender does with its own estimate of the round
 //! trip is its endpoint's business.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Time, Train};
 use airtcp_tcp::{Block, Blocks, Segment};
 
 /// The end of the round trip of a segment that was sent once.
@@ -28,7 +28,7 @@ pub(crate) enum Trip {
 pub(crate) struct RoundTrips {
     /// The number behind the payload of each, in order, and when it was sent; [`Time::NEVER`] if more
     /// than once, or if it is among those that were SACKed.
-    sent: VecDeque<(u64, Time)>,
+    sent: Train<(u64, Time)>,
     /// The number behind the last payload that was ever sent.
     sent_up_to: u64,
     /// The record of SACK blocks, until all of them are acknowledged: apart, for it is rare.
@@ -62,9 +62,10 @@ impl RoundTrips {
     /// Notes that bytes up to `end` are sent again, perhaps with others that go for the first time.
     #[cold]
     fn sent_again(&mut self, seq: u64, end: u64) {
-        let first = self.sent.partition_point(|&(before, _)| before <= seq);
-        let last = self.sent.partition_point(|&(before, _)| before < end) + 1;
-        for one in self.sent.range_mut(first..last.min(self.sent.len())) {
+        let first = self.sent.count_while(|&(before, _)| before <= seq);
+        let last = self.sent.count_while(|&(before, _)| before < end) + 1;
+        for place in first..last.min(self.sent.len()) {
+            let one = &mut self.sent[place];
             one.1 = Time::NEVER;
             if let Some(beyond) = &mut self.beyond {
                 beyond.covered.remove(&one.0);
@@ -88,7 +89,7 @@ impl RoundTrips {
         while let Some(&(end, at)) = self.sent.front()
             && end <= ack
         {
-            self.sent.pop_front();
+            self.sent.remove_front();
             if at != Time::NEVER {
                 sample(Trip::Acknowledged, at);
             }
@@ -116,10 +117,11 @@ impl RoundTrips {
                 continue;
             }
             for gap in told.sacked.gaps(block) {
-                let first = sent.partition_point(|&(end, _)| end <= gap.start);
-                let last = sent.partition_point(|&(end, _)| end <= gap.end);
+                let first = sent.count_while(|&(end, _)| end <= gap.start);
+                let last = sent.count_while(|&(end, _)| end <= gap.end);
                 let mut begin = first.checked_sub(1).map_or(ack, |before| sent[before].0);
-                for one in sent.range_mut(first..last) {
+                for place in first..last {
+                    let one = &mut sent[place];
                     if begin >= gap.start && one.1 != Time::NEVER {
                         let at = std::mem::replace(&mut one.1, Time::NEVER);
                         told.covered.insert(one.0, at);

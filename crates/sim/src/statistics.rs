@@ -13,10 +13,6 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    pub(crate) fn value(&self) -> u64 {
-        self.value
-    }
-
     /// Adds `change` to the number.
     #[inline]
     pub(crate) fn change(&mut self, now: Time, change: i64) {

@@ -23,9 +23,9 @@ use crate::Packet;
 #[repr(u8)]
 pub(super) enum Discipline<B> {
     Fifo(Fifo<B>),
+    PerFlow(PerFlow<B>),
     Lines(Box<Lines<B>>),
     Red(Box<Red<B>>),
-    PerFlow(PerFlow<B>),
     Codel(Box<Tins<B, CodelLine, ()>>),
     FqCodel(Box<Tins<B, FlowQueues, FqConfig>>),
     Ring(Box<Ring<B>>),
@@ -143,6 +143,19 @@ impl<B: Inspect> Discipline<B> {
                 Self::FqCodel(Box::new(Tins::new(fq.clone(), *codel, slow, service, stream())))
             }
         }
+    }
+
+    /// Enqueues a packet for which there is room, if that is all there is to do, and tells whether it is.
+    #[inline(never)]
+    pub(super) fn push(&mut self, packet: Packet<B>) -> bool {
+        match self {
+            Self::Fifo(fifo) => fifo.push(packet),
+            Self::Lines(lines) => lines.push(packet),
+            Self::PerFlow(flows) => flows.push(packet),
+            Self::FqCodel(tins) => tins.take_in(packet),
+            Self::Red(_) | Self::Codel(_) | Self::Ring(_) => return false,
+        }
+        true
     }
 
     pub(super) fn enqueue(

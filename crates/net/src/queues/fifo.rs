@@ -1,8 +1,6 @@
 //! First in, first out; what does not fit is dropped on arrival.
 
-use std::collections::VecDeque;
-
-use airtcp_kernel::Time;
+use airtcp_kernel::{Time, Train};
 
 use super::ack_filter::{AckFilter, superseded};
 use super::{Fill, Inspect, Policy};
@@ -10,19 +8,39 @@ use crate::Packet;
 
 /// Packets in the order of their arrival.
 #[derive(Debug)]
-pub(super) struct Fifo<B>(VecDeque<Packet<B>>);
+pub(super) struct Fifo<B>(Train<Packet<B>>);
 
 impl<B> Default for Fifo<B> {
     fn default() -> Self {
-        Self(VecDeque::new())
+        Self(Train::default())
     }
 }
 
-impl<B> Fifo<B> {
+impl<B: Copy> Fifo<B> {
     /// Takes a packet in, for which there is room.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
         self.0.push_back(packet);
+    }
+
+    /// Does as [`Self::push`] with the packet that `make` makes.
+    #[inline(always)]
+    pub(super) fn push_made(&mut self, make: impl Fn() -> Packet<B>) {
+        self.0.push_back_with(make);
+    }
+
+    /// Hands the next packet over if it `fits`, and tells whether there was one.
+    // Inlined with `take`, so that the packet is copied from where it waits to where the MAC holds it.
+    #[inline(always)]
+    pub(super) fn hand_over(
+        &mut self,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        take: impl FnOnce(&Packet<B>),
+    ) -> bool {
+        let Some(packet) = self.0.front().filter(|packet| fits(packet)) else { return false };
+        take(packet);
+        self.0.remove_front();
+        true
     }
 }
 
@@ -43,14 +61,8 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        if !fits(self.0.front()?) {
-            return None;
-        }
-        let next = self.0.pop_front();
-        if self.0.is_empty() {
-            // It begins at the front again: a short queue stays in one cache line.
-            self.0.clear();
-        }
+        let mut next = None;
+        self.hand_over(fits, |packet| next = Some(*packet));
         next
     }
 
@@ -71,7 +83,8 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
-        self.0.remove(superseded(self.0.iter(), newer, rule)?)
+        let place = superseded(self.0.iter(), newer, rule)?;
+        Some(self.0.remove(place))
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {

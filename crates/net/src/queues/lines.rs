@@ -4,9 +4,9 @@
 //! access point of a cell that aggregates frames has a line for each of its stations, and a
 //! [`Scheduler`] says whose turn it is. Knows no limit and drops nothing.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, Time, Train};
 
 use super::ack_filter::{AckFilter, superseded};
 use super::scheduler::{Scheduler, Turns};
@@ -18,7 +18,7 @@ use crate::Packet;
 pub(super) struct Lines<B> {
     turns: Turns,
     /// By receiver; each packet with the number of its arrival.
-    lines: Vec<VecDeque<(u64, Packet<B>)>>,
+    lines: Vec<Train<(u64, Packet<B>)>>,
     /// The first of each line that is not empty: the number of its arrival, and whose it is.
     heads: BTreeSet<(u64, u32)>,
     /// The one of them that has been taken: several packets of a line are, one after the other, before
@@ -27,7 +27,7 @@ pub(super) struct Lines<B> {
     arrivals: u64,
 }
 
-impl<B> Lines<B> {
+impl<B: Copy> Lines<B> {
     pub(super) fn new(scheduler: Scheduler, service: &Served) -> Self {
         Self {
             turns: Turns::new(scheduler, service),
@@ -43,7 +43,7 @@ impl<B> Lines<B> {
     pub(super) fn push(&mut self, packet: Packet<B>) {
         let receiver = packet.to as usize;
         if self.lines.len() <= receiver {
-            self.lines.resize_with(receiver + 1, VecDeque::new);
+            self.lines.resize_with(receiver + 1, Train::default);
         }
         let line = &mut self.lines[receiver];
         if line.is_empty() {
@@ -65,12 +65,9 @@ impl<B> Lines<B> {
     }
 
     /// Takes the first packet out of the line of `receiver`, if it `fits`.
-    fn take(&mut self, receiver: u32, fits: impl FnOnce(&Packet<B>) -> bool) -> Option<Packet<B>>
-    where
-        B: Copy,
-    {
+    fn take(&mut self, receiver: u32, fits: impl FnOnce(&Packet<B>) -> bool) -> Option<Packet<B>> {
         let mut taken = None;
-        self.hand_over(receiver, fits, |packet| taken = Some(packet));
+        self.hand_over(receiver, fits, |packet| taken = Some(*packet));
         taken
     }
 
@@ -81,20 +78,18 @@ impl<B> Lines<B> {
         &mut self,
         receiver: u32,
         fits: impl FnOnce(&Packet<B>) -> bool,
-        take: impl FnOnce(Packet<B>),
-    ) -> bool
-    where
-        B: Copy,
-    {
+        take: impl FnOnce(&Packet<B>),
+    ) -> bool {
         if self.taken.is_some_and(|(_, before)| before != receiver) {
             self.update_heads();
         }
         let Some(line) = self.lines.get_mut(receiver as usize) else { return false };
-        let Some(&(number, packet)) = line.front().filter(|(_, head)| fits(head)) else {
+        let Some((number, packet)) = line.front().filter(|(_, head)| fits(head)) else {
             return false;
         };
+        let number = *number;
         take(packet);
-        line.pop_front();
+        line.remove_front();
         self.taken.get_or_insert((number, receiver));
         true
     }
@@ -159,11 +154,11 @@ impl<B: Inspect> Policy<B> for Lines<B> {
         if place == 0 {
             return self.take(newer.to, |_| true);
         }
-        line.remove(place).map(|(_, packet)| packet)
+        Some(line.remove(place).1)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        Box::new(self.lines.iter().flatten().map(|(_, packet)| packet))
+        Box::new(self.lines.iter().flat_map(Train::iter).map(|(_, packet)| packet))
     }
 }
 

@@ -1,8 +1,6 @@
 //! Flows take turns, a packet each; an overflow costs the longest its last packet (McKenney 1990).
 
-use std::collections::VecDeque;
-
-use airtcp_kernel::Time;
+use airtcp_kernel::{Time, Train};
 
 use super::ack_filter::{AckFilter, superseded};
 use super::{Fill, Inspect, Policy};
@@ -12,32 +10,38 @@ use crate::Packet;
 #[derive(Debug)]
 pub(super) struct PerFlow<B> {
     /// The queues by flow number.
-    flows: Vec<VecDeque<Packet<B>>>,
+    flows: Vec<Train<Packet<B>>>,
     /// Flows with a packet, in the order of their turns.
-    turns: VecDeque<u32>,
+    turns: Train<u32>,
     /// A flow that keeps its turn though it has lost its packets, for one comes at once.
     kept: Option<u32>,
 }
 
 impl<B> Default for PerFlow<B> {
     fn default() -> Self {
-        Self { flows: Vec::new(), turns: VecDeque::new(), kept: None }
+        Self { flows: Vec::new(), turns: Train::default(), kept: None }
     }
 }
 
-impl<B> PerFlow<B> {
+impl<B: Copy> PerFlow<B> {
     /// Takes a packet in, for which there is room.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, packet: Packet<B>) {
-        let flow = packet.flow as usize;
-        if self.flows.len() <= flow {
-            self.flows.resize_with(flow + 1, VecDeque::new);
+        let flow = packet.flow;
+        if self.flows.len() <= flow as usize {
+            self.add_up_to(flow);
         }
-        let queue = &mut self.flows[flow];
-        if queue.is_empty() && self.kept.take() != Some(packet.flow) {
-            self.turns.push_back(packet.flow);
+        let queue = &mut self.flows[flow as usize];
+        if queue.is_empty() && self.kept.take() != Some(flow) {
+            self.turns.push_back(flow);
         }
         queue.push_back(packet);
+    }
+
+    /// Makes the queues up to that of this flow.
+    #[cold]
+    fn add_up_to(&mut self, flow: u32) {
+        self.flows.resize_with(flow as usize + 1, Train::default);
     }
 
     /// Hands the next packet over if it `fits`, and tells whether there was one.
@@ -45,17 +49,14 @@ impl<B> PerFlow<B> {
     pub(super) fn hand_over(
         &mut self,
         fits: impl FnOnce(&Packet<B>) -> bool,
-        take: impl FnOnce(Packet<B>),
-    ) -> bool
-    where
-        B: Copy,
-    {
+        take: impl FnOnce(&Packet<B>),
+    ) -> bool {
         let Some(&flow) = self.turns.front() else { return false };
         let queue = &mut self.flows[flow as usize];
-        let Some(&packet) = queue.front().filter(|&packet| fits(packet)) else { return false };
+        let Some(packet) = queue.front().filter(|packet| fits(packet)) else { return false };
         take(packet);
-        queue.pop_front();
-        self.turns.pop_front();
+        queue.remove_front();
+        self.turns.remove_front();
         if !queue.is_empty() {
             self.turns.push_back(flow);
         }
@@ -92,7 +93,7 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let mut next = None;
-        self.hand_over(fits, |packet| next = Some(packet));
+        self.hand_over(fits, |packet| next = Some(*packet));
         next
     }
 
@@ -114,26 +115,25 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
             .turns
             .iter()
             .position(|&flow| first(flow).is_some_and(|one| one.to == receiver))?;
-        if !first(self.turns[place]).is_some_and(fits) {
-            return None;
-        }
-        let flow = self.turns.remove(place)?;
+        let packet = *first(self.turns[place]).filter(|&packet| fits(packet))?;
+        let flow = self.turns.remove(place);
         let queue = &mut self.flows[flow as usize];
-        let packet = queue.pop_front();
+        queue.remove_front();
         if !queue.is_empty() {
             self.turns.push_back(flow);
         }
-        packet
+        Some(packet)
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
         let queue = self.flows.get_mut(newer.flow as usize)?;
-        let packet = queue.remove(superseded(queue.iter(), newer, rule)?)?;
+        let place = superseded(queue.iter(), newer, rule)?;
+        let packet = queue.remove(place);
         self.kept = queue.is_empty().then_some(newer.flow);
         Some(packet)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        Box::new(self.flows.iter().flatten())
+        Box::new(self.flows.iter().flat_map(Train::iter))
     }
 }

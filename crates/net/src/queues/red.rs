@@ -58,7 +58,7 @@ pub(super) struct Red<B> {
     detection: Detection,
 }
 
-impl<B> Red<B> {
+impl<B: Copy> Red<B> {
     pub(super) fn new(config: RedConfig, stream: RandomStream, service: &Served) -> Self {
         let packets = match service.scheduler {
             None => Packets::InOrder(Fifo::default()),

@@ -23,7 +23,7 @@ fn queue(config: QueueConfig) -> Queue<u32> {
 /// Puts a packet in; what is dropped for it.
 fn offer(queue: &mut Queue<u32>, flow: u32, id: u32) -> Vec<u32> {
     let mut drops = Vec::new();
-    queue.enqueue(Time::ZERO, &packet(flow, id), &mut drops);
+    queue.enqueue(Time::ZERO, packet(flow, id), &mut drops);
     drops.into_iter().map(|packet| packet.body).collect()
 }
 
@@ -132,7 +132,7 @@ fn what_does_not_fit_stays_first() {
 fn a_packet_knows_when_it_came() {
     let mut queue = queue(QueueConfig::fifo(None));
     let now = Time::from_nanos(17);
-    queue.enqueue(now, &packet(0, 1), &mut Vec::new());
+    queue.enqueue(now, packet(0, 1), &mut Vec::new());
 
     assert_eq!(queue.next(now, |_| true, &mut Vec::new()).map(|packet| packet.arrived), Some(now));
 }

@@ -191,8 +191,8 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
     }
 
     /// Puts a packet in, whatever else is there.
-    #[inline(never)]
-    pub(super) fn take_in(&mut self, now: Time, packet: &Packet<B>) {
+    #[inline]
+    pub(super) fn take_in(&mut self, packet: Packet<B>) {
         let index = self.place(packet.to);
         if index >= self.places.len() {
             self.add_up_to(index);
@@ -202,7 +202,7 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
             self.busy.insert(index);
         }
         *packets += 1;
-        let bits = tin.push(&mut self.store, Packet { arrived: now, ..*packet });
+        let bits = tin.push(&mut self.store, packet);
         self.longest.grown(index, bits);
     }
 
@@ -224,12 +224,12 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
 }
 
 impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
-    fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+    fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full && T::OVERFLOW == Overflow::Arrival {
             drops.push(packet);
             return;
         }
-        self.take_in(now, &packet);
+        self.take_in(packet);
         if fill.full {
             self.drop_from_fattest(drops);
         }

@@ -55,7 +55,7 @@ impl Supply<Packet> for World<'_> {
         let queue = &mut self.transmitters[contender as usize].queue;
         let before = queue.len();
         let fits = |packet: &Packet| fits(packet.bits);
-        let take = |packet| take(msdu(packet));
+        let take = |packet: &Packet| take(msdu(packet));
         let is_taken = queue.hand_over_for(receiver, now, fits, take, &mut self.drops);
         if !self.drops.is_empty() {
             self.settle_asked(contender, before);
@@ -141,9 +141,11 @@ fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
     }
 }
 
-#[inline]
-fn msdu(packet: Packet) -> Msdu<Packet> {
-    Msdu { receiver: packet.to, bits: packet.bits, payload: packet }
+/// Copies a packet to hand it over.
+// Receiver and size are looked up where the packet waits: so the copy stays whole, and is made once.
+#[inline(always)]
+fn msdu(packet: &Packet) -> Msdu<Packet> {
+    Msdu { receiver: packet.to, bits: packet.bits, payload: *packet }
 }
 
 impl World<'_> {

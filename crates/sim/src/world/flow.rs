@@ -267,7 +267,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Makes a packet of this flow, the number `id`, that node `to` is to receive from the air.
-    #[inline]
+    #[inline(always)]
     pub(super) fn packet(&self, id: u32, to: StationId, content: Content) -> Packet {
         let body = Body::new(content, self.scope);
         let bits = u64::from(self.header_bits) + u64::from(body.payload_and_option_bytes()) * 8;

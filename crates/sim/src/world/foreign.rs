@@ -149,7 +149,7 @@ impl World<'_> {
         let to = flow.receiver_from(side);
         let body = Body::new(Content::Foreign { place, connection, segment }, flow.scope);
         let packet = Packet { bits, arrived: Time::ZERO, flow: flow_id, to, body };
-        let dropped_at = network.hand_over(flow, side, &packet);
+        let dropped_at = network.hand_over(flow, side, packet);
         self.settle_if_any(dropped_at);
         place
     }

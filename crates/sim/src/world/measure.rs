@@ -38,6 +38,8 @@ pub(super) struct Measures {
     payload: PayloadFrom,
     /// Nodes whose queue is not empty.
     pub(super) backlogged: Level,
+    /// The number of stations among them.
+    backlogged_stations: u64,
     pub(super) ap_queue: Level,
     /// Transfers in progress.
     pub(super) active: Histogram,
@@ -135,6 +137,7 @@ impl Measures {
             began: Time::ZERO,
             payload: PayloadFrom::default(),
             backlogged: Level::default(),
+            backlogged_stations: 0,
             ap_queue: Level::default(),
             active: Histogram::default(),
             series: Series::new(scenario.measure_from(), scenario.run.duration, SERIES_BINS),
@@ -252,11 +255,13 @@ impl Measures {
             node.backlogged_queues += 1;
             if node.backlogged_queues == 1 {
                 self.backlogged.increment(now);
+                self.backlogged_stations += u64::from(!node.is_access_point());
             }
         } else {
             node.backlogged_queues -= 1;
             if node.backlogged_queues == 0 {
                 self.backlogged.decrement(now);
+                self.backlogged_stations -= u64::from(!node.is_access_point());
             }
         }
     }
@@ -267,11 +272,11 @@ impl Measures {
         (count > 0).then(|| sum as f64 / count as f64)
     }
 
-    /// Counts an exchange of the access point that succeeded and left `active` stations with a packet.
+    /// Counts an exchange of the access point that succeeded, and the stations that it left with a packet.
     #[inline]
-    pub(super) fn ap_success(&mut self, active: u64) {
+    pub(super) fn ap_success(&mut self) {
         if self.measuring {
-            self.active_after_ap_success.0 += active;
+            self.active_after_ap_success.0 += self.backlogged_stations;
             self.active_after_ap_success.1 += 1;
         }
     }

@@ -92,42 +92,27 @@ impl Network<'_> {
     ) -> Option<Place> {
         #[cfg(test)]
         self.log.sent(self.queues.now, side, &flow.packet(id, 0, content));
-        match side {
-            Side::Station => {
-                let packet = flow.packet(id, flow.receiver_from(side), content);
-                flow.books.send(packet.body.payload_bytes());
-                self.queues.enqueue(flow.station_queue(&packet), &packet)
-            }
-            Side::Server => {
-                let packet = flow.packet(id, flow.receiver_from(side), content);
-                flow.books.send(packet.body.payload_bytes());
-                self.leave_server(flow, &packet)
-            }
-        }
+        let packet = flow.packet(id, flow.receiver_from(side), content);
+        flow.books.send(packet.body.payload_bytes());
+        self.hand_over(flow, side, packet)
     }
 
     /// Does as [`Self::send`] with a packet that was made elsewhere.
+    // By value, all along its way, so that a packet that is made here is made in the place where it waits.
     #[must_use]
+    #[inline(always)]
     pub(super) fn hand_over(
         &mut self,
         flow: &Flow<'_>,
         side: Side,
-        packet: &Packet,
+        packet: Packet,
     ) -> Option<Place> {
-        match side {
-            Side::Station => self.queues.enqueue(flow.station_queue(packet), packet),
-            Side::Server => self.leave_server(flow, packet),
+        if side == Side::Station {
+            return self.queues.enqueue(flow.station_queue(&packet), packet);
         }
-    }
-
-    /// Forwards a packet of `flow` from the server to its first link, or to the access point's queue. Returns as
-    /// [`Self::send`].
-    #[must_use]
-    #[inline(always)]
-    fn leave_server(&mut self, flow: &Flow<'_>, packet: &Packet) -> Option<Place> {
         match flow.link_to_ap(0) {
-            Some(link) => self.offer_to_wire(2 * link + 1, packet),
-            None => self.queues.enqueue(flow.access_point_queue(packet), packet),
+            Some(link) => self.offer_to_wire(2 * link + 1, &{ packet }),
+            None => self.queues.enqueue(flow.access_point_queue(&packet), packet),
         }
     }
 
@@ -144,7 +129,7 @@ impl Network<'_> {
                 onward = Some((link, *packet));
                 return None;
             }
-            queues.enqueue(flow.access_point_queue(packet), packet)
+            queues.enqueue(flow.access_point_queue(packet), *packet)
         });
         let Some((link, mut packet)) = onward else { return dropped_at };
         packet.body.hop += 1;
@@ -174,13 +159,14 @@ impl Queues<'_> {
     /// Enqueues a packet at a contender. Returns as [`Network::send`].
     #[must_use]
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: ContenderId, packet: &Packet) -> Option<Place> {
+    pub(super) fn enqueue(&mut self, id: ContenderId, packet: Packet) -> Option<Place> {
         debug_assert!(self.drops.is_empty(), "drops are settled before anything else");
         let transmitter = &mut self.transmitters[id as usize];
         transmitter.counts.arrivals += 1;
         let before = transmitter.queue.len();
-        if !transmitter.queue.push(self.now, packet) {
-            return self.enqueue_by_discipline(id, packet);
+        let copy = || packet;
+        if !transmitter.queue.push(self.now, copy) {
+            return self.again().enqueue_by_discipline(id, copy());
         }
         if transmitter.at_access_point {
             self.measures.ap_queue.increment(self.now);
@@ -193,9 +179,17 @@ impl Queues<'_> {
         None
     }
 
-    /// Does as [`Self::enqueue`] where a discipline has a say.
+    /// Borrows its parts once more.
     #[inline(always)]
-    fn enqueue_by_discipline(&mut self, id: ContenderId, packet: &Packet) -> Option<Place> {
+    fn again(&mut self) -> Queues<'_> {
+        let Queues { now, nodes, transmitters, measures, ready, drops } = self;
+        Queues { now: *now, nodes, transmitters, measures, ready, drops }
+    }
+
+    /// Does as [`Self::enqueue`] where a discipline has a say.
+    // By value: a call that is given the queues by reference would have them made in memory for every packet.
+    #[inline(never)]
+    fn enqueue_by_discipline(self, id: ContenderId, packet: Packet) -> Option<Place> {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.enqueue(self.now, packet, self.drops);

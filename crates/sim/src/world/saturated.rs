@@ -26,7 +26,7 @@ impl World<'_> {
         for _ in 0..places {
             if self.transmitters[id as usize].queue.has_room() {
                 let packet = self.next_datagram(flow_id);
-                let dropped_at = self.split().network.queues.enqueue(id, &packet);
+                let dropped_at = self.split().network.queues.enqueue(id, packet);
                 self.settle_if_any(dropped_at);
             } else {
                 self.transmitters[id as usize].blocked.push_back(flow_id);
@@ -59,7 +59,7 @@ impl World<'_> {
         let Some(flow) = transmitter.blocked.pop_front() else { return };
         transmitter.counts.arrivals += 1;
         let packet = self.next_datagram(flow);
-        self.transmitters[id as usize].queue.enqueue(self.now, &packet, &mut self.drops);
+        self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
     }
 
     /// Fills the room that queue `id` has though it has dropped packets, since it did not drop them for want

@@ -5,7 +5,6 @@ use airtcp_wlan::ContenderId;
 
 use super::lost::Place;
 use super::network::Split;
-use super::node::NodeId;
 use super::{Event, World};
 use crate::connection::Side;
 use crate::packet::{Content, Packet};
@@ -57,10 +56,10 @@ impl World<'_> {
         let fills_places =
             packet.body.is_datagram() || self.has_saturated && !transmitter.blocked.is_empty();
         if fills_places || !self.drops.is_empty() {
-            let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
+            let at_access_point = transmitter.at_access_point;
             let has_next = self.fill_place(id, packet, before);
             if at_access_point {
-                self.access_point_succeeded(node, packet);
+                self.access_point_succeeded(packet);
             } else if self.watchers.tells_tcp {
                 self.frame_answered(packet);
             }
@@ -73,7 +72,7 @@ impl World<'_> {
         }
         if at_access_point {
             self.measures.ap_queue.decrement(self.now);
-            self.access_point_succeeded(node, packet);
+            self.access_point_succeeded(packet);
         } else {
             self.leave_station(packet);
             if self.watchers.tells_tcp {
@@ -93,9 +92,8 @@ impl World<'_> {
 
     /// Measures that a packet of an access point's queue was acknowledged.
     #[inline(always)]
-    fn access_point_succeeded(&mut self, node: NodeId, packet: &Packet) {
-        let is_backlogged = self.nodes[node as usize].backlogged_queues > 0;
-        self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
+    fn access_point_succeeded(&mut self, packet: &Packet) {
+        self.measures.ap_success();
         let delay = self.now - packet.arrived;
         self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
     }

@@ -56,7 +56,7 @@ fn packet(body: Body) -> Packet<Body> {
 /// Puts a packet in: what is dropped for it, and whether by the filter.
 fn offer(queue: &mut Queue<Body>, packet: Packet<Body>) -> (Vec<Body>, bool) {
     let mut drops = Vec::new();
-    queue.enqueue(Time::ZERO, &packet, &mut drops);
+    queue.enqueue(Time::ZERO, packet, &mut drops);
     (drops.into_iter().map(|one| one.body).collect(), queue.take_filtered())
 }
 

@@ -25,7 +25,7 @@ fn packet(to: u32, id: u32) -> Packet<u32> {
 }
 
 fn offer(queue: &mut Queue<u32>, packet: Packet<u32>) {
-    queue.enqueue(Time::ZERO, &packet, &mut Vec::new());
+    queue.enqueue(Time::ZERO, packet, &mut Vec::new());
 }
 
 /// Serves receivers that always have packets, each access taking as long as `airtime` says: how long

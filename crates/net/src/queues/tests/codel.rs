@@ -129,7 +129,7 @@ fn drops_are_those_of_the_pseudo_code() {
             }
             let bits = 8 * (40 + u64::from(random.up_to(1_460)));
             if random.up_to(9) < 4 + load {
-                ours.enqueue(at(now), &data(bits, id), &mut drops);
+                ours.enqueue(at(now), data(bits, id), &mut drops);
                 reference.packets.push_back((now as f64 * 1e3, bits, id));
             } else {
                 let packet = ours.next(at(now), |_| true, &mut drops);
@@ -163,7 +163,7 @@ fn a_standing_queue_loses_packets_ever_more_often() {
         while queue.len() < 21 {
             let mut packet = data(12_000, millis as u32);
             packet.arrived = now;
-            queue.enqueue(now, &packet, &mut drops);
+            queue.enqueue(now, packet, &mut drops);
         }
         if millis >= 20 {
             let packet = queue.next(now, |_| true, &mut drops).unwrap();
@@ -184,7 +184,7 @@ fn packets_of_who_knows_ecn_are_marked_instead() {
         let now = at(1_000 * millis);
         let mut drops = Vec::new();
         while queue.len() < 21 {
-            queue.enqueue(now, &data(12_000, millis as u32), &mut drops);
+            queue.enqueue(now, data(12_000, millis as u32), &mut drops);
         }
         if millis >= 20 {
             let packet = queue.next(now, |_| true, &mut drops).unwrap();
@@ -204,7 +204,7 @@ fn a_full_queue_drops_what_arrives_and_the_last_packet_is_never_dropped() {
     let mut queue = queue(Some(2), false);
     let mut drops = Vec::new();
     for id in 0..3 {
-        queue.enqueue(at(0), &data(12_000, id), &mut drops);
+        queue.enqueue(at(0), data(12_000, id), &mut drops);
     }
     assert_eq!(drops.iter().map(|one| one.flow).collect::<Vec<_>>(), [2]);
     drops.clear();

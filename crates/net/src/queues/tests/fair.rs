@@ -36,7 +36,7 @@ fn packet(flow: u32, id: u32, bytes: u64) -> Packet<u32> {
 
 fn offer(queue: &mut Queue<u32>, packet: Packet<u32>) -> Vec<u32> {
     let mut drops = Vec::new();
-    queue.enqueue(Time::ZERO, &packet, &mut drops);
+    queue.enqueue(Time::ZERO, packet, &mut drops);
     drops.into_iter().map(|packet| packet.body).collect()
 }
 
@@ -238,7 +238,7 @@ fn slow_stations_have_a_target_of_their_own() {
         for millis in 0..300 {
             let now = Time::ZERO + Duration::from_millis(millis);
             let mut drops = Vec::new();
-            queue.enqueue(now, &Packet { to, ..packet(to, 0, 1500) }, &mut drops);
+            queue.enqueue(now, Packet { to, ..packet(to, 0, 1500) }, &mut drops);
             if millis >= 10 {
                 queue.next_for(to, now, |_| true, &mut drops).unwrap();
             }
