@@ -126,7 +126,8 @@ impl AirtimeAccount {
         phy: &PhyConfig,
     ) {
         let end = start + times.total;
-        let (data, control) = if self.clear_from <= start && end <= self.to {
+        let is_clear = start >= self.clear_from;
+        let (data, control) = if is_clear & (end <= self.to) {
             // Nearly always, all since the last exchange is measured and nothing overlaps.
             let (data, control) = (times.data, times.control);
             self.parts.idle += (end - self.settled) - (data + control);

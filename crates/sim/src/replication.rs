@@ -25,8 +25,8 @@ use crate::world::{BLOCKS, World};
 const STEPS: u64 = 100;
 
 /// After so many steps of the loop it is looked whether the run is cancelled, at the latest. A step may have
-/// some dozens of events.
-const STEPS_BETWEEN_LOOKS: u32 = 1 << 16;
+/// some dozens of events and of exchanges.
+const STEPS_BETWEEN_LOOKS: u32 = 1 << 13;
 
 /// One replication of a scenario.
 #[derive(Debug)]

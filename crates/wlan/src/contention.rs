@@ -148,7 +148,7 @@ impl Contention {
         let listener = self.listeners.of::<PLAIN>(contender.class);
         debug_assert!(listener.busy);
         let busy_periods = listener.busy_periods;
-        let group = &mut listener.groups[contender.group as usize];
+        let group = &mut listener.groups[contender.group];
         let seems_idle = answering == Some(contender.station);
         let until = match contender.state {
             State::PostBackoff { until, since } if until > group.slot || since == busy_periods => {
@@ -161,7 +161,7 @@ impl Contention {
             _ => return self.frame_queued(id, now, seems_idle),
         };
         contender.state = State::Backoff;
-        group.insert(id, until);
+        group.insert(id, contender, until);
     }
 
     /// Begins the transmissions of [`Self::next_access`], which make the medium busy for the class of
@@ -314,10 +314,10 @@ impl Contention {
         contender.state = if is_burst {
             State::Bursts
         } else if has_frame || self.settings.post_backoff {
-            let group = &mut listener.groups[contender.group as usize];
+            let group = &mut listener.groups[contender.group];
             let until = group.slot + u64::from(contender.draw_backoff());
             if has_frame {
-                group.insert(id, until);
+                group.insert(id, contender, until);
                 State::Backoff
             } else {
                 State::PostBackoff { until, since: listener.busy_periods }
@@ -333,7 +333,7 @@ impl Contention {
         let Self { contenders, listeners, settings, .. } = self;
         let contender = &mut contenders[id as usize];
         let listener = &mut listeners[contender.class];
-        let group = &listener.groups[contender.group as usize];
+        let group = &listener.groups[contender.group];
         let nav = listener.nav.at(now, listener.idle_from);
         if listener.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
@@ -366,7 +366,7 @@ impl Contention {
         let Listener { groups, bursts, busy, idle_from, next_access, .. } =
             &mut listeners[contender.class];
         let Some(bursts) = bursts else { unreachable!("{id} sends in bursts") };
-        let group = &groups[contender.group as usize];
+        let group = &groups[contender.group];
         let from = if settings.immediate_access { now } else { now + group.aifs };
         bursts.frame_queued(now, *busy, from.max(group.origin(*idle_from)), settings.slot_time);
         if !*busy {

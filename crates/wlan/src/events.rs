@@ -63,6 +63,9 @@ pub trait Supply<P> {
     /// a data frame has come, and in [`Cell::frames_ready`](crate::Cell::frames_ready).
     fn next_ready(&mut self) -> Option<ContenderId>;
 
+    /// Returns whether [`Self::next_ready`] has one to tell of.
+    fn has_ready(&self) -> bool;
+
     /// Plays what happens outside of the cell, up to `time` and at `time`, in the midst of an exchange.
     /// Returns whether all of it was played and the clock stands at `time`; false at the latest as
     /// soon as a queue that was empty has a frame, which [`Self::next_ready`] then tells. The laws are in

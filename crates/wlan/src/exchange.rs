@@ -212,7 +212,7 @@ impl<P: Clone> Air<P> {
     }
 
     /// Goes on with what is on the air.
-    #[inline(always)]
+    #[inline(never)]
     fn go_on<E: Exchange<P>, S: Supply<P>>(&mut self, exchange: &mut E, now: Time, supply: &mut S) {
         match self.on_air {
             OnAir::Silence => unreachable!("something is on the air"),
@@ -232,21 +232,37 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) {
+        if let Some(by) = self.begin_alone(exchange, now, supply) {
+            exchange.gets_medium(self, by, now, supply);
+        }
+    }
+
+    /// Begins the next access, and returns the contender whose exchange the caller begins: one alone, which
+    /// sends no beacon. All else is begun here.
+    #[inline(always)]
+    fn begin_alone<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        now: Time,
+        supply: &mut S,
+    ) -> Option<ContenderId> {
         let alone = if E::PLAIN {
             self.contention.begin_alone::<true>()
         } else {
             self.contention.begin_alone::<false>()
         };
         let Some(by) = alone else {
-            return self.several_begin(exchange, now, supply);
+            self.several_begin(exchange, now, supply);
+            return None;
         };
         if !E::PLAIN {
             if self.beacons.is_due(by) {
-                return self.beacon_begins(by, now, supply);
+                self.beacon_begins(by, now, supply);
+                return None;
             }
             self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
         }
-        exchange.gets_medium(self, by, now, supply);
+        Some(by)
     }
 
     /// Begins what the contenders send whose backoffs end at the same instant.

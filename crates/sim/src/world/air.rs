@@ -80,6 +80,11 @@ impl Supply<Packet> for World<'_> {
     }
 
     #[inline(always)]
+    fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    #[inline(always)]
     fn play_until(&mut self, time: Time) -> bool {
         debug_assert!(self.ready.is_empty());
         let has_come = time < self.next || self.play_events(time);
@@ -99,7 +104,7 @@ impl Supply<Packet> for World<'_> {
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
             MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
-                self.exchange_begins(by, now, times, &ppdu);
+                self.exchange_begins(by, now, times, ppdu);
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { by, psdu, answer: (from, to) } => {
@@ -156,7 +161,7 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         times: &FrameTimes,
-        ppdu: &Ppdu<'_, Packet>,
+        ppdu: Ppdu<'_, Packet>,
     ) {
         let first = &ppdu.psdus()[0].frames.first().payload;
         let cargo = cargo(ppdu.frames());
@@ -167,13 +172,14 @@ impl World<'_> {
     }
 
     /// Shows the watchers an exchange that begins.
+    // By value, so that nothing lies in memory where nobody watches.
     #[inline(never)]
     fn show_exchange(
         &mut self,
         by: ContenderId,
         start: Time,
         times: &FrameTimes,
-        ppdu: &Ppdu<'_, Packet>,
+        ppdu: Ppdu<'_, Packet>,
     ) {
         for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
             if self.watchers.shares_airtime {

@@ -5,9 +5,10 @@ use airtcp_kernel::RandomStream;
 
 use super::BurstConfig;
 use super::listener::Listeners;
+use super::slot_ring::{Linked, NOBODY};
 use crate::config::AccessParameters;
 use crate::counters::MacCounters;
-use crate::station::{AudibilityClass, StationId};
+use crate::station::{AudibilityClass, ContenderId, StationId};
 
 /// The parts that a contender is made from.
 #[derive(Debug)]
@@ -49,12 +50,14 @@ pub(crate) struct Contender {
     pub(crate) cw_min: u32,
     pub(crate) station: StationId,
     pub(crate) class: AudibilityClass,
-    pub(crate) cw_max: u32,
+    /// The one behind it in its slot of the ring.
+    pub(crate) behind: ContenderId,
     pub(crate) counters: MacCounters,
     /// The number of failures in a row that raise CW before one more sets it back; `None`: a drop does.
     most_failures: Option<u32>,
     /// Failures in a row (QSRC) up to now; out of date while CW is CWmin, where it is zero.
     failures: u32,
+    cw_max: u32,
 }
 
 /// The state of a contender.
@@ -72,6 +75,13 @@ pub(crate) enum State {
     Bursts,
     /// Takes part in what is on the air.
     Exchanging,
+}
+
+impl Linked for &mut [Contender] {
+    #[inline(always)]
+    fn behind(&mut self, id: ContenderId) -> &mut ContenderId {
+        &mut self[id as usize].behind
+    }
 }
 
 impl Contender {
@@ -92,6 +102,7 @@ impl Contender {
             cw: access.cw_min,
             cw_min: access.cw_min,
             cw_max: access.cw_max,
+            behind: NOBODY,
             most_failures,
             failures: 0,
             backoffs,

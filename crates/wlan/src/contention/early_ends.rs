@@ -39,9 +39,10 @@ impl Contention {
         } else {
             contender.state = State::Idle;
         }
-        for (other, contender) in (0..).zip(contenders) {
+        for other in 0..contenders.len() as ContenderId {
+            let contender = &contenders[other as usize];
             if other != id && contender.class == class && !nav.binds(contender.station) {
-                listener.count_as_before(other, contender, now);
+                listener.count_as_before(other, contenders, now);
             }
         }
         listener.find_next_access::<false>(settings.slot_time);
@@ -50,16 +51,17 @@ impl Contention {
 
 impl Listener {
     /// Lets `id`, which the NAV does not bind, go on with its backoff from `now` on.
-    fn count_as_before(&mut self, id: ContenderId, contender: &mut Contender, now: Time) {
-        let group = &mut self.groups[contender.group as usize];
+    fn count_as_before(&mut self, id: ContenderId, contenders: &mut [Contender], now: Time) {
+        let contender = &contenders[id as usize];
+        let group = &mut self.groups[contender.group];
         let (slots, has_frame) = match contender.state {
-            State::Backoff => (group.remove(id), true),
+            State::Backoff => (group.remove(id, contenders), true),
             State::PostBackoff { until, .. } if until > group.slot => {
                 ((until - group.slot) as u32, false)
             }
             _ => return,
         };
-        self.count_from(now, id, contender, slots, has_frame);
+        self.count_from(now, id, &mut contenders[id as usize], slots, has_frame);
     }
 
     /// Lets `id` count `slots` on a medium that is idle from `idle_from` on.
@@ -71,7 +73,7 @@ impl Listener {
         slots: u32,
         has_frame: bool,
     ) {
-        let from = self.groups[contender.group as usize].origin(idle_from);
+        let from = self.groups[contender.group].origin(idle_from);
         let stray = Stray { contender: id, from, slots, has_frame, immediate: false };
         self.add_stray(stray, contender);
     }

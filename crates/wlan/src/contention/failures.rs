@@ -34,7 +34,7 @@ impl Contention {
         let Self { contenders, listeners, settings, .. } = self;
         let contender = &mut contenders[id as usize];
         let listener = &mut listeners[contender.class];
-        let group = &mut listener.groups[contender.group as usize];
+        let group = &mut listener.groups[contender.group];
         let aifs = group.aifs;
         let heard = match settings.colliders {
             Colliders::AsOthers => true,
@@ -44,8 +44,8 @@ impl Contention {
         if heard && has_frame && listener.bursts.is_none() {
             // It counts the same slots as all others.
             contender.state = State::Backoff;
-            let slots = contender.draw_backoff();
-            group.insert(id, group.slot + u64::from(slots));
+            let until = group.slot + u64::from(contender.draw_backoff());
+            group.insert(id, contender, until);
             return;
         }
         let from = if heard {
@@ -80,7 +80,7 @@ impl Contention {
     ) {
         let contender = &self.contenders[id as usize];
         let class = contender.class;
-        let aifs = self.listeners[class].groups[contender.group as usize].aifs;
+        let aifs = self.listeners[class].groups[contender.group].aifs;
         let from = match self.settings.colliders {
             Colliders::AsOthers => end,
             Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
@@ -135,7 +135,7 @@ impl Contention {
             return;
         }
         let listener = &mut listeners[contender.class];
-        let slot = listener.groups[contender.group as usize].slot;
+        let slot = listener.groups[contender.group].slot;
         let until = slot + u64::from(contender.draw_backoff());
         if has_frame {
             listener.enter_ring(id, contender, until, settings.slot_time);

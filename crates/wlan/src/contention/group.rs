@@ -2,9 +2,11 @@
 //! same slots. Knows slots and inter-frame spaces, and no state of the medium: when it is idle comes
 //! with each call.
 
+use std::ops::{Index, IndexMut};
+
 use airtcp_kernel::{Duration, Time};
 
-use super::contender::ContenderConfig;
+use super::contender::{Contender, ContenderConfig};
 use super::slot_ring::SlotRing;
 use crate::station::{AudibilityClass, ContenderId};
 
@@ -40,8 +42,8 @@ impl Group {
 
     /// Puts a contender into the slot in which its backoff ends.
     #[inline]
-    pub(crate) fn insert(&mut self, id: ContenderId, slot: u64) {
-        self.ring.insert(id, slot);
+    pub(crate) fn insert(&mut self, id: ContenderId, contender: &mut Contender, slot: u64) {
+        self.ring.insert(id, &mut contender.behind, slot);
         self.first = self.first.min(slot);
     }
 
@@ -58,8 +60,8 @@ impl Group {
     }
 
     /// Takes a contender out of the slot in which its backoff ends. Returns the slots that it has left.
-    pub(crate) fn remove(&mut self, id: ContenderId) -> u32 {
-        let slot = self.ring.remove(id, self.slot);
+    pub(crate) fn remove(&mut self, id: ContenderId, mut contenders: &mut [Contender]) -> u32 {
+        let slot = self.ring.remove(id, &mut contenders, self.slot);
         self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
         (slot - self.slot) as u32
     }
@@ -71,12 +73,13 @@ impl Group {
     pub(crate) fn begin(
         &mut self,
         boundary_slots: u64,
+        mut contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
         self.slot = self.first + boundary_slots;
-        let alone = self.ring.take_only(self.first);
+        let alone = self.ring.take_only(self.first, &mut contenders);
         if alone.is_none() {
-            self.ring.take(self.first, together);
+            self.ring.take(self.first, &mut contenders, together);
         }
         self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
         alone
@@ -92,10 +95,11 @@ impl Group {
         idle_from: Time,
         slot_time: Duration,
         boundary_slots: u64,
+        contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
         if self.next_access(idle_from, slot_time) == now {
-            return self.begin(boundary_slots, together);
+            return self.begin(boundary_slots, contenders, together);
         }
         if now >= self.origin(idle_from) {
             self.slot += (now - self.origin(idle_from)) / slot_time + boundary_slots;
@@ -104,19 +108,70 @@ impl Group {
     }
 }
 
-/// Makes one group for each inter-frame space of the contenders of `class`, the shortest first.
-pub(crate) fn groups_of(contenders: &[ContenderConfig], class: AudibilityClass) -> Vec<Group> {
-    let of_class = contenders.iter().filter(|config| config.audibility == class);
-    let mut spaces: Vec<Duration> = of_class.clone().map(|config| config.access.aifs).collect();
-    spaces.sort_unstable();
-    spaces.dedup();
-    spaces
-        .into_iter()
-        .map(|aifs| {
+/// The groups of a class, that with the shortest inter-frame space first.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    /// In place: under the DCF there is no other, and nothing is looked up.
+    pub(super) first: Group,
+    pub(super) others: Vec<Group>,
+}
+
+impl Groups {
+    /// Makes one group for each inter-frame space of the contenders of `class`.
+    pub(crate) fn new(contenders: &[ContenderConfig], class: AudibilityClass) -> Self {
+        let of_class = contenders.iter().filter(|config| config.audibility == class);
+        let mut spaces: Vec<Duration> = of_class.clone().map(|config| config.access.aifs).collect();
+        spaces.sort_unstable();
+        spaces.dedup();
+        let mut groups = spaces.into_iter().map(|aifs| {
             let members = of_class.clone().filter(|config| config.access.aifs == aifs);
             let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
-            let ring = SlotRing::new(contenders.len(), longest);
-            Group { aifs, ring, first: NOBODY, slot: 0 }
-        })
-        .collect()
+            Group { aifs, ring: SlotRing::new(longest), first: NOBODY, slot: 0 }
+        });
+        // A class that nobody is in has one, too.
+        let nobodys =
+            || Group { aifs: Duration::ZERO, ring: SlotRing::new(0), first: NOBODY, slot: 0 };
+        Self { first: groups.next().unwrap_or_else(nobodys), others: groups.collect() }
+    }
+
+    /// Returns the only group, if there is no other.
+    #[inline(always)]
+    pub(crate) fn only(&mut self) -> Option<&mut Group> {
+        self.others.is_empty().then_some(&mut self.first)
+    }
+
+    /// Walks through all of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Group> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// Returns the instant at which the first backoff of all ends, as [`Group::next_access`] does.
+    #[inline(always)]
+    pub(crate) fn next_access(&self, idle_from: Time, slot_time: Duration) -> Time {
+        let first = self.first.next_access(idle_from, slot_time);
+        let others = self.others.iter();
+        others.fold(first, |next, group| next.min(group.next_access(idle_from, slot_time)))
+    }
+}
+
+impl Index<u32> for Groups {
+    type Output = Group;
+
+    #[inline]
+    fn index(&self, group: u32) -> &Group {
+        match group.checked_sub(1) {
+            None => &self.first,
+            Some(other) => &self.others[other as usize],
+        }
+    }
+}
+
+impl IndexMut<u32> for Groups {
+    #[inline]
+    fn index_mut(&mut self, group: u32) -> &mut Group {
+        match group.checked_sub(1) {
+            None => &mut self.first,
+            Some(other) => &mut self.others[other as usize],
+        }
+    }
 }

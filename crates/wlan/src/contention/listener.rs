@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::access_scheme::Bursts;
 use super::contender::{Contender, ContenderConfig, State};
-use super::group::{Group, groups_of};
+use super::group::Groups;
 use super::settings::Settings;
 use super::strays::Stray;
 use crate::medium::Nav;
@@ -20,7 +20,7 @@ use crate::station::{AudibilityClass, ContenderId};
 #[derive(Debug)]
 pub(super) struct Listener {
     /// The contenders of each inter-frame space.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Groups,
     pub(super) strays: Vec<Stray>,
     /// The contender that sends in bursts.
     pub(super) bursts: Option<Box<Bursts>>,
@@ -41,7 +41,7 @@ impl Listener {
     pub(super) fn new(class: AudibilityClass, contenders: &[ContenderConfig]) -> Self {
         let mut of_class = (0..).zip(contenders).filter(|(_, config)| config.audibility == class);
         Self {
-            groups: groups_of(contenders, class),
+            groups: Groups::new(contenders, class),
             strays: Vec::new(),
             bursts: of_class.find_map(|(id, config)| {
                 config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
@@ -71,11 +71,11 @@ impl Listener {
         if !self.strays.is_empty() || !PLAIN && self.bursts.is_some() {
             return self.freeze(now, settings, contenders, together);
         }
-        if let [group] = &mut self.groups[..] {
+        if let Some(group) = self.groups.only() {
             // Nearly always under the DCF: the next access is that of the only group.
-            return group.begin(settings.boundary_slots, together);
+            return group.begin(settings.boundary_slots, contenders, together);
         }
-        let alone = self.freeze_groups(now, settings, together);
+        let alone = self.freeze_groups(now, settings, contenders, together);
         if together.is_empty() {
             return alone;
         }
@@ -90,12 +90,16 @@ impl Listener {
         &mut self,
         now: Time,
         settings: &Settings,
+        contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
         let (idle_from, slot_time) = (self.idle_from, settings.slot_time);
-        let mut alone: Option<ContenderId> = None;
-        for group in &mut self.groups {
-            let one = group.freeze(now, idle_from, slot_time, settings.boundary_slots, together);
+        let boundary_slots = settings.boundary_slots;
+        let Groups { first, others } = &mut self.groups;
+        let mut alone =
+            first.freeze(now, idle_from, slot_time, boundary_slots, contenders, together);
+        for group in others {
+            let one = group.freeze(now, idle_from, slot_time, boundary_slots, contenders, together);
             if let Some(one) = one
                 && let Some(other) = alone.replace(one)
             {
@@ -133,7 +137,7 @@ impl Listener {
         contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
-        let alone = self.freeze_groups(now, settings, together);
+        let alone = self.freeze_groups(now, settings, contenders, together);
         if !self.strays.is_empty() {
             self.settle_strays(now, settings, contenders, together);
         }
@@ -164,18 +168,7 @@ impl Listener {
     /// Looks up the next access on the idle medium.
     #[inline(always)]
     pub(super) fn find_next_access<const PLAIN: bool>(&mut self, slot_time: Duration) {
-        let of_group = |group: &Group| group.next_access(self.idle_from, slot_time);
-        let mut next = match &self.groups[..] {
-            // All have the same inter-frame space under the DCF.
-            [group] => of_group(group),
-            groups => {
-                let mut first = Time::NEVER;
-                for group in groups {
-                    first = first.min(of_group(group));
-                }
-                first
-            }
-        };
+        let mut next = self.groups.next_access(self.idle_from, slot_time);
         for stray in &self.strays {
             if stray.has_frame {
                 next = next.min(stray.access_time(slot_time));
@@ -198,7 +191,7 @@ impl Listener {
         now: Time,
         slot_time: Duration,
     ) -> bool {
-        let group = &self.groups[group as usize];
+        let group = &self.groups[group];
         if until <= group.slot && since != self.busy_periods {
             // Counted down to zero by the time the medium became busy the last time.
             return true;
@@ -215,8 +208,8 @@ impl Listener {
         slot_time: Duration,
     ) {
         contender.state = State::Backoff;
-        let group = &mut self.groups[contender.group as usize];
-        group.insert(id, until);
+        let group = &mut self.groups[contender.group];
+        group.insert(id, contender, until);
         if !self.busy {
             let access = group.slot_start(until, self.idle_from, slot_time);
             self.next_access = self.next_access.min(access);

@@ -1,34 +1,35 @@
-//! Stations sorted by the slot in which their backoff ends: a ring of buckets with a bitmap.
+//! Contenders sorted by the slot in which their backoff ends: a ring of buckets with a bitmap.
 //!
 //! Backoffs are bounded by CWmax, so a ring somewhat longer than that holds all of them at
-//! once; inserting is O(1), the next occupied slot is found 64 slots at a time. Knows slots, not
-//! time.
+//! once; inserting is O(1), the next occupied slot is found 64 slots at a time. Those of a bucket are linked
+//! in their own records ([`Linked`]). Knows slots, not time.
 
-/// No station.
-const NONE: u32 = u32::MAX;
+use crate::station::ContenderId;
 
-/// Buckets of stations by absolute slot number.
+/// No contender.
+pub(crate) const NOBODY: ContenderId = ContenderId::MAX;
+
+/// Records of contenders, each with a link to the one behind it in its bucket.
+pub(crate) trait Linked {
+    /// Returns the link of a contender; the ring alone changes it.
+    fn behind(&mut self, id: ContenderId) -> &mut ContenderId;
+}
+
+/// Buckets of contenders by absolute slot number.
 #[derive(Debug)]
 pub(crate) struct SlotRing {
     /// A bit for each bucket that is not empty, 64 to a word; their number is a power of two.
     occupied: Vec<u64>,
-    /// The first station of each bucket.
-    heads: Vec<u32>,
-    /// The station after each station in its bucket.
-    next: Vec<u32>,
+    /// The first contender of each bucket.
+    heads: Vec<ContenderId>,
     len: usize,
 }
 
 impl SlotRing {
-    /// Makes a ring for `stations` stations whose slots lie less than `span` apart.
-    pub(crate) fn new(stations: usize, span: u32) -> Self {
+    /// Makes a ring for contenders whose slots lie less than `span` apart.
+    pub(crate) fn new(span: u32) -> Self {
         let slots = (u64::from(span) + 1).next_power_of_two().max(64) as usize;
-        Self {
-            occupied: vec![0; slots / 64],
-            heads: vec![NONE; slots],
-            next: vec![NONE; stations],
-            len: 0,
-        }
+        Self { occupied: vec![0; slots / 64], heads: vec![NOBODY; slots], len: 0 }
     }
 
     /// Returns the word with the bit of `slot`.
@@ -46,17 +47,17 @@ impl SlotRing {
 
     /// Returns the bucket of `slot`.
     #[inline]
-    fn head_mut(&mut self, slot: u64) -> &mut u32 {
+    fn head_mut(&mut self, slot: u64) -> &mut ContenderId {
         let place = slot as usize & (self.heads.len() - 1);
         &mut self.heads[place]
     }
 
-    /// Puts `station` into `slot`.
+    /// Puts a contender into `slot`, whose link is `behind`.
     // Called from a few places, most of them rare: without a word it is not inlined in the frequent one.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, station: u32, slot: u64) {
+    pub(crate) fn insert(&mut self, id: ContenderId, behind: &mut ContenderId, slot: u64) {
         *self.word_mut(slot) |= 1 << (slot % 64);
-        self.next[station as usize] = std::mem::replace(self.head_mut(slot), station);
+        *behind = std::mem::replace(self.head_mut(slot), id);
         self.len += 1;
     }
 
@@ -78,54 +79,54 @@ impl SlotRing {
                 return Some(first + u64::from(occupied.trailing_zeros()));
             }
         }
-        unreachable!("{} stations in the ring, but no bucket is occupied", self.len)
+        unreachable!("{} contenders in the ring, but no bucket is occupied", self.len)
     }
 
-    /// Takes out `station`, which is in a slot at or after `from`, where all lie, and returns that slot.
+    /// Takes a contender out, which is in a slot at or after `from`, where all lie, and returns that slot.
     ///
     /// # Panics
     /// If it is in none.
     #[cold]
-    pub(crate) fn remove(&mut self, station: u32, from: u64) -> u64 {
-        let mut slot = self.first_from(from).expect("the ring has the station");
+    pub(crate) fn remove(&mut self, id: ContenderId, all: &mut impl Linked, from: u64) -> u64 {
+        let mut slot = self.first_from(from).expect("the ring has the contender");
         let mut others = Vec::new();
         loop {
             others.clear();
-            self.take(slot, &mut others);
-            let place = others.iter().position(|&one| one == station);
+            self.take(slot, all, &mut others);
+            let place = others.iter().position(|&one| one == id);
             // In the order in which they were: the last is the first again.
-            for &other in others.iter().rev().filter(|&&other| other != station) {
-                self.insert(other, slot);
+            for &other in others.iter().rev().filter(|&&other| other != id) {
+                self.insert(other, all.behind(other), slot);
             }
             if place.is_some() {
                 return slot;
             }
-            slot = self.first_from(slot + 1).expect("the ring has the station");
+            slot = self.first_from(slot + 1).expect("the ring has the contender");
         }
     }
 
-    /// Takes out the station of `slot`, where there is one, and returns it if it is alone there.
+    /// Takes out the contender of `slot`, where there is one, and returns it if it is alone there.
     #[inline]
-    pub(crate) fn take_only(&mut self, slot: u64) -> Option<u32> {
-        let station = *self.head_mut(slot);
-        if self.next[station as usize] != NONE {
+    pub(crate) fn take_only(&mut self, slot: u64, all: &mut impl Linked) -> Option<ContenderId> {
+        let id = *self.head_mut(slot);
+        if *all.behind(id) != NOBODY {
             return None;
         }
-        *self.head_mut(slot) = NONE;
+        *self.head_mut(slot) = NOBODY;
         *self.word_mut(slot) &= !(1 << (slot % 64));
         self.len -= 1;
-        Some(station)
+        Some(id)
     }
 
-    /// Moves the stations of `slot` to the end of `into`.
+    /// Moves the contenders of `slot` to the end of `into`.
     #[inline]
-    pub(crate) fn take(&mut self, slot: u64, into: &mut Vec<u32>) {
+    pub(crate) fn take(&mut self, slot: u64, all: &mut impl Linked, into: &mut Vec<ContenderId>) {
         *self.word_mut(slot) &= !(1 << (slot % 64));
-        let mut station = std::mem::replace(self.head_mut(slot), NONE);
-        while station != NONE {
-            into.push(station);
+        let mut id = std::mem::replace(self.head_mut(slot), NOBODY);
+        while id != NOBODY {
+            into.push(id);
             self.len -= 1;
-            station = self.next[station as usize];
+            id = *all.behind(id);
         }
     }
 }
@@ -134,47 +135,56 @@ impl SlotRing {
 mod tests {
     use super::*;
 
+    impl Linked for [ContenderId; 4] {
+        fn behind(&mut self, id: ContenderId) -> &mut ContenderId {
+            &mut self[id as usize]
+        }
+    }
+
+    /// Puts each of these contenders into its slot.
+    fn fill(ring: &mut SlotRing, links: &mut [ContenderId; 4], all: &[(ContenderId, u64)]) {
+        for &(id, slot) in all {
+            ring.insert(id, links.behind(id), slot);
+        }
+    }
+
     #[test]
     fn finds_the_next_slot_across_words_and_around_the_end() {
-        let mut ring = SlotRing::new(4, 1023);
+        let (mut ring, mut links) = (SlotRing::new(1023), [NOBODY; 4]);
         let base = 10_000 * 1024 - 10;
-        ring.insert(0, base + 1023);
-        ring.insert(1, base + 70);
-        ring.insert(2, base + 70);
+        fill(&mut ring, &mut links, &[(0, base + 1023), (1, base + 70), (2, base + 70)]);
 
         assert_eq!(ring.first_from(base), Some(base + 70));
         let mut taken = Vec::new();
-        assert_eq!(ring.take_only(base + 70), None);
-        ring.take(base + 70, &mut taken);
+        assert_eq!(ring.take_only(base + 70, &mut links), None);
+        ring.take(base + 70, &mut links, &mut taken);
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
         assert_eq!(ring.first_from(base + 70), Some(base + 1023));
-        assert_eq!(ring.take_only(base + 1023), Some(0));
+        assert_eq!(ring.take_only(base + 1023, &mut links), Some(0));
         assert_eq!(ring.first_from(base + 1023), None);
     }
 
     #[test]
     fn one_can_be_taken_out_of_the_middle() {
-        let mut ring = SlotRing::new(4, 1023);
-        for (station, slot) in [(0, 100), (1, 700), (2, 700), (3, 700)] {
-            ring.insert(station, slot);
-        }
+        let (mut ring, mut links) = (SlotRing::new(1023), [NOBODY; 4]);
+        fill(&mut ring, &mut links, &[(0, 100), (1, 700), (2, 700), (3, 700)]);
 
-        assert_eq!(ring.remove(2, 90), 700);
-        assert_eq!(ring.remove(0, 90), 100);
+        assert_eq!(ring.remove(2, &mut links, 90), 700);
+        assert_eq!(ring.remove(0, &mut links, 90), 100);
 
         assert_eq!(ring.first_from(90), Some(700));
         let mut taken = Vec::new();
-        ring.take(700, &mut taken);
+        ring.take(700, &mut links, &mut taken);
         assert_eq!(taken, [3, 1]);
         assert_eq!(ring.first_from(90), None);
     }
 
     #[test]
     fn a_slot_in_the_same_word_but_before_the_start_is_a_turn_away() {
-        let mut ring = SlotRing::new(1, 63);
+        let (mut ring, mut links) = (SlotRing::new(63), [NOBODY; 4]);
         // 64 buckets: slot 64 + 3 lies in bucket 3, behind the start at bucket 5.
-        ring.insert(0, 64 + 3);
+        fill(&mut ring, &mut links, &[(0, 64 + 3)]);
 
         assert_eq!(ring.first_from(5), Some(67));
     }

@@ -84,10 +84,10 @@ impl Listener {
             } else {
                 u64::from(stray.slots).saturating_sub(counted)
             };
-            let group = &mut self.groups[contender.group as usize];
+            let group = &mut self.groups[contender.group];
             if stray.has_frame {
                 contender.state = State::Backoff;
-                group.insert(stray.contender, group.slot + left);
+                group.insert(stray.contender, contender, group.slot + left);
             } else if access > now && (left > 0 || counted == 0) {
                 let since = self.busy_periods;
                 contender.state = State::PostBackoff { until: group.slot + left, since };

@@ -33,8 +33,8 @@ impl Contention {
         for id in self.together.drain(..) {
             let contender = &mut self.contenders[id as usize];
             contender.state = State::Backoff;
-            let group = &mut listener.groups[contender.group as usize];
-            group.insert(id, group.slot);
+            let group = &mut listener.groups[contender.group];
+            group.insert(id, contender, group.slot);
         }
     }
 
@@ -42,13 +42,13 @@ impl Contention {
     /// of its backoff stands for the one after its last success, where the rules have one.
     #[cold]
     pub(crate) fn settle_suspended(&mut self, id: ContenderId, now: Time, has_frame: bool) {
-        let contender = &mut self.contenders[id as usize];
+        let contender = &self.contenders[id as usize];
         match contender.state {
             State::Backoff if !has_frame => {
                 let listener = &mut self.listeners[contender.class];
-                let group = &mut listener.groups[contender.group as usize];
-                let until = group.slot + u64::from(group.remove(id));
-                contender.state = if self.settings.post_backoff {
+                let group = &mut listener.groups[contender.group];
+                let until = group.slot + u64::from(group.remove(id, &mut self.contenders));
+                self.contenders[id as usize].state = if self.settings.post_backoff {
                     State::PostBackoff { until, since: listener.busy_periods }
                 } else {
                     State::Idle

@@ -81,7 +81,7 @@ impl<P> Originator<P> {
             let headers = frames.mpdu_bits(0);
             supply.next(by, now, |_, _| true, |msdu| self.take(msdu, headers));
         }
-        self.psdu.as_mut().expect("who contends has a frame").only()
+        Psdu::only_of(&mut self.psdu)
     }
 
     /// Holds a frame that its queue has handed over, with so many bits of headers.

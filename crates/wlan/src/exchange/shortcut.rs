@@ -9,7 +9,8 @@
 //! **What it assumes.** One contender alone has got at the medium. It sends one frame, and no
 //! beacon. So nothing happens in the cell between three instants: the access, the end of the data
 //! frame, and the end of the MAC ACK. If its TXOP goes on then, the next exchange of it has an access of
-//! its own, a SIFS later, and is played so, too.
+//! its own, a SIFS later, and is played so, too. If not, the line goes on with the next access, if one
+//! contender alone gets at the medium then, and the world has nothing to tell before it.
 //!
 //! **When it gives up.** At the second and the third instant, it stores the state that the cell is
 //! in then, and the states go on, if
@@ -38,13 +39,17 @@ use airtcp_kernel::Time;
 
 use super::air::loses;
 use super::beacons::Beacons;
-use super::{Air, Exchange};
+use super::{Air, Exchange, OnAir};
 use crate::events::{MacEvent, Supply};
 use crate::station::ContenderId;
 
+/// The number of accesses that are played in one call at most.
+const MOST_AT_ONCE: u32 = 32;
+
 impl<P: Clone> Air<P> {
-    /// Plays the exchange that `by`, alone, begins at `now`, and those of the same TXOP that follow it, as far
-    /// as nothing disturbs them.
+    /// Plays the exchange that `by`, alone, begins at `now`, and those that follow it, of the same TXOP or with
+    /// an access of their own, as far as nothing disturbs them; not all too many, so that the caller can look
+    /// whether the run is cancelled.
     #[inline(always)]
     pub(super) fn go_straight<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -53,9 +58,25 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let mut start = now;
-        while let Some(next) = self.play_exchange(exchange, by, start, supply) {
-            start = next;
+        let (mut by, mut start, mut accesses) = (by, now, 1);
+        loop {
+            if let Some(next) = self.play_exchange(exchange, by, start, supply) {
+                start = next;
+                continue;
+            }
+            let OnAir::Silence = self.on_air else { return };
+            start = self.next_step;
+            let may_go_on = accesses < MOST_AT_ONCE
+                && (E::PLAIN || start < self.beacons.next_target())
+                && !supply.has_ready();
+            if !may_go_on || !supply.play_until(start) {
+                return;
+            }
+            accesses += 1;
+            match self.begin_alone(exchange, start, supply) {
+                Some(next) => by = next,
+                None => return,
+            }
         }
     }
 

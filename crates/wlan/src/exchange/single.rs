@@ -8,6 +8,7 @@ use super::air::loses;
 use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
+use crate::frame::Psdu;
 use crate::station::ContenderId;
 
 /// The exchanges of a cell under the DCF or EDCA that does not aggregate.
@@ -88,7 +89,7 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
     ) {
         let originator = &mut air.originators[by as usize];
         let station = originator.station;
-        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        let mpdu = Psdu::only_of(&mut originator.psdu);
         if loses(&mut air.errors, &air.roles, &air.frames, station, mpdu) {
             air.data_lost(self, by, now, end, supply);
             return;
@@ -141,7 +142,7 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) -> Option<Time> {
         let originator = &mut self.originators[by as usize];
-        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        let mpdu = Psdu::only_of(&mut originator.psdu);
         let receiver = mpdu.receiver;
         let has_next = supply.acknowledged(now, by, mpdu);
         originator.release();

@@ -18,6 +18,15 @@ pub struct UserPsdu<'a, P> {
     pub class: u32,
 }
 
+impl<P> Clone for Ppdu<'_, P> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Ppdu<'_, P> {}
+
 impl<P> Clone for UserPsdu<'_, P> {
     #[inline]
     fn clone(&self) -> Self {

@@ -62,6 +62,18 @@ impl<P> Psdu<P> {
         }
     }
 
+    /// Does as [`Self::only`] with a PSDU that there is: asks once for both.
+    ///
+    /// # Panics
+    /// If there is none, or it has been made of several.
+    #[inline(always)]
+    pub(crate) fn only_of(held: &mut Option<Self>) -> &mut Mpdu<P> {
+        match held {
+            Some(Self(Mpdus::One([mpdu]))) => mpdu,
+            _ => unreachable!("who sends has a frame, and they go one by one"),
+        }
+    }
+
     #[inline]
     pub(crate) fn mpdus_mut(&mut self) -> &mut [Mpdu<P>] {
         match &mut self.0 {

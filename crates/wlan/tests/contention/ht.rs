@@ -93,6 +93,10 @@ impl Supply<u32> for Queues {
         self.ready.pop()
     }
 
+    fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     fn watches_colliders(&self) -> bool {
         true
     }
