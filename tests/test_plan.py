@@ -479,3 +479,26 @@ replications = 6
     assert glances
     assert all(set(one.metrics) <= {question} for one in glances)
     assert "Glances began it at" in present.depth_line(found)
+
+
+def test_a_bound_that_lies_below_is_no_verdict_that_all_is_well() -> None:
+    """Ten seconds are too short for transfers of five; the end of longer runs is not further."""
+    until = "p90 transfer_time > 5 s"
+    short = carried(airtcp.load(PAGES.replace('"30 s"', '"10 s"')), until)
+    longer = carried(airtcp.load(PAGES.replace('"30 s"', '"100 s"')), until)
+
+    assert short.answer is not None
+    assert short.unsteady is not None
+    assert "; simulate " in short.unsteady
+    assert short.answer.low is None
+    assert longer.unsteady is None
+    _, end, _ = ends(longer)
+    assert short.answer.high is not None
+    assert end <= short.answer.high
+    told = short.to_dict()
+    assert told["unsteady"] == short.unsteady
+    assert longer.to_dict()["unsteady"] is None
+    shown = call("--until", until, "--set", "run.duration=10 s").stdout
+    assert " or less, before p90" in shown
+    assert "Cannot tell yet, it may not carry as far as that: half of all bytes" in shown
+    assert "at least " in shown

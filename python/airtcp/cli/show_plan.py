@@ -18,6 +18,7 @@ from airtcp.present.plan import (
     best_line,
     costs,
     depth_line,
+    doubt_line,
     limits_line,
     recommended,
     remedies_line,
@@ -45,6 +46,9 @@ def plan(found: Plan) -> None:
     """Print a plan on stdout."""
     console = new_console()
     console.print(Text(answer_line(found), style="bold"))
+    doubt = doubt_line(found)
+    if doubt is not None:
+        console.print(Text(doubt, style="yellow"))
     console.print(Text(depth_line(found), style="dim"))
     best = best_line(found)
     if best is not None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from airtcp.amounts import duration
 from airtcp.estimates.regression import adjusted
 from airtcp.stats import Interval, student_interval
 
@@ -52,6 +53,13 @@ class Steadiness:
     reason: str | None = None
     at_least: float | None = None
     simulate_s: float | None = None
+
+    @property
+    def advice(self) -> str:
+        """The reason in words, and the measured time that would do."""
+        about = self.reason or "not steady"
+        enough_s = self.simulate_s
+        return about if enough_s is None else f"{about}; simulate {duration(enough_s)}"
 
 
 @dataclass(frozen=True, slots=True)

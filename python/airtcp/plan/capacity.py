@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airtcp.conditions import Condition, ConditionError, parse_condition
@@ -95,12 +96,19 @@ def capacity(
             stopped = "time" if isinstance(over, TimeIsOver) else "interrupted"
     if points.interrupted:
         stopped = "interrupted"
+    unsteady = None if found is None or not found.crossings else search.unsteady(found)
+    answer = None if found is None else found.answer
+    if answer is not None and unsteady is not None:
+        # Only the side on which the condition does not hold yet hangs on these runs.
+        falls = axis.numbers[-1] < axis.numbers[0]
+        answer = replace(answer, high=None) if falls else replace(answer, low=None)
     return Plan(
         scenario=asked,
         provenance=provenance,
         conditions=tuple(conditions),
         label=axis.label,
-        answer=None if found is None else found.answer,
+        answer=answer,
+        unsteady=None if unsteady is None else unsteady.advice,
         guess=None if said.index is None else axis.numbers[said.index],
         guessed_by=_source(said),
         evidence=[*_modelled(axis, said), *_simulated(axis, search, conditions)],

@@ -25,6 +25,7 @@ from airtcp.results.plans import Answer
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
+    from airtcp.estimates import Steadiness
     from airtcp.plan.axis import Axis
     from airtcp.results import Replication
     from airtcp.run.points import Points
@@ -429,6 +430,19 @@ class Search:
         if axis.numbers[-1] < axis.numbers[0]:
             low, high = high, low
         return Answer(axis.path, axis.numbers[index], low, high, axis.unit, self._level)
+
+    def unsteady(self, found: Found) -> Steadiness | None:
+        """Say why the last value without a condition is not known to be one, None if it is.
+
+        Runs there are too short for their traffic: what they say is a lower bound, and that lies
+        below what must not happen yet. Beyond the end a bound tells as much as a mean.
+        """
+        before = [place for place in self.places if place <= self._at(found)]
+        for number in found.crossings if before else ():
+            told = self.estimated(self._conditions[number], before[-1])
+            if self._conditions[number].above and told.interval.mean is None:
+                return told.steadiness
+        return None
 
     def _at(self, found: Found) -> float:
         return min(one.at for one in found.crossings.values())

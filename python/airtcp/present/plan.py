@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from airtcp.amounts import duration, percent, quantity_with_interval, scaled
+from airtcp.amounts import duration, percent, quantity, quantity_with_interval, scaled
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
 from airtcp.present.advice import others, settings
@@ -88,6 +88,14 @@ def _sure(plan: Plan, answer: Answer) -> str:
     return f"{sure} of {high} or less" if high is not None else "but nothing is sure"
 
 
+def doubt_line(plan: Plan) -> str | None:
+    """Say that the runs cannot tell yet, and why; None if they can."""
+    if plan.unsteady is None:
+        return None
+    rest = " What remedies do there rests on the same runs." if plan.remedies else ""
+    return f"Cannot tell yet, it may not carry as far as that: {plan.unsteady}.{rest}"
+
+
 def depth_line(plan: Plan) -> str:
     """Which depth answered, with how many runs, and what models thought."""
     values = len({one.value for one in plan.evidence if one.depth == "simulation"})
@@ -118,14 +126,20 @@ def points(plan: Plan, condition: Condition) -> list[Point]:
         interval = one.metrics.get(condition.text)
         if one.depth != "simulation" or not isinstance(interval, Interval):
             continue
-        if interval.mean is None:
+        told, unit = interval.mean, condition.about.unit
+        words = quantity_with_interval(interval, unit)
+        if told is None:
+            # Runs that are too short say what it is at least.
+            told = interval.low
+            words = "" if told is None else f"at least {quantity(told, unit, 3)}"
+        if told is None:
             continue
         found.append(
             Point(
                 value=value_text(plan, one.value),
-                mean=quantity_with_interval(interval, condition.about.unit),
-                part=interval.mean / condition.bound if condition.bound else 0.0,
-                beyond=condition.excess(interval.mean) > 0.0,
+                mean=words,
+                part=told / condition.bound if condition.bound else 0.0,
+                beyond=condition.excess(told) > 0.0,
             )
         )
     return found
@@ -407,7 +421,7 @@ def html(plan: Plan, figures: dict[str, Figure]) -> str:
         f"<p class='note'>{escape(answer_line(plan))}</p>",
         *(
             f"<p class='note'>{escape(line)}</p>"
-            for line in (best_line(plan), limits_line(plan))
+            for line in (doubt_line(plan), best_line(plan), limits_line(plan))
             if line
         ),
         f"<p class='muted'>{escape(depth_line(plan))}</p>",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import duration, quantity, quantity_with_interval
+from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
@@ -314,7 +314,7 @@ class Difference(Pictured):
             ]
             pairs = [(value, values[1].get(index)) for index, value in values[0].items()]
             moved = [b - a for a, b in pairs if a is not None and b is not None]
-            early = [_why(one) for one in both if one.steadiness.state == "unsteady"]
+            early = [one.steadiness.advice for one in both if one.steadiness.state == "unsteady"]
             found[name] = Change(
                 both[0].interval,
                 both[1].interval,
@@ -336,13 +336,6 @@ class Difference(Pictured):
 def _felt_rank(metric: str) -> int:
     """The place of a metric among those that users feel; behind all if it is none."""
     return next((place for place, names in enumerate(_FELT) if metric in names), len(_FELT))
-
-
-def _why(one: Estimate) -> str:
-    """Say why an estimate is not steady, and how long would do."""
-    about = one.steadiness.reason or "not steady"
-    length_s = one.steadiness.simulate_s
-    return about if length_s is None else f"{about}; simulate {duration(length_s)}"
 
 
 def _named(answer: Answer, group: str) -> Mapping[str, Any]:

@@ -133,7 +133,9 @@ class Gain:
 class Plan(Pictured):
     """The reach of a scenario.
 
-    `answer` is None where an interruption came before the end was enclosed. `guess` is where models
+    `answer` is None where an interruption came before the end was enclosed. `unsteady` says why
+    the runs cannot tell yet how far it is for sure, and how long would do: they are too short for
+    their traffic where the answer is, which may then be too far. `guess` is where models
     saw the end (None: they cannot tell) and `guessed_by` the source. `remedies` are ranked, the
     best first; `together` is what the best two do at once, None if there are no two. `left_out` has
     the remedies that cannot be applied, with the reason.
@@ -144,6 +146,7 @@ class Plan(Pictured):
     conditions: tuple[Condition, ...]
     label: str
     answer: Answer | None
+    unsteady: str | None
     guess: float | None
     guessed_by: str
     evidence: list[Evidence]
@@ -208,6 +211,7 @@ class Plan(Pictured):
             "scenario": json.loads(self.scenario.to_json()),
             "provenance": asdict(self.provenance),
             "answer": None if self.answer is None else asdict(self.answer),
+            "unsteady": self.unsteady,
             "until": self.until,
             "guess": None if self.guess is None else {"value": self.guess, "by": self.guessed_by},
             "evidence": [one.to_dict() for one in self.evidence],
