@@ -1,34 +1,42 @@
-"""Make the picture and the tables of the README: the demo's own run, and a home on Wi-Fi 6.
+"""Make picture and tables of the README, and those of the demo in models.md.
 
-Knows: which examples these are, the markers in README.md between which the tables stand, and from
-which pages two of them are taken: where the models hold, and what peers take for the same.
-Knows no numbers: scenario and seed decide them, so that whoever runs this gets the same table.
+Knows: which examples these are, the markers between which the tables stand, and from which page one
+of them is taken: what peers take for the same. Knows no numbers: scenario and seed decide them, so
+that whoever runs this gets the same answers.
 
     .venv/bin/python docs/make_readme.py
 """
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import tables
-from airtcp import compare, load
-from airtcp.amounts import quantity_with_interval
+from airtcp import compare, load, simulate
+from airtcp.advice.thresholds import THRESHOLDS
 from airtcp.present import drawing, plot, summary
 from airtcp.results import Comparison
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "README.md"
-PICTURE = ROOT / "docs" / "images" / "web-hotspot.png"
+MODELS = ROOT / "docs" / "guide" / "models.md"
+IMAGES = ROOT / "docs" / "images"
 EXAMPLES = ROOT / "python" / "airtcp" / "examples"
 SCENARIO = EXAMPLES / "web-hotspot.toml"
-HOME = EXAMPLES / "home-wifi6.toml"
-SCHEDULERS = ("oldest", "round-robin")
-
-ACCURACY = ROOT / "docs" / "laboratory" / "model-accuracy.md"
+OFFICE = EXAMPLES / "office-wifi6.toml"
 BENCHES = ROOT / "benches" / "README.md"
+
+#: The columns of the terminal that the README shows.
+COLUMNS = 100
+#: What the picture compares.
+WAYS = {"as it is": {}, "calls in the voice category": {"mac.classify.udp": "AC_VO"}}
+DESKS = (5, 10, 20, 30, 40)
+BOUND_MS = 1e3 * THRESHOLDS["call delay"].value
 
 
 @cache
@@ -53,28 +61,39 @@ def table() -> str:
     return tables.markdown(head, lines)
 
 
-def home() -> str:
-    """Lists the goodput of each of the home's stations, by the access point's scheduler."""
-    rows = []
-    for scheduler in SCHEDULERS:
-        result = compare(load(HOME).vary({"ap.scheduler": scheduler}))
-        simulation = result.simulation
-        everything = simulation.metrics["goodput_bps"]
-        best = next(row for row in result.comparison if row.metric == "goodput_bps")
-        groups = [
-            quantity_with_interval(group["download"]["flow_goodput_bps"], "b/s")
-            for group in simulation.groups.values()
-        ]
-        model = f"{best.model / 1e6:.1f} Mb/s"
-        rows.append([scheduler, model, quantity_with_interval(everything, "b/s"), *groups])
-    names = [group.name for group in load(HOME).stations]
-    return tables.markdown(["scheduler", "model, all", "simulated, all", *names], rows)
+def screen() -> str:
+    """Runs the office, and shows of its screen the verdict, the first problem and what mends it."""
+    command = [sys.executable, "-m", "airtcp", "run", str(OFFICE), "--quiet"]
+    wide = os.environ | {"COLUMNS": str(COLUMNS)}
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
+    parts = [part.splitlines() for part in printed.split("\n\n")]
+    verdict, problem = (
+        parts[0],
+        next(part for part in parts if any("helps" in line for line in part)),
+    )
+    # The first remedy ends with what becomes worse, if anything does.
+    ends = (at + 1 for at, line in enumerate(problem) if line.startswith("    Worse: "))
+    shown = [*verdict, "...", *problem[: next(ends, None)], "..."]
+    return "\n".join(["```text", *(line.rstrip() for line in shown), "```"])
 
 
-def holds() -> str:
-    """Copies the list of where models hold from the beginning of its page."""
-    short = ACCURACY.read_text(encoding="utf-8").partition("In short:")[2].partition("\n## ")[0]
-    return short.strip()
+def office() -> bytes:
+    """Draws the delay of the office's calls over the number of desks, before and after."""
+    with drawing.styled():
+        figure, axes = drawing.new_figure()
+        for label, changes in WAYS.items():
+            delays = []
+            for desks in DESKS:
+                scenario = load(OFFICE).vary({"stations.desk.count": desks, **changes})
+                callers = simulate(scenario).simulation.groups["caller"]["download"]
+                delays.append(1e3 * (callers["packet_delay_p95_s"].mean or 0.0))
+            axes.plot(DESKS, delays, "o-", label=label)
+        axes.axhline(BOUND_MS, linestyle="--", color=drawing.MUTED, label="what a call bears")
+        axes.set_xlabel("desks")
+        axes.set_ylabel("delay of calls, 95th percentile (ms)")
+        axes.set_ylim(bottom=0.0)
+        drawing.legend_above(figure, axes)
+        return drawing.png(figure)
 
 
 def peers() -> str:
@@ -101,8 +120,11 @@ def peers() -> str:
     return tables.markdown(head, made)
 
 
-TABLES = {"demo": table, "home": home, "holds": holds, "peers": peers}
+TABLES = {"screen": screen, "peers": peers, "demo": table}
+PAGES = {"screen": PAGE, "peers": PAGE, "demo": MODELS}
 
 if __name__ == "__main__":
-    tables.remake(PAGE, TABLES)
-    PICTURE.write_bytes(drawing.png(plot.pictures(demo())["comparison"]))
+    for page in (PAGE, MODELS):
+        tables.remake(page, {name: make for name, make in TABLES.items() if PAGES[name] == page})
+    (IMAGES / "web-hotspot.png").write_bytes(drawing.png(plot.pictures(demo())["comparison"]))
+    (IMAGES / "office.png").write_bytes(office())

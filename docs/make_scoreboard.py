@@ -1,4 +1,4 @@
-"""Make the scoreboard of README.md and the failures on each paper's page, which are stored.
+"""Make the scoreboard of reproduce.md and the failures on each paper's page, which are stored.
 
 Knows the claims, and the numbers that were found when they were last looked at (docs/claims.json),
 which it judges; tests compare the verdicts with those they hold the claims to. The tables of all
@@ -156,14 +156,14 @@ def failures(letter: str) -> str:
     return _escaped("\n".join(lines))
 
 
-README = ROOT / "README.md"
+REPRODUCE = DOCS / "laboratory" / "reproduce.md"
 #: The stored tables, and the page of each.
 TABLES: Mapping[str, Callable[[], str]] = {
     "scoreboard": scoreboard,
     **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
 }
 PAPERS_PAGES = {name: DOCS / "laboratory" / f"paper-{name[-1].lower()}.md" for name in TABLES}
-PAGES = PAPERS_PAGES | {"scoreboard": README}
+PAGES = PAPERS_PAGES | {"scoreboard": REPRODUCE}
 #: The tables that are built with the documentation.
 BUILT: Mapping[str, Callable[[], str]] = {
     "exceptions": exceptions,

@@ -130,15 +130,6 @@ def test_options_in_sentences_exist(page: Path) -> None:
         assert option in known
 
 
-def test_the_readme_names_every_command() -> None:
-    listed = re.findall(r"(?m)^  ([a-z]+)  ", run(["airtcp", "--help"], ROOT))
-
-    assert set(listed) == COMMANDS
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = "".join(line for line in readme.splitlines() if line.startswith("| `airtcp "))
-    assert set(re.findall(r"`airtcp ([a-z]+)", table)) == COMMANDS
-
-
 def test_help_groups_every_command() -> None:
     sections = re.findall(r"(?m)^(\w.*):\n((?:  .*\n)+)", run(["airtcp", "--help"], ROOT))
     groups = {head: re.findall(r"(?m)^  ([a-z]+)  ", rows) for head, rows in sections}

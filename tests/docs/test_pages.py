@@ -44,7 +44,8 @@ def test_a_table_that_has_changed_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(pages, "stored", changed)
 
     assert list(pages.stale(long=False)) == [
-        "README.md: table scoreboard is no longer what docs/make_scoreboard.py makes",
+        "docs/laboratory/reproduce.md: table scoreboard is no longer what"
+        " docs/make_scoreboard.py makes",
         "docs/laboratory/aggregation.md: table wires is no longer what"
         " docs/make_aggregation.py makes",
     ]

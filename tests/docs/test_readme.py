@@ -1,4 +1,4 @@
-"""The README's table is as the demo prints it, and the text about it holds."""
+"""The README is short, its screen and its scenario are real, and so is what models.md says."""
 
 import os
 import re
@@ -16,6 +16,7 @@ from airtcp.scenario import loads
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LARGEST_PICTURE_BYTES = 150_000
+MOST_WORDS = 1000
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,6 @@ def test_the_demo_of_the_makefile_runs_the_scenario_of_the_readme() -> None:
 
 def test_tables_of_other_pages_are_found_there() -> None:
     """They have numbers, and are not empty."""
-    assert make_readme.holds().count("\n") > 10
     (*_, ns3) = make_readme.peers().splitlines()
     assert re.fullmatch(
         r"\| ns-3 \| 1 to 20 \| [\d.]+ % \| -?[\d.]+ % \| [\d.]+ ms \| [\d.]+ ms \| \d{3,5} \|", ns3
@@ -48,16 +48,48 @@ def test_the_demo_prints_what_is_in_the_table(demo: Comparison) -> None:
         assert [cell for cell in cells if cell] in lines
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= MOST_WORDS
+
+
+def test_the_scenario_is_that_of_the_example() -> None:
+    (shown,) = re.findall(r"(?ms)^```toml\n(.*?)^```$", README)
+
+    assert shown in make_readme.OFFICE.read_text("utf-8")
+    assert all(line in README for line in (f"airtcp run {make_readme.OFFICE.name}",))
+
+
+def test_the_screen_says_what_is_wrong_and_what_helps() -> None:
+    """It begins with what holds or fails, and ends before the lines for equipment."""
+    said = re.findall(r"(?ms)^```text\n(.*?)^```$", README)[0]
+
+    assert "calls in the voice category" in said
+    assert max(map(len, said.splitlines())) <= make_readme.COLUMNS
+
+
 def test_the_pictures_are_there_and_small() -> None:
     pictures = re.findall(r"!\[[^]]*\]\(([^)]*)\)", README)
 
-    names = ("web-hotspot", "testbed-uploads", "web")
-    assert pictures == [f"docs/images/{name}.png" for name in names]
-    for picture in pictures:
-        assert (ROOT / picture).stat().st_size < LARGEST_PICTURE_BYTES
+    assert pictures == ["docs/images/office.png"]
+    for name in ("office", "web-hotspot", "web"):
+        picture = ROOT / "docs" / "images" / f"{name}.png"
+        assert picture.stat().st_size < LARGEST_PICTURE_BYTES
 
 
-def test_what_the_readme_says_about_the_answer(demo: Comparison) -> None:
+def test_the_picture_shows_what_its_words_say() -> None:
+    """At the numbers of desks of the example: beyond the bound, and far below it after a change."""
+    delays = []
+    for changes in make_readme.WAYS.values():
+        scenario = airtcp.load(make_readme.OFFICE).vary(changes)
+        callers = airtcp.simulate(scenario, replications=2).simulation.groups["caller"]
+        delays.append(callers["download"]["packet_delay_p95_s"].mean)
+
+    before, after = (1e3 * (delay or 0.0) for delay in delays)
+    assert before > 1.2 * make_readme.BOUND_MS
+    assert after < make_readme.BOUND_MS / 3
+
+
+def test_what_is_said_about_the_answer_of_the_demo(demo: Comparison) -> None:
     """Right about goodput, too optimistic about times; a free channel; uneven sizes."""
     verdicts = {row.metric: row.verdict for row in reversed(demo.comparison)}  # the best is last
     assert verdicts["goodput_bps"] in ("agrees", "close")
