@@ -7,7 +7,7 @@ mod losses;
 
 use std::collections::VecDeque;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, Time, Train};
 
 use crate::blocks::Blocks;
 use crate::rate::Record;
@@ -52,7 +52,7 @@ pub(crate) enum Fate {
 /// The segments between SND.UNA and the highest number sent, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent {
-    segments: VecDeque<SentSegment>,
+    segments: Train<SentSegment>,
     /// For each segment what was delivered when it was sent, if somebody asks for rates; else none.
     records: VecDeque<Record>,
     /// With records: what was found lost since it was taken.
@@ -166,7 +166,7 @@ impl Sent {
 
     /// Remembers `record` of the segment that has just been sent and begins at `start`.
     pub(crate) fn record(&mut self, start: u64, record: Record) {
-        let index = self.segments.partition_point(|segment| segment.start < start);
+        let index = self.segments.count_while(|segment| segment.start < start);
         if index < self.records.len() {
             self.records[index] = record;
         } else {
@@ -185,13 +185,15 @@ impl Sent {
     #[inline]
     pub(crate) fn pass(&mut self, una: u64) -> Option<(Time, u64)> {
         let mut last = None;
-        while let Some(first) = self.segments.front_mut() {
-            if first.end > una {
-                first.start = first.start.max(una);
+        while let Some(&SentSegment { sent, start, end, .. }) = self.segments.front() {
+            if end > una {
+                if start < una {
+                    self.segments[0].start = una;
+                }
                 break;
             }
-            last = Some((first.sent, first.end));
-            self.segments.pop_front();
+            last = Some((sent, end));
+            self.segments.remove_front();
         }
         if let Some((_, end)) = last {
             self.highest_delivered = end;
@@ -214,17 +216,16 @@ impl Sent {
             self.sack(now, una, *block, min_rtt, &mut news);
         }
         let last_sacked = news.last.take();
-        while let Some(first) = self.segments.front_mut() {
-            if first.start >= una {
+        while let Some(&segment) = self.segments.front() {
+            if segment.start >= una {
                 break;
             }
-            let end = first.end.min(una);
-            let octets = end - first.start;
-            let segment = *first;
-            first.start = end;
+            let end = segment.end.min(una);
+            let octets = end - segment.start;
+            self.segments[0].start = end;
             let mut record = None;
             if segment.end <= una {
-                self.segments.pop_front();
+                self.segments.remove_front();
                 self.irregular -= usize::from(!segment.is_regular());
                 record = self.records.pop_front();
             }

@@ -19,7 +19,10 @@ impl Sent {
         min_rtt: Duration,
         news: &mut News,
     ) {
-        let max = self.segments.back().map_or(una, |last| last.end);
+        let max = match self.segments.len() {
+            0 => una,
+            len => self.segments[len - 1].end,
+        };
         if block.start < una || block.start >= block.end || block.end > max {
             return;
         }
@@ -41,7 +44,7 @@ impl Sent {
 
     /// Takes word that the other end holds `block`, of which it held no segment before.
     fn sack_all(&mut self, now: Time, block: Block, min_rtt: Duration, news: &mut News) {
-        let first = self.segments.partition_point(|segment| segment.start < block.start);
+        let first = self.segments.count_while(|segment| segment.start < block.start);
         let mut end = 0;
         for index in first..self.segments.len() {
             let segment = self.segments[index];
@@ -95,7 +98,7 @@ impl Sent {
         latest: &Latest,
         due: impl Fn(Time) -> Time,
     ) -> Option<Time> {
-        let first = self.segments.partition_point(|segment| segment.end <= self.regular_from);
+        let first = self.segments.count_while(|segment| segment.end <= self.regular_from);
         let mut next = None;
         for index in first..self.segments.len() {
             let segment = self.segments[index];
@@ -127,11 +130,11 @@ impl Sent {
         while let Some(&(sent, end)) = self.again.get(kept)
             && sent <= latest.sent
         {
-            let index = self.segments.partition_point(|segment| segment.end < end);
+            let index = self.segments.count_while(|segment| segment.end < end);
             let is_under_way = |segment: &SentSegment| {
                 segment.end == end && segment.sent == sent && segment.fate == Fate::UnderWay
             };
-            if self.segments.get(index).is_some_and(is_under_way) {
+            if index < self.segments.len() && is_under_way(&self.segments[index]) {
                 let is_before = latest.is_after(sent, end);
                 if !is_before || due(sent) > now {
                     next = next.max(is_before.then(|| due(sent)));
@@ -185,8 +188,10 @@ impl Sent {
         if self.lost_octets == 0 {
             return None;
         }
-        let from = self.segments.partition_point(|segment| segment.end <= self.lost_from);
-        let lost = self.segments.range_mut(from..).find(|segment| segment.fate == Fate::Lost)?;
+        let from = self.segments.count_while(|segment| segment.end <= self.lost_from);
+        let index =
+            (from..self.segments.len()).find(|index| self.segments[*index].fate == Fate::Lost)?;
+        let lost = &mut self.segments[index];
         *lost = SentSegment { sent: now, fate: Fate::UnderWay, repeated: true, ..*lost };
         let block = lost.block();
         self.lost_octets -= block.end - block.start;
@@ -197,7 +202,8 @@ impl Sent {
 
     /// Sends the last segment again, as a probe: RFC 8985 section 7.3.
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<Block> {
-        let last = self.segments.back_mut()?;
+        let index = self.segments.len().checked_sub(1)?;
+        let last = &mut self.segments[index];
         let octets = last.end - last.start;
         if last.fate == Fate::Sacked {
             return None;
