@@ -2,6 +2,7 @@
 
 import re
 import struct
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +13,7 @@ from airtcp.present import drawing, plot
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
+from airtcp.stats import Interval
 from bases import BULK, SATURATED, cell, reading
 from matplotlib.image import imread
 
@@ -133,20 +135,37 @@ def test_a_matplotlibrc_does_not_change_a_picture(web: Comparison) -> None:
 
 
 def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comparison) -> None:
-    """The picture has transfers that ended: the plain percentiles of the table."""
+    """The curve of the replications is moved to the estimates that stand in the table."""
     axes = plot.pictures(web)["transfer-times"].get_axes()[0]
 
     times, levels = (np.asarray(values) for values in axes.lines[0].get_data())
     for name, level in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        mean = web.simulation.estimates[f"transfer_time_{name}_s"].plain.mean
+        one = web.simulation.estimates[f"transfer_time_{name}_s"]
+        mean = one.interval.mean
         assert mean is not None
+        assert web.simulation.metrics[f"transfer_time_{name}_s"].mean == mean
         assert np.interp(level, levels, times) == pytest.approx(mean, rel=1e-9)
         told = [text.get_text() for text in axes.texts]
         assert f"{100 * level:g} %: {quantity(mean, 's', 3)}" in told
     assert len(times) < 1000
-    assert times[-1] == pytest.approx(
-        np.mean([run.transfer_times_s.max() for run in web.simulation.runs])
-    )
+    assert (np.diff(times) >= 0.0).all()
+    # Beyond the last estimate it is moved as there.
+    slowest = np.mean([run.transfer_times_s.max() for run in web.simulation.runs])
+    assert one.plain.mean is not None
+    assert times[-1] == pytest.approx(slowest * mean / one.plain.mean)
+
+
+def test_a_percentile_that_cannot_be_told_yet_has_a_bound_in_the_picture() -> None:
+    pages = compared("web", replications=2)
+    metrics = pages.simulation.metrics
+    bound = Interval(None, 3.25, None, 2)
+    unsteady = replace(pages.simulation, metrics=metrics | {"transfer_time_p99_s": bound})
+
+    axes = plot.pictures(replace(pages, simulation=unsteady))["transfer-times"].get_axes()[0]
+
+    told = [text.get_text() for text in axes.texts]
+    assert "99 %: at least 3.25 s" in told
+    assert any(text.startswith("90 %: ") and "least" not in text for text in told)
 
 
 def test_two_thousand_stations_can_be_drawn() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
+from airtcp.estimates.quantiles import PERCENTILES
 from airtcp.metrics import METRICS
 from airtcp.present import plot_trace
 from airtcp.present.drawing import (
@@ -223,9 +224,15 @@ def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Fi
         axes.plot(real, levels, color=GREEN, linewidth=1.4, linestyle=dashed, label="testbed")
     for level in (0.50, 0.90, 0.99):
         at = float(np.interp(level, levels, times))
-        axes.plot([at], [level], marker="o", markersize=6, color=VERMILION)
+        told = simulation.metrics[f"transfer_time_p{100 * level:g}_s"]
+        words = quantity(at, "s", 3)
+        if told.mean is not None:
+            axes.plot([at], [level], marker="o", markersize=6, color=VERMILION)
+        elif told.low is not None:
+            # Runs that are too short: the curve is of those that ended.
+            words = f"at least {quantity(told.low, 's', 3)}"
         axes.annotate(
-            f"{100 * level:g} %: {quantity(at, 's', 3)}",
+            f"{100 * level:g} %: {words}",
             (at, level),
             xytext=(9, -4),
             textcoords="offset points",
@@ -266,8 +273,10 @@ def _levels() -> NDArray[np.float64]:
 
 
 def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
-    """At each of `_levels` the quantile of each replication, averaged: as tables have percentiles.
+    """At each of `_levels` the quantile of each replication, averaged, and brought to estimates.
 
+    Where the table has estimates of percentiles the curve goes through these: between them it is
+    moved by the ratio of estimate to mean, whose logarithm is a line between two percentiles.
     None if there are too few transfers to draw.
     """
     import numpy as np
@@ -275,7 +284,16 @@ def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
     runs = [run.transfer_times_s for run in simulation.runs if len(run.transfer_times_s)]
     if sum(map(len, runs)) < 2 or min(float(times.min()) for times in runs) <= 0.0:
         return None
-    quantiles: NDArray[np.float64] = np.mean([np.quantile(one, _levels()) for one in runs], axis=0)
+    levels = _levels()
+    quantiles: NDArray[np.float64] = np.mean([np.quantile(one, levels) for one in runs], axis=0)
+    ratios = {
+        q: told.mean / float(np.interp(q, levels, quantiles))
+        for name, q in PERCENTILES.items()
+        if (told := simulation.metrics[name]).mean
+    }
+    if ratios:
+        moved = np.exp(np.interp(levels, list(ratios), np.log(list(ratios.values()))))
+        quantiles = np.maximum.accumulate(quantiles * moved)
     return quantiles
 
 
