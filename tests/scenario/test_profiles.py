@@ -80,11 +80,12 @@ def test_what_the_file_says_stands_above_a_profile() -> None:
 @pytest.mark.parametrize("name", [*devices()])
 @pytest.mark.parametrize("standard", [*STANDARDS])
 def test_each_device_fits_each_standard(name: str, standard: str) -> None:
-    found = office({"profile": name, "count": 2}, standard=standard)
+    for place in places():
+        found = office({"profile": name, "count": 2, "place": place}, standard=standard)
 
-    (group,) = found.stations
-    assert (group.data_rate.high is not None) == (standard in AMENDMENTS)
-    assert found.flows
+        (group,) = found.stations
+        assert (group.data_rate.high is not None) == (standard in AMENDMENTS)
+        assert found.flows
 
 
 @pytest.mark.parametrize("name", [*traffic()])
@@ -128,6 +129,18 @@ def test_the_place_decides_on_the_rate_as_the_receiver_of_the_standard_does() ->
         (group,) = office({"profile": "office-laptop", "place": place.name}).stations
         assert group.data_rate.high is not None
         assert group.data_rate.high.mcs == mcs_at(place.signal_dbm, 80, 11)
+
+
+def test_a_place_takes_no_mcs_that_the_standard_has_not() -> None:
+    """In 20 MHz 802.11ac has no MCS 9 of one or two streams (21.5), and of three it has one."""
+    for streams, mcs in ((1, 8), (2, 8), (3, 9)):
+        group = {"name": "a", "count": 1, "place": "near", "spatial_streams": streams}
+        found = office(
+            {**group, "traffic": ["web"]}, standard="802.11ac", phy={"channel_width": "20 MHz"}
+        )
+        high = found.stations[0].data_rate.high
+        assert high is not None
+        assert high.mcs == mcs
 
 
 def test_a_rate_that_the_file_gives_stands_above_the_place_of_a_device() -> None:

@@ -209,6 +209,9 @@ def _radio(
     told = f"place {place.name}, {place.signal_dbm} dBm"
     if amendment is not None and (width := _width_mhz(phy, group)):
         mcs = mcs_at(place.signal_dbm, width, amendment.highest_mcs)
+        streams = group.get("spatial_streams", phy.get("spatial_streams", 1))
+        while (width, streams, mcs) in amendment.missing:
+            mcs -= 1
         _fill(expanded, here, group, "mcs", mcs, f"{told} in {width} MHz")
     elif (standard := str(phy.get("standard")).lower()) in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
