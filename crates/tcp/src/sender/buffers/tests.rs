@@ -135,3 +135,19 @@ fn the_last_of_several_pushes_and_so_does_the_last_of_all() {
     assert_eq!(pushes(1, false), [false]);
     assert_eq!(pushes(1, true), [true]);
 }
+
+/// Three comparisons tell what the divisions of `tcp_cwnd_test` would: whole segments of the room, half of those of the window,
+/// and segments of the data, of which the last may be short.
+#[test]
+fn as_many_segments_fit_as_the_divisions_say() {
+    let mss = 10_u64;
+    for (room, cwnd, unsent) in (0..60_u64)
+        .flat_map(|room| (0..130_u64).map(move |cwnd| (room, cwnd, 1 + (7 * cwnd + room) % 60)))
+    {
+        let most = (room / mss).min(cwnd / mss / 2).min(unsent.div_ceil(mss));
+        for segments in 1..8 {
+            let does = fits(segments, mss, room, cwnd, unsent);
+            assert_eq!(does, segments <= most, "{segments} of {room}, {cwnd}, {unsent}");
+        }
+    }
+}
