@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from airtcp.advice.verdicts import verdict
 from airtcp.amounts import quantity
 from airtcp.compare import compare
 from airtcp.present import drawing, plot
@@ -17,8 +18,8 @@ from airtcp.stats import Interval
 from bases import BULK, SATURATED, cell, reading
 from matplotlib.image import imread
 
-#: What a result without a trace can have, in order.
-UNTRACED = [name for name in plot.CAPTIONS if name not in plot.TRACED]
+#: The pictures of pages, which nobody loads as fast as the air goes.
+OF_PAGES = ["comparison", "airtime", "transfer-times", "active-transfers", "goodput"]
 APPLICATIONS = {
     "web": reading("20 kB"),
     "bulk": BULK,
@@ -50,11 +51,12 @@ def web() -> Comparison:
 
 
 def test_web_transfers_have_all_pictures(web: Comparison) -> None:
-    assert list(plot.pictures(web)) == list(UNTRACED)
+    assert list(plot.pictures(web)) == OF_PAGES
 
 
 def test_pictures_that_would_show_nothing_are_left_out() -> None:
-    assert set(plot.pictures(compared("bulk"))) == {"comparison", "airtime", "stations", "goodput"}
+    endless = {"latency", "comparison", "airtime", "stations", "goodput"}
+    assert set(plot.pictures(compared("bulk"))) == endless
     assert set(plot.pictures(compared("udp", count=1, direction="upload"))) == {
         "comparison",
         "airtime",
@@ -62,14 +64,64 @@ def test_pictures_that_would_show_nothing_are_left_out() -> None:
     }
 
 
+def test_a_model_that_does_not_apply_has_no_picture() -> None:
+    """Ten uploads behind a queue of five: their model knows no losses, and is far off."""
+    text = cell(
+        10,
+        direction="upload",
+        tables="[ap]\nqueue = { limit = 5 }",
+        warmup="1 s",
+        duration="5 s",
+        replications=3,
+    )
+    result = compare(loads(text))
+    off = {row.source for row in result.comparison if row.verdict.startswith("far ")}
+    kept = plot.pictures(result).get("comparison")
+    applies = [row for row in result.comparison if row.source not in off]
+
+    assert off
+    assert (kept is None) == (not applies)
+
+
+def test_latency_shows_calls_with_the_bounds_of_their_targets() -> None:
+    speech = '{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'
+    text = cell(3, application=speech, direction="both", duration="2 s", replications=3)
+    scenario = loads(text).vary({"targets": {"laptop/upload p95 packet_delay": "< 20 ms"}})
+    result = compare(scenario)
+    [axes] = plot.pictures(replace(result, verdict=verdict(result)))["latency"].axes
+
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert sorted(labels) == ["laptop downloads\none way", "laptop uploads\none way"]
+    [bound] = [line for line in axes.lines if line.get_label() == "bound of a target"]
+    assert list(np.asarray(bound.get_xdata())) == [0.02]
+    place = labels.index("laptop uploads\none way")
+    assert list(np.asarray(bound.get_ydata())) == [place]
+    delay = result.simulation.groups["laptop"]["upload"]["packet_delay_p95_s"].mean
+    [p95] = [line for line in axes.lines if line.get_label() == "95 %"]
+    assert np.asarray(p95.get_xdata())[place] == delay
+
+
+def test_stations_that_want_little_have_no_picture_of_shares() -> None:
+    """Speech gets what it asks for, beside downloads that take the rest."""
+    text = cell(2, name="desk", duration="2 s", replications=2) + (
+        '[[stations]]\nname = "phone"\ncount = 3\n[[flows]]\nstations = "phone"\n'
+        'direction = "upload"\n'
+        'application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }\n'
+    )
+    [axes] = plot.pictures(simulate(loads(text)))["stations"].axes
+
+    shown = {tick.get_text() for tick in axes.get_xticklabels()}
+    assert shown == {"desk/0", "desk/1"}
+
+
 def test_a_simulation_alone_has_no_comparison(web: Comparison) -> None:
     pictures = plot.pictures(simulate(web.scenario))
 
-    assert set(pictures) == set(UNTRACED) - {"comparison"}
+    assert set(pictures) == set(OF_PAGES) - {"comparison"}
 
 
 def test_one_replication_is_enough() -> None:
-    assert list(plot.pictures(compared("web", replications=1))) == list(UNTRACED)
+    assert list(plot.pictures(compared("web", replications=1))) == OF_PAGES
 
 
 def test_png_shows_something(web: Comparison, tmp_path) -> None:

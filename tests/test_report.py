@@ -4,15 +4,19 @@ import json
 import os
 import re
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from airtcp import files
+from airtcp.advice.trials import advise
+from airtcp.advice.verdicts import verdict
 from airtcp.compare import compare, with_testbed
 from airtcp.exceptions import OutputError
 from airtcp.predict import predict
 from airtcp.present import plot, report
+from airtcp.present.advice import effect_line, headline
 from airtcp.results import Comparison, Lag, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
@@ -38,8 +42,22 @@ replications = 4
 """
 
 
-#: What a result without a trace can have, in order.
-UNTRACED = [name for name in plot.CAPTIONS if name not in plot.TRACED]
+WRITTEN_SLOW = """
+phy = { standard = "802.11ax", mcs = 9 }
+stations = [{ name = "near", count = 2 }, { name = "far", count = 1, mcs = 0 }]
+run = { warmup = "1 s", duration = "2 s", replications = 3 }
+[[flows]]
+stations = "near"
+direction = "download"
+application = { kind = "bulk" }
+[[flows]]
+stations = "far"
+direction = "download"
+application = { kind = "bulk" }
+"""
+
+#: The pictures of pages that are loaded over a fast network.
+OF_PAGES = ["comparison", "airtime", "transfer-times", "active-transfers", "goodput"]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +87,7 @@ def test_all_files_are_there(result: Comparison, tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "new" / "out").iterdir()}
     assert names == {path.name for path in paths}
     assert names == {"report.html", "results.json"} | {
-        f"{name}.{suffix}" for name in UNTRACED for suffix in ("png", "svg")
+        f"{name}.{suffix}" for name in OF_PAGES for suffix in ("png", "svg")
     }
     assert all(path.stat().st_size > 1000 for path in paths)
 
@@ -93,7 +111,7 @@ def test_the_report_stands_alone(result: Comparison) -> None:
     assert "@import" not in page
     assert not re.search(r"url\((?!#)", page)
     assert not re.search(r"https?://", page)
-    assert seen.tags.count("svg") == len(UNTRACED)
+    assert seen.tags.count("svg") == len(OF_PAGES)
 
 
 def test_ids_on_the_page_are_unique(result: Comparison) -> None:
@@ -254,3 +272,27 @@ def test_a_testbed_stands_in_table_and_pictures(result: Comparison) -> None:
             for legend in plot.pictures(result)[name].legends
             for text in legend.get_texts()
         }
+
+
+def test_the_report_begins_with_the_verdict_and_has_what_was_tried() -> None:
+    """Downloads at 1 Mb/s slow all others down: an airtime scheduler is tried, and told."""
+    text = WRITTEN_SLOW
+    result = compare(loads(text))
+    result = replace(result, verdict=verdict(result), advice=advise(result))
+    page = report.html(result, {}, text)
+
+    assert page.index("class='state ") < page.index("<h2 id='targets'") < page.index("id='groups'")
+    assert result.advice is not None
+    for problem in result.advice.problems:
+        assert escape(headline(problem)) in page
+        for trial in problem.remedies:
+            assert escape(effect_line(problem, trial)) in page
+    assert page.index("id='wrong'") < page.index("id='models'")
+
+
+def test_a_simulation_alone_is_reported_without_a_verdict() -> None:
+    page = report.html(simulate(loads(WRITTEN_SLOW)), {})
+
+    assert "class='state " not in page
+    assert "id='wrong'" not in page
+    assert "What is wrong:" in page

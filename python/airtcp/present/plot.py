@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.advice.reading import is_endless
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
 from airtcp.estimates.quantiles import PERCENTILES
 from airtcp.metrics import METRICS
-from airtcp.present import plot_trace
+from airtcp.present import plot_latency, plot_trace
 from airtcp.present.drawing import (
     BLUE,
     GREEN,
@@ -48,12 +49,16 @@ if TYPE_CHECKING:
 
 #: What each picture shows, by its name; also the order in a report.
 CAPTIONS: Final[dict[str, str]] = {
+    "latency": "How long packets take: datagrams one way, segments of TCP there and back. A tick "
+    "is the bound of a target.",
     "comparison": "Model against simulation: how far each prediction lies from the simulated mean. "
-    "A filled mark is the model preferred for such a scenario, whatever the simulation says.",
+    "A filled mark is the model preferred for such a scenario, whatever the simulation says. "
+    "Models that do not apply, whose assumptions the scenario breaks and which are far off, are in "
+    "the table alone.",
     "airtime": "Where the time on the channel goes.",
     "transfer-times": "How long transfers take: the fraction that ends within a time, of each "
     "replication, averaged.",
-    "stations": "Goodput of each station, least to most.",
+    "stations": "Goodput of each station that takes what it can get, least to most.",
     "active-transfers": "How many transfers are in progress at a time.",
     "goodput": "Goodput over the measured time.",
     "flow-goodput": "Goodput of each flow in replication 0, over time; dashed: end of the warm-up.",
@@ -82,29 +87,49 @@ _MOST_BARS: Final = 60
 def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     """The pictures that make sense for a result, by name, in the order of `CAPTIONS`.
 
-    `comparison` needs a model that covers the scenario or a testbed, `transfer-times` and
-    `active-transfers` need transfers, `stations` at least two stations, `flow-goodput` and
-    `windows` a trace.
+    `latency` needs datagrams or endless flows, `comparison` a model that applies or a testbed,
+    `transfer-times` and `active-transfers` need transfers, `stations` at least two stations that
+    take what they can get, `flow-goodput` and `windows` a trace.
     """
     simulation = result.simulation
     comparison = isinstance(result, Comparison)
-    model = result.model if isinstance(result, Comparison) else {}
-    rows = result.comparison if isinstance(result, Comparison) else []
+    model = _that_applies(result) if isinstance(result, Comparison) else {}
+    rows = _of_models(result.comparison, model) if isinstance(result, Comparison) else []
     testbed = result.testbed if isinstance(result, Comparison) else None
     # What was simulated had one, given or found.
     warmup_s = (result.scenario.run.warmup_ns or 0) / 1e9
     duration_s = result.scenario.run.duration_ns / 1e9
     with styled():
         figures = {
+            "latency": plot_latency.latency(result),
             "comparison": (_comparison(rows, simulation, testbed) if comparison else None),
             "airtime": _airtime(simulation),
             "transfer-times": _transfer_times(simulation, testbed),
-            "stations": _stations(simulation),
+            "stations": _stations(simulation, _greedy(result)),
             "active-transfers": _active_transfers(simulation, model),
             "goodput": _goodput(simulation, warmup_s, duration_s),
             **_traced(result, warmup_s),
         }
     return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def _that_applies(result: Comparison) -> Model:
+    """Leave out models whose assumptions the scenario breaks and which are far off somewhere."""
+    off = {row.source for row in result.comparison if row.verdict.startswith("far ")}
+    return {
+        name: [entry for entry in entries if not (entry.broken and entry.source in off)]
+        for name, entries in result.model.items()
+    }
+
+
+def _of_models(rows: Sequence[Row], model: Model) -> list[Row]:
+    known = {(name, entry.source) for name, entries in model.items() for entry in entries}
+    return [row for row in rows if (row.metric, row.source) in known]
+
+
+def _greedy(result: Comparison | SimulationResult) -> set[str]:
+    """Say which groups have a flow that takes what it can get: shares mean something of these."""
+    return {flow.stations for flow in result.scenario.flows if is_endless(flow)}
 
 
 def _comparison(
@@ -297,9 +322,9 @@ def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
     return quantiles
 
 
-def _stations(simulation: Simulation) -> Figure | None:
+def _stations(simulation: Simulation, greedy: set[str]) -> Figure | None:
     stations = sorted(
-        (station for station in simulation.stations if station.name != "ap"),
+        (station for station in simulation.stations if station.name.rpartition("/")[0] in greedy),
         key=lambda station: (station.goodput_bps, station.name),
     )
     if len(stations) < 2 or stations[-1].goodput_bps == 0.0:
@@ -307,8 +332,8 @@ def _stations(simulation: Simulation) -> Figure | None:
     fair = sum(station.goodput_bps for station in stations) / len(stations)
     factor, unit = scaled(stations[-1].goodput_bps, "b/s")
     figure, axes = new_figure()
-    groups = list(dict.fromkeys(station.name.split("/")[0] for station in simulation.stations))
-    groups.remove("ap")
+    names = (station.name.split("/")[0] for station in simulation.stations)
+    groups = [name for name in dict.fromkeys(names) if name in greedy]
     colours = {group: SERIES[i % len(SERIES)] for i, group in enumerate(groups)}
     for group in groups:
         heights = [
@@ -330,6 +355,10 @@ def _stations(simulation: Simulation) -> Figure | None:
         if sum(len(station.name) for station in stations) > 85:
             axes.tick_params(axis="x", rotation=40)
         axes.set_xlabel("")
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel(f"goodput ({unit})")
     axes.grid(axis="x", visible=False)
     legend_above(figure, axes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
-from airtcp.present.answer import first_lines
+from airtcp.present.answered import advised, answered
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
@@ -59,11 +59,7 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
     if not isinstance(result, Prediction):
         if result.simulation.stopped == "interrupted":
             parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
-        parts += [
-            "<ul class='answer note'>",
-            *(f"<li>{escape(line)}</li>" for line in first_lines(result)),
-            "</ul>",
-        ]
+        parts += answered(result)
         parts += [
             f"<p class='note'>Take care: {escape(sentence)}.</p>" for sentence in cautions(result)
         ]
@@ -75,8 +71,10 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
                 "<h2 id='groups'>Groups</h2>",
                 table(groups.head, groups.rows, numbers=numbers),
             ]
-    parts += _tables(result)
-    parts += _assumptions(result)
+    if isinstance(result, Comparison) and result.advice is not None:
+        parts += advised(result.advice)
+    if not isinstance(result, Comparison):
+        parts += [*_tables(result), *_assumptions(result)]
     if figures:
         parts.append("<h2 id='pictures'>Pictures</h2>")
     for name, figure in figures.items():
@@ -85,6 +83,8 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
             f"<figure id='{name}'>{drawing.inline_svg(figure, name, caption)}"
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
+    if isinstance(result, Comparison):
+        parts += [*_tables(result), *_assumptions(result)]
     if not isinstance(result, Prediction):
         parts += ["<h2 id='sense'>Does it make sense?</h2>", definitions(sanity(result))]
         lines = summary.simulation_lines(result.simulation)
@@ -96,15 +96,13 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
 
 def _contents(result: Comparison | SimulationResult) -> str:
     """Links to the parts of the page."""
-    names = {
-        "groups": "Groups",
-        "models": "Models",
-        "pictures": "Pictures",
-        "sense": "Sense",
-        "scenario": "Scenario",
-    }
+    names = {"groups": "Groups"}
     if isinstance(result, SimulationResult):
-        names["models"] = "Metrics"
+        names |= {"models": "Metrics", "pictures": "Pictures"}
+    else:
+        wrong = {} if result.advice is None else {"wrong": "What is wrong"}
+        names |= wrong | {"pictures": "Pictures", "models": "Models"}
+    names |= {"sense": "Sense", "scenario": "Scenario"}
     links = (f"<a href='#{anchor}'>{name}</a>" for anchor, name in names.items())
     return f"<nav>{' '.join(links)}</nav>"
 

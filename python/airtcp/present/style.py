@@ -35,6 +35,11 @@ li { margin: .25rem 0; }
 }
 .warning { border-color: var(--vermilion); font-weight: 600; }
 .answer { list-style: none; font-size: 1.05rem; }
+h3 { font-size: 1rem; margin: 1.25rem 0 .4rem; }
+.state { font-size: 1.15rem; font-weight: 600; }
+.state.holds { border-color: var(--green); }
+.state.fails { border-color: var(--vermilion); }
+.state.unknown { border-color: var(--orange); }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 1.25rem 0 0; }
 a { color: var(--blue); }
 .scroll { overflow-x: auto; }

@@ -1,0 +1,60 @@
+"""The answer of a report in HTML: verdict, targets, problems and what was tried against them.
+
+Knows the order in which a reader asks, and tags. Judges and tries nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from airtcp.present import verdict as words
+from airtcp.present.advice import effect_line, equipment, headline, others, settings
+from airtcp.present.answer import experience, first_lines
+from airtcp.present.markup import table
+from airtcp.results import Comparison, SimulationResult
+from airtcp.results.advice import Advice, Advised
+
+
+def answered(result: Comparison | SimulationResult) -> list[str]:
+    """The first lines of a report: the verdict if there is one, and a row for each target."""
+    verdict = result.verdict if isinstance(result, Comparison) else None
+    judged = isinstance(result, Comparison) and result.advice is not None
+    lines = experience(result) if judged else first_lines(result)
+    parts = []
+    if verdict is not None:
+        step = words.next_step(verdict, result.simulation)
+        told = [line for line in (words.basis(verdict), step) if line is not None]
+        lines = [*told, *words.growth_lines(verdict), *lines]
+        shown = escape(words.headline(verdict))
+        parts.append(f"<p class='state {verdict.state} note'>{shown}</p>")
+    parts += ["<ul class='answer note'>", *(f"<li>{escape(line)}</li>" for line in lines), "</ul>"]
+    if verdict is not None and len(verdict.targets) > 1:
+        parts += ["<h2 id='targets'>Targets</h2>", table(words.HEAD, words.rows(verdict), {1, 2})]
+    return parts
+
+
+def advised(advice: Advice) -> list[str]:
+    """The problems, what was tried against each, and how to do what helps best."""
+    parts = ["<h2 id='wrong'>What is wrong, and what was tried</h2>"]
+    if not advice.problems:
+        return [*parts, "<p>Nothing stands out as wrong.</p>"]
+    for one in advice.problems:
+        parts += _problem(one)
+    best = advice.best
+    if best is not None:
+        lines = "\n".join([settings(best.set), *equipment(best)])
+        parts += [f"<h3>Try it: {escape(best.title)}</h3>", f"<pre>{escape(lines)}</pre>"]
+    return parts
+
+
+def _problem(one: Advised) -> Iterator[str]:
+    yield f"<h3>{escape(headline(one))}</h3>"
+    if not one.remedies:
+        yield "<p class='muted'>Nothing was tried against it.</p>"
+        return
+    yield "<ul>"
+    for trial in one.remedies:
+        more = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in others(trial))
+        yield f"<li>{escape(effect_line(one, trial))}{more}</li>"
+    yield "</ul>"
