@@ -8,10 +8,11 @@ import airtcp
 import pytest
 from airtcp.advice.problems import PROBLEMS, findings
 from airtcp.advice.thresholds import THRESHOLDS
+from airtcp.advice.trials import starves
 from airtcp.cli.commands import app
 from airtcp.present import advice as words
 from airtcp.remedies import catalogue
-from airtcp.results.advice import Advice, Trial
+from airtcp.results.advice import Advice, Effect, Goal, Trial
 from typer.testing import CliRunner, Result
 
 
@@ -205,6 +206,17 @@ def test_trials_cost_as_much_as_the_run_or_as_little_as_a_floor(
     assert refused.unfit is not None
     assert "would cost more than the run did" in refused.unfit["large-window"]
     assert airtcp.advise(result, most=None).problems[0].remedies
+
+
+def test_equal_shares_of_next_to_nothing_are_no_help() -> None:
+    goal = Goal("jain_index", "sender", "upload")
+    nothing = Effect("flow_goodput_bps", "sender", "upload", 423e3, 6e3)
+    less = Effect("flow_goodput_bps", "sender", "upload", 423e3, 300e3)
+    others = Effect("flow_goodput_bps", "nas", "upload", 751e3, 1e3)
+
+    assert starves(goal, [others, nothing])
+    assert not starves(goal, [others, less])
+    assert not starves(Goal("path_rtt_s", "sender", "upload"), [nothing])
 
 
 def test_the_same_trials_on_any_number_of_threads() -> None:

@@ -21,7 +21,7 @@ from airtcp.advice.reading import Reading, Simulated
 from airtcp.metrics import METRICS
 from airtcp.remedies import Changed, Remedy, as_written, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
-from airtcp.results.advice import Advice, Advised, Finding, Goal, Outcome, Trial
+from airtcp.results.advice import Advice, Advised, Effect, Finding, Goal, Outcome, Trial
 from airtcp.run.points import Points
 from airtcp.stats import Interval, student_interval
 
@@ -230,7 +230,9 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         where=one.remedy.where,
         research=one.remedy.research,
         set=as_written(scenario, base, one.changed.changes),
-        outcome=_outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
+        outcome="harms"
+        if starves(goal, loses)
+        else _outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
         before=student_interval([a for a, _ in known], level),
         after=student_interval([b for _, b in known], level),
         difference=difference,
@@ -239,6 +241,14 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         left=tuple(dict.fromkeys(other.problem for other in left)),
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
+    )
+
+
+def starves(goal: Goal, loses: Sequence[Effect]) -> bool:
+    """Tell whether equal shares are bought with half of what they are shares of."""
+    own = (goal.group, goal.part, "flow_goodput_bps")
+    return goal.metric == "jain_index" and any(
+        (one.group, one.part, one.metric) == own and one.after < one.before / 2.0 for one in loses
     )
 
 
