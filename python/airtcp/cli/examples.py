@@ -78,7 +78,11 @@ def _list(known: list[Example], *, json: bool) -> None:
         )
         return
     width = max(len(item.name) for item in known)
+    before = known[0].is_of_today
     for item in known:
+        if item.is_of_today != before:
+            print("\nOn 802.11b and g, as in the papers:")
+        before = item.is_of_today
         print(f"{item.name:{width}}  {item.description}")
     print("\nairtcp example NAME writes one to the current directory.")
 

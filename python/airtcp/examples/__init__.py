@@ -29,12 +29,20 @@ _FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A scenario file of the package: its name, what it shows, the files that it needs."""
+    """A scenario file of the package: its name, what it shows, the files that it needs.
+
+    `is_of_today` tells networks of today from those of the papers, on 802.11b and g.
+    """
 
     name: str
     title: str
     description: str
     files: list[str]
+
+    @property
+    def is_of_today(self) -> bool:
+        """Tell whether it is a network of today."""
+        return self.name in _FIRST
 
 
 def examples() -> list[Example]:

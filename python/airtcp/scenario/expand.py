@@ -209,8 +209,8 @@ def _radio(
     told = f"place {place.name}, {place.signal_dbm} dBm"
     if amendment is not None and (width := _width_mhz(phy, group)):
         mcs = mcs_at(place.signal_dbm, width, amendment.highest_mcs)
-        streams = group.get("spatial_streams", phy.get("spatial_streams", 1))
-        while (width, streams, mcs) in amendment.missing:
+        has = group.get("spatial_streams", phy.get("spatial_streams", 1))
+        while (width, has, mcs) in amendment.missing:
             mcs -= 1
         _fill(expanded, here, group, "mcs", mcs, f"{told} in {width} MHz")
     elif (standard := str(phy.get("standard")).lower()) in BY_RATE_DBM:
