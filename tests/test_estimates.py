@@ -271,3 +271,12 @@ def test_what_is_known_well_takes_hardly_any_of_a_gap() -> None:
     calls = improved_groups(simulation.runs, result.scenario, 0.95)["phone"]["download"]
     known = calls["goodput_bps"]
     assert known.interval.mean == pytest.approx(known.plain.mean, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", [4, 13])
+def test_an_interval_of_goodput_is_no_wider_than_the_plain_one(seed: int) -> None:
+    # Coefficients that three short replications give are noise: 3.3 and 1.7 times as wide.
+    result = simulate(web(replications=3, duration=20).with_run(seed=seed))
+    one = of(result, "goodput_bps")
+    assert one.estimator == "controls"
+    assert one.interval.half_width == pytest.approx(one.plain.half_width)

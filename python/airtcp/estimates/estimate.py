@@ -201,6 +201,8 @@ class Estimates:
             interval = skewed_interval(values, self._confidence, told.plain.half_width)
         else:
             interval = student_interval(values.tolist(), self._confidence)
+        if told.metric in _GOES_ON:
+            interval = _no_wider(interval, told.plain.half_width)
         return replace(
             told,
             interval=interval,
@@ -272,6 +274,19 @@ class Estimates:
         sums[_ACTIVE] = traffic.users(traffic.recurrent) * traffic.measured_s - thought_s * rates
         sums[_DELIVERED] = self._begun.whole[_DELIVERED]
         return np.asarray(sums)
+
+
+def _no_wider(interval: Interval, most: float | None) -> Interval:
+    """Give an interval this half width at most, if there is one.
+
+    Noise of coefficients from few replications alone makes that of a goodput wider. Percentiles
+    need theirs: with it taken away they hold the truth in 86 to 90 of 100, by the blocks of
+    `validation/intervals`.
+    """
+    mean, wide = interval.mean, interval.half_width
+    if mean is None or wide is None or most is None or wide <= most:
+        return interval
+    return Interval(mean, mean - most, mean + most, interval.n)
 
 
 def _as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
