@@ -95,6 +95,14 @@ def test_the_verdict_is_told_with_its_interval_and_by_how_much(
     assert words.headline(verdict(*targets)) == says
 
 
+def test_the_number_of_others_that_fail_is_told() -> None:
+    slow = judged("goodput > 2 Mb/s", "fails", 1.9e6, 1.8e6, 1.95e6)
+    also = judged("jain_index > 0.9", "fails", 0.8, 0.7, 0.85)
+
+    assert words.headline(verdict(LATE, slow)).endswith("3.2 times too much (1 more fails).")
+    assert words.headline(verdict(LATE, slow, also)).endswith("(2 more fail).")
+
+
 def test_targets_that_fail_come_first_and_those_with_most_room_last() -> None:
     shown = words.rows(verdict(WELL, OPEN, LATE))
 

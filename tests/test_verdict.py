@@ -9,7 +9,7 @@ import airtcp
 import pytest
 from airtcp.advice.profiles import EXPECTED, expected
 from airtcp.advice.thresholds import THRESHOLDS
-from airtcp.advice.verdicts import broken, joint_level, state_of
+from airtcp.advice.verdicts import joint_level, state_of
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
 from airtcp.results.verdict import Judged, Target, Verdict
@@ -86,8 +86,6 @@ def test_one_target_that_fails_fails_all_and_the_nearest_decides() -> None:
     assert found(good, near) == ("holds", near)
     assert found(good, open_) == ("unknown", open_)
     assert found(good, open_, bad) == ("fails", bad)
-    assert broken([good, open_], [bad, good, open_]) == [bad.target]
-    assert broken([bad], [bad]) == []
 
 
 def test_intervals_of_many_targets_are_wider_so_that_all_are_right_together() -> None:

@@ -7,7 +7,6 @@ Knows targets, those of a scenario's file or of its profiles of traffic, and mea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -92,9 +91,3 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
         level = measured.confidence
         interval = estimate(measured.runs, scenario, condition.metric, confidence=level).interval
     return Judged(target, interval, state_of(condition, interval))
-
-
-def broken(before: Sequence[Judged], after: Sequence[Judged]) -> list[Target]:
-    """Return the targets that fail after a change and did not before."""
-    failed = {one.target for one in before if one.state == "fails"}
-    return [one.target for one in after if one.state == "fails" and one.target not in failed]

@@ -45,7 +45,7 @@ def headline(verdict: Verdict) -> str:
     if verdict.state == "holds":
         which = "" if count == 1 else f"all {count} targets do; nearest to its bound, "
         return f"Holds: {which}{told}: {_by(nearest)}."
-    more = f" ({count - 1} more do not hold)" if count > 1 else ""
+    more = f" ({count - 1} more {'fails' if count == 2 else 'fail'})" if count > 1 else ""
     if verdict.state == "fails":
         return f"Fails: {told}: {_by(nearest)}{more}."
     return f"Cannot tell yet: {told}."
