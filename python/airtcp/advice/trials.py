@@ -296,8 +296,8 @@ def _unlike(goal: Goal, after: Sequence[float], before: Sequence[float], level: 
     return Interval(gain, gain - half, gain + half, len(after))
 
 
-def _rank(trial: Trial) -> tuple[int, bool, float]:
-    """Order trials: those that help first, the larger gain first, research last among equals."""
+def _rank(trial: Trial) -> tuple[bool, int, float]:
+    """Order trials: ideas that no equipment has last, those that help first, the larger gain."""
     order: Mapping[Outcome, int] = {
         "helps": 0,
         "cannot tell": 1,
@@ -309,4 +309,4 @@ def _rank(trial: Trial) -> tuple[int, bool, float]:
     gain = 0.0
     if before and after:
         gain = abs(math.log(after / before))
-    return order[trial.outcome], trial.research, -gain
+    return trial.research, order[trial.outcome], -gain
