@@ -170,23 +170,19 @@ impl Contention {
     /// with the lowest number is first.
     #[inline]
     pub fn begin(&mut self) -> Access {
+        self.internal_collisions.clear();
         match self.begin_alone::<false>() {
             Some(id) => Access::Alone(id),
             None => self.begin_together(),
         }
     }
 
-    /// Does as [`Self::begin`] if one is alone on the air; if not, [`Self::begin_together`] goes on. In a
-    /// `PLAIN` cell nobody sends in bursts.
+    /// Does as [`Self::begin`] if one is alone on the air; if not, [`Self::begin_together`] goes on. The list of
+    /// internal collisions is out of date where one is alone. In a `PLAIN` cell nobody sends in bursts.
     #[inline(always)]
     pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
-        self.together.clear();
-        self.internal_collisions.clear();
         let listener = self.listeners.next::<PLAIN>();
-        let alone =
-            listener.begin::<PLAIN>(&self.settings, &mut self.contenders, &mut self.together);
-        self.contenders[alone? as usize].begin();
-        alone
+        listener.begin::<PLAIN>(&self.settings, &mut self.contenders, &mut self.together)
     }
 
     /// Makes the medium busy for `class` from `now` on: it senses a transmission of another class.
@@ -222,6 +218,7 @@ impl Contention {
     pub(crate) fn begin_together(&mut self) -> Access {
         debug_assert!(!self.together.is_empty());
         self.together.sort_unstable();
+        self.internal_collisions.clear();
         if self.has_shared_stations {
             self.find_internal_collisions();
         }

@@ -54,8 +54,8 @@ impl Listener {
         }
     }
 
-    /// Begins the next access. Returns the contender that is alone, if one is; several are added to
-    /// `together`. In a `PLAIN` cell nobody sends in bursts.
+    /// Begins the next access, and puts the contender on the air that is alone, and returns it, if one is; if not,
+    /// `together` has all of them then. In a `PLAIN` cell nobody sends in bursts.
     #[inline(always)]
     pub(super) fn begin<const PLAIN: bool>(
         &mut self,
@@ -68,19 +68,25 @@ impl Listener {
         self.busy = true;
         self.next_access = Time::NEVER;
         self.busy_periods += 1;
-        if !self.strays.is_empty() || !PLAIN && self.bursts.is_some() {
-            return self.freeze(now, settings, contenders, together);
+        together.clear();
+        if self.strays.is_empty() && (PLAIN || self.bursts.is_none()) {
+            if let Some(group) = self.groups.only() {
+                // Nearly always under the DCF: the next access is that of the only group.
+                let alone = group.begin(settings.boundary_slots, contenders, together)?;
+                contenders[alone as usize].begin();
+                return Some(alone);
+            }
+            let alone = self.freeze_groups(now, settings, contenders, together)?;
+            if together.is_empty() {
+                contenders[alone as usize].begin();
+                return Some(alone);
+            }
+            together.push(alone);
+            return None;
         }
-        if let Some(group) = self.groups.only() {
-            // Nearly always under the DCF: the next access is that of the only group.
-            return group.begin(settings.boundary_slots, contenders, together);
-        }
-        let alone = self.freeze_groups(now, settings, contenders, together);
-        if together.is_empty() {
-            return alone;
-        }
-        together.extend(alone);
-        None
+        let alone = self.freeze(now, settings, contenders, together)?;
+        contenders[alone as usize].begin();
+        Some(alone)
     }
 
     /// Counts the slots that have passed in all groups when the medium becomes busy at `now`. Returns a

@@ -64,7 +64,8 @@ impl<P> Originator<P> {
     #[inline]
     pub(super) fn release(&mut self) {
         self.done += 1;
-        self.psdu = None;
+        // As it has one frame, nobody has to ask for memory to be freed.
+        std::mem::forget(self.psdu.take());
     }
 
     /// Takes a frame from its queue, which has got at the medium at `now`, unless one is held already.
