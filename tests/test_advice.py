@@ -11,7 +11,7 @@ from airtcp.advice.thresholds import THRESHOLDS
 from airtcp.advice.trials import starves
 from airtcp.cli.commands import app
 from airtcp.present import advice as words
-from airtcp.remedies import catalogue
+from airtcp.remedies import Changed, catalogue, changed, named
 from airtcp.results.advice import Advice, Effect, Goal, Trial
 from typer.testing import CliRunner, Result
 
@@ -119,6 +119,30 @@ def test_the_first_problem_is_the_planted_one(cause: str) -> None:
 
 def test_a_healthy_network_has_no_problem() -> None:
     assert problems_of(network()) == []
+
+
+def test_a_written_target_stands_in_place_of_the_usual_threshold() -> None:
+    """What is wanted decides whether something is wrong: no "Fails" beside "nothing is wrong"."""
+    slow = PLANTED["ap-queue"]
+    measured = airtcp.simulate(airtcp.load(slow)).simulation.groups["phone"]["download"]
+    delay = measured["packet_delay_p95_s"].mean
+    assert delay is not None
+
+    def found(factor: float) -> list[str]:
+        target = {"phone/download p95 packet_delay": f"< {1e3 * factor * delay:.3f} ms"}
+        return problems_of(slow | {"targets": target})
+
+    assert THRESHOLDS["call delay"].value < delay
+    assert "ap-queue" in found(0.5)
+    assert "ap-queue" not in found(2.0)
+
+
+def test_a_remedy_for_calls_is_asked_of_flows_that_have_a_profile() -> None:
+    laptop = {"profile": "office-laptop", "count": 2, "traffic": ["web", "call"]}
+    scenario = airtcp.load({"phy": {"standard": "802.11ax"}, "stations": [laptop]})
+    remedy = next(one for one in catalogue() if one.name == "no-video")
+
+    assert isinstance(changed(named(scenario), remedy), Changed)
 
 
 def test_every_remedy_of_a_problem_is_in_the_catalogue() -> None:

@@ -36,16 +36,27 @@ def felt(scope: Scope) -> Goal:
 
 
 def suffers(reading: Reading, scope: Scope) -> str:
-    """Tell losses and delays of the datagrams of a scope; "" if nothing."""
+    """Tell losses and delays of the datagrams of a scope; "" if nothing.
+
+    A written target on a metric stands in place of the threshold.
+    """
     if not scope.live:
         return ""
     delay, lost = scope.mean("packet_delay_p95_s"), scope.mean("packet_loss")
     told = []
-    if delay is not None and delay - reading.base_delay_s(scope) > of("call delay"):
+    if delay is not None and _is_beyond(
+        reading, scope, "packet_delay", delay - reading.base_delay_s(scope), "call delay"
+    ):
         told.append(f"take up to {quantity(delay, 's', 2)} (95th percentile)")
-    if lost is not None and lost > of("call loss"):
+    if lost is not None and _is_beyond(reading, scope, "packet_loss", lost, "call loss"):
         told.append(f"lose {percent(lost)} of their packets")
     return f"{scope} {' and '.join(told)}" if told else ""
+
+
+def _is_beyond(reading: Reading, scope: Scope, metric: str, value: float, threshold: str) -> bool:
+    """Tell whether a written target on a metric is missed, or without one the threshold passed."""
+    wanted = reading.targets(scope, metric)
+    return any(map(scope.misses, wanted)) if wanted else value > of(threshold)
 
 
 def suffering(reading: Reading) -> list[Scope]:
@@ -65,16 +76,19 @@ def waits(reading: Reading, scope: Scope) -> str:
 def complaint(reading: Reading, scope: Scope) -> str:
     """Tell the complaint that users of a scope have; "" if they have none."""
     told = suffers(reading, scope) or waits(reading, scope)
-    if told or not slow_pages(scope):
+    if told or not slow_pages(reading, scope):
         return told
     time = scope.mean("page_time_p90_s") or scope.mean("transfer_time_p90_s")
     return f"one in ten transfers of {scope} takes more than {quantity(time, 's', 2)}"
 
 
-def slow_pages(scope: Scope) -> bool:
+def slow_pages(reading: Reading, scope: Scope) -> bool:
     """Tell whether people of a scope wait too long for one page or transfer in ten."""
-    time = scope.mean("page_time_p90_s") or scope.mean("transfer_time_p90_s")
-    return scope.waits_for_pages and time is not None and time > of("page time")
+    metric = "transfer_time" if scope.mean("page_time_p90_s") is None else "page_time"
+    time = scope.mean(f"{metric}_p90_s")
+    if not scope.waits_for_pages or time is None:
+        return False
+    return _is_beyond(reading, scope, metric, time, "page time")
 
 
 def wanting(reading: Reading) -> list[Scope]:

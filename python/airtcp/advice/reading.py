@@ -15,6 +15,7 @@ from airtcp.advice.thresholds import of
 from airtcp.results import Comparison, SimulationResult
 
 if TYPE_CHECKING:
+    from airtcp.conditions import Condition
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow, Link
     from airtcp.stats import Interval
@@ -48,6 +49,11 @@ class Scope:
         """Return the mean of a metric; None where there is none."""
         interval = self.measured.get(metric)
         return None if interval is None else interval.mean
+
+    def misses(self, target: Condition) -> bool:
+        """Tell whether the mean of the target's metric lies on the wrong side of its bound."""
+        value = self.mean(target.metric)
+        return value is not None and (value > target.bound) is not target.above
 
     @property
     def endless(self) -> bool:
@@ -106,6 +112,16 @@ class Reading:
         """Return the mean of a metric of everything."""
         interval = self.simulation.metrics.get(metric)
         return None if interval is None else interval.mean
+
+    def targets(self, scope: Scope, *metrics: str) -> list[Condition]:
+        """Return the written targets of a scope on metrics whose names begin with one of these."""
+        return [
+            target
+            for target in self.scenario.targets
+            if target.group in (None, scope.group)
+            and target.part in ("all", scope.part)
+            and target.metric.startswith(metrics)
+        ]
 
     @property
     def air_is_full(self) -> bool:

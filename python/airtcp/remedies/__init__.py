@@ -180,8 +180,13 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         if not names:
             raise CannotBeAppliedError("there are no links with names")
     elif table == "flows" and rest.startswith("application."):
-        kinds = {entry["name"]: entry["application"]["kind"] for entry in scenario.written["flows"]}
-        names = [name for name, kind in kinds.items() if kind == "call"]
+        entries = {entry["name"]: entry["application"] for entry in scenario.written["flows"]}
+        # An application is written with its kind, or with a profile that has one.
+        names = [
+            name
+            for name, application in entries.items()
+            if application.get("kind", application.get("profile")) == "call"
+        ]
         if not names:
             raise CannotBeAppliedError("there are no calls")
     elif table == "flows":
