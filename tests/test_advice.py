@@ -122,7 +122,7 @@ def test_a_healthy_network_has_no_problem() -> None:
 
 
 def test_a_written_target_stands_in_place_of_the_usual_threshold() -> None:
-    """What is wanted decides whether something is wrong: no "Fails" beside "nothing is wrong"."""
+    """A target decides whether something is wrong: no "Fails" beside "nothing is wrong"."""
     slow = PLANTED["ap-queue"]
     measured = airtcp.simulate(airtcp.load(slow)).simulation.groups["phone"]["download"]
     delay = measured["packet_delay_p95_s"].mean

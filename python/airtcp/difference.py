@@ -54,7 +54,7 @@ def diff(
 
     >>> crowd = cafe.vary({"stations.laptop.count": 10})
     >>> airtcp.diff(cafe, crowd, replications=5).ranked()[0].metric
-    'ap_queue_packets'
+    'flow_goodput_bps'
     """
 
     def part(begin: float) -> Callable[[float], None] | None:

@@ -106,7 +106,7 @@ def test_dots_are_rows(results: Results) -> None:
     ("how", "said"),
     [
         ({"y": "goodput_bps"}, "--x is missing"),
-        ({"x": "stations", "y": "goodput"}, "goodput is no column; allowed: queue, stations"),
+        ({"x": "stations", "y": "badput"}, "badput is no column; allowed: queue, stations"),
         ({"x": "stations", "y": "transfer_time_s"}, "has no numbers to draw"),
         ({"x": "stations", "y": "goodput_bps", "kind": "heat"}, "needs --by"),
     ],
