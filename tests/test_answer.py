@@ -87,3 +87,12 @@ def test_who_asks_for_little_does_not_starve_the_other_direction() -> None:
     assert "goodput of endless flows" not in " ".join(modest)
     assert "uneven shares" not in " ".join(modest)
     assert "uploads take 9" in " ".join(greedy)
+
+
+def test_an_echo_is_called_no_page() -> None:
+    probe = {"profile": "office-laptop", "name": "probe", "count": 1, "traffic": ["ping"]}
+    scenario = {"phy": {"standard": "802.11ax"}, "stations": [probe], "run": RUN}
+
+    told = first_lines(airtcp.simulate(airtcp.load(scenario)))
+
+    assert any(line.startswith("A typical ping takes") for line in told)

@@ -10,6 +10,7 @@ import pytest
 from airtcp import distributions, load, simulate
 from airtcp.estimates import Estimate, estimate, improved_groups, laws
 from airtcp.estimates.regression import adjusted
+from airtcp.examples import directory
 from airtcp.results import SimulationResult
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
@@ -280,3 +281,15 @@ def test_an_interval_of_goodput_is_no_wider_than_the_plain_one(seed: int) -> Non
     one = of(result, "goodput_bps")
     assert one.estimator == "controls"
     assert one.interval.half_width == pytest.approx(one.plain.half_width)
+
+
+def test_a_bound_is_not_below_zero() -> None:
+    """Of one far laptop few pages end: an interval that reaches below zero tells no bound."""
+    office = load(directory() / "office-wifi6.toml")
+    short = {"stations.desk.count": 30, "run.duration": "30 s", "run.replications": 4}
+
+    groups = simulate(office.vary(short)).simulation.groups
+
+    bounds = [one.low for one in groups["far"]["all"].values() if one.mean is None]
+    assert bounds
+    assert all(low is None or low >= 0.0 for low in bounds)

@@ -152,8 +152,7 @@ class Estimates:
             improved = told if values is None else self._improved(told, "controls", values)
             if self.judgement.steadiness.state != "unsteady":
                 return improved
-            at_least = max(improved.interval.low or 0.0, 0.0)
-            return _declined(improved, self.judgement.steadiness, at_least)
+            return _declined(improved, self.judgement.steadiness, improved.interval.low or 0.0)
         return self._of_sums(told)
 
     @cached_property
@@ -299,7 +298,11 @@ def _as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
 
 
 def _declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
-    """Say what is known of a metric whose runs are too short: that it is no less than so much."""
+    """Say what is known of a metric whose runs are too short: that it is no less than so much.
+
+    An interval may reach below zero; what is known does not.
+    """
+    at_least = None if at_least is None else max(at_least, 0.0)
     return replace(
         improved,
         interval=Interval(None, at_least, None, improved.interval.n),

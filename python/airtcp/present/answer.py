@@ -98,8 +98,13 @@ def _times(result: Simulated) -> str | None:
             else (f", one in twenty takes more than {quantity(delay.mean, 's', 3)}")
         )
         return f"Of the datagrams {percent(loss.mean)} are lost{late}{_calls(result.simulation)}."
-    web = any(flow.application.kind == "web" for flow in result.scenario.flows)
-    what = "page" if base == "page_time" or web else "transfer"
+    purposes = result.scenario.purposes
+    web = {
+        purposes.get(flow.name, "web")
+        for flow in result.scenario.flows
+        if flow.application.kind == "web"
+    }
+    what = "page" if has_pages or web - {"ping"} else "ping" if web else "transfer"
     words = (
         f"A typical {what} takes {quantity(typical, 's', 3)}, one in ten more than "
         f"{quantity(bad, 's', 3)}"
