@@ -6,6 +6,7 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.advice.effects import newly_unhappy
 from airtcp.advice.problems import PROBLEMS, findings
 from airtcp.advice.thresholds import THRESHOLDS
 from airtcp.advice.trials import starves
@@ -135,6 +136,18 @@ def test_a_written_target_stands_in_place_of_the_usual_threshold() -> None:
     assert THRESHOLDS["call delay"].value < delay
     assert "ap-queue" in found(0.5)
     assert "ap-queue" not in found(2.0)
+
+
+def test_a_change_that_breaks_a_target_costs_others() -> None:
+    targets = {"desk flow_goodput": "> 40 Mb/s", "phone p95 packet_delay": "< 50 ms"}
+    before = airtcp.load(network(targets=targets))
+    slower = before.vary({"phy.mcs": 0})
+
+    held, broken = airtcp.simulate(before), airtcp.simulate(slower)
+
+    assert newly_unhappy(held, broken) == ["goodput per flow (desk)"]
+    assert newly_unhappy(broken, held) == []
+    assert newly_unhappy(held, held) == []
 
 
 def test_a_remedy_for_calls_is_asked_of_flows_that_have_a_profile() -> None:

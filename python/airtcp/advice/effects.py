@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from airtcp.advice.problems import unhappy
-from airtcp.advice.reading import Reading, Simulated
+from airtcp.advice.reading import Reading, Simulated, is_missed
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
 
 if TYPE_CHECKING:
+    from airtcp.conditions import Condition
     from airtcp.results import Provenance, Replication
     from airtcp.scenario import ResolvedScenario
 
@@ -70,8 +71,24 @@ def effects(
 
 
 def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
-    """Return the groups, with their direction, that are badly served after a change alone."""
-    return sorted(f"{group} {part}s" for group, part in unhappy(after) - unhappy(before))
+    """Return the groups, with their direction, that are badly served after a change alone.
+
+    Then the written targets that are missed after it alone, by means.
+    """
+    groups = sorted(f"{group} {part}s" for group, part in unhappy(after) - unhappy(before))
+    return groups + [
+        target.label
+        for target in before.scenario.targets
+        if _is_missed(after, target) and not _is_missed(before, target)
+    ]
+
+
+def _is_missed(result: Simulated, target: Condition) -> bool:
+    """Tell whether the mean of a target's metric lies on the wrong side of its bound."""
+    measured = result.simulation.metrics
+    if target.group is not None:
+        measured = result.simulation.groups[target.group][target.part]
+    return is_missed(measured, target)
 
 
 def _effects(

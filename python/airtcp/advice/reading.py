@@ -6,7 +6,7 @@ what is too much of any of them (`problems`), nor what helps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -27,6 +27,13 @@ _THINNED: Final = 4
 
 #: The access categories, the one that waits longest first.
 ORDER: Final = ("AC_BK", "AC_BE", "AC_VI", "AC_VO")
+
+
+def is_missed(measured: Mapping[str, Interval], target: Condition) -> bool:
+    """Tell whether the mean of a target's metric, if there is one, is beyond its bound."""
+    interval = measured.get(target.metric)
+    value = None if interval is None else interval.mean
+    return value is not None and (value > target.bound) is not target.above
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,7 @@ class Scope:
 
     def misses(self, target: Condition) -> bool:
         """Tell whether the mean of the target's metric lies on the wrong side of its bound."""
-        value = self.mean(target.metric)
-        return value is not None and (value > target.bound) is not target.above
+        return is_missed(self.measured, target)
 
     @property
     def endless(self) -> bool:
