@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,7 +286,7 @@ def test_an_interval_of_goodput_is_no_wider_than_the_plain_one(seed: int) -> Non
 
 def test_a_bound_is_not_below_zero() -> None:
     """Of one far laptop few pages end: an interval that reaches below zero tells no bound."""
-    office = load(directory() / "office-wifi6.toml")
+    office = load(Path(str(directory() / "office-wifi6.toml")))
     short = {"stations.desk.count": 30, "run.duration": "30 s", "run.replications": 4}
 
     groups = simulate(office.vary(short)).simulation.groups

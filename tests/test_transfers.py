@@ -131,7 +131,7 @@ def png(figure: Any) -> bytes:
 
 def test_results_are_plotted(result: SimulationResult, compared: Comparison) -> None:
     assert png(result.plot()).startswith(b"\x89PNG")
-    names = [compared.plot(name).get_axes()[0].get_xlabel() for name in ("airtime", "stations")]
+    names = [compared.plot(name).get_axes()[0].get_xlabel() for name in ("airtime", "goodput")]
     assert len(set(names)) == 2
     with pytest.raises(QuestionError, match="no picture 'windows' of this result; allowed: transf"):
         compared.plot("windows")

@@ -268,9 +268,8 @@ def near_one(load: float) -> Iterator[str]:
     """Say what becomes of times at a load near 1."""
     if load >= _NEAR:
         yield (
-            f"a load well below 1; here it is {load:.3g}, where 1 % more of it makes times "
-            f"{load / (1.0 - load):.2g} % longer: they are off by that many times what the "
-            f"capacity is off; {wording.UNKNOWN}"
+            f"a load well below 1; here it is {load:.3g}: what the capacity is wrong by counts "
+            f"{load / (1.0 - load):.2g}-fold in times; {wording.UNKNOWN}"
         )
 
 
