@@ -142,7 +142,7 @@ impl<E> PartialOrd for Entry<E> {
         Some(self.cmp(other))
     }
 
-    // What the heap asks, in two instructions.
+    // Compares as the heap asks, in two instructions.
     fn le(&self, other: &Self) -> bool {
         self.key <= other.key
     }

@@ -28,7 +28,7 @@ pub fn check(
             variables.insert(name, number);
             continue;
         };
-        // What follows the comma is the message.
+        // The message follows the comma.
         let condition = condition.split(',').next().unwrap_or_default().trim();
         for part in condition.split(" and ") {
             check_comparison(part.trim(), &known)?;

@@ -1,6 +1,7 @@
 //! The compiled module `airtcp._core`: conversions between Python and the simulators, no logic.
 
 mod flow;
+mod plugin;
 #[cfg(target_os = "linux")]
 mod testbed;
 mod trace;
@@ -78,6 +79,11 @@ impl PyRunControl {
 }
 
 impl PyRunControl {
+    /// Evaluates a run of this control in this thread.
+    fn watched<T>(&self, run: impl FnOnce() -> T) -> T {
+        plugin::watched(&self.control, &self.raised, run)
+    }
+
     /// Returns the exception for a run with this control that has no outcome.
     fn failed(&self, error: RunError) -> PyErr {
         let raised = self.raised.lock().expect("nobody panics with it").take();
@@ -143,7 +149,7 @@ impl PySimulation {
         let shared = Arc::clone(&control.control);
         let (json, times, books) = py
             .detach(|| {
-                let outcome = self.0.run(seed, replication, &shared)?;
+                let outcome = control.watched(|| self.0.run(seed, replication, &shared))?;
                 let (json, times) = written(&outcome);
                 Ok((json, times, outcome.books))
             })
@@ -170,7 +176,8 @@ impl PySimulation {
         let written = py
             .detach(|| {
                 let batches = Batches { most, least, work };
-                let mut outcomes = self.0.run_batches(seed, replication, &batches, &shared)?;
+                let mut outcomes =
+                    control.watched(|| self.0.run_batches(seed, replication, &batches, &shared))?;
                 for outcome in &mut outcomes {
                     outcome.flows.clear();
                     outcome.stations.clear();
@@ -201,7 +208,10 @@ impl PySimulation {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let shared = Arc::clone(&control.control);
         let row = py
-            .detach(|| self.0.run(seed, replication, &shared).map(|end| named(&end, &names)))
+            .detach(|| {
+                let end = control.watched(|| self.0.run(seed, replication, &shared))?;
+                Ok(named(&end, &names))
+            })
             .map_err(|error| control.failed(error))?;
         Ok(PyBytes::new(py, &row))
     }
@@ -238,8 +248,8 @@ impl PySimulation {
         let shared = Arc::clone(&control.control);
         let ((json, times), books, transfers, trace) = py
             .detach(|| {
-                let (outcome, trace) =
-                    self.0.run_recorded(seed, replication, recording, &shared)?;
+                let (outcome, trace) = control
+                    .watched(|| self.0.run_recorded(seed, replication, recording, &shared))?;
                 Ok((written(&outcome), outcome.books, outcome.transfers, trace))
             })
             .map_err(|error| control.failed(error))?;
@@ -281,6 +291,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyRunControl>()?;
     module.add_function(wrap_pyfunction!(airtime_ns, module)?)?;
     flow::register(module)?;
+    plugin::register(module)?;
     #[cfg(target_os = "linux")]
     testbed::register(module)?;
     module.add("SimulationFailed", module.py().get_type::<SimulationFailed>())?;

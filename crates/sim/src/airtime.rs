@@ -64,7 +64,7 @@ pub(crate) struct AirtimeAccount {
     clear_from: Time,
     /// A flag: something began before what came before it had ended.
     overlapped: bool,
-    /// A flag: there is an account of as long a time after this one. What ends after this time is told to both.
+    /// A flag: there is an account of as long a time after this one. A frame that ends after this time is told to both.
     goes_on: bool,
     /// That account, from the first time on that something reaches into it.
     after: Option<Box<Self>>,
@@ -145,6 +145,29 @@ impl AirtimeAccount {
             Cargo::TcpAck => parts.tcp_ack += data,
         }
         parts.control += control;
+    }
+
+    /// Counts an exchange for its scope alone: others may be on the air with it.
+    pub(crate) fn exchange_apart(
+        &mut self,
+        start: Time,
+        times: &FrameTimes,
+        scope: u32,
+        cargo: Cargo,
+        phy: &PhyConfig,
+    ) {
+        if let Some(after) = self.reached_by(start + times.total) {
+            after.exchange_apart(start, times, scope, cargo, phy);
+        }
+        let [rts, cts, data, ack] = times
+            .intervals(phy)
+            .map(|(begin, finish)| self.measured(start + begin, start + finish));
+        let parts = &mut self.exchanges[scope as usize];
+        match cargo {
+            Cargo::Data => parts.data += data,
+            Cargo::TcpAck => parts.tcp_ack += data,
+        }
+        parts.control += rts + cts + ack;
     }
 
     /// Counts an exchange that began before the time of this account.

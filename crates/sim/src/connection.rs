@@ -173,7 +173,7 @@ impl Connection {
     /// Takes note that payload of the station has left its queue and its MAC, and tells whether TCP waits
     /// for that to send more.
     pub(crate) fn leave_station(&mut self, bytes: u32) -> bool {
-        // What is left over of a connection that had this place before is not this one's.
+        // Bytes left over from an earlier connection in this place are not this one's.
         if !self.keeps_queue_small {
             return false;
         }

@@ -16,6 +16,7 @@ mod control;
 mod delays;
 mod e_model;
 pub mod live;
+mod medium;
 pub mod outcome;
 mod packet;
 mod pcap;
@@ -132,6 +133,11 @@ impl Simulation {
             replication = replication.traced(interval);
         }
         if let Some((out, snaplen)) = recording.capture {
+            if self.scenario.air.is_some() {
+                let reason =
+                    "captures of several cells, or where not all hear all, are not written";
+                return Err(RunError::CaptureFailed(reason.into()));
+            }
             replication = replication.captured(out, snaplen);
         }
         if recording.transfers {

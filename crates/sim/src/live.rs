@@ -165,16 +165,16 @@ impl<'a, P> Live<'a, P> {
 
     /// Returns the time of the next event, if no packet comes before; [`Self::end`] at the latest.
     pub fn next_deadline(&mut self) -> Time {
-        let Replication { world, cell, .. } = &mut self.replication;
+        let Replication { world, medium, .. } = &mut self.replication;
         world.stop_at(if self.is_measuring { self.end } else { self.measure_from });
-        world.next_time().min(cell.next_time())
+        world.next_time().min(medium.next_time())
     }
 
     /// Returns the counts so far.
     pub fn counts(&self) -> LiveCounts {
         let mut counts = self.replication.world.live_counts();
         for contender in 0..self.replication.world.contenders() {
-            let one = self.replication.cell.counters(contender);
+            let one = self.replication.medium.counters(contender);
             counts.successes += one.successes;
             counts.collisions += one.collisions;
         }
@@ -224,7 +224,7 @@ impl<'a, P> Live<'a, P> {
             self.payloads.resize_with(place + 1, || None);
         }
         self.payloads[place] = Some(payload);
-        self.replication.cell.frames_ready(now, &mut self.replication.world);
+        self.replication.medium.frames_ready(now, &mut self.replication.world);
         self.forget_lost();
     }
 
@@ -304,6 +304,6 @@ impl<'a, P> Live<'a, P> {
             return Err(RunError::Cancelled);
         }
         self.replication.world.wait_until(self.end);
-        self.replication.world.conclude(&self.replication.cell)
+        self.replication.world.conclude(&self.replication.medium)
     }
 }

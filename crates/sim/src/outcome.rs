@@ -25,6 +25,9 @@ pub struct Outcome {
     pub groups: Vec<GroupRecord>,
     /// One record per access category that has a queue, the one with the highest priority first.
     pub categories: Vec<CategoryRecord>,
+    /// One record per cell, where there are several or not all hear all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<CellRecord>,
     /// Share of the measured time with 0, 1, 2, ... transfers in progress.
     pub active_flows_distribution: Vec<f64>,
     /// Goodput in each of 100 equal intervals of the measured time.
@@ -250,6 +253,44 @@ pub struct GroupAirtime {
     pub tcp_ack: f64,
     /// RTS, CTS and MAC ACK.
     pub control: f64,
+}
+
+/// The record of one cell of several.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellRecord {
+    /// Payload that its flows have delivered in order.
+    pub goodput_bps: f64,
+    /// The measured time as its access point senses it.
+    pub airtime: CellAirtime,
+    /// Transmissions of its stations and its access point that ended.
+    pub attempts: u64,
+    /// Those that failed, by what overlapped them or kept their receivers from answering.
+    pub failures: CellFailures,
+    /// The other cells that its access point hears: their numbers, and the share of the measured time in which any of
+    /// their frames is on the air there.
+    pub waits_for: Vec<(u32, f64)>,
+}
+
+/// Shares of the measured time at an access point; they add up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CellAirtime {
+    /// Frames of its cell.
+    pub own: f64,
+    /// Frames of other cells alone.
+    pub heard: f64,
+    /// None that it hears.
+    pub idle: f64,
+}
+
+/// Counts of failed transmissions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CellFailures {
+    /// By a frame that began within the detection time of theirs, of a sender that they hear.
+    pub same_slot: u64,
+    /// By another frame of the cell.
+    pub hidden: u64,
+    /// By another frame of another cell.
+    pub neighbour: u64,
 }
 
 /// The record of the queues of one access category.

@@ -9,17 +9,18 @@
 use std::io::Write;
 
 use airtcp_kernel::{ByteSink, Duration, Time};
-use airtcp_wlan::Cell;
+use airtcp_wlan::{Cell, Field};
 
 use crate::Batches;
 use crate::control::{RunControl, RunError};
 use crate::live::LiveFlow;
+use crate::medium::Medium;
 use crate::outcome::Outcome;
 use crate::packet::Packet;
 use crate::pcap::Out;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
-use crate::world::{BLOCKS, World};
+use crate::world::{BLOCKS, OverField, World};
 
 /// The number of times that a long run reports how far it is, and looks whether it is cancelled.
 const STEPS: u64 = 100;
@@ -33,7 +34,7 @@ const STEPS_BETWEEN_LOOKS: u32 = 1 << 13;
 pub(crate) struct Replication<'a> {
     scenario: &'a Scenario,
     pub(crate) world: World<'a>,
-    pub(crate) cell: Cell<Packet>,
+    pub(crate) medium: Medium,
 }
 
 impl<'a> Replication<'a> {
@@ -49,9 +50,9 @@ impl<'a> Replication<'a> {
         replication: u64,
         of: impl Fn(LiveFlow) -> bool,
     ) -> Self {
-        let (mut world, cell) = World::new(scenario, seed, replication);
+        let (mut world, medium) = World::new(scenario, seed, replication);
         world.start_applications(of);
-        Self { scenario, world, cell }
+        Self { scenario, world, medium }
     }
 
     /// Makes it take a sample every `interval`.
@@ -79,7 +80,7 @@ impl<'a> Replication<'a> {
     ) -> Result<(Outcome, Option<Trace>), RunError> {
         self.run_all(control)?;
         let trace = self.world.take_trace();
-        Ok((self.world.conclude(&self.cell)?, trace))
+        Ok((self.world.conclude(&self.medium)?, trace))
     }
 
     /// Simulates the warm-up and then measured times, one after the other, and concludes each.
@@ -96,11 +97,11 @@ impl<'a> Replication<'a> {
         let mut work = 0;
         for batch in 0..batches.most {
             if batch > 0 {
-                self.world.measure_next(&mut self.cell);
+                self.world.measure_next(&mut self.medium);
             }
             let to = from + self.scenario.run.duration;
             self.run_until(to, from, to, control)?;
-            let outcome = self.world.conclude(&self.cell)?;
+            let outcome = self.world.conclude(&self.medium)?;
             work += 2 * outcome.counts.mac_attempts + 2 * outcome.counts.tcp_segments;
             let is_enough = work + outcome.counts.events >= batches.work;
             outcomes.push(outcome);
@@ -123,7 +124,7 @@ impl<'a> Replication<'a> {
 
     /// Ends the warm-up.
     pub(crate) fn start_measuring(&mut self) {
-        self.world.start_measuring(&mut self.cell);
+        self.world.start_measuring(&mut self.medium);
     }
 
     /// Simulates everything before `stop`, in steps that report progress.
@@ -169,22 +170,66 @@ impl<'a> Replication<'a> {
     /// Simulates everything before `stop`: the loop proper.
     pub(crate) fn play(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         self.world.stop_at(stop);
+        match &mut self.medium {
+            Medium::Cell(cell) => Self::play_cell(&mut self.world, cell, stop, control),
+            Medium::Field(field) => Self::play_field(&mut self.world, field, stop, control),
+        }
+    }
+
+    /// Does as [`Self::play`] over a field, whose steps are shorter than those of a cell.
+    fn play_field(
+        world: &mut World<'_>,
+        field: &mut Field<Packet>,
+        stop: Time,
+        control: &RunControl,
+    ) -> Result<(), RunError> {
         let mut countdown = STEPS_BETWEEN_LOOKS;
         loop {
-            let (world_at, cell_at) = (self.world.next_time(), self.cell.next_time());
+            let (world_at, field_at) = (world.next_time(), field.next_time());
+            if field_at < world_at {
+                world.wait_until(field_at);
+                field.advance(field_at, &mut OverField(world));
+            } else {
+                if world_at >= stop {
+                    return Ok(());
+                }
+                world.play_events(world_at);
+            }
+            field.frames_ready(world.now(), &mut OverField(world));
+            countdown -= 1;
+            if countdown == 0 {
+                world.check()?;
+                if control.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                countdown = STEPS_BETWEEN_LOOKS;
+            }
+        }
+    }
+
+    /// Does as [`Self::play`] over a cell.
+    fn play_cell(
+        world: &mut World<'_>,
+        cell: &mut Cell<Packet>,
+        stop: Time,
+        control: &RunControl,
+    ) -> Result<(), RunError> {
+        let mut countdown = STEPS_BETWEEN_LOOKS;
+        loop {
+            let (world_at, cell_at) = (world.next_time(), cell.next_time());
             if cell_at < world_at {
-                self.world.wait_until(cell_at);
-                self.cell.advance(cell_at, &mut self.world);
+                world.wait_until(cell_at);
+                cell.advance(cell_at, world);
             } else {
                 if world_at >= stop {
                     break;
                 }
-                self.world.play_events(world_at);
+                world.play_events(world_at);
             }
-            self.cell.frames_ready(self.world.now(), &mut self.world);
+            cell.frames_ready(world.now(), world);
             countdown -= 1;
             if countdown == 0 {
-                self.world.check()?;
+                world.check()?;
                 if control.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }

@@ -1,6 +1,7 @@
 //! The resolved form of a scenario, read from JSON. Holds no defaults and knows no units:
 //! `docs/laboratory/resolved-form.md` describes it.
 
+mod air;
 mod tcp;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use airtcp_wlan::{
 };
 use serde::Deserialize;
 
+pub use self::air::{Air, CellConfig, Needs};
 pub use self::tcp::TcpConfig;
 pub use crate::app::ApplicationConfig;
 
@@ -31,6 +33,11 @@ pub struct Scenario {
     pub classify: Classify,
     /// The access point.
     pub ap: AccessPoint,
+    /// The cells, each with its access point; none: there is one cell, with [`Self::ap`], in which all hear all.
+    #[serde(default)]
+    pub cells: Vec<CellConfig>,
+    /// The powers with which all hear each other; there if and only if there are cells.
+    pub air: Option<Air>,
     /// Groups of like stations.
     pub stations: Vec<StationGroup>,
     /// Wired links that several flows share, by name.
@@ -90,6 +97,8 @@ pub struct ControlledRate {
     pub control_rate: Rate,
     /// Share of frames with 1500 bytes that is lost.
     pub error_rate: f64,
+    /// The SINR in dB that frames at this rate need, where powers are known.
+    pub needs_db: Option<f64>,
 }
 
 /// A group of like stations.
@@ -114,6 +123,11 @@ pub struct StationGroup {
     pub frame_errors: Option<FrameErrors>,
     /// The rates from which one is found by sending; `None`: `data_rate`.
     pub rate_control: Option<RateControl>,
+    /// Its cell, by number.
+    #[serde(default)]
+    pub cell: u32,
+    /// The SINR that its frames need, where powers are known.
+    pub needs: Option<Needs>,
 }
 
 /// A link of a path.
@@ -228,6 +242,26 @@ impl Scenario {
         own.chain(found)
     }
 
+    /// Iterates over the SINR that frames at each of [`Self::rates`] need, in dB.
+    pub(crate) fn needs_db(&self) -> impl Iterator<Item = (Option<f64>, Option<f64>)> {
+        let control = |group: &StationGroup| group.needs.map(|needs| needs.control_db);
+        let own = self
+            .stations
+            .iter()
+            .map(move |one| (one.needs.map(|needs| needs.data_db), control(one)));
+        let found = self.stations.iter().flat_map(move |group| {
+            let rates = group.rate_control.iter().flat_map(|one| &one.rates);
+            rates.map(move |rate| (rate.needs_db, control(group)))
+        });
+        own.chain(found)
+    }
+
+    /// Iterates over the access points, each with the name of its node.
+    pub(crate) fn access_points(&self) -> impl Iterator<Item = (&str, &AccessPoint)> {
+        let alone = self.cells.is_empty().then_some(("ap", &self.ap));
+        alone.into_iter().chain(self.cells.iter().map(|cell| (&cell.name[..], &cell.ap)))
+    }
+
     /// Returns data and control rate of a class.
     pub(crate) fn rates_of(&self, class: u32) -> (Rate, Rate) {
         self.rates().nth(class as usize).expect("a class of the cell")
@@ -320,10 +354,14 @@ impl Scenario {
         if self.stations.iter().any(|group| group.airtime_weight == 0) {
             return fail("an airtime weight of 0".into());
         }
-        if self.mac.aggregation.is_some() && self.ap.scheduler.is_none() {
+        if self.mac.aggregation.is_some()
+            && self.access_points().any(|(_, ap)| ap.scheduler.is_none())
+        {
             return fail("aggregation without a scheduler".into());
         }
-        let queues = self.stations.iter().map(|group| &group.queue).chain([&self.ap.queue]);
+        air::check(self).or_else(fail)?;
+        let access_points = self.cells.iter().map(|cell| &cell.ap.queue).chain([&self.ap.queue]);
+        let queues = self.stations.iter().map(|group| &group.queue).chain(access_points);
         for queue in queues {
             queue.check().or_else(fail)?;
         }

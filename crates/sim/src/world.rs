@@ -23,6 +23,7 @@ mod measure;
 mod metrics;
 mod network;
 mod node;
+mod over_field;
 mod ppdus;
 mod record;
 mod saturated;
@@ -32,12 +33,13 @@ mod turn;
 mod watch;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
-use airtcp_wlan::{Cell, ContenderId, StationId};
+use airtcp_wlan::{Cell, ContenderId, Field, StationId};
 
 use crate::airtime::AirtimeAccount;
 use crate::app::Actions;
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
+use crate::medium::Medium;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 pub(crate) use books::BLOCKS;
@@ -46,6 +48,8 @@ use foreign::Foreign;
 pub(crate) use foreign::HandedOut;
 use measure::Measures;
 use node::{Node, Transmitter};
+use over_field::FieldBooks;
+pub(crate) use over_field::OverField;
 use record::Recorder;
 use watch::Watchers;
 
@@ -63,8 +67,8 @@ pub(crate) struct World<'a> {
     /// The end of what is simulated for now.
     horizon: Time,
     nodes: Vec<Node>,
-    /// The access point, as its cell knows it.
-    access_point: StationId,
+    /// The number of access points: the first stations, as their medium knows them.
+    access_points: StationId,
     /// The queues that contend, by their numbers in the cell: one for each node under the DCF, else
     /// one for each access category that a node uses.
     transmitters: Vec<Transmitter>,
@@ -87,6 +91,8 @@ pub(crate) struct World<'a> {
     failure: Option<RunError>,
     /// Packets that are not made here.
     foreign: Foreign,
+    /// The books that are kept beside for a field; empty over a cell.
+    field: FieldBooks,
     #[cfg(test)]
     pub(crate) log: log::Log,
 }
@@ -116,12 +122,12 @@ impl Event {
 }
 
 impl<'a> World<'a> {
-    /// Makes a world at time zero, before any application has started, and the cell that goes with it.
-    pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Cell<Packet>) {
+    /// Makes a world at time zero, before any application has started, and the medium that goes with it.
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Medium) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
-        let node::Built { nodes, transmitters, cell, access_point, .. } = built;
-        let world = Self {
+        let node::Built { nodes, transmitters, medium, access_points, .. } = built;
+        let mut world = Self {
             scenario,
             seed,
             replication,
@@ -139,7 +145,7 @@ impl<'a> World<'a> {
             has_saturated: false,
             failure: None,
             ready: Vec::new(),
-            access_point: nodes[access_point as usize].address,
+            access_points,
             nodes,
             transmitters,
             flows,
@@ -149,10 +155,18 @@ impl<'a> World<'a> {
             links,
             drops: Vec::new(),
             foreign: Foreign::default(),
+            field: FieldBooks::default(),
             #[cfg(test)]
             log: log::Log::default(),
         };
-        (world, Cell::new(cell))
+        let medium = match medium {
+            node::MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
+            node::MediumConfig::Field(config) => {
+                world.prepare_for_field();
+                Medium::Field(Box::new(Field::new(config)))
+            }
+        };
+        (world, medium)
     }
 
     /// Takes a sample every `interval`.

@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 use airtcp_kernel::Duration;
 use serde::{Deserialize, Serialize};
 
+use crate::congestion::plugin;
+
 pub use self::ends::Peer;
 pub use self::feedback::{AdaptiveSkip, GiveUp, MacFeedback};
 pub use self::rules::{
@@ -104,7 +106,7 @@ impl Variant {
 
 /// The growth of the congestion window while nothing is lost, and what a loss leaves of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String", into = "String")]
 pub enum Congestion {
     /// RFC 5681 section 3.1, with the factors of [`Aimd`].
     Reno,
@@ -114,6 +116,37 @@ pub enum Congestion {
     Bbr1,
     /// draft-ietf-ccwg-bbr, version 3. Wants [`Config::pacing`].
     Bbr,
+    /// A control of [`plugin::register`](crate::plugin::register), by its number there.
+    Plugin(u16),
+}
+
+/// The names of the controls that are always there.
+const CONTROLS: [(&str, Congestion); 4] = [
+    ("reno", Congestion::Reno),
+    ("cubic", Congestion::Cubic),
+    ("bbr1", Congestion::Bbr1),
+    ("bbr", Congestion::Bbr),
+];
+
+impl TryFrom<String> for Congestion {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        let known = CONTROLS.iter().find(|(name, _)| *name == word).map(|(_, control)| *control);
+        known.or_else(|| plugin::number(&word).map(Self::Plugin)).ok_or_else(|| {
+            format!("no congestion control is called `{word}`, and no plug-in of that name is registered")
+        })
+    }
+}
+
+impl From<Congestion> for String {
+    fn from(control: Congestion) -> Self {
+        if let Congestion::Plugin(number) = control {
+            return plugin::name(number);
+        }
+        let known = CONTROLS.iter().find(|(_, one)| *one == control);
+        known.expect("it has all of them").0.to_owned()
+    }
 }
 
 impl Congestion {

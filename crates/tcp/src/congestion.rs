@@ -9,6 +9,7 @@
 mod bbr;
 mod bbr1;
 mod cubic;
+pub mod plugin;
 mod reno;
 #[cfg(test)]
 mod scene;
@@ -19,6 +20,7 @@ use airtcp_kernel::{Duration, Time};
 use self::bbr::Bbr;
 use self::bbr1::Bbr1;
 use self::cubic::Cubic;
+use self::plugin::Registered;
 use self::reno::Reno;
 use self::slow_start::Watched;
 use crate::rate::{LostSegment, RateSample};
@@ -124,6 +126,7 @@ pub(crate) enum AnyController {
     Watched(Box<Watched>),
     Bbr1(Box<Bbr1>),
     Bbr(Box<Bbr>),
+    Registered(Box<Registered>),
 }
 
 impl AnyController {
@@ -136,6 +139,7 @@ impl AnyController {
                 Self::Bbr1(Box::new(Bbr1::new(is_ns3)))
             }
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new())),
+            Congestion::Plugin(number) => Self::Registered(Box::new(Registered::new(number))),
         };
         match config.slow_start {
             SlowStart::Standard => controller,
@@ -155,6 +159,7 @@ macro_rules! controller {
             AnyController::Watched($controller) => $call,
             AnyController::Bbr1($controller) => $call,
             AnyController::Bbr($controller) => $call,
+            AnyController::Registered($controller) => $call,
         }
     };
 }

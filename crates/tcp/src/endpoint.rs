@@ -181,7 +181,7 @@ impl Endpoint {
         let data = if self.receiver.ack_owed() == AckOwed::Bare {
             None
         } else {
-            // Whoever has heard a window is not in this state.
+            // An endpoint that has heard a window is not in this state.
             self.sender.poll_transmit(config, now, config.peer_window())
         };
         self.join(config, now, data, sacks)
@@ -203,7 +203,7 @@ impl Endpoint {
             (None, AckOwed::Now) => (self.sender.tcb.snd_nxt(), 0, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
-        let pushes = self.sender.takes_push();
+        let pushes = self.sender.takes_push(config, seq, len);
         Some((self.say(config, now, (seq, len), pushes, sacks), more))
     }
 

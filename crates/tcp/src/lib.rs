@@ -62,6 +62,7 @@ pub use config::{
     Implementation, LossWindow, MacFeedback, Opening, Peer, RenoGrowth, RtoFloor, Rules,
     Segmentation, SlowStart, Tack, Threshold, Timers, Variant,
 };
+pub use congestion::plugin;
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;
 pub use options::{SegmentOptions, Timestamps};

@@ -284,7 +284,7 @@ mod tests {
         let blocks = [10, 20, 30, 40].map(block);
         for four in [
             options.attach(ACK, &blocks, Some(timestamps)),
-            // The same in two steps.
+            // Equal to the first, in two steps.
             options.attach(ACK, &blocks, None),
         ] {
             let four = options.stamp(four, timestamps);

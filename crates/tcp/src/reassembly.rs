@@ -107,7 +107,7 @@ mod tests {
         let mut reassembly = held(&[(10, 11), (20, 21), (30, 31), (40, 41), (50, 51), (60, 61)]);
         assert_eq!(reported(&reassembly), [(60, 61), (50, 51), (40, 41), (30, 31)]);
 
-        // When two become one there is room for another, of which the higher is the later.
+        // Two blocks that become one leave room for another, of which the higher is the later.
         reassembly.insert(41, 50);
         assert_eq!(reported(&reassembly), [(40, 51), (60, 61), (30, 31), (20, 21)]);
     }

@@ -152,10 +152,11 @@ impl Sender {
         self.recovery.note_handshake(self.tcb.rtt.srtt());
     }
 
-    /// Tells whether the segment that has just left asks for an acknowledgment; it does so once.
+    /// Tells whether the segment of `len` bytes from `seq` on, which has just left, asks for an acknowledgment; of a
+    /// buffer it does so once.
     #[inline]
-    pub(crate) fn takes_push(&mut self) -> bool {
-        self.recovery.takes_push()
+    pub(crate) fn takes_push(&mut self, config: &Config, seq: u64, len: u32) -> bool {
+        self.recovery.takes_push() || self.tcb.asks_alone(config, seq, u64::from(len))
     }
 
     /// Does as [`Self::poll_transmit`] for segments with timestamps, and tells also whether the segment asks for an
@@ -169,10 +170,11 @@ impl Sender {
         let Self { recovery, tcb } = self;
         let Recovery::Rack(rack) = recovery else {
             let (seq, len, more) = self.poll_apart(config, now)?;
-            return Some((seq, len, more, false));
+            return Some((seq, len, more, self.tcb.asks_alone(config, seq, len.get().into())));
         };
         let ((seq, len), more) = rack.poll(tcb, config, now)?;
-        Some((seq, NonZeroU32::new(len)?, more, rack.buffer.takes_push()))
+        let asks = rack.buffer.takes_push() || tcb.asks_alone(config, seq, len.into());
+        Some((seq, NonZeroU32::new(len)?, more, asks))
     }
 
     #[inline(never)]

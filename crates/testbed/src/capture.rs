@@ -107,7 +107,7 @@ impl Capture {
     pub fn packet(&self, node: usize, way: Way, at: Time, bytes: &[u8]) {
         let kept = &bytes[..bytes.len().min(self.snaplen as usize)];
         let block = packet(node as u32, Some(way), at, kept, bytes.len() as u32);
-        // Who no longer listens has failed, and says so at the end.
+        // A receiver that no longer listens has failed, and reports it at the end.
         let _ = self.blocks.send((at, block));
     }
 
@@ -174,7 +174,7 @@ fn section_header() -> Vec<u8> {
     body.extend(BYTE_ORDER.to_le_bytes());
     body.extend(1_u16.to_le_bytes());
     body.extend(0_u16.to_le_bytes());
-    // Nobody says how long the section is.
+    // The length of the section is not specified.
     body.extend(u64::MAX.to_le_bytes());
     body.extend(option(USER_APPLICATION, b"airtcp testbed"));
     body.extend(END_OF_OPTIONS);

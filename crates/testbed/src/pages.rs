@@ -198,7 +198,7 @@ mod tests {
         assert!(pages.said(3, 0, at(23), b"GET /0-0.1.3 HTTP/1.1"));
         pages.open(1, at(23));
         assert!(!pages.said(3, 1, at(25), b"GET /0-0.2.3 HTTP/1.1"));
-        // What came before does not count.
+        // Data from before the transfer do not count.
         pages.heard(3, 0, at(26), 101, &[0; 11]);
         pages.heard(3, 1, at(30), 101, head);
         pages.heard(3, 0, at(33), 202, head);

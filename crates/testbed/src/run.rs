@@ -103,7 +103,7 @@ pub fn run(
     board: &Board,
     capture: Option<&Capture>,
 ) -> Result<(), RunError> {
-    // What it is otherwise, 50 us, is as long as what it is to wait for. Real-time threads have none.
+    // The default slack, 50 us, is as long as the waits themselves. Real-time threads have none.
     let _ = rustix::thread::set_current_timer_slack(Some(NonZeroU64::MIN));
     let buffer = vec![0; LARGEST_PACKET];
     let mut running = Running { devices, buffer, epoch, capture, lag: Lag::default(), refused: 0 };
@@ -173,7 +173,7 @@ impl Running<'_> {
                     Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                     Err(_) => break,
                 };
-                // What is due by now happens before.
+                // Events that are due by now happen before.
                 let now = self.now().min(driver.end());
                 self.advance(driver, now)?;
                 if let Some(capture) = self.capture {

@@ -70,12 +70,11 @@ enum Mac<P> {
 }
 
 impl<P: Clone> Mac<P> {
-    fn new(config: &mut CellConfig<'_>) -> Self {
-        let CellConfig { phy, mac, rates, rate_classes, rate_controls, contenders, .. } = config;
+    fn new(config: &mut CellConfig<'_>, roles: &Roles) -> Self {
+        let CellConfig { phy, mac, rates, rate_controls, contenders, .. } = config;
         let access_point = config.access_point;
-        let of_stations = (rate_classes.len(), std::mem::take(rate_controls));
-        if let Some(one) = Aggregate::new(phy, mac, rates, of_stations, (access_point, contenders))
-        {
+        let rate_controls = std::mem::take(rate_controls);
+        if let Some(one) = Aggregate::new(phy, mac, rates, rate_controls, (roles, contenders)) {
             return Self::Aggregate(one);
         }
         if let Some(one) = Polled::new(phy, mac, (access_point, contenders)) {
@@ -94,9 +93,9 @@ impl<P: Clone> Mac<P> {
 impl<P: Clone> Cell<P> {
     /// Makes a cell at time zero with an idle medium and empty queues.
     pub fn new(mut config: CellConfig<'_>) -> Self {
-        let kind = Mac::new(&mut config);
-        let CellConfig { phy, mac, rates, rate_classes, errors, contenders, .. } = config;
-        let roles = Roles::new(config.access_point, rate_classes);
+        let roles = Roles::new(config.access_point, std::mem::take(&mut config.rate_classes));
+        let kind = Mac::new(&mut config, &roles);
+        let CellConfig { phy, mac, rates, errors, contenders, .. } = config;
         Self { air: Air::new(phy, mac, (rates, roles), errors, contenders), mac: kind }
     }
 

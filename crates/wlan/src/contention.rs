@@ -44,9 +44,10 @@ use crate::counters::MacCounters;
 use crate::phy::PhyConfig;
 use crate::station::{AudibilityClass, ContenderId, StationId};
 use access_scheme::Bursts;
-use contender::{Contender, State};
+pub(crate) use contender::Contender;
+use contender::State;
 use listener::{Listener, Listeners};
-use settings::Settings;
+pub(crate) use settings::Settings;
 use strays::Stray;
 
 /// The state of contention.
@@ -83,7 +84,7 @@ impl Contention {
             has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
-                .map(|config| Contender::new(config, &listeners, settings.most_failures))
+                .map(|config| Contender::of_group(config, &listeners, settings.most_failures))
                 .collect(),
             listeners,
             settings,
@@ -129,7 +130,7 @@ impl Contention {
             // A stray may have a frame, unless it is in the post-backoff after a drop.
             State::Stray => self.frame_for_stray(id, now),
             State::Bursts => self.frame_for_burst(id, now),
-            // When the exchange ends, it is asked what else there is.
+            // At the end of its exchange the contender is asked for its next frame.
             State::Backoff | State::Exchanging => {}
         }
     }

@@ -56,6 +56,9 @@ pub trait Supply<P> {
     /// whether the queue has anything to hand over then.
     fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool;
 
+    /// Tells whether a packet has more in it than an acknowledgment of TCP.
+    fn carries_data(&self, payload: &P) -> bool;
+
     /// Returns whether it wants to be told of each frame of a collision, and not of the collision alone.
     fn watches_colliders(&self) -> bool;
 

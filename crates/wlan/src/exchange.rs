@@ -20,6 +20,7 @@
 pub(crate) mod aggregate;
 mod air;
 mod beacons;
+mod desk;
 mod failures;
 mod originator;
 pub(crate) mod polled;
@@ -30,7 +31,9 @@ mod txop_ends;
 
 use airtcp_kernel::{Duration, Time};
 
-pub(crate) use air::{Air, OnAir};
+pub(crate) use aggregate::set_arrivals;
+pub(crate) use air::{Air, OnAir, limit};
+pub(crate) use desk::Desk;
 pub(crate) use originator::Originator;
 pub(crate) use roles::Roles;
 

@@ -1,8 +1,8 @@
-//! IEEE 802.11 in one cell where every station hears every other: how long PPDUs last ([`phy`]),
+//! IEEE 802.11: how long PPDUs last ([`phy`]),
 //! what is sent ([`frame`]), who may send when ([`contention`], the DCF of IEEE Std 802.11-2020
 //! clause 10.3), what follows an access to the medium (`exchange`; the times of its frames are in
 //! [`sequence`]), and what of it comes through (`medium`). [`Cell`] puts them together: the MAC of the
-//! access point and all stations.
+//! access point and all stations. [`Field`] does so for several cells, or where not all hear all.
 //!
 //! Knows stations by number, packets by size, and time. Owns no clock and no queue, and knows no TCP:
 //! the caller says that a queue has something to send and when it is, and is told what becomes of it.
@@ -13,6 +13,7 @@ pub mod contention;
 mod counters;
 mod events;
 mod exchange;
+mod field;
 pub mod frame;
 mod medium;
 pub mod phy;
@@ -31,6 +32,7 @@ pub use config::{
 pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
 pub use events::{Began, CfFrame, MacEvent, Supply};
+pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
 pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};
 pub use phy::{

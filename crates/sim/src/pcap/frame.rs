@@ -145,7 +145,7 @@ impl Frame {
         };
         self.begin(DATA | NULL | cf.subtype(), direction, DURATION_IN_CFP);
         self.head.extend(addresses.as_flattened());
-        // Nobody tells such frames apart: they are not sent again.
+        // Such frames need no sequence number: they are not sent again.
         self.head.extend([0, 0]);
     }
 

@@ -11,6 +11,7 @@ use airtcp_wlan::{
 
 use super::World;
 use super::lost::Place;
+use super::node::Transmitter;
 use crate::airtime::Cargo;
 use crate::connection::Side;
 use crate::packet::Packet;
@@ -68,6 +69,11 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.has_next()
     }
 
+    #[inline]
+    fn carries_data(&self, payload: &Packet) -> bool {
+        payload.body.payload_bytes() > 0
+    }
+
     /// Tells whether any watcher tells the frames of a collision apart.
     #[inline]
     fn watches_colliders(&self) -> bool {
@@ -111,7 +117,7 @@ impl Supply<Packet> for World<'_> {
                 self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
                 if self.watchers.watch_frames() {
                     self.frame_failed(by, &psdu.first().payload, false);
-                    self.record_lost_ppdu();
+                    self.record_lost_ppdu(by);
                     self.capture_loss();
                 }
             }
@@ -136,7 +142,7 @@ impl Supply<Packet> for World<'_> {
 
 /// Classifies PSDUs: TCP ACKs, if there is nothing else in them.
 #[inline]
-fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
+pub(super) fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.payload_bytes() > 0;
     // The first apart: nearly always there is no other.
     if psdus.any(|psdu| carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries)) {
@@ -174,7 +180,7 @@ impl World<'_> {
     /// Shows the watchers an exchange that begins.
     // By value, so that nothing lies in memory where nobody watches.
     #[inline(never)]
-    fn show_exchange(
+    pub(super) fn show_exchange(
         &mut self,
         by: ContenderId,
         start: Time,
@@ -273,12 +279,14 @@ impl World<'_> {
     /// Charges the station that takes part in an exchange of this `airtime`, in which `by` sends to node `to`,
     /// at the queue of the access point that shares airtime out.
     #[cold]
-    fn charge(&mut self, by: ContenderId, to: StationId, airtime: Duration) {
+    pub(super) fn charge(&mut self, by: ContenderId, to: StationId, airtime: Duration) {
         let sender = &self.transmitters[by as usize];
         let (queue, station) = if sender.at_access_point {
             (by as usize, to)
         } else {
-            let mut queues = (0..).zip(&self.transmitters).filter(|(_, one)| one.at_access_point);
+            let access_point = self.nodes[sender.node as usize].access_point;
+            let is_its = |(_, one): &(_, &Transmitter)| one.node == access_point;
+            let mut queues = (0..).zip(&self.transmitters).filter(is_its);
             let first = queues.clone().next();
             let of_category = queues.find(|(_, one)| one.category == sender.category);
             let (queue, _) = of_category.or(first).expect("an access point has a queue");
@@ -310,7 +318,7 @@ impl World<'_> {
         }
         let at = came.unwrap_or(self.now);
         self.measures.payload_received(at, scope, packet.body.payload_bytes());
-        if mpdu.receiver == self.access_point {
+        if mpdu.receiver < self.access_points {
             self.forward_to_server(packet);
         } else {
             self.arrive(packet, Side::Station);

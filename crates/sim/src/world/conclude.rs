@@ -1,6 +1,6 @@
 //! The end of a run: checks the laws, then makes the outcome out of what was counted.
 
-use airtcp_wlan::{Cell, ContenderId, MacCounters};
+use airtcp_wlan::{ContenderId, MacCounters};
 
 use super::World;
 use super::groups::SentCounts;
@@ -13,6 +13,7 @@ use crate::airtime::AirtimeParts;
 use crate::connection::Connection;
 use crate::conservation::{Waiting, options_kept};
 use crate::control::RunError;
+use crate::medium::Medium;
 use crate::outcome::{AirtimeShares, Counts, FlowRecord, Metrics, Outcome, StationRecord};
 use crate::packet::Packet;
 use crate::statistics::ratio;
@@ -22,8 +23,8 @@ const STARVED_BELOW: f64 = 0.1;
 
 impl World<'_> {
     /// Returns the outcome of the measured time that ends now, if the books balance.
-    pub(crate) fn conclude(&mut self, cell: &Cell<Packet>) -> Result<Outcome, RunError> {
-        let airtime = self.check_laws(cell).map_err(|law| {
+    pub(crate) fn conclude(&mut self, medium: &Medium) -> Result<Outcome, RunError> {
+        let airtime = self.check_laws(medium).map_err(|law| {
             let (seed, replication) = (self.seed, self.replication);
             RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
         })?;
@@ -33,12 +34,12 @@ impl World<'_> {
                 flow.measured.tcp.add(connection.counted());
             }
         }
-        if let Some(began) = cell.contention_free_since() {
+        if let Some(began) = medium.contention_free_since() {
             self.measures.contention_free += self.airtime.measured(began, self.now);
         }
         let measured = self.scenario.run.duration;
-        let mac = self.mac_counted(cell);
-        let counts = self.counts(&mac, cell);
+        let mac = self.mac_counted(medium);
+        let counts = self.counts(&mac, medium);
         let flows = self.flow_records();
         let distribution = self.measures.active.shares(self.now, measured);
         let active: f64 = distribution.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
@@ -47,7 +48,7 @@ impl World<'_> {
             metrics: self.metrics(&flows, &mac, &counts, active),
             groups: self.group_records(&mac, &flows),
             books: self.take_books(),
-            categories: self.category_records(cell),
+            categories: self.category_records(medium),
             airtime: AirtimeShares {
                 idle: share(airtime.idle),
                 data: share(airtime.data),
@@ -57,6 +58,10 @@ impl World<'_> {
             },
             counts,
             stations: self.station_records(&mac, &flows),
+            cells: match medium {
+                Medium::Cell(_) => Vec::new(),
+                Medium::Field(field) => self.cell_records(field, &flows),
+            },
             flows,
             active_flows_distribution: distribution,
             goodput_series_bps: self.measures.series.rates_bps(),
@@ -65,13 +70,10 @@ impl World<'_> {
         })
     }
 
-    fn check_laws(&mut self, cell: &Cell<Packet>) -> Result<AirtimeParts, String> {
+    fn check_laws(&mut self, medium: &Medium) -> Result<AirtimeParts, String> {
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
-            // What was received but not acknowledged yet has been counted as received.
-            let held = cell.held(id).filter(|mpdu| !mpdu.is_received);
-            waiting.extend(held.map(|mpdu| mpdu.payload));
-            waiting.extend(cell.held_back(id).map(|mpdu| mpdu.payload));
+            medium.list_waiting(id, &mut waiting);
             waiting.extend(transmitter.queue.iter());
         }
         waiting.extend(self.links.wires.travelling());
@@ -89,16 +91,19 @@ impl World<'_> {
         }
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let name = &self.nodes[transmitter.node as usize].name;
-            cell.check_laws(id).map_err(|law| format!("{name}: {law}"))?;
+            medium.check_laws(id).map_err(|law| format!("{name}: {law}"))?;
         }
-        self.airtime.close()
+        match medium {
+            Medium::Cell(_) => self.airtime.close(),
+            Medium::Field(field) => self.field_airtime(field),
+        }
     }
 
     /// Returns the counts of the MAC of each node in the measured time.
-    fn mac_counted(&self, cell: &Cell<Packet>) -> Vec<MacCounters> {
+    fn mac_counted(&self, medium: &Medium) -> Vec<MacCounters> {
         let mut mac = vec![MacCounters::default(); self.nodes.len()];
         for (id, transmitter) in (0..).zip(&self.transmitters) {
-            mac[transmitter.node as usize] += self.mac_counted_by(id, cell);
+            mac[transmitter.node as usize] += self.mac_counted_by(id, medium);
         }
         mac
     }
@@ -106,14 +111,14 @@ impl World<'_> {
     /// Returns the counts of the MAC for one queue in the measured time. Attempts are those that ended in it,
     /// as the collisions and successes are that they ended with: otherwise a short run counts the
     /// collision of an attempt that it does not count.
-    pub(super) fn mac_counted_by(&self, id: ContenderId, cell: &Cell<Packet>) -> MacCounters {
-        let counted = *cell.counters(id) - self.measures.mac_baseline[id as usize];
+    pub(super) fn mac_counted_by(&self, id: ContenderId, medium: &Medium) -> MacCounters {
+        let counted = *medium.counters(id) - self.measures.mac_baseline[id as usize];
         MacCounters { attempts: counted.attempts_ended(), ..counted }
     }
 
-    fn counts(&self, mac: &[MacCounters], cell: &Cell<Packet>) -> Counts {
+    fn counts(&self, mac: &[MacCounters], medium: &Medium) -> Counts {
         let drops = self.measures.losses;
-        let in_cell = *cell.cell_counters() - self.measures.cell_baseline;
+        let in_cell = medium.cell_counters() - self.measures.cell_baseline;
         let mut counts = Counts {
             mac_exchanges: mac.iter().map(|node| node.successes).sum(),
             mac_attempts: mac.iter().map(|node| node.attempts).sum(),

@@ -86,7 +86,6 @@ pub(super) fn build<'a>(
     seed: u64,
     replication: u64,
 ) -> (Vec<Flow<'a>>, Links) {
-    let access_point = built.access_point;
     let address = |node: NodeId| built.nodes[node as usize].address;
     let routes = |node: NodeId| built.nodes[node as usize].routes;
     let mut links = Links::new(seed, replication);
@@ -101,6 +100,7 @@ pub(super) fn build<'a>(
             if group.name == config.stations {
                 for index in 0..group.count {
                     let station = first + index;
+                    let access_point = built.nodes[station as usize].access_point;
                     let name = format!("{}/{index}", config.name);
                     let path = config
                         .path

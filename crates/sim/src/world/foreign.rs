@@ -5,6 +5,7 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Block, Segment};
+use airtcp_wlan::StationId;
 
 use super::World;
 use super::flow::Flow;
@@ -52,13 +53,18 @@ pub(crate) struct HandedOut {
     pub(crate) in_order: u64,
 }
 
+impl Flow<'_> {
+    /// Returns what a driver outside knows of the flow: access points come before the stations, which
+    /// are numbered from 1 there.
+    pub(super) fn live(&self, access_points: StationId) -> LiveFlow {
+        LiveFlow { entry: self.entry, station: self.station - access_points + 1 }
+    }
+}
+
 impl World<'_> {
     /// Lists the flows, for the driver that brings packets of them.
     pub(crate) fn live_flows(&self) -> Vec<LiveFlow> {
-        self.flows
-            .iter()
-            .map(|flow| LiveFlow { entry: flow.entry, station: flow.station })
-            .collect()
+        self.flows.iter().map(|flow| flow.live(self.access_points)).collect()
     }
 
     /// Counts the queues that contend.

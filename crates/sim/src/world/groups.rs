@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use airtcp_wlan::{Cell, MacCounters};
+use airtcp_wlan::MacCounters;
 
 use super::World;
 use super::latency::Latency;
@@ -14,8 +14,8 @@ use super::measure::Mean;
 use super::metrics::{Traffic, fraction, mac_metrics, station_metrics};
 use super::ppdus::PpduCounts;
 use crate::airtime::ExchangeParts;
+use crate::medium::Medium;
 use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
-use crate::packet::Packet;
 use crate::scenario::{Direction, Scenario};
 use crate::statistics::{Level, ratio};
 
@@ -95,14 +95,14 @@ impl World<'_> {
     }
 
     /// One record for each access category that has a queue; none under the DCF.
-    pub(super) fn category_records(&self, cell: &Cell<Packet>) -> Vec<CategoryRecord> {
+    pub(super) fn category_records(&self, medium: &Medium) -> Vec<CategoryRecord> {
         let mut categories: BTreeMap<_, (SentCounts, SentCounts)> = BTreeMap::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let Some(category) = transmitter.category else { continue };
             let (ap, stations) = categories.entry(category).or_default();
             let is_access_point = self.nodes[transmitter.node as usize].is_access_point();
             let sent = if is_access_point { ap } else { stations };
-            sent.mac += self.mac_counted_by(id, cell);
+            sent.mac += self.mac_counted_by(id, medium);
             if let Some(ppdus) = &self.measures.ppdus {
                 sent.ppdus += ppdus.by(id);
             }

@@ -4,7 +4,7 @@
 use std::ops::AddAssign;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
+use airtcp_wlan::{CellCounters, ContenderId, MacCounters};
 
 use super::World;
 use super::books::Ledger;
@@ -13,8 +13,8 @@ use super::lost::{LossCounts, Place};
 use super::node::{Node, Transmitter};
 use super::ppdus::Ppdus;
 use crate::app::Drawn;
+use crate::medium::Medium;
 use crate::outcome::Transfer;
-use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
 
@@ -306,10 +306,10 @@ impl World<'_> {
     }
 
     /// Begins to measure the next of several times of one length; the one before was concluded.
-    pub(crate) fn measure_next(&mut self, cell: &mut Cell<Packet>) {
+    pub(crate) fn measure_next(&mut self, medium: &mut Medium) {
         self.measures.forget(self.now, self.scenario.run.duration);
         self.airtime.begin_next();
-        self.start_measuring(cell);
+        self.start_measuring(medium);
     }
 
     /// Prepares for several measured times, one after the other.
@@ -318,11 +318,11 @@ impl World<'_> {
     }
 
     /// Begins to measure, as the warm-up is over.
-    pub(crate) fn start_measuring(&mut self, cell: &mut Cell<Packet>) {
+    pub(crate) fn start_measuring(&mut self, medium: &mut Medium) {
         let measures = &mut self.measures;
         measures.measuring = true;
         measures.began = self.now;
-        measures.payload = PayloadFrom::new(self.now, cell.receiving());
+        measures.payload = PayloadFrom::new(self.now, medium.receiving());
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);
@@ -335,9 +335,12 @@ impl World<'_> {
             ppdus.clear();
         }
         for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
-            *baseline = *cell.counters(id as ContenderId);
+            *baseline = *medium.counters(id as ContenderId);
         }
-        measures.cell_baseline = *cell.cell_counters();
+        measures.cell_baseline = medium.cell_counters();
+        if let Medium::Field(field) = medium {
+            self.start_measuring_field(field);
+        }
         for transmitter in &mut self.transmitters {
             transmitter.counts = QueueCounts::default();
         }

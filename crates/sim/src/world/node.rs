@@ -7,7 +7,7 @@ use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
     ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, CellConfig, ContenderConfig,
-    ContenderId, FrameErrors, RateControlConfig, StationId,
+    ContenderId, FieldConfig, FrameErrors, RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
@@ -23,8 +23,10 @@ pub(super) struct Node {
     pub(super) name: String,
     /// Its station group; none if it is an access point.
     pub(super) group: Option<u32>,
-    /// The number that its cell knows it by.
+    /// The number that its medium knows it by.
     pub(super) address: StationId,
+    /// The access point of its cell; itself if it is one.
+    pub(super) access_point: NodeId,
     /// The queues in which packets of each [`TrafficClass`] wait.
     pub(super) routes: [ContenderId; 3],
     /// The number of its queues that are not empty.
@@ -64,16 +66,23 @@ pub(super) struct Transmitter {
 /// The parts that [`build`] makes.
 pub(super) struct Built<'a> {
     pub(super) nodes: Vec<Node>,
-    /// The queues, in the order of the contenders of the cell.
+    /// The queues, in the order of the contenders of the medium.
     pub(super) transmitters: Vec<Transmitter>,
-    pub(super) cell: CellConfig<'a>,
-    pub(super) access_point: NodeId,
+    pub(super) medium: MediumConfig<'a>,
+    /// The number of access points, which are the first nodes.
+    pub(super) access_points: NodeId,
     /// The first station of each group.
     pub(super) groups: Vec<NodeId>,
 }
 
-/// Builds nodes, their queues, and the cell that they form. So far it has all nodes, which have the same
-/// numbers in it.
+/// The medium that is made.
+pub(super) enum MediumConfig<'a> {
+    Cell(CellConfig<'a>),
+    Field(FieldConfig<'a>),
+}
+
+/// Builds nodes, their queues, and the medium that they share. It has all nodes, which have the same
+/// numbers in it: the access points first.
 pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
@@ -83,10 +92,14 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         let station = receiver(group.airtime_weight, group.data_rate.bps);
         std::iter::repeat_n(station, group.count as usize)
     });
-    // The access point is number 0, and nobody's station.
-    let receivers = std::iter::once(receiver(0, 0)).chain(each).collect();
-    let to_stations = Served { scheduler: scenario.ap.scheduler, receivers };
-    let mut add = |name: String, group: Option<(u32, &StationGroup)>, queue: &QueueConfig| {
+    // An access point is nobody's station.
+    let access_points = scenario.access_points().count() as NodeId;
+    let none = std::iter::repeat_n(receiver(0, 0), access_points as usize);
+    let receivers: std::rc::Rc<[Destination]> = none.chain(each).collect();
+    let mut add = |name: String,
+                   group: Option<(u32, &StationGroup)>,
+                   queue: &QueueConfig,
+                   (access_point, service): (NodeId, Served)| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
         let is_access_point = group.is_none();
@@ -96,8 +109,6 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             let index = queues.iter().position(|(known, _)| known.is_none_or(|k| k == category));
             first + index.expect("every class has a queue") as ContenderId
         });
-        // Stations send to the access point alone.
-        let service = if is_access_point { to_stations.clone() } else { Served::default() };
         for (category, access) in queues {
             // Under the DCF a station is one entity; under EDCA each of its queues is.
             let entity = match category {
@@ -127,30 +138,55 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             });
         }
         let group = group.map(|(number, _)| number);
-        nodes.push(Node { name, group, address, routes, backlogged_queues: 0 });
-        node
+        nodes.push(Node { name, group, address, access_point, routes, backlogged_queues: 0 });
     };
-    let access_point = add("ap".into(), None, &scenario.ap.queue);
+    for (cell, (name, ap)) in (0..).zip(scenario.access_points()) {
+        let served = Served { scheduler: ap.scheduler, receivers: receivers.clone() };
+        add(name.to_owned(), None, &ap.queue, (cell, served));
+    }
     let mut groups = Vec::new();
-    let mut rate_classes = vec![0];
+    let mut rate_classes = vec![0; access_points as usize];
+    let mut cells: Vec<u32> = (0..access_points).collect();
     for (class, group) in (0..).zip(&scenario.stations) {
         groups.push(rate_classes.len() as NodeId);
         for index in 0..group.count {
-            add(format!("{}/{index}", group.name), Some((class, group)), &group.queue);
+            let name = format!("{}/{index}", group.name);
+            // Stations send to the access point alone.
+            let to_one = (group.cell, Served::default());
+            add(name, Some((class, group)), &group.queue, to_one);
             rate_classes.push(class);
+            cells.push(group.cell);
         }
     }
-    let cell = CellConfig {
-        phy: &scenario.phy,
-        mac: &scenario.mac,
-        access_point: nodes[access_point as usize].address,
-        rates: scenario.rates().collect(),
-        rate_classes,
-        errors: errors(scenario, seed, replication),
-        rate_controls: rate_controls(scenario, seed, replication),
-        contenders,
+    let (phy, mac) = (&scenario.phy, &scenario.mac);
+    let rates = scenario.rates().collect();
+    let errors = errors(scenario, seed, replication);
+    let rate_controls = rate_controls(scenario, seed, replication);
+    let medium = match &scenario.air {
+        None => MediumConfig::Cell(CellConfig {
+            phy,
+            mac,
+            access_point: 0,
+            rates,
+            rate_classes,
+            errors,
+            rate_controls,
+            contenders,
+        }),
+        Some(air) => MediumConfig::Field(FieldConfig {
+            phy,
+            mac,
+            cells,
+            rates,
+            needs_db: scenario.needs_db().collect(),
+            rate_classes,
+            errors,
+            rate_controls,
+            contenders,
+            hearing: air.hearing(),
+        }),
     };
-    Built { nodes, transmitters, cell, access_point, groups }
+    Built { nodes, transmitters, medium, access_points, groups }
 }
 
 /// Returns the rates of the nodes that find theirs by sending, behind those of the groups.
@@ -160,7 +196,7 @@ fn rate_controls(
     replication: u64,
 ) -> Vec<Option<RateControlConfig>> {
     let mut first_class = scenario.stations.len() as u32;
-    let mut nodes = vec![None];
+    let mut nodes: Vec<_> = scenario.access_points().map(|_| None).collect();
     for group in &scenario.stations {
         let error_rates: Option<Vec<f64>> = group
             .rate_control
@@ -199,7 +235,8 @@ fn errors(
             })
         })
     };
-    std::iter::once(None).chain(scenario.stations.iter().flat_map(of_group)).collect()
+    let access_points = scenario.access_points().map(|_| None);
+    access_points.chain(scenario.stations.iter().flat_map(of_group)).collect()
 }
 
 /// Returns the queues of a station of a group, or of the access point, the one with the highest priority

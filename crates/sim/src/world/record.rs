@@ -23,8 +23,8 @@ pub(super) struct Recorder {
     queues: Log<QueueSample>,
     events: Log<Event>,
     ppdus: Log<Ppdu>,
-    /// The PPDU on the air, and when it began.
-    on_air: Option<(Time, Ppdu)>,
+    /// The PPDUs on the air, and when each began; in a cell one at most.
+    on_air: Vec<(Time, Ppdu)>,
     /// Payload bytes delivered so far, by flow.
     delivered: Vec<u64>,
     /// The state of each connection's sender when it was seen last, by place and side.
@@ -46,7 +46,7 @@ impl Recorder {
             queues: Log::new(),
             events: Log::new(),
             ppdus: Log::new(),
-            on_air: None,
+            on_air: Vec::new(),
             delivered: vec![0; flows],
             seen: Vec::new(),
         }
@@ -62,7 +62,7 @@ impl World<'_> {
     /// Takes the trace of a run that has ended.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         let mut recorder = *self.watchers.recorder.take()?;
-        recorder.settle_ppdu(false);
+        recorder.settle_ppdus(|_| Some(false));
         Some(Trace {
             interval: recorder.ticks.interval(),
             flow_names: self.flows.iter().map(|flow| flow.name.clone()).collect(),
@@ -200,17 +200,19 @@ impl World<'_> {
             airtime: times.data,
             failed: false,
         };
-        recorder.settle_ppdu(false);
-        recorder.on_air = Some((start + begin, ppdu));
+        // In a cell nothing else is on the air; in a field its queue has sent another before.
+        let in_cell = self.scenario.air.is_none();
+        recorder.settle_ppdus(|queue| (in_cell || queue == by).then_some(false));
+        recorder.on_air.push((start + begin, ppdu));
         if collides {
-            recorder.settle_ppdu(true);
+            recorder.settle_ppdus(|queue| (queue == by).then_some(true));
         }
     }
 
-    /// Records that nothing answers the PPDU on the air.
-    pub(super) fn record_lost_ppdu(&mut self) {
+    /// Records that nothing answers the PPDU of `by` on the air.
+    pub(super) fn record_lost_ppdu(&mut self, by: ContenderId) {
         if let Some(recorder) = &mut self.watchers.recorder {
-            recorder.settle_ppdu(true);
+            recorder.settle_ppdus(|queue| (queue == by).then_some(true));
         }
     }
 
@@ -227,11 +229,16 @@ impl World<'_> {
 }
 
 impl Recorder {
-    /// Writes down the PPDU that is on the air, if one is.
-    fn settle_ppdu(&mut self, failed: bool) {
-        if let Some((at, ppdu)) = self.on_air.take() {
-            self.ppdus.record(at, Ppdu { failed, ..ppdu });
-        }
+    /// Writes down the PPDUs of which `failed` tells by their queues that they came through or not.
+    fn settle_ppdus(&mut self, failed: impl Fn(ContenderId) -> Option<bool>) {
+        let Self { on_air, ppdus, .. } = self;
+        on_air.retain(|&(at, ppdu)| match failed(ppdu.queue) {
+            Some(failed) => {
+                ppdus.record(at, Ppdu { failed, ..ppdu });
+                false
+            }
+            None => true,
+        });
     }
 
     /// Counts payload that reached an application.

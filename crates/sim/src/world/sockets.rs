@@ -31,7 +31,7 @@ impl World<'_> {
     pub(crate) fn start_applications(&mut self, of: impl Fn(LiveFlow) -> bool) {
         for id in 0..self.flows.len() {
             let flow = &mut self.flows[id];
-            if !of(LiveFlow { entry: flow.entry, station: flow.station }) {
+            if !of(flow.live(self.access_points)) {
                 continue;
             }
             flow.app.start(self.now + flow.start, &mut flow.draws, &mut self.actions);

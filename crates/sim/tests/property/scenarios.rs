@@ -171,7 +171,7 @@ fn mac() -> impl Strategy<Value = Value> {
     let edca = prop::option::of((edcafs(), edcafs()));
     // 896 us at 1 Mb/s: some intervals are so short that beacons are left out.
     let interval = prop_oneof![1_000_000_u64..5_000_000, Just(102_400_000), Just(900_000)];
-    // How many beacon intervals apart contention-free periods are, and per cent of one that they last.
+    // Beacon intervals between contention-free periods, and per cent of one that they last.
     let pcf = prop::option::of((1_u64..4, 1_u64..100));
     let limit = (limit, prop::option::of((interval, pcf)));
     (threshold, limit, flags, after, (colliders, before_own_ack, later), edca).prop_map(

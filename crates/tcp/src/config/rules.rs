@@ -91,12 +91,16 @@ pub enum Timers {
     Linux,
 }
 
-/// In which pieces a sender with [`Variant::Rack`](super::Variant::Rack) hands data to the network.
+/// In which pieces a sender hands data to the network, and which of them ask for an acknowledgment (PSH).
+/// [`Self::Linux`] is for [`Variant::Rack`](super::Variant::Rack), and with others as [`Self::Single`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Segmentation {
     /// Segment by segment, as soon as the window lets them, and none asks for an acknowledgment.
     Single,
+    /// Segment by segment, as Linux without buffers and other old senders: the last segment of all asks for an
+    /// acknowledgment, and each that fills more than half of the other end's window since the last that did.
+    LinuxSingle,
     /// As in Linux: several segments in one buffer, which waits for more of them, and whose last one asks for an
     /// acknowledgment.
     Linux,

@@ -168,7 +168,7 @@ impl Bbr1 {
             }
             self.bandwidths.push_back((self.round, rate));
             let round = self.round;
-            // What is old goes for what is new: as long as only less is sent than the path delivers, it stays.
+            // An old sample leaves when a new one comes: while less is sent than the path delivers, it stays.
             while self.bandwidths.front().is_some_and(|(at, _)| at + BANDWIDTH_ROUNDS < round) {
                 self.bandwidths.pop_front();
             }

@@ -110,7 +110,7 @@ impl Controller for Watched {
 }
 
 impl Watched {
-    /// Does as [`Controller::on_ack`]. What is rare gets copies in calls, so that nothing of the rest has to lie in memory.
+    /// Does as [`Controller::on_ack`]. Rare cases get copies in calls, so that nothing of the rest has to lie in memory.
     #[inline(always)]
     pub(crate) fn on_ack_in_line(
         &mut self,

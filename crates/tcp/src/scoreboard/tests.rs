@@ -165,7 +165,7 @@ fn skip_and_end_of_hole_walk_over_what_is_sacked() {
 
 #[test]
 fn an_acknowledgment_into_a_block_takes_the_whole_block() {
-    // Nobody who holds a block acknowledges half of it: what is left of it is not believed.
+    // A receiver that holds a block does not acknowledge half of it: the rest of it is not believed.
     let mut scoreboard = sacked(&[segments(2, 5), segment(7)]);
 
     scoreboard.advance(3501);

@@ -3,13 +3,14 @@
 //!
 //! Knows how many segments share a buffer, when one waits for more of them, and that its last segment asks for an
 //! acknowledgment (PSH), as version 6 of Linux has it in `tcp_tso_autosize`, `tcp_tso_should_defer` and
-//! `__tcp_transmit_skb`. Does not know who takes buffers apart, and takes what an application writes for one
-//! piece.
+//! `__tcp_transmit_skb`; and which segments ask where there are no buffers (`forced_push`). Does not know who takes
+//! buffers apart, and takes what an application writes for one piece.
 
 use airtcp_kernel::{Duration, Time};
 
 use super::rack::Rack;
 use super::tcb::{Tcb, Usage};
+use crate::receiver::FIRST_BYTE;
 use crate::{Config, Segmentation};
 
 /// A buffer takes as long as this at the sender's pace: `sk_pacing_shift` 10.
@@ -80,6 +81,26 @@ fn fits(segments: u64, mss: u64, room: u64, cwnd: u64, unsent: u64) -> bool {
     room >= bytes && cwnd >= 2 * bytes && unsent > bytes - mss
 }
 
+impl Tcb {
+    /// Tells whether a segment of `len` bytes from `seq` on asks for an acknowledgment where segments leave alone. RFC 9293
+    /// section 3.9.1.2 wants it of the last one ("there is no more queued data to be sent"); Linux's `forced_push` of each
+    /// that fills more than half of the other end's largest window since the last that did. Sent again it asks again.
+    #[inline]
+    pub(super) fn asks_alone(&self, config: &Config, seq: u64, len: u64) -> bool {
+        config.rules.segmentation == Segmentation::LinuxSingle
+            && len > 0
+            && self.fills_half_a_window(config, seq, seq + len)
+    }
+
+    #[inline(never)]
+    fn fills_half_a_window(&self, config: &Config, seq: u64, end: u64) -> bool {
+        let mss = u64::from(config.mss);
+        let half = (config.peer_window() / 2 / mss + 1) * mss;
+        let before = |number: u64| (number - FIRST_BYTE) / half;
+        self.is_end(end) || before(end) > before(seq)
+    }
+}
+
 impl Rack {
     /// Begins a buffer if none is on its way; returns false if it is better to wait until more than `room` bytes may
     /// leave.
@@ -92,12 +113,13 @@ impl Rack {
         room: u64,
     ) -> bool {
         self.buffer.left > 0
-            || config.rules.segmentation == Segmentation::Single
+            || config.rules.segmentation != Segmentation::Linux
             || self.begin_buffer(tcb, config, now, room)
     }
 
     /// Begins a buffer, as [`Self::fill_buffer`].
-    // Where the least number fills the room, nobody asks for the most, and no division nor call is left.
+    // The least number of segments fills most rooms: the most is not computed then, which saves a division
+    // and a call.
     #[inline(never)]
     fn begin_buffer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> bool {
         let mss = u64::from(config.mss);

@@ -1,7 +1,7 @@
 //! When the receiver speaks.
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::{AckSkip, Config, DelayedAck, Threshold, Variant};
+use airtcp_tcp::{AckSkip, Config, DelayedAck, Flags, Rules, Segmentation, Threshold, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
 
@@ -246,4 +246,68 @@ fn a_window_below_what_an_ack_takes_stalls_the_session() {
          15400 A 8001:9001 ack 1
          15450 B ack 10001",
     );
+}
+
+/// Six segments fit into the window, so that each fourth fills more than half of it. Linux's receiver has acknowledged what
+/// it does at once before; from then on it waits for a second segment, but for none after one that asks.
+#[test]
+fn a_sender_without_buffers_asks_after_half_a_window_and_at_the_end() {
+    let linux = |segmentation| {
+        let forty = Duration::from_millis(40);
+        Config {
+            variant: Variant::Sack,
+            receive_window: 6000,
+            initial_window: 6000,
+            rules: Rules { segmentation, ..Rules::standard() },
+            delayed_ack: DelayedAck { adaptive: true, ..DelayedAck::every(2, forty) },
+            ..config()
+        }
+    };
+    let asking = |segmentation| {
+        let mut pair = Pair::sending(&linux(segmentation), 10_500);
+        pair.run();
+        let sent = pair.log.iter().map(|(sent, _)| sent);
+        let asking = sent.filter(|sent| sent.segment.flags.contains(Flags::PSH));
+        let asking: Vec<u64> = asking.map(|sent| sent.segment.seq).collect();
+        (asking, pair)
+    };
+
+    let (none, pair) = asking(Segmentation::Single);
+    assert_eq!(none, []);
+    // Three at once, then pairs; the sixth and the last segment wait for 40 ms.
+    assert_eq!(
+        acks_of(&pair),
+        [
+            "50 B ack 1001",
+            "50 B ack 2001",
+            "50 B ack 3001",
+            "50 B ack 5001",
+            "90 B ack 6001",
+            "150 B ack 8001",
+            "150 B ack 10001",
+            "190 B ack 10501",
+        ],
+    );
+
+    let (some, pair) = asking(Segmentation::LinuxSingle);
+    assert_eq!(some, [3001, 7001, 10_001]);
+    // The fourth asks, and so the fifth and the sixth are a pair; the eighth ends one anyway.
+    assert_eq!(
+        acks_of(&pair),
+        [
+            "50 B ack 1001",
+            "50 B ack 2001",
+            "50 B ack 3001",
+            "50 B ack 4001",
+            "50 B ack 6001",
+            "150 B ack 8001",
+            "150 B ack 10001",
+            "150 B ack 10501",
+        ],
+    );
+}
+
+fn acks_of(pair: &Pair<'_>) -> Vec<String> {
+    let transcript = pair.transcript_since(50);
+    transcript.lines().filter(|line| line.contains(" B ")).map(Into::into).collect()
 }

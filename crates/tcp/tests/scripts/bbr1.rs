@@ -27,7 +27,7 @@ fn the_path_is_full_and_its_queue_is_short() {
     // that come together: 202 + 6 + 2 = 210 to 310.
     let window = pair.a.cwnd() / 1000;
     assert!((202..=310).contains(&window), "{window}");
-    // What is under way is the path's 101 segments and, in one round trip of eight, a quarter more.
+    // In flight are the path's 101 segments and, in one round trip of eight, a quarter more.
     let flights: Vec<u64> = (0..40)
         .map(|step| {
             pair.run_until(8000 + 50 * step);

@@ -186,7 +186,7 @@ fn a_marked_window_falls_at_once_or_in_proportion_with_rack() {
             new.iter().map(|sent| sent.segment.flags.contains(Flags::CWR)).collect();
         assert_eq!(told.iter().position(|told| *told), Some(0), "{variant:?}");
         assert_eq!(told.iter().filter(|told| **told).count(), 1, "{variant:?}");
-        // What left after the echo is acknowledged: the reduction is over.
+        // Segments that left after the echo are acknowledged: the reduction is over.
         pair.run_until(280);
         assert_eq!(
             (pair.a.loss_state(), pair.a.ssthresh()),

@@ -126,7 +126,7 @@ fn newreno_halves_once_for_all_losses_of_a_window() {
 
 #[test]
 fn reno_leaves_recovery_on_partial_ack() {
-    // The same losses as in `newreno_partial_ack_retransmits_next_hole`. The partial ack 2001 at
+    // The losses are those of `newreno_partial_ack_retransmits_next_hole`. The partial ack 2001 at
     // 200 ends Reno's recovery, cwnd = ssthresh = 4000 with 8 in flight: nothing may go, nobody
     // sends duplicates, and the timer, started anew at 200 with the initial second (no round trip
     // was measured, by Karn's algorithm), must help at 1200.

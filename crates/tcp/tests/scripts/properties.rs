@@ -193,7 +193,7 @@ fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[V
     let mut told = [Told::default(), Told::default()];
     let mut logged = 0;
     while pair.step(Time::NEVER) {
-        // What arrives comes before what is sent for it.
+        // Arrivals come before the segments that are sent for them.
         for index in pair.take_arrived() {
             let sent = &pair.log[index].0;
             let to = 1 - sent.from as usize;

@@ -77,7 +77,7 @@ fn a_probe_is_new_data_if_there_is_some() {
          550 B ack 5001",
     );
 
-    // Where it is not, the third goes, and its SACK tells of both losses; one segment has arrived, and
+    // Without it the third goes, and its SACK tells of both losses; one segment has arrived, and
     // so one may go, and then the other.
     let mut pair = Pair::sending_over(&rack(2), 5000, rule);
     pair.run();

@@ -148,7 +148,7 @@ proptest! {
             let counters = endpoint.counters();
             prop_assert!(counters.retransmissions >= u64::from(counters.fast_retransmits));
             prop_assert!(counters.data_segments_sent <= counters.segments_sent);
-            // What is in flight is watched over.
+            // A timer runs for the segments in flight.
             prop_assert!(endpoint.flight_size() == 0 || endpoint.poll_timer() != Time::NEVER);
         }
     }

@@ -86,19 +86,25 @@ impl Linked for &mut [Contender] {
 
 impl Contender {
     /// Makes a contender without a frame, of the group of its inter-frame space.
-    pub(crate) fn new(
+    pub(super) fn of_group(
         config: ContenderConfig,
         listeners: &Listeners,
         most_failures: Option<u32>,
     ) -> Self {
+        let groups = &listeners[config.audibility].groups;
+        let group = groups.iter().position(|group| group.aifs == config.access.aifs);
+        let group = group.expect("every inter-frame space has a group");
+        Self { group: group as u32, ..Self::new(config, most_failures) }
+    }
+
+    /// Makes a contender without a frame, whose slots nobody counts along.
+    pub(crate) fn new(config: ContenderConfig, most_failures: Option<u32>) -> Self {
         let ContenderConfig { station, audibility: class, access, backoffs, bursts } = config;
-        let groups = &listeners[class].groups;
-        let group = groups.iter().position(|group| group.aifs == access.aifs);
         Self {
             state: if bursts.is_some() { State::Bursts } else { State::Idle },
             station,
             class,
-            group: group.expect("every inter-frame space has a group") as u32,
+            group: 0,
             cw: access.cw_min,
             cw_min: access.cw_min,
             cw_max: access.cw_max,
@@ -128,7 +134,7 @@ impl Contender {
     /// Changes CW after a failed transmission whose frame has this fate.
     pub(crate) fn fail(&mut self, retry: Retry) {
         if retry == Retry::Broadcast {
-            // Nobody can tell that it collided.
+            // A broadcast frame is not acknowledged: its sender cannot tell that it collided.
             self.cw = self.cw_min;
             return;
         }

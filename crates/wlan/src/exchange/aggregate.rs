@@ -5,21 +5,24 @@
 //! acknowledged goes back ahead of the queue, to the frames that wait for that receiver. Agreements
 //! are there from the beginning; Block ACKs and their requests are lost in collisions alone.
 
+mod assembly;
 mod outcome;
 
 use airtcp_kernel::{Duration, Time};
 
+pub(crate) use assembly::set_arrivals;
+
 use super::air::limit;
-use super::{Air, Exchange, Failure, OnAir};
+use super::{Air, Exchange, Failure, OnAir, Roles};
 use crate::config::{Delivery, FailedBlockAck, MacConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
-use crate::frame::{Frames, Mpdu, Msdu, Ppdu, Psdu};
+use crate::frame::{Frames, Mpdu, Ppdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
-use crate::sequence::ht::{Growing, HtExchange, Packets};
+use crate::sequence::ht::HtExchange;
 use crate::station::{ContenderId, StationId};
 
 /// The exchanges of a cell that aggregates: the state of its queues with their receivers.
@@ -52,8 +55,9 @@ pub(crate) struct Aggregate<P> {
 /// The sending side of one queue.
 #[derive(Debug)]
 struct AggregatingQueue<P> {
-    /// By receiver at the access point; one at a station.
+    /// By receiver, from `first` on, at an access point; one at a station.
     agreements: Vec<Agreement<P>>,
+    first: StationId,
     /// Which of them have something to send again, or a request.
     pending: Vec<u32>,
     /// The purpose of the last access.
@@ -93,8 +97,8 @@ impl<P: Clone> Aggregate<P> {
         phy: &PhyConfig,
         mac: &MacConfig,
         rates: &[(Rate, Rate)],
-        (stations, rate_controls): (usize, Vec<Option<RateControlConfig>>),
-        (access_point, contenders): (StationId, &[ContenderConfig]),
+        rate_controls: Vec<Option<RateControlConfig>>,
+        (roles, contenders): (&Roles, &[ContenderConfig]),
     ) -> Option<Box<Self>> {
         let aggregation = mac.aggregation.as_ref()?;
         let exchanges = rates
@@ -102,8 +106,8 @@ impl<P: Clone> Aggregate<P> {
             .map(|&(data, control)| HtExchange::new(phy, mac, aggregation, data, control));
         let exchanges: Vec<HtExchange> = exchanges.collect();
         let minstrel = |contender: &ContenderConfig, receiver: StationId| {
-            let is_download = contender.station == access_point;
-            let (far, side) = if is_download { (receiver, 0) } else { (contender.station, 1) };
+            let far = roles.far(contender.station, receiver);
+            let side = usize::from(!roles.is_access_point(contender.station));
             let config = rate_controls.get(far as usize)?.as_ref()?;
             let access = &contender.access;
             let mean = access.aifs + phy.slot_time * u64::from(access.cw_min / 2);
@@ -121,11 +125,11 @@ impl<P: Clone> Aggregate<P> {
             rate_control: minstrel(contender, receiver),
         };
         let queues = contenders.iter().map(|contender| AggregatingQueue {
-            agreements: if contender.station == access_point {
-                (0..stations as StationId).map(|one| agreement(contender, one)).collect()
-            } else {
-                vec![agreement(contender, access_point)]
-            },
+            agreements: roles
+                .receivers(contender.station)
+                .map(|receiver| agreement(contender, receiver))
+                .collect(),
+            first: roles.receivers(contender.station).start,
             choice: None,
             pending: Vec::new(),
             sends: Sends::Data,
@@ -211,7 +215,7 @@ impl<P: Clone> Aggregate<P> {
 
 impl<P> AggregatingQueue<P> {
     fn place(&self, receiver: StationId) -> usize {
-        if self.agreements.len() == 1 { 0 } else { receiver as usize }
+        (receiver - self.first) as usize
     }
 
     fn agreement(&mut self, receiver: StationId) -> &mut Agreement<P> {
@@ -234,7 +238,7 @@ impl<P> AggregatingQueue<P> {
 }
 
 impl<P: Clone> Exchange<P> for Aggregate<P> {
-    #[inline(never)]
+    #[inline]
     fn assemble<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -246,106 +250,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         if left.is_some_and(|left| left == Duration::ZERO || !air.has_frame(self, by, supply)) {
             return false;
         }
-        let queue = &mut self.queues[by as usize];
-        let waiting = queue.pending.iter().map(|&place| {
-            let window = &queue.agreements[place as usize].window;
-            (window.receiver, window.oldest().map(|mpdu| &mpdu.payload))
-        });
-        let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
-        let station = air.originators[by as usize].station;
-        let class = air.roles.rate_class(station, receiver);
-        let place = queue.place(receiver);
-        let Agreement { window, rate_control, .. } = &mut queue.agreements[place];
-        queue.choice = None;
-        if window.request_due {
-            queue.times = self.exchanges[class as usize].request_times();
-            queue.sends = Sends::Request(receiver);
-            return left.is_none_or(|left| queue.times.total <= left);
-        }
-        queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
-        let far = air.roles.far(station, receiver);
-        let class = match (queue.choice, self.controlled.get(far as usize)) {
-            (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
-            _ => class,
-        };
-        let exchange = &self.exchanges[class as usize];
-        let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
-        let room = exchange.room(left.unwrap_or(queue.txop_limit));
-        let fits = |psdu: Growing, grown: Growing| {
-            !(is_sample && psdu.is_begun())
-                && exchange.fits(grown, room)
-                && left.is_none_or(|left| exchange.times(grown).total <= left)
-        };
-        let mut psdu = Growing::default();
-        let mut mpdus = std::mem::take(&mut self.spare);
-        while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, psdu.with(bits))) {
-            psdu = psdu.with(bits);
-        }
-        if window.waiting() == 0 {
-            let originator = &mut air.originators[by as usize];
-            let end = window.start(&mpdus) + self.window;
-            let header_bits = air.frames.mac_header_bits();
-            while window.next_id() < end {
-                let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
-                let fits_alone = |bits| {
-                    grown = psdu.with(air.frames.mpdu_bits(bits));
-                    fits(psdu, grown)
-                };
-                let take = |msdu: Msdu<P>| {
-                    bits = air.frames.mpdu_bits(msdu.bits);
-                    mpdus.push(packet_of(id, receiver, bits, msdu.payload));
-                };
-                if !supply.next_for(by, receiver, now, fits_alone, take) {
-                    break;
-                }
-                window.take_id();
-                let mut packets = Packets::of(bits - header_bits);
-                psdu = grown;
-                originator.next_id += 1;
-                while exchange.has_amsdus() {
-                    let grown = |bits| {
-                        let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
-                        (grown, psdu.grown_by(grown.bits() - packets.bits()))
-                    };
-                    let fits_too = |bits| {
-                        let (packets, psdu) = grown(bits);
-                        exchange.fits_packets(packets, header_bits, psdu, room)
-                            && left.is_none_or(|left| exchange.times(psdu).total <= left)
-                    };
-                    let mut with_it = (packets, psdu);
-                    let take = |msdu: Msdu<P>| {
-                        with_it = grown(msdu.bits);
-                        let bits = with_it.0.bits() - packets.bits();
-                        let further = packet_of(id, receiver, bits, msdu.payload);
-                        mpdus.push(Mpdu { is_further: true, ..further });
-                    };
-                    if !supply.next_for(by, receiver, now, fits_too, take) {
-                        break;
-                    }
-                    originator.next_id += 1;
-                    (packets, psdu) = with_it;
-                }
-            }
-        }
-        if let (Some(last), start) = (mpdus.last(), window.start(&mpdus))
-            && last.id >= start + self.window
-        {
-            self.broken_law = Some(format!(
-                "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
-                last.id, self.window
-            ));
-        }
-        queue.update_pending(receiver);
-        queue.sends = Sends::Data;
-        if mpdus.is_empty() {
-            self.spare = mpdus;
-            return false;
-        }
-        queue.times = exchange.times(psdu);
-        queue.class = class;
-        queue.preamble = exchange.preamble();
-        air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
-        true
+        self.assemble_at(&mut air.desk(), by, now, left, supply)
     }
 
     #[inline(never)]
@@ -418,11 +323,11 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
             Failure::InternalCollision => false,
             Failure::NoAnswer => true,
         };
-        self.ppdu_failed(air, by, data_sent, now, supply)
+        self.ppdu_failed(&mut air.desk(), by, data_sent, now, supply)
     }
 
     fn has_work(&self, by: ContenderId) -> bool {
-        !self.queues[by as usize].pending.is_empty()
+        self.has_pending(by)
     }
 
     fn request(&self, by: ContenderId) -> Option<(StationId, u64)> {
@@ -442,36 +347,5 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
 
     fn last_arrival(&self) -> Option<Time> {
         self.arrived.checked_sub(1).and_then(|last| self.arrivals.get(last)).copied()
-    }
-}
-
-/// Makes frame `id`, or a part of it, that was never sent.
-#[inline(always)]
-fn packet_of<P>(id: u64, receiver: StationId, bits: u64, payload: P) -> Mpdu<P> {
-    Mpdu {
-        id,
-        receiver,
-        bits,
-        is_further: false,
-        failures: 0,
-        failures_after_rts: 0,
-        is_received: false,
-        payload,
-    }
-}
-
-/// Computes when the frames of an A-MPDU arrive, the last of them at `received`: the Data field, which
-/// lasts `data`, carries them one after the other. Packets of one frame arrive with it.
-fn set_arrivals<P>(arrivals: &mut Vec<Time>, received: Time, data: Duration, psdu: Frames<'_, P>) {
-    let size = |frame: &[Mpdu<P>]| frame.iter().map(|mpdu| mpdu.bits).sum();
-    let all = psdu.each().fold(Growing::default(), |psdu, frame| psdu.with(size(frame)));
-    let mut so_far = Growing::default();
-    for frame in psdu.each() {
-        so_far = so_far.with(size(frame));
-        let rest = u128::from(data.as_nanos()) * u128::from(all.bits() - so_far.bits())
-            / u128::from(all.bits());
-        let before = Duration::from_nanos(rest as u64);
-        let arrival = Time::from_nanos(received.as_nanos() - before.as_nanos());
-        arrivals.extend(frame.iter().map(|_| arrival));
     }
 }

@@ -6,6 +6,7 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use super::beacons::Beacons;
+use super::desk::Desk;
 use super::originator::Milestones;
 use super::roles::{Roles, first_of_access_point};
 use super::txop_ends::TxopEnds;
@@ -14,7 +15,6 @@ use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::contention::{ContenderConfig, Contention};
 use crate::counters::CellCounters;
 use crate::events::Supply;
-use crate::frame::Mpdu;
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::sequence::dcf::FrameTable;
@@ -82,16 +82,7 @@ impl<P: Clone> Air<P> {
     ) -> Self {
         debug_assert!(contenders.iter().all(|one| one.audibility == ALL_HEAR_ALL));
         let errors = ErrorModel::new(errors);
-        let originators = contenders
-            .iter()
-            .map(|contender| Originator {
-                station: contender.station,
-                txop_limit: contender.access.txop_limit,
-                psdu: None,
-                next_id: 0,
-                done: 0,
-            })
-            .collect();
+        let originators = contenders.iter().map(Originator::new).collect();
         let beacons =
             Beacons::new(phy, mac, first_of_access_point(roles.access_point(), &contenders));
         Self {
@@ -118,6 +109,13 @@ impl<P: Clone> Air<P> {
             #[cfg(any(test, feature = "testing"))]
             straight: 0,
         }
+    }
+
+    /// Borrows what assembles and settles frames.
+    #[inline]
+    pub(super) fn desk(&mut self) -> Desk<'_, P> {
+        let Self { originators, frames, roles, errors, is_perfect, .. } = self;
+        Desk { originators, frames, roles, errors, is_perfect: *is_perfect }
     }
 
     /// Lets `contender`, whose queue was empty, contend for the medium.
@@ -204,19 +202,7 @@ impl<P: Clone> Air<P> {
     }
 }
 
-/// Draws whether `mpdu` of `sender` is lost on the way.
-pub(super) fn loses<P>(
-    errors: &mut ErrorModel,
-    roles: &Roles,
-    frames: &FrameTable,
-    sender: StationId,
-    mpdu: &Mpdu<P>,
-) -> bool {
-    let far = roles.far(sender, mpdu.receiver);
-    errors.loses(far, frames.msdu_bits(mpdu.bits))
-}
-
 /// Returns a retry limit as frames count it; one beyond that is as good as none.
-pub(super) fn limit(config: u32) -> u16 {
+pub(crate) fn limit(config: u32) -> u16 {
     config.try_into().unwrap_or(u16::MAX)
 }

@@ -164,24 +164,13 @@ impl<P: Clone> Air<P> {
 
     /// Does as [`Self::retry`], but for a frame whose RTS got through: it has a limit of its own.
     pub(super) fn retry_after_rts(&mut self, by: ContenderId) -> Retry {
-        let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
-        let mut failures = 0;
-        for mpdu in psdu.mpdus_mut() {
-            mpdu.failures_after_rts += 1;
-            failures = failures.max(mpdu.failures_after_rts);
-        }
-        if failures < self.long_retry_limit { Retry::Again } else { Retry::Dropped }
+        self.originators[by as usize].retry_after_rts(self.long_retry_limit)
     }
 
     /// Counts one more failure of the frame that `by` holds. Returns whether it may be sent again
     /// (IEEE Std 802.11-2020, 10.3.4.4).
     pub(super) fn retry(&mut self, by: ContenderId) -> Retry {
-        let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
-        for mpdu in psdu.mpdus_mut() {
-            mpdu.failures += 1;
-        }
-        // Frames of a PSDU that was sent as a whole have failed equally often, the first most.
-        if psdu.mpdus()[0].failures < self.retry_limit { Retry::Again } else { Retry::Dropped }
+        self.originators[by as usize].retry(self.retry_limit)
     }
 
     /// Gives up what `by` holds, if it is not to be sent again. Returns whether `by` has a frame now.
@@ -193,13 +182,8 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) -> bool {
-        if retry == Retry::Dropped
-            && let Some(psdu) = self.originators[by as usize].psdu.take()
-        {
-            for mpdu in psdu.mpdus() {
-                self.originators[by as usize].done += 1;
-                supply.on_event(now, MacEvent::GivenUp { by, mpdu });
-            }
+        if retry == Retry::Dropped {
+            self.originators[by as usize].give_up(by, now, supply);
         }
         self.has_frame(exchange, by, supply)
     }

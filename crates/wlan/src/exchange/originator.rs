@@ -3,6 +3,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::roles::Roles;
+use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::{Frames, Mpdu, Msdu, Ppdu, Psdu};
 use crate::sequence::dcf::FrameTable;
@@ -22,7 +23,7 @@ pub(super) struct Milestones {
 #[repr(align(64))]
 pub(crate) struct Originator<P> {
     pub(crate) station: StationId,
-    pub(super) txop_limit: Duration,
+    pub(crate) txop_limit: Duration,
     /// On the air, or to be sent again, before anything else that the queue has.
     pub(crate) psdu: Option<Psdu<P>>,
     /// The number of the next frame: how many were handed over.
@@ -32,6 +33,12 @@ pub(crate) struct Originator<P> {
 }
 
 impl<P> Originator<P> {
+    /// Makes the sending side of a queue of which nothing is held.
+    pub(crate) fn new(contender: &ContenderConfig) -> Self {
+        let txop_limit = contender.access.txop_limit;
+        Self { station: contender.station, txop_limit, psdu: None, next_id: 0, done: 0 }
+    }
+
     /// Begins an exchange at `start`, and nobody else does anything: what it sends is what it holds, or
     /// comes from its queue now. What is next is the caller's to say.
     // Inlined with what it calls, so that a frame is copied from its queue to where it is held, once.
@@ -60,9 +67,40 @@ impl<P> Originator<P> {
         self.psdu.as_ref().map(Psdu::frames)
     }
 
+    /// Counts one more failure of what it holds. Returns whether it may be sent again, which it may `limit`
+    /// times in all (IEEE Std 802.11-2020, 10.3.4.4).
+    pub(crate) fn retry(&mut self, limit: u16) -> Retry {
+        let psdu = self.psdu.as_mut().expect("who sends has a frame");
+        for mpdu in psdu.mpdus_mut() {
+            mpdu.failures += 1;
+        }
+        // Frames of a PSDU that was sent as a whole have failed equally often, the first most.
+        if psdu.mpdus()[0].failures < limit { Retry::Again } else { Retry::Dropped }
+    }
+
+    /// Does as [`Self::retry`], but for a frame whose RTS got through: it has a limit of its own.
+    pub(crate) fn retry_after_rts(&mut self, limit: u16) -> Retry {
+        let psdu = self.psdu.as_mut().expect("who sends has a frame");
+        let mut failures = 0;
+        for mpdu in psdu.mpdus_mut() {
+            mpdu.failures_after_rts += 1;
+            failures = failures.max(mpdu.failures_after_rts);
+        }
+        if failures < limit { Retry::Again } else { Retry::Dropped }
+    }
+
+    /// Gives up what it holds, if anything.
+    pub(crate) fn give_up<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        let Some(psdu) = self.psdu.take() else { return };
+        for mpdu in psdu.mpdus() {
+            self.done += 1;
+            supply.on_event(now, MacEvent::GivenUp { by, mpdu });
+        }
+    }
+
     /// Releases the frame that it holds, which is acknowledged.
     #[inline]
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.done += 1;
         // As it has one frame, nobody has to ask for memory to be freed.
         std::mem::forget(self.psdu.take());
@@ -71,7 +109,7 @@ impl<P> Originator<P> {
     /// Takes a frame from its queue, which has got at the medium at `now`, unless one is held already.
     /// Returns the frame that is held then.
     #[inline(always)]
-    pub(super) fn hold<S: Supply<P>>(
+    pub(crate) fn hold<S: Supply<P>>(
         &mut self,
         by: ContenderId,
         now: Time,
@@ -87,7 +125,7 @@ impl<P> Originator<P> {
 
     /// Holds a frame that its queue has handed over, with so many bits of headers.
     #[inline(always)]
-    pub(super) fn take(&mut self, msdu: Msdu<P>, headers: u64) {
+    pub(crate) fn take(&mut self, msdu: Msdu<P>, headers: u64) {
         let held = self.psdu.replace(Psdu::from(Mpdu {
             id: self.next_id,
             receiver: msdu.receiver,

@@ -37,8 +37,8 @@
 
 use airtcp_kernel::Time;
 
-use super::air::loses;
 use super::beacons::Beacons;
+use super::desk::loses;
 use super::{Air, Exchange, OnAir};
 use crate::events::{MacEvent, Supply};
 use crate::station::ContenderId;

@@ -4,7 +4,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::air::loses;
+use super::desk::loses;
 use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
@@ -43,7 +43,7 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
         supply: &mut S,
     ) -> bool {
         if let Some(left) = left {
-            return air.takes_what_fits(by, now, left, supply);
+            return air.desk().takes_what_fits(by, now, left, supply);
         }
         air.originators[by as usize].hold(by, now, &air.frames, supply);
         true
@@ -147,25 +147,6 @@ impl<P: Clone> Air<P> {
         let has_next = supply.acknowledged(now, by, mpdu);
         originator.release();
         self.exchange_succeeded(exchange, by, (receiver, has_next), now, supply)
-    }
-
-    /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it does.
-    #[inline(always)]
-    fn takes_what_fits<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        left: Duration,
-        supply: &mut S,
-    ) -> bool {
-        let Self { originators, frames, roles, .. } = self;
-        let originator = &mut originators[by as usize];
-        let station = originator.station;
-        let headers = frames.mpdu_bits(0);
-        let fits = |receiver, bits| {
-            frames.times(roles.rate_class(station, receiver), headers + bits).total <= left
-        };
-        supply.next(by, now, fits, |msdu| originator.take(msdu, headers))
     }
 
     /// Waits for the answer to the data frame of `by` that would be over at `end`: the frame has ended

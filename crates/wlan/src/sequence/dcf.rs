@@ -4,7 +4,7 @@
 use airtcp_kernel::Duration;
 
 use crate::config::MacConfig;
-use crate::phy::{Modulation, PhyConfig, ProtectionKind, Rate};
+use crate::phy::{Format, Modulation, PhyConfig, ProtectionKind, Rate};
 
 /// The times of one frame exchange, counted from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,6 +158,12 @@ impl FrameTable {
     /// Returns the data rate of a class.
     pub(crate) fn data_rate(&self, class: u32) -> Rate {
         self.classes[class as usize].0
+    }
+
+    /// Tells whether PPDUs at the data rate of a class tell the colour of their cell.
+    pub(crate) fn has_colour(&self, class: u32) -> bool {
+        let Modulation::High(rate) = self.data_rate(class).modulation else { return false };
+        matches!(rate.format, Format::He | Format::Eht)
     }
 
     /// Returns the settings of the PHY.

@@ -97,6 +97,10 @@ impl Supply<u32> for Queues {
         !self.ready.is_empty()
     }
 
+    fn carries_data(&self, _: &u32) -> bool {
+        true
+    }
+
     fn watches_colliders(&self) -> bool {
         true
     }

@@ -135,7 +135,7 @@ impl Dialogues {
                     carried.is_acknowledged = true;
                 }
                 let session = &mut self.sessions[*id as usize];
-                // What is left to say on a connection after its transfer is TCP's business alone.
+                // After its transfer a connection has segments of TCP alone to send.
                 if session.data != Some(tag) {
                     return;
                 }

@@ -177,7 +177,7 @@ fn agree(seed: u64, acks: usize) -> Vec<Is> {
             seen.push(theirs.state);
         }
 
-        // What may leave until then does.
+        // All segments that may leave until then do.
         // A segment may begin inside of the window and end beyond, so that bounds are reached.
         let room = ours.window.cwnd.saturating_sub(path.in_flight).div_ceil(MSS);
         let paced = (1.0 + pace * seconds * (0.7 + 0.6 * path.stream.unit()) / MSS as f64) as u64;

@@ -76,7 +76,7 @@ impl Steps {
             stage.summed = (now, cwnd);
             self.each = stage.sum(now, self.least_rtt.unwrap_or(Duration::ZERO), cwnd, w_max < 1.0);
         }
-        // What was gathered at another price counts for one segment at most.
+        // Credit gathered at another price counts for one segment at most.
         let mut gained = 0;
         if self.unpaid >= self.each {
             self.unpaid = 0;

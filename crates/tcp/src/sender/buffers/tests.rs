@@ -151,3 +151,17 @@ fn as_many_segments_fit_as_the_divisions_say() {
         }
     }
 }
+
+/// Half of 8760 bytes are three segments of 1460, which the fourth goes beyond; of 7300 two and a half, of 1460 none.
+#[test]
+fn without_buffers_a_segment_asks_that_fills_more_than_half_a_window() {
+    for (window, each) in [(8760, 4), (7300, 3), (1460, 1)] {
+        let rules = Rules { segmentation: Segmentation::LinuxSingle, ..Rules::standard() };
+        let config = Config { mss: 1460, receive_window: window, rules, ..linux() };
+        let mut tcb = Tcb::new(&config);
+        tcb.write(100 * 1460);
+        let asks = |index: u64| tcb.asks_alone(&config, 1 + index * 1460, 1460);
+        assert!((0..99).all(|index| asks(index) == ((index + 1) % each == 0)), "{window}");
+        assert!(asks(99) && !tcb.asks_alone(&config, 1, 0));
+    }
+}

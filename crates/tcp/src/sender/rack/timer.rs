@@ -36,7 +36,7 @@ impl Rack {
     #[cold]
     pub(in crate::sender) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         if self.rounded() > now {
-            // What waited for its pace may leave.
+            // The segment that waited for its pace may leave.
             tcb.deadline = self.due;
             return;
         }

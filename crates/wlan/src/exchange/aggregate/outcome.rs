@@ -1,13 +1,15 @@
 //! The outcome of a PPDU with several frames: what arrived, what the Block ACK tells of it, and what
 //! is sent again or given up (IEEE Std 802.11-2020, 10.25.6).
 
+use std::ops::Range;
+
 use airtcp_kernel::Time;
 
 use super::{Aggregate, Agreement, Sends};
 use crate::config::FailedBlockAck;
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
-use crate::exchange::{Air, Exchange as _, OnAir};
+use crate::exchange::{Air, Desk, Exchange as _, OnAir};
 use crate::frame::{Mpdu, Psdu};
 use crate::station::{ContenderId, StationId};
 
@@ -23,61 +25,22 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) {
         if let Sends::Request(receiver) = self.queues[by as usize].sends {
-            let Agreement { window, recipient, books, .. } = self.agreement(by, receiver);
-            let start = window.start(&[]);
-            recipient.begin_at(start, |mpdu, came| {
-                books.hand_on(mpdu);
-                supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
-            });
+            self.receive_request(by, receiver, now, supply);
             self.any_received = true;
             self.answer_or_silence(air, (by, receiver), now, end);
             return;
         }
-        let station = air.originators[by as usize].station;
-        let psdu = air.originators[by as usize].psdu.as_mut().expect("it was sent");
-        let receiver = psdu.frames().receiver();
-        let far = air.roles.far(station, receiver);
-        let all = psdu.mpdus().len();
-        let choice = self.queues[by as usize].choice;
-        let error_rate = match (choice, self.controlled.get(far as usize)) {
-            (Some(choice), Some(Some((_, error_rates)))) => Some(error_rates[choice.rate]),
-            _ => None,
-        };
+        let psdu = air.originators[by as usize].frames().expect("it was sent");
+        let (receiver, all) = (psdu.receiver(), psdu.mpdus().len());
         let begun = self.arrived;
         let until = if self.arrivals.is_empty() {
             all
         } else {
             begun + first_frame(&psdu.mpdus()[begun..]).0
         };
-        let Agreement { recipient, books, .. } = self.queues[by as usize].agreement(receiver);
-        let mut rest = &mut psdu.mpdus_mut()[begun..until];
-        let (mut frames, mut errors) = (0, 0);
-        while !rest.is_empty() {
-            let (packets, bits) = first_frame(rest);
-            let (frame, others) = rest.split_at_mut(packets);
-            rest = others;
-            frames += 1;
-            let is_lost = !air.is_perfect && {
-                let bits = air.frames.msdu_bits(bits);
-                match error_rate {
-                    Some(rate) => air.errors.loses_at(far, bits, rate),
-                    None => air.errors.loses(far, bits),
-                }
-            };
-            if is_lost {
-                errors += 1;
-                continue;
-            }
-            frame[0].is_received = true;
-            for mpdu in &mut frame[1..] {
-                mpdu.is_received = true;
-            }
-            self.any_received = true;
-            recipient.receive(frame, now, |mpdu, came| {
-                books.hand_on(mpdu);
-                supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
-            });
-        }
+        let (frames, errors) =
+            self.receive(&mut air.desk(), by, now, begun..until, |_| false, supply);
+        self.any_received |= frames > errors;
         air.contention.count_mpdus(by, frames, errors);
         self.arrived = until;
         if until < all {
@@ -89,6 +52,81 @@ impl<P: Clone> Aggregate<P> {
                 air.tell_of_loss(self, by, end, supply);
             }
         }
+    }
+
+    /// Receives a Block ACK request of `by` at `receiver`.
+    pub(crate) fn receive_request<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        receiver: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let Agreement { window, recipient, books, .. } = self.agreement(by, receiver);
+        let start = window.start(&[]);
+        recipient.begin_at(start, |mpdu, came| {
+            books.hand_on(mpdu);
+            supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
+        });
+    }
+
+    /// Receives the packets at these places of what `by` has sent, but for frames that `overlapped` tells of by the
+    /// place of their first packet, and those with errors. Returns how many frames there were without the former, and
+    /// how many of them had errors.
+    #[inline]
+    pub(crate) fn receive<S: Supply<P>>(
+        &mut self,
+        air: &mut Desk<'_, P>,
+        by: ContenderId,
+        now: Time,
+        places: Range<usize>,
+        overlapped: impl Fn(usize) -> bool,
+        supply: &mut S,
+    ) -> (u64, u64) {
+        let Desk { originators, frames: sizes, roles, errors: draws, is_perfect } = air;
+        let originator = &mut originators[by as usize];
+        let psdu = originator.psdu.as_mut().expect("it was sent");
+        let receiver = psdu.frames().receiver();
+        let far = roles.far(originator.station, receiver);
+        let choice = self.queues[by as usize].choice;
+        let error_rate = match (choice, self.controlled.get(far as usize)) {
+            (Some(choice), Some(Some((_, error_rates)))) => Some(error_rates[choice.rate]),
+            _ => None,
+        };
+        let Agreement { recipient, books, .. } = self.queues[by as usize].agreement(receiver);
+        let mut place = places.start;
+        let mut rest = &mut psdu.mpdus_mut()[places];
+        let (mut frames, mut errors) = (0, 0);
+        while !rest.is_empty() {
+            let (packets, bits) = first_frame(rest);
+            let (frame, others) = rest.split_at_mut(packets);
+            rest = others;
+            place += packets;
+            if overlapped(place - packets) {
+                continue;
+            }
+            frames += 1;
+            let is_lost = !*is_perfect && {
+                let bits = sizes.msdu_bits(bits);
+                match error_rate {
+                    Some(rate) => draws.loses_at(far, bits, rate),
+                    None => draws.loses(far, bits),
+                }
+            };
+            if is_lost {
+                errors += 1;
+                continue;
+            }
+            frame[0].is_received = true;
+            for mpdu in &mut frame[1..] {
+                mpdu.is_received = true;
+            }
+            recipient.receive(frame, now, |mpdu, came| {
+                books.hand_on(mpdu);
+                supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
+            });
+        }
+        (frames, errors)
     }
 
     /// Ends the PPDU at `receiver`, which answers if it got anything; all others wait for that.
@@ -115,6 +153,22 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) {
+        let receiver = self.take_answer(&mut air.desk(), by, now, supply);
+        let has_next = supply.has_next(by);
+        let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+        if let Some(start) = next {
+            self.begins(air, by, start, supply);
+        }
+    }
+
+    /// Takes the answer to what `by` has sent, as [`Self::ppdu_answered`]. Returns the station that it is from.
+    pub(crate) fn take_answer<S: Supply<P>>(
+        &mut self,
+        air: &mut Desk<'_, P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> StationId {
         let receiver;
         if let Sends::Request(asked) = self.queues[by as usize].sends {
             receiver = asked;
@@ -122,7 +176,7 @@ impl<P: Clone> Aggregate<P> {
             window.request_due = false;
             window.request_failures = 0;
             if std::mem::take(&mut window.missed_block_ack) {
-                self.retries_failed(air, by, receiver, now, supply);
+                self.retries_failed(air, by, receiver, (now, true), supply);
             }
             self.queues[by as usize].update_pending(receiver);
         } else {
@@ -130,25 +184,36 @@ impl<P: Clone> Aggregate<P> {
             let frames = psdu.frames();
             receiver = frames.receiver();
             supply.on_event(now, MacEvent::Answered { by, psdu: frames });
-            let (mut received, mut packets) = (0, 0);
-            for mpdu in frames.mpdus().iter().filter(|mpdu| mpdu.is_received) {
-                received += usize::from(!mpdu.is_further);
-                packets += 1;
-                supply.acknowledged(now, by, mpdu);
-            }
-            air.originators[by as usize].done += packets;
-            self.agreement(by, receiver).books.acknowledged += received as u64;
-            self.report(by, frames, received);
-            if packets == frames.mpdus().len() as u64 {
-                self.all_received(by, psdu);
-            } else {
-                self.put_back(air, by, psdu, now, supply);
-            }
+            let received = frames.mpdus().iter().filter(|one| one.is_received && !one.is_further);
+            self.report(by, frames, received.count());
+            self.settle(air, by, psdu, now, supply);
         }
-        let has_next = supply.has_next(by);
-        let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
-        if let Some(start) = next {
-            self.begins(air, by, start, supply);
+        receiver
+    }
+
+    /// Settles the frames of `psdu` of which a Block ACK tells: those that the receiver has are acknowledged, and the
+    /// others put back.
+    fn settle<S: Supply<P>>(
+        &mut self,
+        air: &mut Desk<'_, P>,
+        by: ContenderId,
+        psdu: Psdu<P>,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let frames = psdu.frames();
+        let (mut received, mut packets) = (0, 0);
+        for mpdu in frames.mpdus().iter().filter(|mpdu| mpdu.is_received) {
+            received += u64::from(!mpdu.is_further);
+            packets += 1;
+            supply.acknowledged(now, by, mpdu);
+        }
+        air.originators[by as usize].done += packets;
+        self.agreement(by, frames.receiver()).books.acknowledged += received;
+        if packets == frames.mpdus().len() as u64 {
+            self.all_received(by, psdu);
+        } else {
+            self.put_back(air, by, psdu, (now, true), supply);
         }
     }
 
@@ -159,20 +224,21 @@ impl<P: Clone> Aggregate<P> {
         self.spare.clear();
     }
 
-    /// Puts the frames of `psdu` that were not received back ahead of the queue, or gives them up.
+    /// Puts the frames of `psdu` that were not acknowledged back ahead of the queue, or gives them up: those that
+    /// were not received, or all of them if no Block ACK has come.
     fn put_back<S: Supply<P>>(
         &mut self,
-        air: &mut Air<P>,
+        air: &mut Desk<'_, P>,
         by: ContenderId,
         psdu: Psdu<P>,
-        now: Time,
+        (now, has_answer): (Time, bool),
         supply: &mut S,
     ) {
         let limit = self.retry_limit;
         let receiver = psdu.frames().receiver();
         let mut mpdus = psdu.into_mpdus();
         let mut given_up = 0;
-        for mpdu in mpdus.iter_mut().filter(|mpdu| !mpdu.is_received) {
+        for mpdu in mpdus.iter_mut().filter(|mpdu| !(has_answer && mpdu.is_received)) {
             mpdu.failures = mpdu.failures.saturating_add(1);
             if mpdu.failures >= limit {
                 given_up += 1;
@@ -182,7 +248,7 @@ impl<P: Clone> Aggregate<P> {
         let queue = &mut self.queues[by as usize];
         let Agreement { window, books, .. } = queue.agreement(receiver);
         while let Some(mpdu) = mpdus.pop() {
-            if mpdu.is_received {
+            if has_answer && mpdu.is_received {
                 continue;
             }
             if mpdu.failures < limit {
@@ -198,29 +264,35 @@ impl<P: Clone> Aggregate<P> {
         air.originators[by as usize].done += given_up;
     }
 
-    /// Counts a failure of all frames that wait for `receiver`, as a Block ACK has told.
+    /// Settles all frames that wait for `receiver` as a Block ACK has told, or counts one more failure of each if none
+    /// has come.
     fn retries_failed<S: Supply<P>>(
         &mut self,
-        air: &mut Air<P>,
+        air: &mut Desk<'_, P>,
         by: ContenderId,
         receiver: StationId,
-        now: Time,
+        (now, has_answer): (Time, bool),
         supply: &mut S,
     ) {
         let window = &mut self.queues[by as usize].agreement(receiver).window;
         let mut mpdus = Vec::new();
         while window.next_retry(&mut mpdus, |_| true).is_some() {}
-        if !mpdus.is_empty() {
-            self.put_back(air, by, Psdu::of(mpdus), now, supply);
+        if mpdus.is_empty() {
+            return;
+        }
+        if has_answer {
+            self.settle(air, by, Psdu::of(mpdus), now, supply);
+        } else {
+            self.put_back(air, by, Psdu::of(mpdus), (now, false), supply);
         }
     }
 
     /// Puts back what `by` has assembled, which collided, lost an internal collision, or reached nobody
     /// (without `data_sent` no data were on the air). Returns whether it is given up.
     #[inline(never)]
-    pub(super) fn ppdu_failed<S: Supply<P>>(
+    pub(crate) fn ppdu_failed<S: Supply<P>>(
         &mut self,
-        air: &mut Air<P>,
+        air: &mut Desk<'_, P>,
         by: ContenderId,
         data_sent: bool,
         now: Time,
@@ -236,7 +308,7 @@ impl<P: Clone> Aggregate<P> {
             window.request_failures = 0;
             window.request_due = false;
             window.missed_block_ack = false;
-            self.retries_failed(air, by, receiver, now, supply);
+            self.retries_failed(air, by, receiver, (now, false), supply);
             self.queues[by as usize].update_pending(receiver);
             return Retry::Dropped;
         }
@@ -263,7 +335,7 @@ impl<P: Clone> Aggregate<P> {
         }
         // The oldest of them has failed most often.
         let dropped = psdu.mpdus()[0].failures.saturating_add(1) >= limit;
-        self.put_back(air, by, psdu, now, supply);
+        self.put_back(air, by, psdu, (now, false), supply);
         if dropped { Retry::Dropped } else { Retry::Again }
     }
 }

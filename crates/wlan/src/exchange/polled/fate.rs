@@ -5,7 +5,7 @@ use airtcp_kernel::Time;
 
 use super::Polled;
 use crate::events::{MacEvent, Supply};
-use crate::exchange::air::loses;
+use crate::exchange::desk::loses;
 use crate::exchange::{Air, Originator};
 use crate::station::ContenderId;
 

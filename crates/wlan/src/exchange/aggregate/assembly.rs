@@ -1,0 +1,182 @@
+//! The assembly of a PPDU with several frames: what goes again, what comes from the queue, and when each frame of it
+//! arrives. Knows rooms and rates, and no medium.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Aggregate, AggregatingQueue, Agreement, Sends};
+use crate::events::Supply;
+use crate::exchange::Desk;
+use crate::frame::{Frames, Mpdu, Msdu, Psdu};
+use crate::sequence::dcf::FrameTimes;
+use crate::sequence::ht::{Growing, Packets};
+use crate::station::{ContenderId, StationId};
+
+impl<P: Clone> Aggregate<P> {
+    /// Decides what `by` sends, which has something to send: see [`Exchange::assemble`].
+    #[inline(never)]
+    pub(crate) fn assemble_at<S: Supply<P>>(
+        &mut self,
+        air: &mut Desk<'_, P>,
+        by: ContenderId,
+        now: Time,
+        left: Option<Duration>,
+        supply: &mut S,
+    ) -> bool {
+        let queue = &mut self.queues[by as usize];
+        let waiting = queue.pending.iter().map(|&place| {
+            let window = &queue.agreements[place as usize].window;
+            (window.receiver, window.oldest().map(|mpdu| &mpdu.payload))
+        });
+        let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
+        let station = air.originators[by as usize].station;
+        let class = air.roles.rate_class(station, receiver);
+        let place = queue.place(receiver);
+        let Agreement { window, rate_control, .. } = &mut queue.agreements[place];
+        queue.choice = None;
+        if window.request_due {
+            queue.times = self.exchanges[class as usize].request_times();
+            queue.sends = Sends::Request(receiver);
+            return left.is_none_or(|left| queue.times.total <= left);
+        }
+        queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
+        let far = air.roles.far(station, receiver);
+        let class = match (queue.choice, self.controlled.get(far as usize)) {
+            (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
+            _ => class,
+        };
+        let exchange = &self.exchanges[class as usize];
+        let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
+        let room = exchange.room(left.unwrap_or(queue.txop_limit));
+        let fits = |psdu: Growing, grown: Growing| {
+            !(is_sample && psdu.is_begun())
+                && exchange.fits(grown, room)
+                && left.is_none_or(|left| exchange.times(grown).total <= left)
+        };
+        let mut psdu = Growing::default();
+        let mut mpdus = std::mem::take(&mut self.spare);
+        while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, psdu.with(bits))) {
+            psdu = psdu.with(bits);
+        }
+        if window.waiting() == 0 {
+            let originator = &mut air.originators[by as usize];
+            let end = window.start(&mpdus) + self.window;
+            let header_bits = air.frames.mac_header_bits();
+            while window.next_id() < end {
+                let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
+                let fits_alone = |bits| {
+                    grown = psdu.with(air.frames.mpdu_bits(bits));
+                    fits(psdu, grown)
+                };
+                let take = |msdu: Msdu<P>| {
+                    bits = air.frames.mpdu_bits(msdu.bits);
+                    mpdus.push(packet_of(id, receiver, bits, msdu.payload));
+                };
+                if !supply.next_for(by, receiver, now, fits_alone, take) {
+                    break;
+                }
+                window.take_id();
+                let mut packets = Packets::of(bits - header_bits);
+                psdu = grown;
+                originator.next_id += 1;
+                while exchange.has_amsdus() {
+                    let grown = |bits| {
+                        let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
+                        (grown, psdu.grown_by(grown.bits() - packets.bits()))
+                    };
+                    let fits_too = |bits| {
+                        let (packets, psdu) = grown(bits);
+                        exchange.fits_packets(packets, header_bits, psdu, room)
+                            && left.is_none_or(|left| exchange.times(psdu).total <= left)
+                    };
+                    let mut with_it = (packets, psdu);
+                    let take = |msdu: Msdu<P>| {
+                        with_it = grown(msdu.bits);
+                        let bits = with_it.0.bits() - packets.bits();
+                        let further = packet_of(id, receiver, bits, msdu.payload);
+                        mpdus.push(Mpdu { is_further: true, ..further });
+                    };
+                    if !supply.next_for(by, receiver, now, fits_too, take) {
+                        break;
+                    }
+                    originator.next_id += 1;
+                    (packets, psdu) = with_it;
+                }
+            }
+        }
+        if let (Some(last), start) = (mpdus.last(), window.start(&mpdus))
+            && last.id >= start + self.window
+        {
+            self.broken_law = Some(format!(
+                "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
+                last.id, self.window
+            ));
+        }
+        queue.update_pending(receiver);
+        queue.sends = Sends::Data;
+        if mpdus.is_empty() {
+            self.spare = mpdus;
+            return false;
+        }
+        queue.times = exchange.times(psdu);
+        queue.class = class;
+        queue.preamble = exchange.preamble();
+        air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
+        true
+    }
+
+    /// Returns the times of what `by` has assembled, the class of its rate, everything before its Data field,
+    /// and the station that it asks for a Block ACK, if it does not send data.
+    pub(crate) fn assembled(
+        &self,
+        by: ContenderId,
+    ) -> (&FrameTimes, u32, Duration, Option<StationId>) {
+        let AggregatingQueue { times, class, preamble, sends, .. } = &self.queues[by as usize];
+        let asked = match *sends {
+            Sends::Data => None,
+            Sends::Request(receiver) => Some(receiver),
+        };
+        (times, *class, *preamble, asked)
+    }
+
+    /// Tells whether `by` has something to send beside its queue and the PSDU that it holds.
+    pub(crate) fn has_pending(&self, by: ContenderId) -> bool {
+        !self.queues[by as usize].pending.is_empty()
+    }
+}
+
+/// Makes frame `id`, or a part of it, that was never sent.
+#[inline(always)]
+fn packet_of<P>(id: u64, receiver: StationId, bits: u64, payload: P) -> Mpdu<P> {
+    Mpdu {
+        id,
+        receiver,
+        bits,
+        is_further: false,
+        failures: 0,
+        failures_after_rts: 0,
+        is_received: false,
+        payload,
+    }
+}
+
+/// Computes when the frames of an A-MPDU arrive, the last of them at `received`: the Data field, which
+/// lasts `data`, carries them one after the other. Packets of one frame arrive with it.
+pub(crate) fn set_arrivals<P>(
+    arrivals: &mut Vec<Time>,
+    received: Time,
+    data: Duration,
+    psdu: Frames<'_, P>,
+) {
+    arrivals.clear();
+    let size = |frame: &[Mpdu<P>]| frame.iter().map(|mpdu| mpdu.bits).sum();
+    let all = psdu.each().fold(Growing::default(), |psdu, frame| psdu.with(size(frame)));
+    let mut so_far = Growing::default();
+    for frame in psdu.each() {
+        so_far = so_far.with(size(frame));
+        let rest = u128::from(data.as_nanos()) * u128::from(all.bits() - so_far.bits())
+            / u128::from(all.bits());
+        let before = Duration::from_nanos(rest as u64);
+        let arrival = Time::from_nanos(received.as_nanos() - before.as_nanos());
+        arrivals.extend(frame.iter().map(|_| arrival));
+    }
+}

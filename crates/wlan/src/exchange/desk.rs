@@ -1,0 +1,56 @@
+//! The part of a medium's state that assembles what a queue sends and settles what became of it: the frames that
+//! the MAC holds, their times, rates and errors. Knows nothing of what is on the air.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::Originator;
+use super::roles::Roles;
+use crate::events::Supply;
+use crate::frame::Mpdu;
+use crate::medium::ErrorModel;
+use crate::sequence::dcf::FrameTable;
+use crate::station::{ContenderId, StationId};
+
+/// That part, borrowed: whatever medium its frames go over.
+#[derive(Debug)]
+pub(crate) struct Desk<'a, P> {
+    pub(crate) originators: &'a mut [Originator<P>],
+    pub(crate) frames: &'a mut FrameTable,
+    pub(crate) roles: &'a Roles,
+    pub(crate) errors: &'a mut ErrorModel,
+    /// True if no frame is lost by an error.
+    pub(crate) is_perfect: bool,
+}
+
+impl<P: Clone> Desk<'_, P> {
+    /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it does.
+    #[inline(always)]
+    pub(crate) fn takes_what_fits<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        left: Duration,
+        supply: &mut S,
+    ) -> bool {
+        let Self { originators, frames, roles, .. } = self;
+        let originator = &mut originators[by as usize];
+        let station = originator.station;
+        let headers = frames.mpdu_bits(0);
+        let fits = |receiver, bits| {
+            frames.times(roles.rate_class(station, receiver), headers + bits).total <= left
+        };
+        supply.next(by, now, fits, |msdu| originator.take(msdu, headers))
+    }
+}
+
+/// Draws whether `mpdu` of `sender` is lost on the way.
+pub(super) fn loses<P>(
+    errors: &mut ErrorModel,
+    roles: &Roles,
+    frames: &FrameTable,
+    sender: StationId,
+    mpdu: &Mpdu<P>,
+) -> bool {
+    let far = roles.far(sender, mpdu.receiver);
+    errors.loses(far, frames.msdu_bits(mpdu.bits))
+}

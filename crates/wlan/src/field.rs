@@ -1,0 +1,214 @@
+//! The MAC of several cells, or of one in which not all hear all: a medium that each station senses for itself.
+//!
+//! A [`Field`] is told that a queue has something to send, says when something happens next, and tells what then does,
+//! as a [`Cell`](crate::Cell) does. Time jumps from event to event: a transmission begins, is noticed by those that
+//! hear it, or ends, or a wait is over. A station that begins within the time that it takes to detect a preamble does
+//! not know of the other; one that begins to transmit lets go of what it was receiving. EIFS follows a frame of which
+//! the preamble was detected and that then failed; answers are sent a SIFS after what they answer, whatever is on the
+//! air; the NAV is that of the frames that a station has understood. A frame comes through where it has the SINR that
+//! its rate needs during all of it; each MPDU of an aggregate is judged alone.
+//!
+//! Knows no beacons, contention-free periods and bursts. Announces single exchanges, also within a TXOP; who waited for
+//! an answer in vain does so for the ACK timeout, whatever the rule for those that collided. The frames of an
+//! aggregate are handed on at its end.
+
+mod air;
+mod books;
+mod clock;
+mod exchange;
+mod hearing;
+mod node;
+mod waiting;
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+
+use crate::config::MacConfig;
+use crate::contention::{Contender, ContenderConfig, Settings};
+use crate::events::Supply;
+use crate::exchange::aggregate::Aggregate;
+use crate::exchange::{Originator, Roles, limit};
+use crate::medium::{ErrorModel, FrameErrors};
+use crate::phy::{PhyConfig, Rate};
+use crate::rate_control::RateControlConfig;
+use crate::sequence::dcf::FrameTable;
+use crate::station::{ContenderId, StationId};
+pub use books::{FailureCounts, View};
+use clock::{Clock, Rank};
+use hearing::Hearing;
+pub use hearing::HearingConfig;
+use node::Node;
+use waiting::{Queue, Waits};
+
+/// The parts that a field is made from.
+#[derive(Debug)]
+pub struct FieldConfig<'a> {
+    /// Timings and sizes.
+    pub phy: &'a PhyConfig,
+    /// Rules.
+    pub mac: &'a MacConfig,
+    /// The cell of each station. The access points have the first numbers, in the order of their cells.
+    pub cells: Vec<u32>,
+    /// Data and control rates of each class of stations.
+    pub rates: Vec<(Rate, Rate)>,
+    /// The SINR in dB that frames need at each of them; `None` where powers are not known.
+    pub needs_db: Vec<(Option<f64>, Option<f64>)>,
+    /// The class of each station, as in a cell.
+    pub rate_classes: Vec<u32>,
+    /// The error model of frames to and from each station beside the medium, as in a cell.
+    pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
+    /// The stations whose rate is found by sending, as in a cell.
+    pub rate_controls: Vec<Option<RateControlConfig>>,
+    /// The queues, in the order of their numbers: those of one station follow one another, the one with
+    /// the highest priority first. Each station has one.
+    pub contenders: Vec<ContenderConfig>,
+    /// The powers with which all hear each other.
+    pub hearing: HearingConfig,
+}
+
+/// The MAC of several cells. `P` is what a packet is.
+#[derive(Debug)]
+pub struct Field<P> {
+    settings: Settings,
+    /// EIFS without the DIFS or AIFS at its end.
+    settings_eifs: Duration,
+    /// The time of preamble and header of a control frame.
+    phy_header: Duration,
+    /// The time after an RTS in which a frame must follow, or its NAV is void.
+    nav_timeout: Duration,
+    hearing: Hearing,
+    nodes: Vec<Node>,
+    queues: Vec<Queue>,
+    clock: Clock,
+    /// The stations that send.
+    on_air: Vec<StationId>,
+    originators: Vec<Originator<P>>,
+    frames: FrameTable,
+    roles: Roles,
+    errors: ErrorModel,
+    is_perfect: bool,
+    mac: Mac<P>,
+    retry_limit: u16,
+    long_retry_limit: u16,
+    /// The SINR that a frame with data at each rate needs, and a control frame beside it, as ratios.
+    needs: Vec<(f64, f64)>,
+    views: Vec<View>,
+    failures: Vec<FailureCounts>,
+    /// The frame that overlapped the last one of each exchange.
+    last_culprits: Vec<node::Culprit>,
+    /// The queues that begin together; empty between two events.
+    together: Vec<ContenderId>,
+    /// The stations that waited for the end of a frame; empty between two events.
+    waited: Vec<StationId>,
+    /// Memory for when the frames of an aggregate arrive.
+    arrivals: Vec<Time>,
+    /// The law that was broken, which should not have happened.
+    broken_law: Option<String>,
+}
+
+/// The kind of a field's exchanges.
+#[derive(Debug)]
+enum Mac<P> {
+    /// Frames go one by one.
+    Single,
+    /// Frames are aggregated.
+    Aggregate(Box<Aggregate<P>>),
+}
+
+impl<P: Clone> Field<P> {
+    /// Makes a field at time zero with an idle medium and empty queues.
+    pub fn new(config: FieldConfig<'_>) -> Self {
+        let FieldConfig { phy, mac, cells, rates, rate_classes, contenders, .. } = config;
+        let roles = Roles::of_cells(cells, rate_classes);
+        let stations = config.hearing.classes.len();
+        let hearing = Hearing::new(config.hearing);
+        let kind =
+            Aggregate::new(phy, mac, &rates, config.rate_controls, (&roles, &contenders[..]));
+        let nodes = (0..stations as StationId).map(|station| {
+            let is_of = |one: &ContenderConfig| one.station == station;
+            let first = contenders.iter().position(is_of).unwrap_or(contenders.len());
+            let queues = contenders[first..].iter().take_while(|one| is_of(one)).count();
+            Node::new(first as ContenderId, queues as u32)
+        });
+        let nodes = nodes.collect();
+        let access_points = (0..).take_while(|&one| roles.is_access_point(one)).count();
+        let errors = ErrorModel::new(config.errors);
+        let settings = Settings::new(phy, mac);
+        let header = phy.ofdm.map(|ofdm| ofdm.preamble_time + ofdm.plcp_header_time);
+        let header = header
+            .or(phy.dsss.map(|dsss| dsss.preamble_time + dsss.plcp_header_time))
+            .unwrap_or_default();
+        let cts = rates.iter().map(|&(_, control)| phy.ppdu_time(phy.cts_bits, control)).max();
+        let need = |&(data, control): &(Option<f64>, Option<f64>)| {
+            (hearing.need(data), hearing.need(control))
+        };
+        Self {
+            settings_eifs: phy.eifs - phy.difs,
+            phy_header: header,
+            nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
+            needs: config.needs_db.iter().map(need).collect(),
+            nodes,
+            clock: Clock::new(stations),
+            on_air: Vec::new(),
+            originators: contenders.iter().map(Originator::new).collect(),
+            frames: FrameTable::new(phy.clone(), mac.clone(), rates),
+            is_perfect: errors.is_perfect(),
+            errors,
+            mac: kind.map_or(Mac::Single, Mac::Aggregate),
+            retry_limit: limit(mac.short_retry_limit),
+            long_retry_limit: limit(mac.long_retry_limit),
+            views: vec![View::new(access_points); access_points],
+            failures: vec![FailureCounts::default(); access_points],
+            last_culprits: vec![node::Culprit::NOBODY; contenders.len()],
+            together: Vec::new(),
+            waited: Vec::new(),
+            arrivals: Vec::new(),
+            broken_law: None,
+            roles,
+            hearing,
+            queues: contenders
+                .into_iter()
+                .map(|config| Queue {
+                    aifs: config.access.aifs,
+                    waits: Waits::Idle,
+                    contender: Contender::new(config, settings.most_failures),
+                })
+                .collect(),
+            settings,
+        }
+    }
+
+    /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing
+    /// does.
+    #[inline]
+    pub fn next_time(&self) -> Time {
+        self.clock.first().time()
+    }
+
+    /// Lets all contenders contend for the medium that `supply` tells of, as in a cell.
+    #[inline]
+    pub fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        while let Some(contender) = supply.next_ready() {
+            self.frame_queued(contender, now);
+        }
+    }
+
+    /// Plays what is due at `now`, that is [`Self::next_time`]. One thing at a time: there may be more at the same
+    /// instant.
+    pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        let (key, station) = (self.clock.first(), self.clock.winner());
+        debug_assert_eq!(key.time(), now);
+        match key.rank() {
+            Rank::Start if self.nodes[station as usize].next_frame.is_some() => {
+                self.next_frame_begins(station, now, supply);
+            }
+            Rank::Start => self.access(station, now, supply),
+            Rank::Notice => self.notice(station, now),
+            Rank::End => self.frame_ends(station, now, supply),
+            Rank::Timeout => self.wait_ends(station, now, supply),
+        }
+    }
+
+    fn aggregate(&self) -> Option<&Aggregate<P>> {
+        if let Mac::Aggregate(one) = &self.mac { Some(one) } else { None }
+    }
+}

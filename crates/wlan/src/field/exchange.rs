@@ -1,0 +1,490 @@
+//! The exchanges of a field: what follows an access, an answer, or an answer that does not come. What is sent, how
+//! long it lasts and what is sent again is decided by the rooms of [`exchange`](crate::exchange) for either medium.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::node::{Culprit, Exchange, Frame, Kind};
+use super::{Field, Mac};
+use crate::contention::Retry;
+use crate::events::{Began, MacEvent, Supply};
+use crate::exchange::{Desk, Failure, set_arrivals};
+use crate::frame::{Frames, Ppdu, Psdu};
+use crate::sequence::dcf::FrameTimes;
+use crate::sequence::txop::Txop;
+use crate::station::{ContenderId, StationId};
+
+impl<P: Clone> Field<P> {
+    /// Borrows what assembles and settles frames, and the kind of exchanges.
+    fn desk(&mut self) -> (Desk<'_, P>, &mut Mac<P>) {
+        let Self { originators, frames, roles, errors, is_perfect, mac, .. } = self;
+        (Desk { originators, frames, roles, errors, is_perfect: *is_perfect }, mac)
+    }
+
+    /// Begins the access of `station`.
+    pub(super) fn access<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
+        self.check_access(station, now);
+        self.take_accesses(station, now);
+        self.medium_busy(station, now);
+        let together = std::mem::take(&mut self.together);
+        let (&by, others) = together.split_first().expect("an access is somebody's");
+        self.queues[by as usize].contender.begin();
+        self.assemble(by, now, None, supply);
+        for &other in others {
+            self.assemble(other, now, None, supply);
+            let retry = self.failed(other, Failure::InternalCollision, false, now, supply);
+            let contender = &mut self.queues[other as usize].contender;
+            contender.counters.internal_collisions += 1;
+            contender.fail(retry);
+            let has_frame = self.after_failure(other, retry, now, supply);
+            self.back_off(other, has_frame, self.settings.post_backoff_after_drop);
+        }
+        self.together = together;
+        let txop = Txop::new(now, self.originators[by as usize].txop_limit);
+        self.begin_exchange(station, by, txop, now, supply);
+    }
+
+    /// Decides what `by` sends, which has got at the medium, as [`crate::exchange::Exchange::assemble`].
+    fn assemble<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        left: Option<Duration>,
+        supply: &mut S,
+    ) -> bool {
+        if left.is_some_and(|left| left == Duration::ZERO || !self.has_frame(by, supply)) {
+            return false;
+        }
+        let (mut desk, mac) = self.desk();
+        match (mac, left) {
+            (Mac::Aggregate(one), _) => one.assemble_at(&mut desk, by, now, left, supply),
+            (Mac::Single, None) => {
+                desk.originators[by as usize].hold(by, now, desk.frames, supply);
+                true
+            }
+            (Mac::Single, Some(left)) => desk.takes_what_fits(by, now, left, supply),
+        }
+    }
+
+    /// Returns whether `by` has anything to send.
+    fn has_frame<S: Supply<P>>(&self, by: ContenderId, supply: &S) -> bool {
+        let has_pending = match &self.mac {
+            Mac::Single => false,
+            Mac::Aggregate(one) => one.has_pending(by),
+        };
+        self.originators[by as usize].psdu.is_some() || has_pending || supply.has_next(by)
+    }
+
+    /// Begins at `start` the exchange that `by` has assembled.
+    fn begin_exchange<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        by: ContenderId,
+        txop: Txop,
+        start: Time,
+        supply: &mut S,
+    ) {
+        let (times, class, asked) = self.times(by);
+        let frames = self.originators[by as usize].frames();
+        let began = match (asked, frames) {
+            (Some(receiver), _) => {
+                let Mac::Aggregate(one) = &self.mac else { unreachable!("only it asks") };
+                let window_start = one.window_start(by, receiver);
+                Began::Request { by, times: &times, receiver, window_start, collides: false }
+            }
+            (None, Some(psdu)) => {
+                Began::Exchange { by, times: &times, ppdu: Ppdu::of_one(psdu, class) }
+            }
+            (None, None) => unreachable!("who begins has a frame"),
+        };
+        supply.on_event(start, MacEvent::Began(began));
+        let kind = if times.rts > Duration::ZERO {
+            Kind::Rts
+        } else if times.cts > Duration::ZERO {
+            Kind::CtsToSelf
+        } else {
+            Kind::Data
+        };
+        let awaits = if kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
+        self.nodes[station as usize].exchange =
+            Some(Exchange { by, txop, awaits, is_protected: false });
+        let frame = self.frame_of(kind, by, start, supply);
+        self.send(station, frame, start);
+    }
+
+    /// Returns the times of what `by` has assembled, the class of its rate, and the station that it asks for a Block
+    /// ACK, if it does not send data.
+    fn times(&mut self, by: ContenderId) -> (FrameTimes, u32, Option<StationId>) {
+        if let Mac::Aggregate(one) = &self.mac {
+            let (&times, class, _, asked) = one.assembled(by);
+            return (times, class, asked);
+        }
+        let originator = &self.originators[by as usize];
+        let psdu = originator.frames().expect("who sends has a frame");
+        let class = self.roles.rate_class(originator.station, psdu.receiver());
+        (*self.frames.times(class, psdu.bits()), class, None)
+    }
+
+    /// Makes a frame of the exchange of `by` that begins at `start`.
+    fn frame_of<S: Supply<P>>(
+        &mut self,
+        kind: Kind,
+        by: ContenderId,
+        start: Time,
+        supply: &S,
+    ) -> Frame {
+        let (times, class, asked) = self.times(by);
+        let sifs = self.frames.phy().sifs;
+        let originator = &self.originators[by as usize];
+        let psdu = originator.frames();
+        let receiver = asked.or_else(|| psdu.map(Frames::receiver)).expect("it is for somebody");
+        let control = self.needs[self.roles.rate_class(originator.station, receiver) as usize].1;
+        let back = matches!(kind, Kind::Cts | Kind::Answer);
+        let to = if back { originator.station } else { receiver };
+        let after_data = sifs + times.ack;
+        let (length, rest) = match kind {
+            Kind::Rts => (times.rts, sifs * 2 + times.cts + times.data + after_data),
+            Kind::Cts | Kind::CtsToSelf => (times.cts, sifs + times.data + after_data),
+            Kind::Data => (times.data, after_data),
+            Kind::Answer => (times.ack, Duration::ZERO),
+        };
+        let end = start + length;
+        let mut frame = Frame {
+            kind,
+            to,
+            by,
+            start,
+            end,
+            announced: end + rest,
+            need: control,
+            header_end: start,
+            first_end: end,
+            last_start: start,
+            culprit: Culprit::NOBODY,
+            strength: 1.0,
+            has_colour: false,
+            has_data: false,
+        };
+        if kind == Kind::Data && asked.is_none() {
+            frame.need = self.needs[class as usize].0;
+            frame.has_colour = self.hearing.obss_pd.is_some() && self.frames.has_colour(class);
+            if let (Mac::Aggregate(one), Some(psdu)) = (&self.mac, psdu) {
+                let (_, _, preamble, _) = one.assembled(by);
+                frame.header_end = start + preamble;
+                if psdu.count() > 1 {
+                    set_arrivals(&mut self.arrivals, end, times.data - preamble, psdu);
+                    frame.first_end = self.arrivals[0];
+                    // The last begins where the one before it ends.
+                    let last = self.arrivals.iter().rfind(|&&one| one < end);
+                    frame.last_start = *last.expect("there are several");
+                }
+            }
+            let mut mpdus = psdu.into_iter().flat_map(|psdu| psdu.mpdus());
+            frame.has_data = mpdus.any(|mpdu| supply.carries_data(&mpdu.payload));
+        }
+        frame
+    }
+
+    /// Goes on with the exchange of `station`, which has sent `frame`.
+    pub(super) fn frame_sent<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        frame: &Frame,
+        now: Time,
+        supply: &S,
+    ) {
+        match frame.kind {
+            Kind::Rts | Kind::Data => {
+                let node = &mut self.nodes[station as usize];
+                if let Some(exchange) = &mut node.exchange {
+                    exchange.awaits =
+                        if frame.kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
+                }
+                node.timeout = now + self.settings.ack_timeout;
+                self.last_culprits[frame.by as usize] = frame.culprit;
+                self.set_clock(station);
+            }
+            Kind::CtsToSelf => self.sends_next(station, (Kind::Data, frame.by), now, supply),
+            Kind::Cts | Kind::Answer => self.last_culprits[frame.by as usize] = frame.culprit,
+        }
+    }
+
+    /// Has `station` send the next frame of an exchange a SIFS after `now`.
+    fn sends_next<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        (kind, by): (Kind, ContenderId),
+        now: Time,
+        supply: &S,
+    ) {
+        let frame = self.frame_of(kind, by, now + self.frames.phy().sifs, supply);
+        let node = &mut self.nodes[station as usize];
+        node.next_frame = Some(frame);
+        node.access = Time::NEVER;
+        self.set_clock(station);
+    }
+
+    /// Begins what `station` was to send at `now`.
+    pub(super) fn next_frame_begins<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let node = &mut self.nodes[station as usize];
+        let Some(frame) = node.next_frame.take() else { unreachable!("it was to be sent") };
+        if std::mem::take(&mut node.continues)
+            && let Some(Exchange { by, txop, .. }) = node.exchange
+        {
+            self.begin_exchange(station, by, txop, now, supply);
+        } else {
+            self.send(station, frame, now);
+        }
+    }
+
+    /// Takes `frame`, of which its receiver has understood at least a part.
+    pub(super) fn frame_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
+        let station = frame.to;
+        let node = &self.nodes[station as usize];
+        let awaited = node.exchange.is_some_and(|exchange| {
+            exchange.by == frame.by && exchange.awaits == frame.kind && node.next_frame.is_none()
+        });
+        match frame.kind {
+            Kind::CtsToSelf => {}
+            Kind::Rts => {
+                // 10.3.2.9: no CTS while the NAV says that the medium is busy.
+                if self.nodes[station as usize].nav <= now {
+                    self.gives_up_waiting(station, now, supply);
+                    self.sends_next(station, (Kind::Cts, frame.by), now, supply);
+                } else {
+                    let station = self.nodes[station as usize].nav_by;
+                    let culprit = Culprit { station, apart: Duration::from_nanos(u64::MAX) };
+                    self.last_culprits[frame.by as usize] = culprit;
+                }
+            }
+            Kind::Data => {
+                if self.data_came(frame, now, supply) {
+                    self.gives_up_waiting(station, now, supply);
+                    self.sends_next(station, (Kind::Answer, frame.by), now, supply);
+                }
+            }
+            Kind::Cts if awaited => {
+                let node = &mut self.nodes[station as usize];
+                (node.timeout, node.waits_for_end) = (Time::NEVER, false);
+                if let Some(exchange) = &mut node.exchange {
+                    exchange.is_protected = true;
+                }
+                self.sends_next(station, (Kind::Data, frame.by), now, supply);
+            }
+            Kind::Answer if awaited => self.answer_came(station, frame.by, now, supply),
+            Kind::Cts | Kind::Answer => {}
+        }
+    }
+
+    /// Has `station` give up waiting for an answer: it has got a frame to answer itself.
+    fn gives_up_waiting<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
+        let node = &self.nodes[station as usize];
+        if node.exchange.is_some() && node.next_frame.is_none() {
+            self.answer_missing(station, now, supply);
+        }
+    }
+
+    /// Hands on what has come of the data in `frame`. Returns whether anything has.
+    fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
+        let by = frame.by;
+        let bad = std::mem::take(&mut self.nodes[frame.to as usize].bad);
+        let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
+        let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
+        let any = match mac {
+            Mac::Single => {
+                let originator = &mut desk.originators[by as usize];
+                let station = originator.station;
+                let mpdu = Psdu::only_of(&mut originator.psdu);
+                let far = desk.roles.far(station, mpdu.receiver);
+                let is_lost =
+                    !desk.is_perfect && desk.errors.loses(far, desk.frames.msdu_bits(mpdu.bits));
+                // It may have come before, and its acknowledgment was lost.
+                if !is_lost && !mpdu.is_received {
+                    mpdu.is_received = true;
+                    supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+                }
+                !is_lost
+            }
+            Mac::Aggregate(one) => {
+                let (times, _, preamble, asked) = one.assembled(by);
+                if let Some(receiver) = asked {
+                    one.receive_request(by, receiver, now, supply);
+                    true
+                } else {
+                    let data = times.data - preamble;
+                    let psdu = desk.originators[by as usize].frames().expect("it was sent");
+                    let all = psdu.mpdus().len();
+                    let data_start = frame.end.as_nanos() - data.as_nanos();
+                    if !bad.is_empty() {
+                        set_arrivals(arrivals, frame.end, data, psdu);
+                    }
+                    let overlapped = |place: usize| {
+                        if bad.is_empty() {
+                            return false;
+                        }
+                        let before = arrivals[..place].iter().rfind(|&&one| one < arrivals[place]);
+                        let from = before.copied().unwrap_or(Time::from_nanos(data_start));
+                        bad.iter().any(|&(since, until)| since < arrivals[place] && until > from)
+                    };
+                    let (whole, errors) =
+                        one.receive(&mut desk, by, now, 0..all, overlapped, supply);
+                    let counters = &mut self.queues[by as usize].contender.counters;
+                    counters.mpdus += whole;
+                    counters.mpdu_errors += errors;
+                    whole > errors
+                }
+            }
+        };
+        self.nodes[frame.to as usize].bad = bad;
+        if !any {
+            self.last_culprits[by as usize] = frame.culprit;
+        }
+        any
+    }
+
+    /// Takes the answer to what `by` of `station` has sent, and goes on with its TXOP.
+    fn answer_came<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let node = &mut self.nodes[station as usize];
+        (node.timeout, node.waits_for_end) = (Time::NEVER, false);
+        let txop = node.exchange.expect("it was awaited").txop;
+        let (mut desk, mac) = self.desk();
+        let mut has_next = match mac {
+            Mac::Single => {
+                let originator = &mut desk.originators[by as usize];
+                let has_next = supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
+                originator.release();
+                has_next
+            }
+            Mac::Aggregate(one) => {
+                one.take_answer(&mut desk, by, now, supply);
+                supply.has_next(by) || one.has_pending(by)
+            }
+        };
+        if txop.is_open(now) {
+            let start = now + self.frames.phy().sifs;
+            if self.assemble(by, now, Some(txop.left(start)), supply) {
+                let counters = &mut self.queues[by as usize].contender.counters;
+                counters.successes += 1;
+                counters.attempts += 1;
+                self.sends_next(station, (Kind::Data, by), now, supply);
+                self.nodes[station as usize].continues = true;
+                return;
+            }
+            has_next = self.has_frame(by, supply);
+        }
+        self.nodes[station as usize].exchange = None;
+        let contender = &mut self.queues[by as usize].contender;
+        contender.counters.successes += 1;
+        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
+        contender.cw = contender.cw_min;
+        self.back_off(by, has_next, self.settings.post_backoff);
+        self.find_access(station);
+        self.set_clock(station);
+    }
+
+    /// Ends a wait of `station`: for an answer, or for the frame that the RTS has announced that set its NAV.
+    pub(super) fn wait_ends<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let header = self.phy_header;
+        let node = &mut self.nodes[station as usize];
+        if node.nav_reset == now {
+            // 10.3.2.4: nothing has followed the RTS.
+            node.nav_reset = Time::NEVER;
+            node.nav = now;
+            node.idle_from = node.idle_from.max(now);
+            self.find_access(station);
+            self.set_clock(station);
+            return;
+        }
+        node.timeout = Time::NEVER;
+        let is_receiving =
+            node.lock.is_some_and(|lock| lock.since + header <= now + self.hearing.detect);
+        if is_receiving {
+            // 10.3.2.11: what it receives may be the answer.
+            node.waits_for_end = true;
+            self.set_clock(station);
+        } else {
+            node.idle_from = node.idle_from.max(now);
+            self.answer_missing(station, now, supply);
+        }
+    }
+
+    /// Settles an exchange of `station` to which no answer has come.
+    pub(super) fn answer_missing<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let node = &mut self.nodes[station as usize];
+        (node.timeout, node.waits_for_end) = (Time::NEVER, false);
+        let Some(exchange) = node.exchange.take() else {
+            self.set_clock(station);
+            return;
+        };
+        let Exchange { by, awaits, is_protected, .. } = exchange;
+        let culprit = self.last_culprits[by as usize];
+        let (times, ..) = self.times(by);
+        if let Some(psdu) = self.originators[by as usize].frames() {
+            let from = Time::from_nanos(now.as_nanos().saturating_sub(times.ack.as_nanos()));
+            supply.on_event(now, MacEvent::Lost { by, psdu, answer: (from, now) });
+        }
+        let failure = if awaits == Kind::Cts { Failure::Collision } else { Failure::NoAnswer };
+        let retry = self.failed(by, failure, is_protected, now, supply);
+        self.count_failure(station, by, culprit);
+        self.queues[by as usize].contender.fail(retry);
+        let has_frame = self.after_failure(by, retry, now, supply);
+        self.back_off(by, has_frame, self.settings.post_backoff_after_drop);
+        self.find_access(station);
+        self.set_clock(station);
+    }
+
+    /// Counts a failure of what `by` has assembled: with [`Failure::NoAnswer`] its data were on the air. Returns whether
+    /// it may be sent again.
+    fn failed<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        failure: Failure,
+        is_protected: bool,
+        now: Time,
+        supply: &mut S,
+    ) -> Retry {
+        let (short, long) = (self.retry_limit, self.long_retry_limit);
+        let (mut desk, mac) = self.desk();
+        match mac {
+            Mac::Single if is_protected => desk.originators[by as usize].retry_after_rts(long),
+            Mac::Single => desk.originators[by as usize].retry(short),
+            Mac::Aggregate(one) => {
+                one.ppdu_failed(&mut desk, by, failure == Failure::NoAnswer, now, supply)
+            }
+        }
+    }
+
+    /// Gives up what `by` holds, if it is not to be sent again. Returns whether `by` has a frame now.
+    fn after_failure<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        retry: Retry,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
+        if retry == Retry::Dropped {
+            self.originators[by as usize].give_up(by, now, supply);
+        }
+        self.has_frame(by, supply)
+    }
+}

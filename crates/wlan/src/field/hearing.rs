@@ -1,0 +1,208 @@
+//! The powers with which stations hear each other. Knows no frame.
+
+use airtcp_kernel::Duration;
+
+use crate::station::StationId;
+
+/// The stations of a field as they hear each other.
+#[derive(Clone, Debug)]
+pub struct HearingConfig {
+    /// The class of each station, in the order of their numbers: those of one class are heard and hear alike.
+    pub classes: Vec<u32>,
+    /// The power in dBm with which each class (the second index) hears a sender of each class (the first); `None`: not
+    /// at all.
+    pub received_dbm: Vec<Vec<Option<f64>>>,
+    /// The power in dBm from which a preamble is detected.
+    pub sense_dbm: f64,
+    /// The power in dBm from which the medium is busy whatever it is.
+    pub energy_dbm: f64,
+    /// The noise in dBm; `None`: powers are not known, and whatever overlaps a frame loses it.
+    pub noise_dbm: Option<f64>,
+    /// The time from the beginning of a frame until others know of it.
+    pub detect: Duration,
+    /// The difference in dB by which a frame must be stronger than the one that is being received to be received in
+    /// its place; `None`: none is.
+    pub capture_db: Option<f64>,
+    /// The power in dBm up to which frames of other cells are ignored (OBSS-PD of IEEE Std 802.11ax-2021, 26.10.2.2);
+    /// `None`: none is.
+    pub obss_pd_dbm: Option<f64>,
+    /// The power in dBm at which all send.
+    pub power_dbm: f64,
+}
+
+/// A power in attowatts, which adds up and comes apart again without rounding.
+pub(super) type Power = u64;
+
+/// The SINR from which a preamble is detected, in dB (as in ns-3).
+const PREAMBLE_DB: f64 = 4.0;
+
+/// The time from the detection of a preamble on in which a stronger frame is received in its place (as in ns-3).
+const CAPTURE_WINDOW: Duration = Duration::from_micros(16);
+
+/// The time from the beginning of a PPDU of 802.11ax and later until its BSS colour is known: L-STF, L-LTF, L-SIG,
+/// RL-SIG and HE-SIG-A (IEEE Std 802.11ax-2021, 27.3.4).
+pub(super) const COLOUR_KNOWN: Duration = Duration::from_micros(32);
+
+/// The power in dBm at which a station may send with an OBSS-PD of [`LEAST_OBSS_PD_DBM`]; each dB above that costs one
+/// (26.10.2.4).
+const OBSS_PD_POWER_DBM: f64 = 21.0;
+const LEAST_OBSS_PD_DBM: f64 = -82.0;
+
+/// A ratio that nothing has that is overlapped.
+const UNDISTURBED: f64 = 1e6;
+
+/// One station that hears another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ear {
+    pub(super) station: StationId,
+    pub(super) power: Power,
+}
+
+/// The powers of all at all, and how strong frames must be.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    /// Those that hear each station, one station after the other.
+    ears: Vec<Ear>,
+    /// The first of those of each station, and the end.
+    first: Vec<u32>,
+    classes: Vec<u32>,
+    powers: Vec<Vec<Power>>,
+    pub(super) sense: Power,
+    pub(super) energy: Power,
+    noise: f64,
+    is_known: bool,
+    preamble: f64,
+    pub(super) detect: Duration,
+    capture: Option<f64>,
+    /// The power up to which frames of other cells are ignored, and the share of its power with which a station sends
+    /// that ignores one.
+    pub(super) obss_pd: Option<(Power, f64)>,
+}
+
+impl Hearing {
+    pub(super) fn new(config: HearingConfig) -> Self {
+        let powers: Vec<Vec<Power>> = config
+            .received_dbm
+            .iter()
+            .map(|row| row.iter().map(|power| power.map_or(0, attowatts)).collect())
+            .collect();
+        let mut ears = Vec::new();
+        let mut first = vec![0];
+        for (from, &class) in config.classes.iter().enumerate() {
+            for (to, &other) in config.classes.iter().enumerate() {
+                let power = powers[class as usize][other as usize];
+                if from != to && power > 0 {
+                    ears.push(Ear { station: to as StationId, power });
+                }
+            }
+            first.push(ears.len() as u32);
+        }
+        Self {
+            ears,
+            first,
+            powers,
+            sense: attowatts(config.sense_dbm),
+            energy: attowatts(config.energy_dbm),
+            noise: config.noise_dbm.map_or(0.0, |noise| attowatts(noise) as f64),
+            is_known: config.noise_dbm.is_some(),
+            preamble: ratio(PREAMBLE_DB),
+            detect: config.detect,
+            capture: config.capture_db.map(ratio),
+            obss_pd: config.obss_pd_dbm.map(|level| {
+                let most = OBSS_PD_POWER_DBM - (level - LEAST_OBSS_PD_DBM);
+                (attowatts(level), ratio((most - config.power_dbm).min(0.0)))
+            }),
+            classes: config.classes,
+        }
+    }
+
+    /// Returns the places of those that hear `station`.
+    #[inline]
+    pub(super) fn of(&self, station: StationId) -> std::ops::Range<usize> {
+        self.first[station as usize] as usize..self.first[station as usize + 1] as usize
+    }
+
+    /// Returns who is at `place`.
+    #[inline]
+    pub(super) fn ear(&self, place: usize) -> Ear {
+        self.ears[place]
+    }
+
+    /// Returns the power with which `to` hears `from`.
+    pub(super) fn power(&self, from: StationId, to: StationId) -> Power {
+        let class = |station: StationId| self.classes[station as usize] as usize;
+        self.powers[class(from)][class(to)]
+    }
+
+    /// Returns what a frame needs that needs so many dB, as a ratio of powers.
+    pub(super) fn need(&self, db: Option<f64>) -> f64 {
+        match db {
+            Some(db) if self.is_known => ratio(db),
+            _ => UNDISTURBED,
+        }
+    }
+
+    /// Tells whether a frame comes through that is heard with `power`, beside so much interference.
+    #[inline]
+    pub(super) fn comes_through(&self, power: Power, interference: Power, need: f64) -> bool {
+        power as f64 >= need * (self.noise + interference as f64)
+    }
+
+    /// Tells whether a preamble is detected that is heard with `power`, beside so much interference.
+    #[inline]
+    pub(super) fn detects(&self, power: Power, interference: Power) -> bool {
+        power >= self.sense && self.comes_through(power, interference, self.preamble)
+    }
+
+    /// Tells whether a frame with `power` is received in place of another with `other`, of which the preamble was
+    /// detected `since` then.
+    #[inline]
+    pub(super) fn captures(&self, power: Power, other: Power, since: Duration) -> bool {
+        self.capture
+            .is_some_and(|capture| since <= CAPTURE_WINDOW && power as f64 > capture * other as f64)
+    }
+}
+
+fn ratio(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+fn attowatts(dbm: f64) -> Power {
+    (ratio(dbm) * 1e15) as Power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// -50 dBm are 10 nW; beside -60 dBm they have 10 dB.
+    #[test]
+    fn powers_add_up() {
+        let hearing = Hearing::new(HearingConfig {
+            classes: vec![0, 1, 1],
+            received_dbm: vec![vec![None, Some(-50.0)], vec![Some(-60.0), None]],
+            sense_dbm: -82.0,
+            energy_dbm: -62.0,
+            noise_dbm: Some(-94.0),
+            detect: Duration::from_micros(4),
+            capture_db: Some(5.0),
+            obss_pd_dbm: None,
+            power_dbm: 20.0,
+        });
+        assert_eq!(hearing.of(0).len(), 2);
+        assert_eq!(hearing.of(1).len(), 1);
+        assert_eq!(hearing.ear(0).power, 10_000_000_000);
+        assert_eq!(hearing.power(1, 0), 1_000_000_000);
+        assert_eq!(hearing.power(1, 2), 0);
+
+        let beside = |needed| {
+            let need = hearing.need(Some(needed));
+            hearing.comes_through(hearing.power(0, 1), hearing.power(1, 0), need)
+        };
+        assert!(beside(9.9));
+        assert!(!beside(10.1));
+        assert!(hearing.captures(400, 100, Duration::from_micros(16)));
+        assert!(!hearing.captures(300, 100, Duration::from_micros(16)));
+        assert!(!hearing.captures(400, 100, Duration::from_micros(17)));
+    }
+}

@@ -1,0 +1,5 @@
+//! Fields, of which the queues are never empty or are filled by scripts.
+
+mod aggregates;
+mod bench;
+mod saturated;
