@@ -7,6 +7,19 @@ works out key by key, have texts of their own.
 import json
 
 BULK = '{ kind = "bulk" }'
+#: Desks that download beside phones in calls; keys of the top level may stand before it.
+CALLS = """
+phy = { standard = "802.11ac", mcs = 5 }
+stations = [{ name = "desk", count = 2 }, { name = "phone", count = 3 }]
+[[flows]]
+stations = "desk"
+direction = "download"
+application = { kind = "bulk" }
+[[flows]]
+stations = "phone"
+direction = "both"
+application = { kind = "udp", packet = "200 B", rate = "100 kb/s" }
+"""
 SATURATED = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
 """UDP that is faster than any air: the queue is never empty."""
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make uploads.csv again: about two minutes of one core. Needs ns-2 (Debian: apt install ns2).
+# Make uploads.csv again: about three minutes of one core. Needs ns-2 (Debian: apt install ns2).
 set -eu
 cd "$(dirname "$0")"
 {
@@ -9,6 +9,8 @@ cd "$(dirname "$0")"
             for skip in 0 1; do
                 python3 uploads.py --retries "$retries" --delay "$delay" --skip "$skip" \
                     --seeds 20 --jobs "${JOBS:-1}"
+                python3 uploads.py --retries "$retries" --delay "$delay" --skip "$skip" \
+                    --defaults 2002 --seeds 31 --jobs "${JOBS:-1}"
             done
         done
     done

@@ -1,0 +1,78 @@
+"""Several cells, hidden stations and capture: the real ns-3 3.44, and a plain second witness.
+
+`validation/cells` has the rows, what scenario each is here and the bounds: goodputs of UDP within
+3 % and of TCP within 4 % of the row, or within the intervals of both; the second witness within 2 %
+or .1 Mb/s, senders below a tenth of a fair share 5 %; shares of frames that failed within .02 or
+the intervals. Hidden pairs of TCP uploads flip from seed to seed: of these the sum, the larger and
+the smaller are compared.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import pytest
+from cells.rows import (
+    GRAPHS,
+    NS3,
+    SYMMETRIC,
+    Ours,
+    flows_of,
+    judge,
+    ours,
+    scenarios,
+    starved,
+    values,
+)
+
+#: Rows of the quick tests: who waits for whom, and who does not hear whom.
+QUICK = (
+    "one udp down",
+    "pair udp down",
+    "chain3 tcp down",
+    "chain3 tcp down rts",
+    "pair tcp down, A at 6 Mb/s",
+    "1+1 tcp down",
+    "ax chain3 tcp down",
+)
+
+
+def goodputs(name: str, answers: Ours) -> list[bool]:
+    """Tells of the goodput of each flow whether it is met."""
+    return [judge(row, answers).met for row in flows_of(name)]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_goodputs_and_who_starves(name: str) -> None:
+    answers = ours(name)
+
+    assert all(goodputs(name, answers))
+    theirs = {row.of: row.mean for row in flows_of(name)}
+    mine = {row.of: fmean(values(answers, row.metric)) for row in flows_of(name)}
+    assert starved(mine) == starved(theirs)
+
+
+@pytest.mark.parametrize(
+    "name", ["pair udp down", "floor 15: 6 cells, who hears whom: AE AF BC BD CD EF"]
+)
+def test_the_second_witness_of_saturated_senders(name: str) -> None:
+    answers = ours(name)
+
+    assert all(judge(row, answers).met for row in GRAPHS if row.scenario == name)
+
+
+@pytest.mark.verify
+@pytest.mark.xfail(
+    reason="94.5 % are met: spatial reuse at -75 dBm has 124 Mb/s for 80, as ns-3 loses MPDUs "
+    "above the SINR that they need, and the middle cell's flows of chain3 with five downloads"
+)
+def test_nearly_all_goodputs_of_ns3_are_met() -> None:
+    met = [
+        one
+        for name in scenarios(NS3)
+        if name not in SYMMETRIC
+        for one in goodputs(name, ours(name))
+    ]
+
+    assert len(met) > 100
+    assert sum(met) >= 0.95 * len(met)

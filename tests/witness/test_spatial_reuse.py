@@ -1,0 +1,57 @@
+"""The power at which two cells end to share the medium, with and without spatial reuse.
+
+The rows are of the real ns-3 3.44 (802.11ax at MCS 5, two access points that send saturated UDP to
+a station of their own, which receive each other with a power that is varied): the share of time in
+which each access point sends. They are few, so that each says on which side of the end it lies; the
+end itself is that of the standard, the sensitivity of -82 dBm (17.3.10.6 of IEEE 802.11-2020) and
+OBSS-PD of -72 dBm (26.10.2.2 of 802.11ax-2021).
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from airtcp.run.simulate import simulate
+from cells.floors import scenario
+
+#: Both send so much of the time together, half of it each or nearly all of it each.
+_APART = 1.4
+NS3 = (
+    (-70.0, None, 1.043),
+    (-81.0, None, 1.043),
+    (-83.0, None, 1.940),
+    (-70.0, -72.0, 1.041),
+    (-75.0, -72.0, 1.738),
+    (-81.0, -72.0, 1.738),
+)
+"""Power between the cells in dBm, OBSS-PD in dBm, and the airtime of both access points."""
+
+
+def airtime(between: float, obss_pd: float | None) -> float:
+    """Simulates the pair: the airtime of both access points."""
+    links = [["A", "a1", -50.0], ["B", "b1", -50.0]]
+    links += [[one, other, between] for one, other in ("AB", ("A", "b1"), ("a1", "B"))]
+    links.append(["a1", "b1", between])
+    of = scenario(
+        "ax pair udp down at -81 dBm, OBSS-PD -72",
+        warmup="1 s",
+        duration="3 s",
+        replications=2,
+        seed=1,
+    ).vary({"air.received": links, "air.obss_pd": None if obss_pd is None else f"{obss_pd} dBm"})
+    return math.fsum(one.airtime.own for one in simulate(of).simulation.cells.values())
+
+
+@pytest.mark.parametrize(("between", "obss_pd", "theirs"), NS3)
+def test_cells_share_the_medium_where_those_of_ns3_do(
+    between: float, obss_pd: float | None, theirs: float
+) -> None:
+    assert (airtime(between, obss_pd) > _APART) == (theirs > _APART)
+
+
+@pytest.mark.parametrize(("obss_pd", "end"), [(None, -82.0), (-72.0, -72.0)])
+def test_sharing_ends_within_a_decibel_of_the_threshold(obss_pd: float | None, end: float) -> None:
+    # Half a decibel beyond it each sends as if alone, half a decibel short of it they share.
+    assert airtime(end - 0.5, obss_pd) > _APART
+    assert airtime(end + 0.5, obss_pd) < _APART

@@ -1,0 +1,1 @@
+"""Several cells against the real ns-3, and against a plain second witness."""

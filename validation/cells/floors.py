@@ -1,0 +1,154 @@
+"""The scenarios of the rows: topologies with received powers, and the rules of who made them.
+
+Knows ns-3's names of modes, and what its MAC and its TCP were set to. Knows no row and no bound.
+
+The set-up: `MatrixPropagationLossModel` with the powers of `links` in dBm, a pair that is not named
+is not heard; channels of 20 MHz in 5 GHz; sensitivity -82, energy detection -62, noise -94 dBm, 16
+dBm of power; queues of 1000 packets at access points; TCP with SACK, segments of 1448 bytes, a
+window of 64 of them, every second acknowledged, 40 ms at most; servers behind 1 ms. Theirs counts
+failures: `FrameRetryLimit` 7 fits 8 transmissions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from airtcp.scenario import Scenario, resolve
+
+HERE = Path(__file__).parent
+FLOORS: Mapping[str, Mapping[str, Any]] = json.loads((HERE / "scenarios.json").read_text())
+"""Of each scenario nodes (a capital is an access point, `a1` a station of A), links and flows."""
+
+#: `FrameRetryLimit`, with which the rules of ns-3 send 8 times.
+_RETRY_LIMIT = 7
+_POWER = "16.0206 dBm"
+_CONTROL = "24 Mb/s"
+_UDP_HEADERS = 28
+_FLOOR = re.compile(r"floor \d+: (\d+) cells, who hears whom: (.*)")
+
+
+def scenario(name: str, **run: Any) -> Scenario:
+    """The scenario of a row, with keys of `[run]`."""
+    floor = FLOORS.get(name)
+    if floor is None:
+        return _saturated(name, run)
+    standard = floor.get("standard", "a")
+    modes = dict(mode.split(":") for mode in floor.get("modes", ()))
+    stations = [node for node in floor["nodes"] if node.islower()]
+    groups = [
+        {
+            "name": name,
+            "count": 1,
+            "cell": name[0].upper(),
+            "queue": {"limit": 1000},
+            **_rate(modes.get(name, floor.get("mode", "")), standard),
+        }
+        for name in stations
+    ]
+    return resolve(
+        {
+            "title": name,
+            "phy": _phy(standard, floor.get("control", "")),
+            "mac": _mac(standard, rts="rts" in floor),
+            "ap": {"queue": {"limit": floor.get("ap_queue", 1000)}},
+            "cells": {node: {} for node in floor["nodes"] if node.isupper()},
+            "air": {
+                "received": [_link(link) for link in floor["links"]],
+                "power": _POWER,
+                # Theirs is held busy by the energy of frames, too, whose preamble was missed.
+                "energy": "-82 dBm",
+                **({"capture": "5 dB"} if floor.get("capture") else {}),
+                **({"obss_pd": f"{floor['obss_pd']} dBm"} if "obss_pd" in floor else {}),
+            },
+            "stations": groups,
+            "flows": [_flow(flow, floor) for flow in floor["flows"]],
+            "run": run,
+        }
+    )
+
+
+def _saturated(name: str, run: Mapping[str, Any]) -> Scenario:
+    """A floor of the second witness: cells of one station, each of which always has a datagram."""
+    match = _FLOOR.fullmatch(name)
+    assert match is not None, name
+    cells = "ABCDEFGHIJ"[: int(match[1])]
+    heard = [] if match[2] == "none" else [list(pair) for pair in match[2].split()]
+    groups = [{"name": f"{cell.lower()}1", "count": 1, "cell": cell} for cell in cells]
+    return resolve(
+        {
+            "title": name,
+            "phy": _phy("a", ""),
+            "mac": _mac("a", rts=False),
+            "cells": {cell: {} for cell in cells},
+            "air": {"heard": heard},
+            "stations": groups,
+            "flows": [_flow(f"{cell}>{cell.lower()}1:udp", {}) for cell in cells],
+            "run": run,
+        }
+    )
+
+
+def _phy(standard: str, control: str) -> dict[str, Any]:
+    control_rate = f"{_mbps(control)} Mb/s" if control else _CONTROL
+    phy = {"standard": f"802.11{standard}", "control_rate": control_rate}
+    return phy | ({"channel_width": "20 MHz", "mcs": 5} if standard == "ax" else {})
+
+
+def _mac(standard: str, *, rts: bool) -> dict[str, Any]:
+    mac: dict[str, Any] = {
+        "rules": {"preset": "ns-3"},
+        "short_retry_limit": _RETRY_LIMIT,
+        "long_retry_limit": _RETRY_LIMIT,
+    }
+    if rts:
+        mac["rts_threshold"] = "0 B"
+    if standard == "ax":
+        best_effort = {"cw_min": 15, "cw_max": 1023, "aifsn": 3, "txop_limit": "0 us"}
+        mac["edca"] = {"ap": {"AC_BE": best_effort}, "stations": {"AC_BE": best_effort}}
+    return mac
+
+
+def _rate(mode: str, standard: str) -> dict[str, Any]:
+    return {} if standard == "ax" else {"data_rate": f"{_mbps(mode or 'OfdmRate54Mbps')} Mb/s"}
+
+
+def _mbps(mode: str) -> int:
+    """`OfdmRate54Mbps` is 54."""
+    return int(mode.removeprefix("OfdmRate").removesuffix("Mbps"))
+
+
+def _link(link: str) -> list[Any]:
+    """`A-a1:-50` is a row of powers."""
+    pair, _, power = link.partition(":")
+    return [*pair.split("-"), float(power)]
+
+
+def _flow(flow: str, floor: Mapping[str, Any]) -> dict[str, Any]:
+    """`A>a1:tcp` is a download of the station, `a1>A:udp` an upload."""
+    pair, _, kind = flow.partition(":")
+    sender, receiver = pair.split(">")
+    station, direction = (receiver, "download") if sender.isupper() else (sender, "upload")
+    told = {"name": pair.replace(">", "-"), "stations": station, "direction": direction}
+    if kind == "udp":
+        size = floor.get("payload", 1472) + _UDP_HEADERS
+        return told | {
+            "application": {"kind": "udp", "packet": f"{size} B", "rate": "saturated"},
+            "start_spread": "0 s",
+        }
+    return told | {
+        "application": {"kind": "bulk"},
+        "path": [{"rate": "10 Gb/s", "delay": "1 ms"}],
+        "tcp": {
+            "variant": "sack",
+            "mss": "1448 B",
+            "header_bits": 416,
+            "receive_window": {"segments": floor.get("window", 64)},
+            "delayed_ack": {"every": 2, "timeout": "40 ms"},
+            "initial_window": 10,
+            "min_rto": "200 ms",
+        },
+    }

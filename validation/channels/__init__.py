@@ -1,0 +1,1 @@
+"""Plans of channels beside brute force."""
