@@ -6,6 +6,7 @@ Knows where each table of the schema stands in a file. Does not know keys: they 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import tables
@@ -13,12 +14,13 @@ from airtcp.scenario import ResolvedScenario, resolve, schema
 from airtcp.scenario.declare import Table, declarations, text
 from airtcp.scenario.keys.mac import Rules
 from airtcp.scenario.keys.tcp import TcpRules
+from airtcp.scenario.schema import holds
 from airtcp.standards import EDCA_CATEGORIES, STANDARDS, edca_defaults
 from airtcp.units import format_time_ns
 
 Schema = dict[str, Any]
 
-# Where each table of the schema stands in a file; distributions of sizes stand for those of times.
+# The place of each table of the schema in a file; distributions of sizes stand for those of times.
 SECTIONS = {
     "": "The whole file",
     "Phy": "`[phy]`",
@@ -35,7 +37,12 @@ SECTIONS = {
     "AnyQueue": "`queue`, of `[ap]`, of `[[stations]]` and of links",
     "AirtimeScheduler": "`scheduler`, of `[ap]`, as a table",
     "StandardAccess": "`access`, of `[ap]`",
+    "Cell": "`[cells.NAME]`",
+    "Air": "`[air]`",
+    "PathLoss": "`path_loss`, of `[air]`",
+    "Wall": "`walls`, of `path_loss`",
     "StationGroup": "`[[stations]]`",
+    "Disc": "`positions`, of `[[stations]]`, as a table",
     "FrameErrors": "`frame_errors`, of `[[stations]]`, as a table",
     "Flow": "`[[flows]]`",
     "Bulk": '`application`, `kind = "bulk"`',
@@ -98,49 +105,8 @@ def _default(name: str, table: Schema) -> str:
 
 
 def _holds(key: Schema, of_size: bool) -> str:
-    """Names the type of a key: its unit, its values, its bounds."""
-    if "x-unit" in key and key.get("type") != "integer":
-        units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
-        if not key["x-unit"]:
-            units = "a whole number"
-        if key.get("type") == "string":
-            return units
-        words = [f'`"{choice["const"]}"`' for choice in key["anyOf"] if "const" in choice]
-        return f"{', '.join(words) or 'a distribution'}, or {units}"
-    if "const" in key:
-        return f'`"{key["const"]}"`'
-    if "enum" in key:
-        return ", ".join(f'`"{value}"`' for value in key["enum"])
-    match key.get("type"):
-        case "integer":
-            return f"whole number{_bounds(key)}" + (
-                f" of {key['x-unit']}" if "x-unit" in key else ""
-            )
-        case "number":
-            return f"number{_bounds(key)}"
-        case "boolean":
-            return "`true`, `false`"
-        case "array":
-            return "list"
-        case "string":
-            return "text"
-        case _:
-            return "text or table" if "oneOf" in key or "anyOf" in key else "table"
-
-
-def _bounds(key: Schema) -> str:
-    bounds = [
-        f"{sign} {key[name]:g}" if key[name] < 10**6 else ""
-        for name, sign in (
-            ("exclusiveMinimum", ">"),
-            ("minimum", ">="),
-            ("exclusiveMaximum", "<"),
-            ("maximum", "<="),
-        )
-        if name in key
-    ]
-    text = ", ".join(bound for bound in bounds if bound)
-    return f" {text}" if text else ""
+    """Names the type of a key, its words as code."""
+    return re.sub(r'"[^"]*"|\btrue\b|\bfalse\b', r"`\g<0>`", holds(key, of_size=of_size))
 
 
 def presets(table: type[Table]) -> str:

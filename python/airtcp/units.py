@@ -1,7 +1,7 @@
 """Quantities with units as text: "20 us", "11 Mb/s", "30 kB", "2 %".
 
-Knows times, rates, sizes and percentages, how to read them exactly (no float is in the way) and how
-to write them for people. Does not know which scenario key wants which quantity.
+Knows times, rates, sizes, percentages, powers and lengths, how to read them exactly (no float is in
+the way) and how to write them for people. Does not know which scenario key wants which quantity.
 
 Decimal prefixes are powers of 1000 ("30 kB" is 30000 bytes), binary ones powers of 1024 ("64 KiB"
 is 65536 bytes), as in IEC 80000-13. A capital B is a byte, a small b a bit. A bare number is never
@@ -32,6 +32,8 @@ class Quantity:
     largest: tuple[int, str]
     """The largest accepted quantity as (power of ten, unit): beyond it no scenario makes sense, and
     sums of nanoseconds or bits would leave 64-bit integers."""
+    signed: bool = False
+    """Negative values have a meaning, as far from 0 as positive ones."""
 
     @property
     def most(self) -> Fraction:
@@ -43,7 +45,8 @@ class Quantity:
     def pattern(self) -> str:
         """A regular expression (JSON Schema dialect) that every accepted text matches."""
         units = "|".join(re.escape(unit) for unit in self.units)
-        return rf"^\s*{_NUMBER}\s*({units})\s*$"
+        sign = "-?" if self.signed else ""
+        return rf"^\s*{sign}{_NUMBER}\s*({units})\s*$"
 
 
 _NUMBER = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -123,6 +126,21 @@ DECIBELS = Quantity(
     example="25 dB",
     largest=(2, "dB"),
 )
+POWER = Quantity(
+    noun="a power",
+    units={"dBm": Fraction(1)},
+    shown=("dBm",),
+    example="-82 dBm",
+    largest=(2, "dBm"),
+    signed=True,
+)
+LENGTH = Quantity(
+    noun="a length",
+    units={"m": Fraction(1), "cm": Fraction(1, 100), "km": Fraction(1000)},
+    shown=("m", "cm", "km"),
+    example="8 m",
+    largest=(5, "m"),
+)
 
 
 def parse_time_s(value: object) -> float:
@@ -198,6 +216,24 @@ def parse_decibels(value: object) -> float:
     return float(_parse(value, DECIBELS))
 
 
+def parse_power_dbm(value: object) -> float:
+    """The dBm of a text such as "-82 dBm".
+
+    Raises:
+        UnitError: not a power, not finite, or further from 0 than 100 dBm.
+    """
+    return float(_parse(value, POWER))
+
+
+def parse_length_m(value: object) -> float:
+    """The metres of a text such as "8 m".
+
+    Raises:
+        UnitError: not a length, negative, not finite, or above 100 km.
+    """
+    return float(_parse(value, LENGTH))
+
+
 def format_time_ns(time_ns: int, digits: int | None = None) -> str:
     """A time for people: 1500000 is "1.5 ms". Exact, or rounded to significant `digits`."""
     return _format(Fraction(time_ns, NS_PER_S), TIME, ("s", "ms", "us", "ns"), digits)
@@ -250,7 +286,7 @@ def _parse(value: object, quantity: Quantity) -> Fraction:
             f'"{value}" is not {quantity.noun}: "{unit}" is not one of its units; '
             f'allowed: {units}, such as "{quantity.example}"'
         )
-    if number.startswith("-"):
+    if number.startswith("-") and not quantity.signed:
         raise UnitError(f'"{value}" is negative; allowed: {quantity.noun} of 0 or more')
     # The exponent is looked at first: "1e999999999 s" must not become a number of that many digits.
     decimal = Decimal(number)
@@ -258,10 +294,11 @@ def _parse(value: object, quantity: Quantity) -> Fraction:
     digits = 0 if decimal == 0 else decimal.adjusted()
     if digits < -40:
         raise UnitError(f'"{value}" is absurdly small; allowed: 0, or more than 1e-40 {unit}')
-    if digits > 40 or Fraction(decimal) * quantity.units[unit] > quantity.most:
+    if digits > 40 or abs(Fraction(decimal)) * quantity.units[unit] > quantity.most:
+        least = f"-1e{exponent} to " if quantity.signed else "up to "
         raise UnitError(
             f'"{value}" is absurdly large; '
-            f"allowed: {quantity.noun} of up to 1e{exponent} {largest_unit}"
+            f"allowed: {quantity.noun} of {least}1e{exponent} {largest_unit}"
         )
     return Fraction(decimal) * quantity.units[unit]
 

@@ -177,7 +177,7 @@ def test_beacons_are_those_of_paper_h_by_default(phy: str, rate: Rate) -> None:
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
     from airtcp.scenario.declare import written
-    from airtcp.scenario.keys import mac, phy, queue, receiver, run, tcp, traffic
+    from airtcp.scenario.keys import air, mac, phy, queue, receiver, run, stations, tcp, traffic
     from airtcp.scenario.resolved import ResolvedScenario
 
     with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
@@ -194,13 +194,24 @@ def test_the_file_with_every_key_has_every_key() -> None:
         flows = tomllib.load(file)["flows"]
     with (SCENARIOS / "valid" / "profiles.toml").open("rb") as file:
         profiles = tomllib.load(file)
+    with (SCENARIOS / "valid" / "cells_positions.toml").open("rb") as file:
+        placed = tomllib.load(file)
+    with (SCENARIOS / "valid" / "cells_heard.toml").open("rb") as file:
+        heard = tomllib.load(file)
     pages, past, call, talk = (flow["application"] for flow in flows)
     skips = flows[0]["tcp"]["ack_skip"]
     of_queues = queues["stations"][0]
     group = {**high["stations"][0], **of_queues, **high["stations"][2]}
     flow = data["flows"][0]
     tables = [
-        (written(ResolvedScenario), data),
+        # PCF and beacons, which that file has, are those of one cell
+        (written(ResolvedScenario), {**data, **placed}),
+        (written(air.Cell), placed["cells"]["hall"]),
+        # one of three ways says who hears whom
+        (written(air.Air), {**placed["air"], **heard["air"], "received": "powers.csv"}),
+        (written(air.PathLoss), placed["air"]["path_loss"]),
+        (written(air.Wall), placed["air"]["path_loss"]["walls"][0]),
+        (written(air.Disc), placed["stations"][0]["positions"]),
         # 802.11g alone has it
         (written(phy.Phy), {**data["phy"], **high["phy"], "protection": "none"}),
         # access categories and the PCF exclude each other
@@ -222,10 +233,17 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(traffic.Loss), {**flow["path"][1]["loss"], "rate": "1 %"}),
         # snr and error_table exclude each other
         (
-            written(traffic.StationGroup),
-            {**data["stations"][0], **group, **profiles["stations"][1], "error_table": {}},
+            written(stations.StationGroup),
+            {
+                **data["stations"][0],
+                **group,
+                **profiles["stations"][1],
+                **placed["stations"][0],
+                **heard["stations"][0],
+                "error_table": {},
+            },
         ),
-        (written(traffic.FrameErrors), group["frame_errors"]),
+        (written(stations.FrameErrors), group["frame_errors"]),
         # precision and replications exclude each other
         (written(run.Run), {**data["run"], "replications": 1}),
         # where the application does not say when

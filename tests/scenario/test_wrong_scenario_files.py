@@ -224,7 +224,9 @@ def test_a_message_has_an_end_whatever_is_written() -> None:
     assert len(lines) == 4
     assert max(map(len, lines)) <= 1000
     assert lines[0].startswith(r"scenario: a\x1b\x1b")
-    assert lines[0].endswith("allowed: title, phy, mac, ap, stations, links, flows, targets, run")
+    assert lines[0].endswith(
+        "allowed: title, phy, mac, ap, cells, air, stations, links, flows, targets, run"
+    )
 
 
 def test_a_scenario_file_has_a_bound(tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ _FIRST = (
     "warehouse-wifi4",
     "home-wifi6",
     "office-wifi5",
+    "three-cells",
+    "hidden-uploads",
+    "three-offices",
 )
 
 

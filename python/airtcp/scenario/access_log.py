@@ -47,7 +47,7 @@ _known: Final[dict[tuple[object, ...], Empirical]] = {}
 _LOG_LINE = re.compile(
     rb'\S+ \S+ .+? \[[^\[\]]*\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
 )
-# What a header of a table looks like; other files are not shown to who names them by mistake.
+# The form of a header of a table; other files, named by mistake, are not shown.
 _COLUMN = re.compile(r"[\w .()/%-]{1,40}")
 _MOST_COLUMNS_SHOWN = 20
 

@@ -3,7 +3,7 @@
 A table is a class derived from `Table`, and that class is its resolved form. Each field is declared
 with `key`: what it means, its default, bounds and source. The written form is made from the same
 declarations by `written`: a field `mss_bytes` is the key `mss` of a file, a text with a unit,
-because it is a whole number whose name ends in a unit. What only one of the forms has is declared
+because its name ends in a unit. What only one of the forms has is declared
 with `file_only` or `derived`.
 
 Knows what can be said of a key. Does not know any key, nor how defaults follow from other keys:
@@ -19,9 +19,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    create_model,
+    model_serializer,
+)
 
-from .quantities import Name, RateBps, SizeBytes, TimeNs, Written
+from .quantities import Dbm, Decibels, Name, RateBps, SizeBytes, TimeNs, Written
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,8 @@ class Key:
     reads: Any = None
     """The type of what a file holds, where it does not follow from the type of the field."""
     forms: Literal["both", "file", "resolved"] = "both"
+    sparse: bool = False
+    """The resolved form, of a `Sparse` table, leaves it out where it is None."""
 
 
 def key(
@@ -96,6 +106,7 @@ def key(
     gt: float | None = None,
     le: float | None = None,
     lt: float | None = None,
+    sparse: bool = False,
 ) -> Any:
     """A field of a table that files may write.
 
@@ -110,10 +121,11 @@ def key(
         gt: more than.
         le: at most.
         lt: less than.
+        sparse: the resolved form leaves it out where it is None.
     """
     given = {"ge": ge, "gt": gt, "le": le, "lt": lt}
     bounds = {name: bound for name, bound in given.items() if bound is not None}
-    declared = Key(meaning, _default(default), source, unit, bounds, reads)
+    declared = Key(meaning, _default(default), source, unit, bounds, reads, sparse=sparse)
     # The bounds of another type than the field's are not those of the field.
     return _field(declared, {} if reads else bounds)
 
@@ -133,9 +145,9 @@ def file_only(
     return Key(meaning, _default(default), source, unit, reads=reads, forms="file")
 
 
-def derived(meaning: str, *, unit: str = "") -> Any:
+def derived(meaning: str, *, unit: str = "", sparse: bool = False) -> Any:
     """A field that files do not have: it follows from other keys."""
-    return _field(Key(meaning, NEEDED, unit=unit, forms="resolved"), {})
+    return _field(Key(meaning, NEEDED, unit=unit, forms="resolved", sparse=sparse), {})
 
 
 def _default(default: Default | JsonValue) -> Default:
@@ -145,6 +157,8 @@ def _default(default: Default | JsonValue) -> Default:
 
 
 def _field(declared: Key, bounds: Mapping[str, Any]) -> Any:
+    if declared.sparse:
+        bounds = {**bounds, "default": None}
     field = Field(description=declared.meaning, **bounds)
     field.metadata.append(declared)
     return field
@@ -188,6 +202,21 @@ class Table(BaseModel):
     def written_default(cls) -> Written:
         """The written form of it where a file says nothing."""
         return written(cls).model_validate({})
+
+
+class Sparse(Table):
+    """A table that leaves out those of its fields that are None and declared as `sparse`.
+
+    Where nobody asks for what they say, its resolved form is that of a time before they were known.
+    """
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, as_ever: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        said: dict[str, Any] = as_ever(self)
+        for name, declared in declarations(type(self)).items():
+            if declared.sparse and said.get(name, ...) is None:
+                del said[name]
+        return said
 
 
 def _resolved(table: Written, name: str, declared: Key) -> object:
@@ -236,7 +265,13 @@ def written(table: type[Table], *others: type[Table]) -> type[Written]:
     return form
 
 
-_UNITS: dict[str, Any] = {"_ns": TimeNs, "_bps": RateBps, "_bytes": SizeBytes}
+_UNITS: dict[str, Any] = {
+    "_ns": TimeNs,
+    "_bps": RateBps,
+    "_bytes": SizeBytes,
+    "_dbm": Dbm,
+    "_db": Decibels,
+}
 
 
 def name_in_files(name: str) -> str:

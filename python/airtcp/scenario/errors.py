@@ -22,7 +22,7 @@ from .profiles import record
 #: Of one value that is too small or too large.
 _BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
 
-#: Where a key stands: the names of tables, the indices of lists.
+#: The place of a key: the names of tables, the indices of lists.
 Path = tuple[str | int, ...]
 
 
@@ -148,7 +148,7 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
         case "less_than_equal":
             return f"{_shown(value)} is too large; allowed: {_number(context['le'])} at most"
         case "string_pattern_mismatch":
-            # What was looked at, which may be a key itself.
+            # The value that was looked at, which may be a key itself.
             name = _shown(detail["input"])
             return f"{name} is not a name; allowed: letters, digits, _ and -, but no - in front"
         case "string_too_short":
@@ -182,7 +182,7 @@ def _written_path(data: object, location: Sequence[str | int]) -> Path:
 
 def _written_name(name: str) -> str:
     """The key of a file for a name of the resolved form, which has the unit behind it."""
-    return re.sub(r"_(ns|bps|bytes|db)$", "", name)
+    return re.sub(r"_(ns|bps|bytes|dbm|db)$", "", name)
 
 
 def _value(data: object, path: Path) -> object:
@@ -197,7 +197,7 @@ def _unknown(name: str, allowed: Sequence[str], path: Path) -> str:
     from .resolved import ResolvedScenario
 
     table = next((part for part in reversed(path) if isinstance(part, str)), "")
-    table = "links" if path[:1] == ("links",) and len(path) == 2 else table
+    table = str(path[0]) if path[:1] in (("links",), ("cells",)) and len(path) == 2 else table
     near = difflib.get_close_matches(name, allowed, n=1)
     if said := meant_key(name, table, written(ResolvedScenario)):
         hint = f" (here: {said})"

@@ -189,7 +189,8 @@ def _radio(
     phy = phy if isinstance(phy, Mapping) else {}
     amendment = AMENDMENTS.get(str(phy.get("standard")).lower())
     own_place = group.pop("place", None)
-    where = own_place or (device.place if device else None)
+    # Powers say better where stations are than what a device commonly has.
+    where = own_place or (device.place if device and not _has_powers(expanded.data) else None)
     if device is not None and amendment is not None:
         streams = min(device.streams, amendment.most_streams)
         if isinstance(phy.get("spatial_streams"), int):
@@ -216,6 +217,11 @@ def _radio(
     elif (standard := str(phy.get("standard")).lower()) in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
         _fill(expanded, here, group, "data_rate", rate, told)
+
+
+def _has_powers(data: Mapping[str, Any]) -> bool:
+    air = data.get("air")
+    return isinstance(air, Mapping) and bool({"received", "path_loss"} & air.keys())
 
 
 def _width_mhz(phy: Mapping[str, Any], group: Mapping[str, Any]) -> int | None:

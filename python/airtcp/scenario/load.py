@@ -1,11 +1,12 @@
 """Reads scenarios: files, TOML texts, tables.
 
-Knows files, text and TOML. Does not know keys.
+Knows files, text and TOML, and the place of a scenario in a result. Does not know keys.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 import tomllib
@@ -13,10 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from ..exceptions import ScenarioError
 from .scenario import Scenario
 
-#: What stands for standard input in the place of a file.
+#: The sign for standard input in the place of a file.
 STDIN = Path("-")
 
 #: Room for a group and a flow of its own for each of 100,000 stations.
@@ -125,6 +128,8 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
     >>> loads(text, name="office.toml").title
     'office'
     """
+    if text.lstrip()[:1] == "{":
+        return _of_result(text, name=name, base=base)
     try:
         data = tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
@@ -132,6 +137,41 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
     except RecursionError:
         raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None
     return resolve(data, name=name, base=base)
+
+
+def _of_result(text: str, *, name: str, base: str | os.PathLike[str]) -> Scenario:
+    """Return the scenario of a result, such as results.json.
+
+    That is the file it came from, if this version understands it as that of the result did, else
+    the resolved form, which knows neither targets nor profiles.
+
+    Raises:
+        ScenarioError: not JSON, or no result of airtcp.
+    """
+    allowed = "allowed: a scenario file, or the results.json of a run"
+    try:
+        result = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(name, "", f"is not JSON: {error}; {allowed}") from None
+    provenance = result.get("provenance")
+    if "scenario" not in result or not isinstance(provenance, Mapping):
+        raise ScenarioError(name, "", f"is JSON, but no result with a scenario; {allowed}")
+    if isinstance(file := provenance.get("file"), str):
+        try:
+            scenario = loads(file, name=name, base=base)
+        except ScenarioError:
+            pass  # A key of another version; the resolved form may be known still.
+        else:
+            if scenario.hash() == provenance.get("scenario_hash"):
+                return scenario
+    try:
+        return Scenario.from_dict(result["scenario"])
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, ("scenario", *first["loc"])))
+        raise ScenarioError(
+            name, key, f"is of another version of airtcp ({first['msg']}); {allowed}"
+        ) from None
 
 
 def resolve(

@@ -15,13 +15,25 @@ from .quantities import Written
 #: A name that is a key in more tables than these says nothing of any.
 _FEW: Final = 2
 _NO_NAME: Final = "networks have no names, for nothing depends on one"
-_NO_RADIO: Final = (
-    "there is no radio power: place or mcs says how well a station is heard, snr with "
-    'rate_control = "minstrel-ht" lets it find its rate'
+_RADIO: Final = (
+    "powers are those of [air]: power, noise, sense, with received or path_loss; without them "
+    "place or mcs says how well a station is heard"
 )
-_ALL_HEAR: Final = (
-    "all stations hear each other, and there is one access point; frame_errors loses frames "
-    "as those who do not hear each other would"
+_HIDDEN: Final = (
+    "hears = [] of two groups: they do not hear each other; or received powers or positions, of "
+    "[air]"
+)
+_CELLS: Final = (
+    "a table [cells.NAME] for each access point, cell of its groups, and [air] with heard, "
+    "received or path_loss for who hears whom"
+)
+_PLACES: Final = (
+    'positions = { disc = "8 m" } with air.path_loss, received powers of [air], or place = "room": '
+    '"near", "room", "edge", "far"'
+)
+_ONE_LINK: Final = (
+    "not modelled: a station has one link; what comes nearest is two groups in two [cells.NAME] on "
+    "channels that do not overlap, each with a part of the flows"
 )
 _ONE_USER: Final = (
     "not modelled: a PPDU goes to one station; what comes nearest is one PPDU after the other, as "
@@ -33,18 +45,12 @@ _HALF: Final = 'path = [{ delay = "10 ms" }], the delay of one way'
 
 ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("ssid", "bssid", "essid", "country", "password", "wpa", "security"), _NO_NAME),
-    **dict.fromkeys(("tx_power", "txpower", "power", "noise", "antenna", "antennas"), _NO_RADIO),
-    **dict.fromkeys(
-        ("hidden", "hidden_nodes", "hidden_terminals", "interference", "neighbours", "obss"),
-        _ALL_HEAR,
-    ),
-    **dict.fromkeys(
-        ("ofdma", "mu_mimo", "mumimo", "mlo", "multi_link", "resource_units"), _ONE_USER
-    ),
-    **dict.fromkeys(
-        ("distance", "position", "rssi", "signal", "location"),
-        'place = "room" of a group: "near", "room", "edge", "far"',
-    ),
+    **dict.fromkeys(("tx_power", "txpower", "antenna", "antennas"), _RADIO),
+    **dict.fromkeys(("hidden", "hidden_nodes", "hidden_terminals"), _HIDDEN),
+    **dict.fromkeys(("interference", "neighbours", "neighbors", "obss", "bss", "aps"), _CELLS),
+    **dict.fromkeys(("ofdma", "mu_mimo", "mumimo", "resource_units"), _ONE_USER),
+    **dict.fromkeys(("mlo", "multi_link", "links_per_station"), _ONE_LINK),
+    **dict.fromkeys(("distance", "rssi", "signal", "location"), _PLACES),
     **dict.fromkeys(("roaming", "mobility", "speed_mps"), "stations stay where they are"),
     **dict.fromkeys(("rtt", "latency", "ping_time", "base_rtt"), _HALF),
     **dict.fromkeys(("clients", "devices", "nodes", "users", "sta", "stas", "n_stations"),
@@ -77,7 +83,13 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("phy", "bandwidth"): "channel_width",
     ("phy", "frequency"): "band",
     ("phy", "freq"): "band",
-    ("phy", "channel"): "band and channel_width: there is one channel, whichever it is",
+    ("phy", "channel"): "channel of [cells.NAME]; one cell has one channel, whichever it is",
+    ("phy", "power"): _RADIO,
+    ("phy", "noise"): _RADIO,
+    ("stations", "power"): _RADIO,
+    ("stations", "noise"): _RADIO,
+    ("stations", "position"): _PLACES,
+    ("stations", "neighbours"): _HIDDEN,
     ("phy", "streams"): "spatial_streams",
     ("phy", "rate"): "data_rate before 802.11n, mcs from there on",
     ("stations", "bandwidth"): "channel_width of the stations, or rate of a link of a path",
@@ -117,12 +129,11 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("tcp", "sack"): 'variant = "sack" or "rack"; of one end, receiver = { sack = false }',
     ("tcp", "rto_min"): "min_rto",
     ("tcp", "nodelay"): "nothing: segments wait for no others here",
-    ("ap", "channel"): "band and channel_width of [phy]: there is one channel, whichever it is",
+    ("ap", "channel"): "channel of [cells.NAME]; one cell has one channel, whichever it is",
+    ("ap", "position"): "position of [cells.NAME]",
+    ("cells", "channel_width"): "channel_width of [phy]: all cells have the same",
     ("", "aggregation"): "[mac.aggregation]",
     ("", "edca"): "[mac.edca]",
-    ("", "air"): _ALL_HEAR,
-    ("", "cells"): _ALL_HEAR,
-    ("", "aps"): _ALL_HEAR,
 }
 """By the table that a name was written in, with what it is called there."""
 

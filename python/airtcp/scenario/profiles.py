@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
-#: What users wait for, as `purpose` of a flow says it.
+#: The kinds of `purpose` of a flow, by the thing that its users wait for.
 Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
 
 _FILE: Final = "profiles.toml"

@@ -97,6 +97,18 @@ class Written(BaseModel):
         return data
 
 
+def over(below: Written, above: Written) -> Written:
+    """A table whose keys stand above those of another of its kind, tables in it key by key."""
+    together = below.model_copy()
+    for name in above.model_fields_set:
+        value, other = getattr(above, name), getattr(below, name)
+        if isinstance(value, Written) and type(value) is type(other):
+            value = over(other, value)
+        together.__dict__[name] = value
+    together.__pydantic_fields_set__.update(above.model_fields_set)
+    return together
+
+
 def _over(preset: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     """What a preset says, with what a file says above it; tables key by key."""
     together = dict(preset)
@@ -179,6 +191,8 @@ _SIZE = _quantity(units.parse_size_bytes, units.SIZE, "1460 B")
 _MEAN_SIZE = _quantity(units.parse_mean_size_bytes, units.SIZE)
 _PERCENT = _quantity(units.parse_percent, units.PERCENT)
 _DECIBELS = _quantity(units.parse_decibels, units.DECIBELS)
+_POWER = _quantity(units.parse_power_dbm, units.POWER)
+_LENGTH = _quantity(units.parse_length_m, units.LENGTH)
 
 
 def time_or(word: str) -> tuple[object, ...]:
@@ -238,6 +252,8 @@ Percent = Annotated[float, AfterValidator(positive), *_PERCENT]
 Share = Annotated[float, *_PERCENT]
 """A percentage that may be 0."""
 Decibels = Annotated[float, *_DECIBELS]
+Dbm = Annotated[float, *_POWER]
+Metres = Annotated[float, AfterValidator(positive), *_LENGTH]
 
 # No "/" and no ".": `group/0` is a station, `stations.group.count` a key path.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]

@@ -24,7 +24,7 @@ _LINE: Final = re.compile(
     r'(\S+) \S+ .+? \[([^\[\]]*)\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
 )
 _TIME: Final = "%d/%b/%Y:%H:%M:%S %z"
-#: What servers call the same thing in JSON (nginx, Apache, Caddy, Traefik) and people in CSV.
+#: The names of one field in servers' JSON (nginx, Apache, Caddy, Traefik) and in people's CSV.
 _SIZES: Final = ("body_bytes_sent", "bytes_sent", "size", "bytes", "DownstreamContentSize")
 _TIMES: Final = (
     "time",

@@ -6,16 +6,20 @@ numbers of the standards, nor where the text came from.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path as FilePath
 
 from ..airtime import Rate
 from .errors import InvalidError, Path
+from .keys.air import Cell
 from .keys.phy import Phy
 from .keys.queue import AccessPoint
 from .keys.run import Run
-from .keys.traffic import ControlledRate, FrameErrors, Link, RateControl, StationGroup
-from .quantities import Written
+from .keys.stations import ControlledRate, FrameErrors, RateControl, StationGroup
+from .keys.traffic import Link
+from .quantities import Written, over
+from .resolve_air import Hearing, check_cells, resolve_hearing
 from .resolve_high_rate import error_rates
 from .resolve_mac import (
     check_txop_limits,
@@ -28,6 +32,7 @@ from .resolve_mac import (
 from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
+from .resolve_signal import check_rates, needs_db, needs_of, with_rates
 from .resolve_traffic import resolve_flows, resolve_link
 from .resolved import ResolvedScenario
 
@@ -48,33 +53,33 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
     Raises:
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
-    mac, ap = scenario.mac, scenario.ap
+    mac = scenario.mac
+    hearing = resolve_hearing(scenario, base)
+    if hearing is not None:
+        scenario = with_rates(scenario, hearing)
+        check_cells(scenario)
     mac = with_categories(mac, scenario.phy.standard)
     phy = resolve_phy(scenario.phy, scenario.stations, mac.rules, edca=mac.edca is not None)
-    groups = _groups(scenario, phy)
+    groups = _groups(scenario, phy, hearing)
+    check_rates(hearing, groups)
     links: dict[str, Link] = {
         name: resolve_link(link, ("links", name)) for name, link in scenario.links.items()
     }
-    ap_queue = resolve_queue(
-        ap.queue,
-        ("ap", "queue"),
-        lambda: on_air_ns(phy, mac.rts_threshold, phy.data_rate, phy.control_rate),
-        at_access_point=True,
-    )
+    cells = _cells(scenario, mac, phy, hearing)
+    aps = [cell.ap for cell in cells]
     result = ResolvedScenario.of(
         scenario.filled(title=title),
         phy=phy,
         mac=resolve_mac(mac, phy, scenario.phy),
         classify=resolve_classify(mac),
-        ap=AccessPoint.of(
-            ap,
-            queue=ap_queue,
-            access=resolve_access(ap.access, mac, phy),
-            scheduler=resolve_scheduler(ap, phy),
-        ),
+        ap=aps[0],
+        cells=None if hearing is None else cells,
+        air=None if hearing is None else hearing.air,
         stations=groups,
         links=links,
-        flows=resolve_flows(scenario, phy, Network(ap_queue, groups, links), base),
+        flows=resolve_flows(
+            scenario, phy, Network(tuple(ap.queue for ap in aps), groups, links), base
+        ),
         run=_run(scenario.run),
     )
     check_txop_limits(mac, result)
@@ -82,7 +87,40 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
     return result
 
 
-def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
+def _cells(scenario: Written, mac: Written, phy: Phy, hearing: Hearing | None) -> tuple[Cell, ...]:
+    """The cells; without any written one that of `[ap]`."""
+    written_cells: Mapping[str, Written] = scenario.cells
+    if not written_cells:
+        path: Path = ("ap",)
+        only = Cell.written_default()
+        return (Cell.of(only, name="ap", ap=_access_point(scenario.ap, path, scenario, mac, phy)),)
+    return tuple(
+        Cell.of(
+            cell,
+            name=name,
+            ap=_access_point(over(scenario.ap, cell.ap), ("cells", name, "ap"), scenario, mac, phy),
+        )
+        for name, cell in written_cells.items()
+    )
+
+
+def _access_point(
+    ap: Written, path: Path, scenario: Written, mac: Written, phy: Phy
+) -> AccessPoint:
+    return AccessPoint.of(
+        ap,
+        queue=resolve_queue(
+            ap.queue,
+            (*path, "queue"),
+            lambda: on_air_ns(phy, mac.rts_threshold, phy.data_rate, phy.control_rate),
+            at_access_point=True,
+        ),
+        access=resolve_access(ap.access, mac, phy),
+        scheduler=resolve_scheduler(ap, phy),
+    )
+
+
+def _groups(scenario: Written, phy: Phy, hearing: Hearing | None) -> tuple[StationGroup, ...]:
     groups: dict[str, StationGroup] = {}
     total = 0
     for index, group in enumerate(scenario.stations):
@@ -109,9 +147,11 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
             group,
             data_rate=data_rate,
             control_rate=control_rate,
+            cell=None if hearing is None else hearing.index_of(index),
+            needs=needs_of(hearing, data_rate, control_rate),
             cw_min=station_cw_min(scenario.phy, group),
             frame_errors=_frame_errors(scenario.phy, group, data_rate, ("stations", index)),
-            rate_control=_rate_control(scenario, group, ("stations", index)),
+            rate_control=_rate_control(scenario, group, ("stations", index), hearing),
             queue=resolve_queue(
                 group.queue,
                 ("stations", index, "queue"),
@@ -147,7 +187,9 @@ def _frame_errors(phy: Written, group: Written, data_rate: Rate, path: Path) -> 
     return resolved
 
 
-def _rate_control(scenario: Written, group: Written, path: Path) -> RateControl | None:
+def _rate_control(
+    scenario: Written, group: Written, path: Path, hearing: Hearing | None
+) -> RateControl | None:
     if group.rate_control == "fixed":
         return None
     by_mcs = error_rates(scenario.phy, group, path)
@@ -159,7 +201,12 @@ def _rate_control(scenario: Written, group: Written, path: Path) -> RateControl 
         )
     rates = controlled_rates(scenario.phy, group, scenario.mac.rules, path)
     found = tuple(
-        ControlledRate(rate=data, control_rate=control, error_rate=by_mcs[data.high.mcs])
+        ControlledRate(
+            rate=data,
+            control_rate=control,
+            error_rate=by_mcs[data.high.mcs],
+            needs_db=needs_db(data) if hearing and hearing.signal_dbm else None,
+        )
         for data, control in rates
         if data.high is not None
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..airtime import Rate
-from ..amendments import AMENDMENTS, SCHEMES, Amendment, block_ack_bits
+from ..amendments import AMENDMENTS, SCHEMES, block_ack_bits
 from ..error_rates import packet_error_rate
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..units import format_time_ns
@@ -73,7 +73,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
         InvalidError: a combination that the standard does not have.
     """
     amendment = AMENDMENTS[phy.standard]
-    widest = _channel_width_mhz(phy, amendment)
+    widest = channel_width_mhz(phy)
     width = _chosen(phy, group, "channel_width") or widest
     streams = _chosen(phy, group, "spatial_streams") or 1
     guard = phy.guard_interval or amendment.default_guard_interval_ns
@@ -187,7 +187,7 @@ def high_rate_timing(phy: Written, rules: Written) -> HighRateTiming:
     parts = rate_of(phy, rules).high
     assert parts is not None
     rate = HighRate.of(amendment.format, parts)
-    return rate.timing(rules_of(rules), band_ghz=_band_ghz(phy, amendment))
+    return rate.timing(rules_of(rules), band_ghz=band_ghz(phy))
 
 
 def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggregation | None:
@@ -238,12 +238,13 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     )
 
 
-def _band_ghz(phy: Written, amendment: Amendment) -> float:
+def band_ghz(phy: Written) -> float:
     """Returns the band of the cell; 5 GHz unless only a higher one has the channel's width.
 
     Raises:
         InvalidError: a band that the standard does not have, or that has no channel so wide.
     """
+    amendment = AMENDMENTS[phy.standard]
     width = phy.channel_width or 0
     fit = [ghz for ghz, widest in amendment.widest_mhz.items() if width <= widest]
     band: float = phy.band or (5 if 5 in fit or not fit else fit[-1])
@@ -261,9 +262,10 @@ def _band_ghz(phy: Written, amendment: Amendment) -> float:
     return band
 
 
-def _channel_width_mhz(phy: Written, amendment: Amendment) -> int:
+def channel_width_mhz(phy: Written) -> int:
     """The width of the cell's channel: the one given, or the common one if the band has it."""
-    widest = amendment.widest_mhz[_band_ghz(phy, amendment)]
+    amendment = AMENDMENTS[phy.standard]
+    widest = amendment.widest_mhz[band_ghz(phy)]
     width: int = phy.channel_width or min(amendment.default_width_mhz, widest)
     return width
 

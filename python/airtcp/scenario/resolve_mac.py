@@ -99,7 +99,7 @@ def _airtime(ap: Written) -> AirtimeScheduler:
 
 def _rules(rules: Written) -> Rules:
     if rules.after_collision == "eifs+difs":
-        # What it stands for: the colliders hear the collision too.
+        # Its meaning: the colliders hear the collision too.
         rules = rules.filled(colliders="as-heard")
     return Rules.of(rules)
 

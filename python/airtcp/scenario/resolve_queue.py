@@ -18,7 +18,8 @@ from .declare import Table, written
 from .errors import InvalidError, Path
 from .keys.phy import Phy
 from .keys.queue import Codel, CodelQueue, Fq, FqCodelQueue, PlainQueue, Queue, Red, RedQueue
-from .keys.traffic import Link, StationGroup
+from .keys.stations import StationGroup
+from .keys.traffic import Link
 from .quantities import Written
 
 _IDLE_BITS = 8 * standards.RED_IDLE_PACKET_BYTES
@@ -28,14 +29,16 @@ _IDLE_BITS = 8 * standards.RED_IDLE_PACKET_BYTES
 class Network:
     """The queues that packets wait in, and the links that flows may name."""
 
-    ap_queue: Queue
+    ap_queues: tuple[Queue, ...]
+    """Of each cell; a group says which is its own."""
     groups: tuple[StationGroup, ...]
     links: Mapping[str, Link]
 
     def marks(self, stations: str, path: tuple[Link | str, ...]) -> bool:
         """Whether a queue on the way between these stations and their server marks packets."""
-        queues = [self.ap_queue]
-        queues += [group.queue for group in self.groups if group.name == stations]
+        own = [group for group in self.groups if group.name == stations]
+        queues = [self.ap_queues[group.cell or 0] for group in own]
+        queues += [group.queue for group in own]
         queues += [(self.links[link] if isinstance(link, str) else link).queue for link in path]
         return any(
             (isinstance(queue, RedQueue) and queue.red.ecn)

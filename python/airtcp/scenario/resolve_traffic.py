@@ -53,7 +53,7 @@ SPEECH_PACKETS_PER_S = 50
 START_SPREAD_NS = 100_000_000
 #: Worlds in which all begin at once.
 _IN_STEP = ("ns-2", "bianchi")
-#: What one replay may hold.
+#: The most transfers of one replay.
 MOST_TRANSFERS = 1_000_000
 
 
@@ -128,7 +128,7 @@ def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
     return 0
 
 
-#: What a flow in a direction is called beside its name, and where its data go.
+#: The suffix of the name of a flow in a direction, and where its data go.
 _SIDES = {
     "download": [("", "download")],
     "upload": [("", "upload")],

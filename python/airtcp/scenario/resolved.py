@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field
 
-from .declare import Default, Key, Table, derived, file_only, follows, key, written
+from .declare import Default, Key, Sparse, derived, file_only, follows, key, none, written
+from .keys.air import NO_CELLS, Air, Cell
 from .keys.mac import Classify, Mac
 from .keys.phy import Phy
 from .keys.queue import AccessPoint
 from .keys.run import Run
-from .keys.traffic import Flow, Link, StationGroup
+from .keys.stations import StationGroup
+from .keys.traffic import Flow, Link
+from .quantities import Name
 
 if TYPE_CHECKING:
     from ..conditions import Condition
@@ -28,7 +31,7 @@ def hash_of(canonical: str) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-class ResolvedScenario(Table):
+class ResolvedScenario(Sparse):
     """An airtcp scenario."""
 
     title: str = key(
@@ -37,7 +40,19 @@ class ResolvedScenario(Table):
     phy: Phy = key("The physical layer, `[phy]`.")
     mac: Mac = key("Medium access.", default={})
     classify: Classify = derived("That of `[mac]`; means nothing without EDCA.")
-    ap: AccessPoint = key("Access point.", default={})
+    ap: AccessPoint = key("Access point; with several cells that of the first.", default={})
+    cells: tuple[Cell, ...] | None = key(
+        "Cells by name, `[cells.NAME]`: several access points. Where all nodes of a cell hear each "
+        "other and there is one, the resolved form has none.",
+        default=NO_CELLS,
+        reads=dict[Name, written(Cell)],  # type: ignore[misc]
+        sparse=True,
+    )
+    air: Air | None = key(
+        "Who hears whom, `[air]`.",
+        default=none("all stations and the access point hear each other"),
+        sparse=True,
+    )
     stations: tuple[StationGroup, ...] = key(
         "Groups of stations, `[[stations]]`.",
         reads=Annotated[list[written(StationGroup)], Field(min_length=1)],  # type: ignore[misc]
@@ -96,6 +111,10 @@ class ResolvedScenario(Table):
         """
         return cls.from_json(json.dumps(data))
 
+    def as_file(self) -> str | None:
+        """The scenario as TOML; None where it is known in its resolved form alone."""
+        return None
+
     def hash(self) -> str:
         """SHA-256 of the canonical JSON, as 64 hexadecimal digits."""
         return hash_of(self.to_json())
@@ -110,6 +129,11 @@ class ResolvedScenario(Table):
             if group.name == name:
                 return group
         raise KeyError(name)
+
+    def access_point(self, group: str) -> str:
+        """The name of the node that is the access point of a group. Raises KeyError."""
+        cell = self.group(group).cell
+        return "ap" if self.cells is None else self.cells[cell or 0].name
 
     def path_links(self, flow: Flow) -> tuple[Link, ...]:
         """The wired links of a flow from the access point to the server, names looked up."""

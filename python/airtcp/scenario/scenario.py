@@ -156,6 +156,10 @@ class Scenario(ResolvedScenario):
         """
         return shown(self.written, self._origins, title=self.title, base=self._base)
 
+    def as_file(self) -> str | None:
+        """As `to_toml`; None for a scenario that was read from its resolved form."""
+        return None if self._written is None else self.to_toml()
+
     def rewritten(self, data: Mapping[str, Any]) -> Self:
         """The scenario of another written form in the place of this one. Raises ScenarioError."""
         return type(self).from_written(data, name=self._name, base=self._base)

@@ -22,7 +22,7 @@ def schema() -> Schema:
 
     >>> from airtcp.scenario import schema
     >>> sorted(schema()["properties"])[:4]
-    ['ap', 'flows', 'links', 'mac']
+    ['air', 'ap', 'cells', 'flows']
     """
     generated = written(ResolvedScenario).model_json_schema(by_alias=True)
     _tidy(generated)
@@ -30,7 +30,7 @@ def schema() -> Schema:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **generated}
 
 
-#: What holds where keys that must be given are left out beside a profile, by table.
+#: The values of keys that must be given, where they are left out beside a profile, by table.
 _BY_PROFILES = {
     "StationGroup": {"name": "with `profile` its name", "count": "with `profile` 1"},
     "Flow": {
@@ -78,3 +78,53 @@ def _tidy(node: Any) -> None:
             node["anyOf"] = choices
     for value in node.values():
         _tidy(value)
+
+
+def holds(key: Schema, *, of_size: bool = False) -> str:
+    """Tell what a key of the schema holds: its type, its unit, its words, its bounds."""
+    if "x-unit" in key and key.get("type") != "integer":
+        units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
+        if not key["x-unit"]:
+            units = "a whole number"
+        if key.get("type") == "string":
+            return units
+        words = [f'"{choice["const"]}"' for choice in key["anyOf"] if "const" in choice]
+        return f"{', '.join(words) or 'a distribution'}, or {units}"
+    if "const" in key:
+        return f'"{key["const"]}"'
+    if "enum" in key:
+        return ", ".join(f'"{value}"' for value in key["enum"])
+    match key.get("type"):
+        case "integer":
+            return f"whole number{_bounds(key)}" + (
+                f" of {key['x-unit']}" if "x-unit" in key else ""
+            )
+        case "number":
+            return f"number{_bounds(key)}"
+        case "boolean":
+            return "true, false"
+        case "array":
+            return "list"
+        case "string":
+            return "text"
+        case _:
+            forms = key.get("oneOf", key.get("anyOf"))
+            if forms is None:
+                return "table"
+            unit = next((one["x-unit"] for one in forms if one.get("x-unit")), "")
+            return f"text in {unit}, or a table" if unit else "text or table"
+
+
+def _bounds(key: Schema) -> str:
+    bounds = [
+        f"{sign} {key[name]:g}" if key[name] < 10**6 else ""
+        for name, sign in (
+            ("exclusiveMinimum", ">"),
+            ("minimum", ">="),
+            ("exclusiveMaximum", "<"),
+            ("maximum", "<="),
+        )
+        if name in key
+    ]
+    text = ", ".join(bound for bound in bounds if bound)
+    return f" {text}" if text else ""

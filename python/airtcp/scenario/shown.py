@@ -17,10 +17,24 @@ from .expand import applications_expanded
 from .toml_text import key_text, value_text
 
 _WIDTH: Final = 100
-#: What a reader looks for first in a table of stations or flows.
+#: The columns that a reader looks for first in a table of stations or flows.
 _FIRST: Final = ("name", "count", "stations", "purpose", "direction", "connections", "kind")
+#: Keys that hold the name of a file.
+_FILES: Final = ("file", "received")
 #: The tables of a file in the order of the documentation; others follow as they are.
-_SECTIONS: Final = ("title", "phy", "mac", "ap", "links", "stations", "flows", "targets", "run")
+_SECTIONS: Final = (
+    "title",
+    "phy",
+    "mac",
+    "ap",
+    "cells",
+    "air",
+    "links",
+    "stations",
+    "flows",
+    "targets",
+    "run",
+)
 
 
 def shown(
@@ -104,8 +118,9 @@ def _ordered(table: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]
 def _with_paths(value: Any, base: FilePath) -> None:
     """Make names of files relative to the working directory."""
     if isinstance(value, dict):
-        if isinstance(value.get("file"), str) and base != FilePath():
-            value["file"] = os.fspath(base / value["file"])
+        for key in _FILES:
+            if isinstance(value.get(key), str) and base != FilePath():
+                value[key] = os.fspath(base / value[key])
         for one in value.values():
             _with_paths(one, base)
     elif isinstance(value, list):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,6 +52,15 @@ def option_text(value: Any) -> str:
     if isinstance(value, str) and _BARE_VALUE.fullmatch(value):
         return value
     return value_text(value)
+
+
+def option_value(text: str) -> Any:
+    """A value as `--set` has it; one that is not TOML is a text."""
+    try:
+        read = tomllib.loads(f"value = {text}")
+    except ValueError:
+        return text.strip()
+    return read["value"] if len(read) == 1 else text
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:

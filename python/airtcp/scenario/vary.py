@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, get_args, get_origin
 
@@ -47,7 +48,7 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
             here = _entry(here, parent) if isinstance(here, list) else _table(here, parent)
         if isinstance(here, list):
             here[here.index(_entry(here, last))] = copy.deepcopy(value)
-        elif value is None or (value == "none" and not _has_word_none(path, changed)):
+        elif value is None or (value == "none" and not has_word_none(path, changed)):
             here.pop(last, None)
         else:
             here[last] = copy.deepcopy(value)
@@ -82,28 +83,68 @@ def shared_out(total: int, counts: Sequence[int]) -> list[int]:
     return shares
 
 
+def place_of(path: str, data: Mapping[str, Any], *, checked: bool = False) -> tuple[str | int, ...]:
+    """The keys and indices that a key path leads through in a written form.
+
+    Raises:
+        InvalidError: a path that leads to no key of this scenario.
+        IndexError: with `checked`, which says that it does, an entry that is not in this form.
+    """
+    if not checked:
+        _check(path, data)
+    place: list[str | int] = []
+    here: Any = data
+    for step in path.split(".") if not path.startswith("targets.") else path.split(".", 1):
+        if isinstance(here, list):
+            entry = _entry(here, step)
+            place.append(next(n for n, other in enumerate(here) if other is entry))
+            here = entry
+        else:
+            place.append(step)
+            here = here.get(step) if isinstance(here, Mapping) else None
+    return tuple(place)
+
+
 def key_paths(data: Mapping[str, Any]) -> list[str]:
     """All key paths of a written scenario: those of keys that may be written, too."""
-    return list(dict.fromkeys(_paths(written(ResolvedScenario), data, "")))
+    return list(dict.fromkeys(_paths(data)))
 
 
-def _paths(form: type[Written], data: Any, prefix: str, sought: str = "") -> Iterator[str]:
-    """The paths of a table that are not in a list, and of the entries that `data` has of lists.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A key path, and the form that declares its last key; None of an entry of a list."""
 
-    With `sought` only those that lead to that one: a sweep asks for many.
-    """
+    path: str
+    form: type[Written] | None
+    #: The table of the scenario that the key is in, and what it holds: None where it is not there.
+    table: Any
+    value: Any
+
+
+def places(data: Mapping[str, Any]) -> Iterator[Place]:
+    """All key paths of a written scenario with what declares them; a path may come twice."""
+    return _places(written(ResolvedScenario), data, "")
+
+
+def _paths(data: Any, sought: str = "") -> Iterator[str]:
+    """The paths of a scenario; with `sought` only those that lead to it: a sweep asks for many."""
+    return (one.path for one in _places(written(ResolvedScenario), data, "", sought))
+
+
+def _places(form: type[Written], data: Any, prefix: str, sought: str = "") -> Iterator[Place]:
+    """The paths of a table that are not in a list, and of the entries that `data` has of lists."""
     for name, forms in _forms_of(form).items():
         path = prefix + name
         if sought and not f"{sought}.".startswith(f"{path}."):
             continue
-        yield path
         value = data.get(name) if isinstance(data, Mapping) else None
+        yield Place(path, form, data, value)
         for inner, within in forms:
             for entry, content in _entries(value, within):
                 if entry:
-                    yield f"{path}.{entry}"
+                    yield Place(f"{path}.{entry}", None, value, content)
                 begin = f"{path}.{entry}." if entry else f"{path}."
-                yield from _paths(inner, content, begin, sought)
+                yield from _places(inner, content, begin, sought)
 
 
 def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]:
@@ -115,7 +156,7 @@ def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]
         yield from _forms(part, origin if origin in (list, dict) else within)
 
 
-def _has_word_none(path: str, data: Mapping[str, Any]) -> bool:
+def has_word_none(path: str, data: Mapping[str, Any]) -> bool:
     """Tell whether "none" is one of the words that a key takes."""
     *_, last = path.split(".")
     return any(
@@ -200,7 +241,7 @@ def _table(here: dict[str, Any], key: str) -> Any:
 
 
 def _check(path: str, data: Mapping[str, Any]) -> None:
-    if path in _paths(written(ResolvedScenario), data, "", sought=path):
+    if path in _paths(data, sought=path):
         return
     table, _, rest = path.partition(".")
     if table == "targets" and rest and "." not in rest:

@@ -7,12 +7,20 @@ they depend on each other: `resolve_tcp` does.
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
-from ...choices import CongestionName, RecoveryName, SlowStartName
+from ...choices import CongestionName, RecoveryName, SlowStartName, own_congestion
 from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
 from ..quantities import PositiveSizeBytes
 from .receiver import AckSkip, DelayedAck, Receiver, Tack, Window
+
+
+def _own_or_known(value: Any, known: ValidatorFunctionWrapHandler) -> Any:
+    """Takes the name of a control that a user has registered, and else those that there are."""
+    return own_congestion(value) or known(value)
+
+
+AnyCongestion = Annotated[CongestionName, WrapValidator(_own_or_known)]
 
 
 class MacFeedback(Table):
@@ -130,15 +138,17 @@ class TcpRules(Table):
         default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
         source="Linux 6, tcp_bbr.c; ns-3.44, TcpBbr",
     )
-    segmentation: Literal["single", "linux"] = key(
-        "In which pieces a sender with `rack` hands data on: `linux` has several segments in a "
-        "buffer (GSO), which waits a millisecond for more of them while acknowledgments come, and "
-        "whose last one, as the last of a transfer, asks for an ACK (PSH). A receiver with "
-        "`delayed_ack.adaptive` sends that at once.",
+    segmentation: Literal["single", "linux-single", "linux"] = key(
+        "In which pieces a sender hands data on, and which ask for an ACK (PSH), which a receiver "
+        "with `delayed_ack.adaptive` sends at once. `linux`, with `rack`, has several segments in "
+        "a buffer (GSO), which waits a millisecond for more of them while acknowledgments come, "
+        "and whose last one asks, as the last of a transfer. `linux-single` has no buffers, as "
+        "older senders: there the last segment asks, and each that fills more than half of the "
+        "window since the last that did.",
         default=by_preset(
             {"standard": "single", "ns-2": "single", "linux": "linux", "ns-3": "single"}
         ),
-        source="Linux 6, tcp_tso_autosize, tcp_tso_should_defer, __tcp_transmit_skb",
+        source="Linux 6, tcp_tso_autosize, tcp_tso_should_defer, forced_push; RFC 9293, 3.9.1.2",
     )
     restart_after_idle: bool = key(
         "The window falls to the initial one when nothing was sent for a retransmission timeout.",
@@ -179,11 +189,12 @@ class Tcp(Table):
         reads=RecoveryName,
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018; RFC 8985, RFC 9937",
     )
-    congestion: CongestionName = key(
+    congestion: AnyCongestion = key(
         "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "
         "factors of `aimd`, `cubic` (RFC 9438) with its own; `bbr` (version 3) and `bbr1` "
         "(version 1, as in Linux) follow a model of the path, and want `rack` and `pacing`.",
         default="reno",
+        reads=AnyCongestion,
         source="RFC 5681, 3.1; RFC 9438; draft-ietf-ccwg-bbr; "
         "draft-cardwell-iccrg-bbr-congestion-control-00",
     )

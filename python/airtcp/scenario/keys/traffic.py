@@ -11,29 +11,21 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ... import distributions
-from ...airtime import Rate
-from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
 from ...choices import APPLICATIONS
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
 from ..profiles import Purpose
 from ..profiles import names as names_of_profiles
 from ..quantities import (
-    Decibels,
     Name,
     Percent,
-    PositiveSizeBytes,
-    RateBps,
-    Share,
-    SizeBytes,
     TimeS,
     Written,
-    one_of,
     rate_or,
     text_or_table,
 )
 from .laws import CountDistribution, SizeDistribution, TimeDistribution, checked_tag
 from .profiles import PROFILES
-from .queue import LinkQueueForm, Queue, QueueForm
+from .queue import LinkQueueForm, Queue
 from .tcp import Tcp
 
 
@@ -281,7 +273,7 @@ PathElement: Any = Annotated[
 ]
 
 
-class _NameOf:
+class NameOf:
     """The names of profiles of a kind, for the JSON Schema; `expand` refuses all others."""
 
     def __init__(self, kind: Literal["place", "device", "traffic"]) -> None:
@@ -300,7 +292,7 @@ class Flow(Table):
     """
 
     profile: ClassVar[Key] = file_only(
-        Annotated[str, _NameOf("traffic")],
+        Annotated[str, NameOf("traffic")],
         "Traffic whose keys hold where this entry says nothing of them.",
         default=none(),
     )
@@ -356,133 +348,3 @@ class Flow(Table):
         default=none("the server is at the access point"),
         reads=list[PathElement],
     )
-
-
-class FrameErrors(Table):
-    """How likely frames are lost without a collision. ACKs and Block ACKs are safe."""
-
-    rate: float = key("Share of frames that are lost.", reads=Percent)
-    of_bytes: int | None = key(
-        "`rate` is that of packets of this size, and bits are lost independently.",
-        default=none("`rate` is that of all, whatever their size"),
-        reads=PositiveSizeBytes,
-    )
-    least_bytes: int = key("Smaller packets are not lost.", default="0 B", reads=SizeBytes)
-
-
-FrameErrorsForm: Any = Annotated[
-    Annotated[Percent, Tag("text")] | Annotated[written(FrameErrors), Tag("table")],
-    Discriminator(text_or_table),
-]
-
-
-class ControlledRate(Table):
-    """One of the rates that rate control chooses from."""
-
-    rate: Rate = derived("Rate of data frames.")
-    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK beside it.")
-    error_rate: float = derived(
-        "Share of frames with a packet of 1500 bytes that is lost at it; bits are lost "
-        "independently."
-    )
-
-
-class RateControl(Table):
-    """Minstrel-HT: the rates that a station tries, the lowest first."""
-
-    rates: tuple[ControlledRate, ...] = derived("The MCSs up to `mcs`.")
-
-
-class StationGroup(Table):
-    """A group of stations that are alike.
-
-    With `profile`, a `name` (that of the profile) and `count` (1) may be left out.
-    """
-
-    profile: ClassVar[Key] = file_only(
-        Annotated[str, _NameOf("device")],
-        "A device: its keys hold where this table says nothing of them, and it brings flows.",
-        default=none(),
-    )
-    place: ClassVar[Key] = file_only(
-        Annotated[str, _NameOf("place")],
-        "Where the stations are, from which follows the rate (`mcs`, or `data_rate` before "
-        "802.11n) that the standard's receiver must read there.",
-        default=follows("that of the profile, else the rate of `[phy]`"),
-    )
-    traffic: ClassVar[Key] = file_only(
-        list[Annotated[str, _NameOf("traffic")]],
-        "What each station does: a flow, or several, for each, called `laptop-web` in a group "
-        "`laptop`. An empty list: nothing.",
-        default=follows("that of the profile, else none"),
-    )
-    tcp: ClassVar[Key] = file_only(
-        written(Tcp), "TCP of the flows of `traffic`.", default=follows("that of the profile")
-    )
-    path: ClassVar[Key] = file_only(
-        list[PathElement],
-        "Wired path of the flows of `traffic`.",
-        default=follows("that of each traffic"),
-    )
-    name: str = key("Name of the group; station i is called `name/i`. Not `ap`.", reads=Name)
-    count: int = key("How many stations.", ge=1, le=100_000)
-    data_rate: Rate = key(
-        "Rate of data frames from and to these stations.",
-        default=follows("that of `[phy]`"),
-        reads=RateBps,
-    )
-    mcs: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
-        "The same in 802.11n and later: MCS of data frames from and to these stations.",
-        default=follows("that of `[phy]`"),
-    )
-    spatial_streams: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=1, le=MOST_STREAMS)],
-        "Spatial streams of these stations.",
-        default=follows("those of `[phy]`"),
-    )
-    channel_width: ClassVar[Key] = file_only(
-        one_of(WIDTHS_MHZ, "MHz"),
-        "Channel width of these stations.",
-        default=follows("that of `[phy]`"),
-    )
-    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
-    cw_min: int = derived(
-        "aCWmin of these stations under the DCF: that of `[phy]`; 31 of 802.11b stations in a cell "
-        "of 802.11g."
-    )
-    frame_errors: FrameErrors | None = key(
-        "Frames from and to these stations that are lost without a collision: a share of all, or "
-        "a table.",
-        default=none("none are lost"),
-        reads=FrameErrorsForm,
-    )
-    airtime_weight: int = key(
-        "The share of each in the airtime that the access point gives out with `scheduler = "
-        '"airtime"`; 256 is that of most.',
-        default=256,
-        ge=1,
-        le=2**16,
-        source="Linux, mac80211",
-    )
-    rate_control: RateControl | None = key(
-        "Which MCS frames from and to these stations have: `mcs`, or one up to that which is found "
-        "by sending (minstrel-ht).",
-        default="fixed",
-        reads=Literal["fixed", "minstrel-ht"],
-    )
-    error_table: ClassVar[Key] = file_only(
-        dict[str, Share],
-        "How many frames with a packet of 1500 bytes are lost at each MCS, such as "
-        '`{ 0 = "0 %", 7 = "20 %" }`; others lose what the next lower MCS of the table loses. Bits '
-        "are lost independently.",
-        default=none("none are lost"),
-    )
-    snr: ClassVar[Key] = file_only(
-        Decibels,
-        "The same from the signal-to-noise ratio in a subcarrier, with white noise and "
-        "convolutional codes.",
-        default=none("none are lost"),
-        source="NIST's error rate model; Pei and Henderson (2010)",
-    )
-    queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

@@ -1,0 +1,114 @@
+"""The places of nodes, and what they receive of each other by distance and walls.
+
+Knows positions, discs, log-distance path loss and walls. Does not know cells' channels, rates, nor
+who senses what.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING, Final
+
+from .errors import InvalidError, Path
+from .quantities import Written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Free space at 2.44, 5 and 5.95 GHz over a metre: 20 log10(4 pi d f / c).
+AT_1M_DB: Final[dict[float, float]] = {2.4: 40.2, 5: 46.4, 6: 47.9}
+#: Powers have so many digits after the point: more than any machine's logarithm differs in.
+_DIGITS: Final = 2
+_Place = tuple[float, float]
+
+
+def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) -> list[_Place]:
+    """The places of all nodes: access points in the order of cells, stations in that of groups.
+
+    Raises:
+        InvalidError: a cell or a group has none, or a group has not one for each station.
+    """
+    places: list[_Place] = []
+    for name, cell in cells.items():
+        if cell.position is None:
+            raise InvalidError(
+                ("cells", name, "position"),
+                "is missing beside air.path_loss; expected: x and y of its access point in metres, "
+                "as in [0, 0]",
+            )
+        places.append((cell.position[0], cell.position[1]))
+    centres = dict(zip(cells, places, strict=True))
+    for index, group in enumerate(scenario.stations):
+        where = group.positions
+        here: Path = ("stations", index, "positions")
+        if where is None:
+            raise InvalidError(
+                here,
+                f'is missing beside air.path_loss, in cell "{cell_of[index]}"; expected: '
+                '{ disc = "8 m" } around its access point, or [x, y] of each station',
+            )
+        if not isinstance(where, list):
+            places += _drawn(
+                where, f"{cell_of[index]}/{group.name}", centres[cell_of[index]], group
+            )
+            continue
+        if len(where) != group.count:
+            raise InvalidError(
+                here,
+                f'places: {len(where)}, stations of "{group.name}": {group.count}; '
+                'allowed: as many places as stations, or { disc = "8 m" }',
+            )
+        places += [(point[0], point[1]) for point in where]
+    return places
+
+
+def _drawn(disc: Written, name: str, centre: _Place, group: Written) -> list[_Place]:
+    """Random places in a disc, for each station two draws of a stream of the group's own."""
+    stream = random.Random(f"{disc.seed}/{name}")
+    places = []
+    for _ in range(group.count):
+        radius, angle = disc.disc * math.sqrt(stream.random()), math.tau * stream.random()
+        places.append((centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)))
+    return places
+
+
+def received_dbm(
+    places: list[_Place], path_loss: Written, power_dbm: float, band_ghz: float
+) -> list[list[float | None]]:
+    """The power that each node receives of each other in dBm: rows are senders.
+
+    The power less the loss over the first metre, `10 exponent log10` of the distance in metres, and
+    what the walls take that the straight line crosses.
+    """
+    import numpy as np
+
+    points = np.array(places)
+    apart = points[:, None, :] - points[None, :, :]
+    distance = np.maximum(np.hypot(apart[..., 0], apart[..., 1]), 1.0)
+    at_1m = AT_1M_DB[band_ghz] if path_loss.at_1m is None else path_loss.at_1m
+    power = power_dbm - at_1m - 10.0 * path_loss.exponent * np.log10(distance)
+    for wall in path_loss.walls or ():
+        power -= wall.loss * _crosses(points, np.array(getattr(wall, "from")), np.array(wall.to))
+    rounded: list[list[float | None]] = np.round(power, _DIGITS).tolist()
+    return rounded
+
+
+def _crosses(
+    points: NDArray[np.float64], end: NDArray[np.float64], other: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Tell of each pair of points whether the line between them crosses that between two ends."""
+    along = other - end
+    # On which side of the wall's line a point is, and on which of the line of sight each end.
+    side = along[0] * (points[:, 1] - end[1]) - along[1] * (points[:, 0] - end[0])
+    parted = side[:, None] * side[None, :] < 0.0
+    sight = points[None, :, :] - points[:, None, :]
+
+    def side_of(one: NDArray[np.float64]) -> NDArray[np.float64]:
+        to = one - points
+        found: NDArray[np.float64] = sight[..., 0] * to[:, None, 1] - sight[..., 1] * to[:, None, 0]
+        return found
+
+    crossed: NDArray[np.bool_] = parted & (side_of(end) * side_of(other) <= 0.0)
+    return crossed

@@ -1,0 +1,209 @@
+"""`[cells.NAME]` and `[air]`: several access points, and who hears whom.
+
+Knows their keys. Does not know what powers follow from positions, nor which channels overlap:
+`resolve_air` and `channels` do.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from ..declare import Default, Key, Table, derived, file_only, follows, key, none, written
+from ..quantities import Dbm, Decibels, Metres, Name
+from .queue import AccessPoint
+
+
+def _two(value: object) -> object:
+    if isinstance(value, list) and len(value) == 2:
+        return value
+    raise PydanticCustomError("not_a_point", "is no point; allowed: [x, y] in metres")
+
+
+_FAR: Any = 100_000.0
+_POINT_SCHEMA: Any = {
+    "type": "array",
+    "items": {"type": "number"},
+    "minItems": 2,
+    "maxItems": 2,
+}
+Point = Annotated[
+    list[Annotated[float, Field(ge=-_FAR, le=_FAR)]],
+    BeforeValidator(_two),
+    WithJsonSchema(_POINT_SCHEMA),
+]
+"""x and y in metres."""
+
+
+class Cell(Table):
+    """A cell: an access point with its stations, on a channel."""
+
+    name: str = derived("Name of the cell and, among nodes, of its access point.")
+    channel: int | None = key(
+        "Number of its channel, or of any part of 20 MHz of it; its width is that of `[phy]`. "
+        "Cells on channels that do not overlap do not hear each other.",
+        default=none("all cells are on one channel"),
+        ge=1,
+        le=233,
+        source="IEEE 802.11-2020, 17.3.8.4.2; 802.11ax-2021, 27.3.23.2",
+    )
+    position: ClassVar[Key] = file_only(
+        Point, "Where its access point is: x and y in metres.", default=none()
+    )
+    ap: AccessPoint = key("Its access point: keys that stand above those of `[ap]`.", default={})
+
+
+class Disc(Table):
+    """Stations at random places around their access point, all of the area alike."""
+
+    disc: float = key("Radius of the area.", reads=Metres)
+    seed: int = key(
+        "Seed of the places, which `run.seed` does not move; the first stations stay where they "
+        "are when there are more.",
+        default=1,
+        ge=0,
+        lt=2**63,
+    )
+
+
+def _form_of_places(value: object) -> str:
+    return "list" if isinstance(value, list) else "table"
+
+
+Positions: Any = Annotated[
+    Annotated[list[Point], Tag("list")] | Annotated[written(Disc), Tag("table")],
+    Discriminator(_form_of_places),
+]
+
+
+class Wall(Table):
+    """A wall, seen from above."""
+
+    from_: list[float] = key("One end: x and y in metres.", reads=Point)
+    to: list[float] = key("The other end.", reads=Point)
+    loss_db: float = key("What a signal loses that goes through it.")
+
+
+class PathLoss(Table):
+    """The loss of signals with distance."""
+
+    model: Literal["log-distance"] = key(
+        "`log-distance`: by `10 exponent` dB for each factor of 10 in distance.",
+        default="log-distance",
+    )
+    at_1m_db: float = key(
+        "Loss over the first metre, and below.",
+        default=follows("in free space: 40.2 dB in 2.4 GHz, 46.4 dB in 5 GHz, 47.9 dB in 6 GHz"),
+        source="Friis, at 2.44, 5 and 5.95 GHz",
+    )
+    exponent: float = key("2 in free space, 3 to 4 indoors.", default=3.5, ge=1, le=10)
+    walls: tuple[Wall, ...] = key("Walls.", default=none())
+
+
+class Needs(Table):
+    """The ratios over noise and interference at which 10 % of frames are lost."""
+
+    data_db: float = derived("At the data rate, in dB.")
+    control_db: float = derived("At the rate of control frames, in dB.")
+
+
+def _is_row(value: object) -> object:
+    if isinstance(value, list) and len(value) == 3:
+        return value
+    raise PydanticCustomError("not_a_row", 'is no row; allowed: ["FROM", "TO", dBm]')
+
+
+def _pair(value: list[str]) -> list[str]:
+    if len(value) == 2 and value[0] != value[1]:
+        return value
+    raise PydanticCustomError("not_a_pair", 'is no pair; allowed: ["CELL", "CELL"]')
+
+
+_Row = Annotated[
+    list[str | float],
+    BeforeValidator(_is_row),
+    WithJsonSchema({"type": "array", "minItems": 3, "maxItems": 3}),
+]
+_Received: Any = Annotated[
+    Annotated[str, Tag("text")] | Annotated[list[_Row], Tag("list")],
+    Discriminator(lambda value: "list" if isinstance(value, list) else "text"),
+]
+"""The name of a file, or rows of sender, listener, dBm."""
+
+
+class Air(Table):
+    """The air where not all hear each other: its powers and thresholds.
+
+    One of `heard`, `received` and `path_loss` says it.
+    """
+
+    heard: ClassVar[Key] = file_only(
+        list[Annotated[list[Name], AfterValidator(_pair)]],
+        "Pairs of cells of which all hear all. Within a cell all hear all but for `hears`.",
+        default=none("with several cells one of `heard`, `received` and `path_loss`"),
+    )
+    received: ClassVar[Key] = file_only(
+        _Received,
+        "A CSV file with the columns `from`, `to`, `dbm`, or a list of such rows: what a node "
+        "receives of another. A node is a cell (its access point), a station such as `laptop/0`, "
+        "or a group: all of it. A pair without a row has that of the other direction; without "
+        "either, nothing is heard.",
+        default=none(),
+    )
+    path_loss: ClassVar[Key] = file_only(
+        written(PathLoss), "Received powers follow from positions.", default=none()
+    )
+    classes: tuple[int, ...] = derived(
+        "Of each node (access points in the order of `cells`, then stations in that of their "
+        "groups) the row of `received_dbm`: nodes of a class are heard, and hear, alike."
+    )
+    received_dbm: tuple[tuple[float | None, ...], ...] = derived(
+        "Received power in dBm, by classes of sender and listener; null: nothing is heard. The "
+        "diagonal is what two nodes of a class hear of each other."
+    )
+    powers_known: bool = derived(
+        "They are powers; else -50 stands for any that is heard, and no frame stands another's "
+        "overlap."
+    )
+    power_dbm: float = key("Transmit power of all nodes.", default="20 dBm", reads=Dbm)
+    sense_dbm: float = key(
+        "A preamble is heard from here on.",
+        default="-82 dBm",
+        reads=Dbm,
+        source="IEEE 802.11-2020, 17.3.10.6",
+    )
+    energy_dbm: float = key(
+        "Any signal makes the medium busy from here on.",
+        default="-62 dBm",
+        reads=Dbm,
+        source="IEEE 802.11-2020, 17.3.10.6",
+    )
+    noise_dbm: float = key(
+        "Noise of a receiver in 20 MHz, its noise figure included; wider channels have more. The "
+        "default has a figure of 7 dB.",
+        default="-94 dBm",
+        reads=Dbm,
+    )
+    detect_ns: int = key(
+        "Detection of a preamble: who starts within this of another does not know of it.",
+        default="4 us",
+        source="IEEE 802.11-2020, 17.3.10.6",
+    )
+    capture_db: float | None = key(
+        "A later frame that is so much stronger is received in the place of an earlier one.",
+        default=none("an earlier frame is held, whatever comes"),
+        reads=Decibels,
+    )
+    obss_pd_dbm: float | None = key(
+        "Preambles of other cells below this do not make the medium busy (802.11ax and later); "
+        "with it goes a limit of the transmit power, 21 dBm less what it is above -82 dBm.",
+        default=none("no spatial reuse"),
+        reads=Dbm,
+        source="IEEE 802.11ax-2021, 26.10.2",
+    )
+
+
+#: The default of a file that says nothing of cells.
+NO_CELLS: Any = Default("none: one cell, that of `[ap]`", {})

@@ -1,0 +1,180 @@
+"""`[[stations]]`: groups of stations, their rates, their losses and their place.
+
+Knows their keys. Does not know how rates follow from each other, nor what powers make of them.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from ...airtime import Rate
+from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
+from ..declare import Key, Sparse, Table, derived, file_only, follows, key, none, written
+from ..quantities import (
+    Decibels,
+    Name,
+    Percent,
+    PositiveSizeBytes,
+    RateBps,
+    Share,
+    SizeBytes,
+    one_of,
+    text_or_table,
+)
+from .air import Needs, Positions
+from .queue import Queue, QueueForm
+from .tcp import Tcp
+from .traffic import NameOf, PathElement
+
+
+class FrameErrors(Table):
+    """The losses of frames without a collision. ACKs and Block ACKs are safe."""
+
+    rate: float = key("Share of frames that are lost.", reads=Percent)
+    of_bytes: int | None = key(
+        "`rate` is that of packets of this size, and bits are lost independently.",
+        default=none("`rate` is that of all, whatever their size"),
+        reads=PositiveSizeBytes,
+    )
+    least_bytes: int = key("Smaller packets are not lost.", default="0 B", reads=SizeBytes)
+
+
+FrameErrorsForm: Any = Annotated[
+    Annotated[Percent, Tag("text")] | Annotated[written(FrameErrors), Tag("table")],
+    Discriminator(text_or_table),
+]
+
+
+class ControlledRate(Sparse):
+    """One of the rates that rate control chooses from."""
+
+    rate: Rate = derived("Rate of data frames.")
+    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK beside it.")
+    error_rate: float = derived(
+        "Share of frames with a packet of 1500 bytes that is lost at it; bits are lost "
+        "independently."
+    )
+    needs_db: float | None = derived(
+        "What it needs over noise and interference, where powers are known.", sparse=True
+    )
+
+
+class RateControl(Table):
+    """Minstrel-HT: the rates that a station tries, the lowest first."""
+
+    rates: tuple[ControlledRate, ...] = derived("The MCSs up to `mcs`.")
+
+
+class StationGroup(Sparse):
+    """A group of stations that are alike.
+
+    With `profile`, a `name` (that of the profile) and `count` (1) may be left out.
+    """
+
+    profile: ClassVar[Key] = file_only(
+        Annotated[str, NameOf("device")],
+        "A device: its keys hold where this table says nothing of them, and it brings flows.",
+        default=none(),
+    )
+    place: ClassVar[Key] = file_only(
+        Annotated[str, NameOf("place")],
+        "Where the stations are, from which follows the rate (`mcs`, or `data_rate` before "
+        "802.11n) that the standard's receiver must read there.",
+        default=follows("that of the profile, else the rate of `[phy]`"),
+    )
+    traffic: ClassVar[Key] = file_only(
+        list[Annotated[str, NameOf("traffic")]],
+        "What each station does: a flow, or several, for each, called `laptop-web` in a group "
+        "`laptop`. An empty list: nothing.",
+        default=follows("that of the profile, else none"),
+    )
+    tcp: ClassVar[Key] = file_only(
+        written(Tcp), "TCP of the flows of `traffic`.", default=follows("that of the profile")
+    )
+    path: ClassVar[Key] = file_only(
+        list[PathElement],
+        "Wired path of the flows of `traffic`.",
+        default=follows("that of each traffic"),
+    )
+    name: str = key("Name of the group; station i is called `name/i`. Not `ap`.", reads=Name)
+    count: int = key("How many stations.", ge=1, le=100_000)
+    cell: int | None = key(
+        "The cell that they are in: of its access point, counted from 0 on.",
+        default=follows("the only one"),
+        reads=Name,
+        sparse=True,
+    )
+    positions: ClassVar[Key] = file_only(
+        Positions,
+        "Where they are: x and y in metres of each, or a disc around their access point.",
+        default=none(),
+    )
+    hears: ClassVar[Key] = file_only(
+        list[Name],
+        "Those of which other groups a station hears, and is heard by; its own group and its "
+        "access point always.",
+        default=follows("all groups of its cell, and of cells that `air.heard` pairs with it"),
+    )
+    needs: Needs | None = derived(
+        "What their frames need to be received, where powers are known.", sparse=True
+    )
+    data_rate: Rate = key(
+        "Rate of data frames from and to these stations.",
+        default=follows("that of `[phy]`"),
+        reads=RateBps,
+    )
+    mcs: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
+        "The same in 802.11n and later: MCS of data frames from and to these stations.",
+        default=follows("that of `[phy]`"),
+    )
+    spatial_streams: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=MOST_STREAMS)],
+        "Spatial streams of these stations.",
+        default=follows("those of `[phy]`"),
+    )
+    channel_width: ClassVar[Key] = file_only(
+        one_of(WIDTHS_MHZ, "MHz"),
+        "Channel width of these stations.",
+        default=follows("that of `[phy]`"),
+    )
+    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
+    cw_min: int = derived(
+        "aCWmin of these stations under the DCF: that of `[phy]`; 31 of 802.11b stations in a cell "
+        "of 802.11g."
+    )
+    frame_errors: FrameErrors | None = key(
+        "Frames from and to these stations that are lost without a collision: a share of all, or "
+        "a table.",
+        default=none("none are lost"),
+        reads=FrameErrorsForm,
+    )
+    airtime_weight: int = key(
+        "The share of each in the airtime that the access point gives out with `scheduler = "
+        '"airtime"`; 256 is that of most.',
+        default=256,
+        ge=1,
+        le=2**16,
+        source="Linux, mac80211",
+    )
+    rate_control: RateControl | None = key(
+        "Which MCS frames from and to these stations have: `mcs`, or one up to that which is found "
+        "by sending (minstrel-ht).",
+        default="fixed",
+        reads=Literal["fixed", "minstrel-ht"],
+    )
+    error_table: ClassVar[Key] = file_only(
+        dict[str, Share],
+        "How many frames with a packet of 1500 bytes are lost at each MCS, such as "
+        '`{ 0 = "0 %", 7 = "20 %" }`; others lose what the next lower MCS of the table loses. Bits '
+        "are lost independently.",
+        default=none("none are lost"),
+    )
+    snr: ClassVar[Key] = file_only(
+        Decibels,
+        "The same from the signal-to-noise ratio in a subcarrier, with white noise and "
+        "convolutional codes.",
+        default=none("none are lost"),
+        source="NIST's error rate model; Pei and Henderson (2010)",
+    )
+    queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

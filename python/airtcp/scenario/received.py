@@ -1,0 +1,124 @@
+"""Received powers, node by node: from a CSV file or a list of rows to a matrix.
+
+Knows names of nodes, rows, and how many powers can be kept. Does not know channels, nor what is
+heard at a power.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from .errors import InvalidError, Path
+from .quantities import Written
+
+#: More rows of powers than anyone can keep: a pair takes some 60 bytes in Python and 8 in the core.
+MOST_CLASSES: Final = 2_000
+_PAIR_BYTES: Final = 68
+_LARGEST_CSV: Final = 64 * 2**20
+Matrix = list[list[float | None]]
+"""Received power in dBm by sender and listener; None: nothing."""
+
+
+def check_size(classes: int) -> None:
+    """Refuse more nodes that hear differently than can be kept.
+
+    Raises:
+        InvalidError: there are more, with the memory that they would take.
+    """
+    if classes > MOST_CLASSES:
+        raise InvalidError(
+            ("air",),
+            f"{classes} nodes that hear differently are too many: their powers take "
+            f"{classes**2 * _PAIR_BYTES / 1e9:.2g} GB; allowed: {MOST_CLASSES}, which take "
+            f"{MOST_CLASSES**2 * _PAIR_BYTES / 1e9:.2g} GB, or groups of which all hear alike",
+        )
+
+
+def received_powers(
+    scenario: Written, cells: dict[str, Written], given: Any, base: FilePath
+) -> tuple[list[int], Matrix]:
+    """Classes and powers from rows of powers: a group is one class unless a row names a station.
+
+    Raises:
+        InvalidError: a file that cannot be read, a node that is not there, or no power.
+    """
+    here: Path = ("air", "received")
+    rows = _rows_of_file(base / given, here) if isinstance(given, str) else given
+    counts = {group.name: group.count for group in scenario.stations}
+    split = {
+        name.partition("/")[0]
+        for row in rows
+        for name in row[:2]
+        if isinstance(name, str) and "/" in name
+    }
+    parts: dict[str, list[int]] = {}
+    classes: list[int] = []
+    number = 0
+    for name in cells:
+        parts[name] = [number]
+        classes.append(number)
+        number += 1
+    check_size(len(cells) + sum(counts[name] if name in split else 1 for name in counts))
+    for name, count in counts.items():
+        own = list(range(number, number + (count if name in split else 1)))
+        parts[name] = own
+        if name in split:
+            parts.update({f"{name}/{station}": [own[station]] for station in range(count)})
+        classes += own if name in split else own * count
+        number += len(own)
+    powers: Matrix = [[None] * number for _ in range(number)]
+    for place, row in enumerate(rows):
+        sender, listener, power = _row(row, parts, (*here, place))
+        for one in parts[sender]:
+            for other in parts[listener]:
+                powers[one][other] = power
+    for one in range(number):
+        for other in range(number):
+            if powers[one][other] is None:
+                powers[one][other] = powers[other][one]
+    return classes, powers
+
+
+def _row(row: list[Any], parts: dict[str, list[int]], here: Path) -> tuple[str, str, float]:
+    sender, listener, power = row
+    for name in (sender, listener):
+        if name not in parts:
+            raise InvalidError(
+                here,
+                f'there is no node "{name}"; allowed: a cell, a group, or a station such as '
+                + ", ".join(f'"{one}"' for one in list(parts)[:4]),
+            )
+    try:
+        dbm = float(str(power).removesuffix("dBm"))
+    except ValueError:
+        dbm = math.nan
+    if not -300.0 <= dbm <= 100.0:
+        raise InvalidError(
+            here, f'"{power}" is no received power; allowed: dBm such as -50, from -300 to 100'
+        )
+    return sender, listener, dbm
+
+
+def _rows_of_file(file: FilePath, here: Path) -> list[list[Any]]:
+    """The rows of a CSV file with the columns `from`, `to`, `dbm`."""
+    try:
+        if file.stat().st_size > _LARGEST_CSV:
+            raise InvalidError(here, f'"{file}" is too large; allowed: 64 MiB at most')
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise InvalidError(
+            here, f'"{file}" cannot be read: {reason}; allowed: a CSV file of received powers'
+        ) from None
+    reader = csv.DictReader(io.StringIO(text))
+    columns = [name.strip().lower() for name in reader.fieldnames or ()]
+    if not {"from", "to", "dbm"} <= set(columns):
+        raise InvalidError(
+            here, f'"{file}" has the columns {", ".join(columns)}; allowed: from, to, dbm'
+        )
+    reader.fieldnames = columns
+    return [[(row[name] or "").strip() for name in ("from", "to", "dbm")] for row in reader]

@@ -1,0 +1,457 @@
+"""The hearing of nodes: from cells, `hears`, received powers or positions to one matrix of powers.
+
+Knows the three ways of saying it, and channels. Does not know path loss (`floor`), what rates come
+of powers (`resolve_signal`), nor what comes of it all on the air.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Final
+
+from .. import channels
+from ..amendments import AMENDMENTS
+from .declare import written
+from .errors import InvalidError, Path
+from .floor import positions, received_dbm
+from .keys.air import Air, Cell
+from .keys.phy import Phy
+from .quantities import Written
+from .received import Matrix, check_size, received_powers
+from .resolve_high_rate import band_ghz, channel_width_mhz
+
+if TYPE_CHECKING:
+    from .scenario import Scenario
+
+#: Stands for any signal that is heard where no powers are known.
+_HEARD_DBM: Final = -50.0
+#: The access point of a scenario without cells.
+_ONLY: Final = "ap"
+_WAYS: Final = ("heard", "received", "path_loss")
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """The hearing of nodes, before rates are known.
+
+    `cells` are the written cells by name, `cell_of` the cell of each group by its name; `air` is
+    the resolved table, and `signal_dbm` of each group the weakest that passes between a station of
+    it and its access point; None where powers are not known.
+    """
+
+    cells: dict[str, Written]
+    cell_of: list[str]
+    air: Air
+    signal_dbm: list[float] | None
+
+    def index_of(self, group: int) -> int:
+        """The place of a group's cell among the cells."""
+        return list(self.cells).index(self.cell_of[group])
+
+
+def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
+    """Resolve who hears whom; None where all stations and one access point hear each other.
+
+    Raises:
+        InvalidError: two ways of hearing at once or none, cells or groups that are not there, a
+            cell without stations, channels that do not fit, or more classes than can be kept.
+    """
+    cells, cell_of = _cells(scenario)
+    air = scenario.air
+    ways = [] if air is None else [way for way in _WAYS if air.given(way)]
+    if len(ways) > 1:
+        raise InvalidError(
+            ("air", ways[1]),
+            f"stands beside {ways[0]}: two ways to say who hears whom; allowed: one of "
+            f"{', '.join(_WAYS)}",
+        )
+    way = ways[0] if ways else ""
+    _check_places(scenario, cells, way)
+    overlap = _overlaps(scenario, cells)
+    powers: Matrix
+    if way == "path_loss":
+        places = positions(scenario, cells, cell_of)
+        check_size(len(places))
+        classes = list(range(len(places)))
+        phy = scenario.phy
+        powers = received_dbm(places, air.path_loss, air.power, _band(phy))
+    elif way == "received":
+        classes, powers = received_powers(scenario, cells, air.received, base)
+    else:
+        _check_said(scenario, cells, overlap, way)
+        classes, powers = _by_words(scenario, cells, cell_of, overlap)
+    cell_of_class = _cells_of_classes(scenario, cells, cell_of, classes)
+    for one, row in enumerate(powers):
+        for other in range(len(row)):
+            if not overlap[cell_of_class[one]][cell_of_class[other]]:
+                row[other] = None
+    if not way and len(cells) == 1 and all(power is not None for row in powers for power in row):
+        if air is not None:
+            raise InvalidError(
+                ("air",),
+                "says nothing here: all stations of one access point hear each other; allowed: "
+                "with [cells.NAME], with hears of a group, received or path_loss",
+            )
+        return None
+    if way == "heard" and len(cells) == 1 and all(None not in row for row in powers):
+        return None
+    return _hearing(
+        scenario, cells, cell_of, classes, powers, known=way in ("received", "path_loss")
+    )
+
+
+def _hearing(
+    scenario: Written,
+    cells: dict[str, Written],
+    cell_of: list[str],
+    classes: list[int],
+    powers: Matrix,
+    *,
+    known: bool,
+) -> Hearing:
+    air = scenario.air if scenario.air is not None else Air.written_default()
+    _check_thresholds(scenario, air, known=known)
+    width = channel_width_mhz(scenario.phy) if scenario.phy.standard in AMENDMENTS else 20
+    resolved = Air.of(
+        air,
+        classes=tuple(classes),
+        received_dbm=tuple(map(tuple, powers)),
+        powers_known=known,
+        noise_dbm=round(air.noise + 10.0 * math.log10(width / 20), 2),
+    )
+    signals = None
+    if known:
+        signals = _signals(scenario, cells, cell_of, classes, powers, resolved)
+    return Hearing(cells, cell_of, resolved, signals)
+
+
+def band_and_width(scenario: Scenario) -> tuple[float, int]:
+    """Return the band in GHz and the width in MHz of the channels of a scenario."""
+    phy = written(Phy).model_validate(scenario.written["phy"])
+    return _band(phy), _width(phy)
+
+
+def places(scenario: Scenario) -> list[tuple[float, float]] | None:
+    """Return x and y of all nodes in metres; None where the file has no path loss.
+
+    Access points stand in the order of cells, stations in that of groups.
+    """
+    from .resolved import ResolvedScenario
+
+    if "path_loss" not in scenario.written.get("air", {}):
+        return None
+    form = written(ResolvedScenario).model_validate(scenario.written)
+    return positions(form, *_cells(form))
+
+
+def check_cells(scenario: Written) -> None:
+    """Refuses what only one cell in which all hear all has.
+
+    Raises:
+        InvalidError: contention-free periods, bursts or beacons.
+    """
+    unfit: list[tuple[Path, bool, str]] = [
+        (("mac", "pcf"), scenario.mac.pcf is not None, "contention-free periods"),
+        (("mac", "beacon"), scenario.mac.beacon is not None, "beacons"),
+        (("ap", "access", "scheme"), scenario.ap.access.scheme != "standard", "adaptive bursts"),
+    ]
+    unfit += [
+        (("cells", name, "ap", "access", "scheme"), cell.ap.access.scheme != "standard", "bursts")
+        for name, cell in scenario.cells.items()
+    ]
+    for path, found, what in unfit:
+        if found:
+            raise InvalidError(
+                path,
+                f"{what} are modelled in one cell alone, in which all hear each other; allowed: no "
+                "such key beside several cells, hears or powers",
+            )
+
+
+def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
+    """The written cells by name, and the cell of each group."""
+    cells: dict[str, Written] = scenario.cells
+    groups = [group.name for group in scenario.stations]
+    for index, group in enumerate(scenario.stations):
+        if group.cell is not None and group.cell not in cells:
+            known = ", ".join(f'"{name}"' for name in cells)
+            allowed = known or "no such key, or a table [cells.NAME]"
+            raise InvalidError(
+                ("stations", index, "cell"),
+                f'there is no cell "{group.cell}"; allowed: {allowed}',
+            )
+        if group.cell is None and len(cells) > 1:
+            raise InvalidError(
+                ("stations", index, "cell"),
+                f'is missing: "{group.name}" is in one of {len(cells)} cells; allowed: '
+                + ", ".join(f'"{name}"' for name in cells),
+            )
+    if not cells:
+        return {_ONLY: Cell.written_default()}, [_ONLY] * len(groups)
+    first = next(iter(cells))
+    cell_of = [group.cell or first for group in scenario.stations]
+    for name in cells:
+        if name in groups:
+            raise InvalidError(
+                ("cells", name),
+                f'a group is called "{name}", too; allowed: a name of its own for each',
+            )
+        if name not in cell_of:
+            raise InvalidError(
+                ("cells", name),
+                f'no group is in it; allowed: a group with cell = "{name}", or no such table',
+            )
+    return cells, cell_of
+
+
+def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> None:
+    """Refuses positions without a path loss, and `hears` beside powers."""
+    for index, group in enumerate(scenario.stations):
+        if group.hears is not None and way in ("received", "path_loss"):
+            raise InvalidError(
+                ("stations", index, "hears"),
+                f"stands beside air.{way}: two ways to say who hears whom; allowed: one of the two",
+            )
+        if group.positions is not None and way != "path_loss":
+            raise InvalidError(("stations", index, "positions"), _unused_place(way))
+    for name, cell in cells.items():
+        if cell.position is not None and way != "path_loss":
+            raise InvalidError(("cells", name, "position"), _unused_place(way))
+
+
+def _unused_place(way: str) -> str:
+    if way:
+        return f"stands beside air.{way}: two ways to say who hears whom; allowed: one of the two"
+    return (
+        "says who hears whom by a path loss alone; allowed: together with "
+        'air.path_loss = { model = "log-distance" }'
+    )
+
+
+def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
+    """Which cells share their channel; all that have none do.
+
+    Raises:
+        InvalidError: a channel that the band does not have, or that shares a part of another.
+    """
+    names = list(cells)
+    given = {name: cell.channel for name, cell in cells.items() if cell.channel is not None}
+    if not given:
+        return [[True] * len(names) for _ in names]
+    missing = next((name for name in names if name not in given), None)
+    if missing is not None:
+        raise InvalidError(
+            ("cells", missing, "channel"),
+            "is missing, and other cells have one; allowed: a channel for each cell, or for none",
+        )
+    band, width = _band(scenario.phy), _width(scenario.phy)
+    known = channels.channels(band, width)
+    for name, channel in given.items():
+        if channel not in known:
+            raise InvalidError(
+                ("cells", name, "channel"),
+                f"{channel} is no channel of {width} MHz in {band} GHz, the band of [phy]; "
+                f"allowed: {_listed(known)}",
+            )
+    shared = []
+    for one in names:
+        row = []
+        for other in names:
+            both = channels.share(band, width, given[one], given[other])
+            if both is None:
+                raise InvalidError(
+                    ("cells", other, "channel"),
+                    f"{given[other]} shares a part of the spectrum with {given[one]} of "
+                    f'"{one}", which is not modelled; allowed: the same channel, or one as far '
+                    "away as 1, 6 and 11 are",
+                )
+            row.append(both)
+        shared.append(row)
+    return shared
+
+
+def _listed(numbers: list[int]) -> str:
+    """Numbers as a message lists them, many by their ends."""
+    if len(numbers) <= 30:
+        return ", ".join(map(str, numbers))
+    return f"{', '.join(map(str, numbers[:4]))}, ..., {numbers[-1]}"
+
+
+def _band(phy: Written) -> float:
+    if phy.standard in AMENDMENTS:
+        return band_ghz(phy)
+    return 5 if phy.standard == "802.11a" else 2.4
+
+
+def _width(phy: Written) -> int:
+    return channel_width_mhz(phy) if phy.standard in AMENDMENTS else 20
+
+
+def _check_said(
+    scenario: Written, cells: dict[str, Written], overlap: list[list[bool]], way: str
+) -> None:
+    """Refuses cells on one channel of which nothing says who hears whom, and pairs of no sense."""
+    names = list(cells)
+    if not way:
+        for one, row in enumerate(overlap):
+            for other in range(one + 1, len(row)):
+                if row[other]:
+                    raise InvalidError(
+                        ("air", "heard"),
+                        f'is missing: "{names[one]}" and "{names[other]}" are on one channel, and '
+                        "nothing says who hears whom; allowed: pairs of cells, as in "
+                        f'[["{names[one]}", "{names[other]}"]], or received, or path_loss',
+                    )
+        return
+    for place, pair in enumerate(scenario.air.heard):
+        for name in pair:
+            if name not in names:
+                raise InvalidError(
+                    ("air", "heard", place),
+                    f'there is no cell "{name}"; allowed: '
+                    + (", ".join(f'"{one}"' for one in scenario.cells) or "a table [cells.NAME]"),
+                )
+        if not overlap[names.index(pair[0])][names.index(pair[1])]:
+            raise InvalidError(
+                ("air", "heard", place),
+                f'"{pair[0]}" and "{pair[1]}" are on channels that do not overlap, '
+                f"{cells[pair[0]].channel} and {cells[pair[1]].channel}; allowed: pairs of cells "
+                "on one channel",
+            )
+
+
+def _by_words(
+    scenario: Written,
+    cells: dict[str, Written],
+    cell_of: list[str],
+    overlap: list[list[bool]],
+) -> tuple[list[int], Matrix]:
+    """Classes and powers from `heard` and `hears`: a class for each access point and each group."""
+    names = list(cells)
+    pairs = () if scenario.air is None or scenario.air.heard is None else scenario.air.heard
+    heard = {frozenset(pair) for pair in pairs} | {frozenset((name,)) for name in names}
+    groups = {group.name: index for index, group in enumerate(scenario.stations)}
+    for index, group in enumerate(scenario.stations):
+        for name in group.hears or ():
+            if name not in groups:
+                known = ", ".join(f'"{other}"' for other in groups if other != group.name)
+                raise InvalidError(
+                    ("stations", index, "hears"),
+                    f'there is no group "{name}"; allowed: {known or "an empty list"}',
+                )
+            if frozenset((cell_of[index], cell_of[groups[name]])) not in heard:
+                raise InvalidError(
+                    ("stations", index, "hears"),
+                    f'"{name}" is in cell "{cell_of[groups[name]]}", which air.heard does not pair '
+                    f'with "{cell_of[index]}"; allowed: groups of cells that hear each other',
+                )
+    where = [*names, *cell_of]
+    powers: Matrix = [
+        [_HEARD_DBM if frozenset((one, other)) in heard else None for other in where]
+        for one in where
+    ]
+    first = len(names)
+    for one, group in enumerate(scenario.stations):
+        for other, partner in enumerate(scenario.stations):
+            if one != other and not _hear_each_other(scenario, one, group, partner):
+                powers[first + one][first + other] = powers[first + other][first + one] = None
+    counts = [group.count for group in scenario.stations]
+    classes = [*range(first)]
+    for index, count in enumerate(counts):
+        classes += [first + index] * count
+    return classes, powers
+
+
+def _hear_each_other(scenario: Written, index: int, one: Written, other: Written) -> bool:
+    """Tell whether two groups hear each other: neither leaves the other out of its `hears`.
+
+    Raises:
+        InvalidError: one names the other, which leaves it out.
+    """
+    does = one.hears is None or other.name in one.hears
+    is_heard = other.hears is None or one.name in other.hears
+    if one.hears is not None and does and not is_heard:
+        raise InvalidError(
+            ("stations", index, "hears"),
+            f'names "{other.name}", whose own hears leaves out "{one.name}"; allowed: both or '
+            "neither, for who hears is heard",
+        )
+    return does and is_heard
+
+
+def _cells_of_classes(
+    scenario: Written, cells: dict[str, Written], cell_of: list[str], classes: list[int]
+) -> list[int]:
+    names = list(cells)
+    of_nodes = list(range(len(names)))
+    for index, group in enumerate(scenario.stations):
+        of_nodes += [names.index(cell_of[index])] * group.count
+    found = dict(zip(classes, of_nodes, strict=True))
+    return [found[one] for one in range(len(found))]
+
+
+def _check_thresholds(scenario: Written, air: Written, *, known: bool) -> None:
+    """Refuses thresholds without powers, in the wrong order, or of another standard."""
+    if not known:
+        for name in ("power", "sense", "energy", "noise", "capture", "obss_pd"):
+            if air.given(name):
+                raise InvalidError(
+                    ("air", name),
+                    "means nothing where powers are not known; allowed: together with received or "
+                    "path_loss",
+                )
+    if air.energy < air.sense:
+        raise InvalidError(
+            ("air", "energy" if air.given("energy") else "sense"),
+            f"sense is {air.sense:g} dBm and energy {air.energy:g} dBm; allowed: sense <= energy",
+        )
+    if air.obss_pd is None:
+        return
+    if scenario.phy.standard not in ("802.11ax", "802.11be"):
+        raise InvalidError(
+            ("air", "obss_pd"),
+            f"{scenario.phy.standard} has no spatial reuse; allowed: no such key, or a standard "
+            'such as "802.11ax"',
+        )
+    if not -82.0 <= air.obss_pd <= -62.0:
+        raise InvalidError(
+            ("air", "obss_pd"),
+            f'is {air.obss_pd:g} dBm; allowed: "-82 dBm" to "-62 dBm"',
+        )
+
+
+def _signals(
+    scenario: Written,
+    cells: dict[str, Written],
+    cell_of: list[str],
+    classes: list[int],
+    powers: Matrix,
+    air: Air,
+) -> list[float]:
+    """The weakest signal between a station of each group and its access point.
+
+    Raises:
+        InvalidError: a station and its access point do not hear each other.
+    """
+    names = list(cells)
+    found, first = [], len(names)
+    for index, group in enumerate(scenario.stations):
+        ap = classes[names.index(cell_of[index])]
+        weakest, which = math.inf, 0
+        for station in range(group.count):
+            own = classes[first + station]
+            for power in (powers[ap][own], powers[own][ap]):
+                if (signal := -math.inf if power is None else power) < weakest:
+                    weakest, which = signal, station
+        first += group.count
+        if weakest < air.sense_dbm:
+            says = "nothing" if weakest == -math.inf else f"{weakest:g} dBm"
+            raise InvalidError(
+                ("stations", index),
+                f'{group.name}/{which} and the access point of cell "{cell_of[index]}" receive '
+                f"{says} of each other; allowed: {air.sense_dbm:g} dBm (air.sense) or more",
+            )
+        found.append(weakest)
+    return found

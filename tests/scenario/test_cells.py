@@ -1,0 +1,329 @@
+"""Several cells: who hears whom by words, by powers and by positions, and the rates of signals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp import channels
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import Scenario, load, loads, resolve
+from airtcp.sensitivity import needed_db, needed_db_at
+
+VALID = Path(__file__).parents[1] / "scenarios" / "valid"
+HEARD = -50.0
+
+
+def scenario(
+    groups: dict[str, dict[str, Any]],
+    *,
+    standard: str = "802.11a",
+    phy: dict[str, Any] | None = None,
+    **tables: Any,
+) -> Scenario:
+    """A scenario with endless downloads of each group."""
+    bulk = {"kind": "bulk"}
+    return resolve(
+        {
+            "phy": {"standard": standard, **(phy or {})},
+            "stations": [{"name": name, "count": 1, **keys} for name, keys in groups.items()],
+            "flows": [
+                {"stations": name, "direction": "download", "application": bulk} for name in groups
+            ],
+            **tables,
+        }
+    )
+
+
+def hears(of: Scenario) -> set[tuple[str, str]]:
+    """The ordered pairs of access points and groups of which the second hears the first."""
+    assert of.cells is not None
+    assert of.air is not None
+    names = [cell.name for cell in of.cells]
+    nodes = dict(zip(names, of.air.classes, strict=False))
+    place = len(names)
+    for group in of.stations:
+        nodes[group.name] = of.air.classes[place]
+        place += group.count
+    return {
+        (one, other)
+        for one, row in nodes.items()
+        for other, column in nodes.items()
+        if one != other and of.air.received_dbm[row][column] is not None
+    }
+
+
+def both_ways(*pairs: tuple[str, str]) -> set[tuple[str, str]]:
+    return {way for one, other in pairs for way in ((one, other), (other, one))}
+
+
+def test_where_all_hear_all_the_resolved_form_says_nothing_of_cells() -> None:
+    plain = scenario({"a": {}}, ap={"queue": {"limit": 50}})
+    named = scenario({"a": {"cell": "hall"}}, cells={"hall": {"ap": {"queue": {"limit": 50}}}})
+
+    assert plain.to_dict() == named.to_dict()
+    assert not {"cells", "air"} & plain.to_dict().keys()
+    assert not {"cell", "needs"} & plain.to_dict()["stations"][0].keys()  # type: ignore[index]
+
+
+def test_only_paired_cells_hear_each_other() -> None:
+    row = scenario(
+        {"x": {"cell": "a"}, "y": {"cell": "b"}, "z": {"cell": "c"}},
+        cells={"a": {}, "b": {}, "c": {}},
+        air={"heard": [["a", "b"], ["b", "c"]]},
+    )
+
+    left = [("a", "x"), ("a", "b"), ("a", "y"), ("x", "b"), ("x", "y")]
+    right = [("c", "z"), ("c", "b"), ("c", "y"), ("z", "b"), ("z", "y")]
+    assert hears(row) == both_ways(*left, *right, ("b", "y"))
+    assert [group.cell for group in row.stations] == [0, 1, 2]
+
+
+def test_groups_that_leave_each_other_out_are_hidden() -> None:
+    pair = scenario({"left": {"hears": []}, "right": {"hears": []}, "near": {}})
+
+    # "near" leaves nobody out, but is left out by both.
+    assert hears(pair) == both_ways(("ap", "left"), ("ap", "right"), ("ap", "near"))
+    assert pair.cells is not None
+    assert [cell.name for cell in pair.cells] == ["ap"]
+
+
+def test_one_word_is_enough_to_part_two_groups() -> None:
+    one = scenario({"left": {"hears": ["near"]}, "right": {}, "near": {}})
+
+    assert hears(one) == both_ways(
+        ("ap", "left"), ("ap", "right"), ("ap", "near"), ("left", "near"), ("right", "near")
+    )
+
+
+def test_cells_on_other_channels_do_not_hear_each_other() -> None:
+    groups = {"x": {"cell": "a"}, "y": {"cell": "b"}}
+    apart = scenario(groups, cells={"a": {"channel": 36}, "b": {"channel": 40}})
+    together = scenario(
+        groups,
+        standard="802.11ac",
+        cells={"a": {"channel": 36}, "b": {"channel": 40}},
+        air={"heard": [["a", "b"]]},
+    )
+
+    assert hears(apart) == both_ways(("a", "x"), ("b", "y"))
+    # At 80 MHz both numbers are of one channel.
+    assert len(hears(together)) == 12
+
+
+@pytest.mark.parametrize(
+    ("band", "width", "one", "other", "shared"),
+    [
+        (2.4, 20, 1, 6, False),
+        (2.4, 20, 1, 5, None),  # 20 MHz apart, 25 MHz are needed
+        (2.4, 20, 13, 14, None),
+        (2.4, 40, 1, 9, None),
+        (2.4, 40, 1, 10, False),
+        (5, 20, 64, 100, False),
+        (5, 40, 36, 40, True),
+        (5, 40, 40, 44, False),
+        (5, 80, 36, 48, True),
+        (5, 160, 36, 64, True),
+        (6, 320, 1, 61, True),
+        (6, 320, 61, 65, False),
+    ],
+)
+def test_channels_share_all_or_nothing_or_a_part(
+    band: float, width: int, one: int, other: int, shared: bool | None
+) -> None:
+    assert channels.share(band, width, one, other) is shared
+    assert channels.share(band, width, other, one) is shared
+
+
+def test_a_channel_lies_within_its_run() -> None:
+    # IEEE 802.11-2020, Table E-4: 149 to 177 are two of 80 MHz; 132 to 144 are none of 160 MHz.
+    assert channels.channels(5, 80)[-4:] == [165, 169, 173, 177]
+    assert channels.channels(5, 160) == [
+        *range(36, 65, 4),
+        *range(100, 129, 4),
+        *range(149, 178, 4),
+    ]
+    assert channels.channels(6, 20)[:2] == [1, 5]
+
+
+def test_received_powers_go_both_ways_unless_both_are_written() -> None:
+    of = scenario(
+        {"x": {}, "y": {}},
+        air={"received": [["ap", "x", -50], ["ap", "y", -60], ["y", "ap", -70], ["x", "y", -90]]},
+    )
+
+    assert of.air is not None
+    assert of.air.received_dbm == (
+        (None, -50.0, -60.0),
+        (-50.0, None, -90.0),
+        (-70.0, -90.0, None),
+    )
+    assert of.air.powers_known
+
+
+def test_a_row_of_one_station_parts_it_from_its_group(tmp_path: Path) -> None:
+    file = tmp_path / "powers.csv"
+    file.write_text("from,to,dbm\nap,x,-50\nx,x,-40\nap,x/1,-60\n")
+    text = (VALID / "minimal.toml").read_text().replace("laptop", "x")
+
+    of = loads(text.replace("count = 1", "count = 3") + '[air]\nreceived = "powers.csv"\n',
+               base=tmp_path)  # fmt: skip
+
+    assert of.air is not None
+    assert of.air.classes == (0, 1, 2, 3)
+    assert of.air.received_dbm[0] == (None, -50.0, -60.0, -50.0)
+    assert of.air.received_dbm[1] == (-50.0, -40.0, -40.0, -40.0)
+    assert load_again(of, tmp_path) == of
+
+
+def load_again(of: Scenario, folder: Path) -> Scenario:
+    """The scenario of the text that shows it: names of files are relative to the working place."""
+    file = folder / "again.toml"
+    text = of.to_toml().replace(str(folder), ".")
+    file.write_text(text)
+    return load(file)
+
+
+def test_powers_fall_with_distance_and_behind_walls() -> None:
+    """20 dBm less 40 dB over the first metre, 30 dB for 10 m, 7 dB for the wall at x = 5."""
+    of = scenario(
+        {"x": {"cell": "a", "positions": [[10, 0]]}, "y": {"cell": "a", "positions": [[0, 10]]}},
+        cells={"a": {"position": [0, 0]}},
+        air={
+            "path_loss": {
+                "at_1m": "40 dB",
+                "exponent": 3,
+                "walls": [{"from": [5, -1], "to": [5, 1], "loss": "7 dB"}],
+            }
+        },
+    )
+
+    assert of.air is not None
+    ap, x, y = of.air.received_dbm
+    assert (ap[1], x[0], ap[2]) == (-57.0, -57.0, -50.0)
+    # 14.14 m: 30 log10 of it is 34.52 dB; the line passes above the wall's end.
+    assert x[2] == y[1] == -54.52
+
+
+def test_a_disc_is_drawn_once_and_for_all() -> None:
+    def powers(count: int, seed: int, run: int) -> tuple[float | None, ...]:
+        of = scenario(
+            {"x": {"cell": "a", "count": count, "positions": {"disc": "8 m", "seed": seed}}},
+            cells={"a": {"position": [3, 4]}},
+            air={"path_loss": {}},
+            run={"seed": run},
+        )
+        assert of.air is not None
+        return of.air.received_dbm[0][1:]
+
+    few = powers(5, 1, 1)
+    assert few == powers(5, 1, 2) == powers(9, 1, 1)[:5]
+    assert few != powers(5, 2, 1)
+    # All are within 8 m: 20 - 46.4 - 35 log10(8) = -58.01 dBm.
+    assert all(power is not None and power >= -58.01 for power in powers(200, 1, 1))
+    # Uniform over the area: half of them beyond 8 / sqrt(2) m, -52.74 dBm; 200 +- 3 sqrt(50).
+    beyond = sum(power < -52.74 for power in powers(200, 1, 1) if power is not None)
+    assert 100 - 22 <= beyond <= 100 + 22
+
+
+@pytest.mark.parametrize(
+    ("standard", "signal", "expected"),
+    [
+        ("802.11a", -75.6, 54_000_000),  # 18.4 dB over -94 dBm
+        ("802.11a", -75.7, 48_000_000),
+        ("802.11a", -84.3, 24_000_000),  # 9.7 dB
+        ("802.11a", -90.5, 9_000_000),  # 3.5 dB: 9 Mb/s needs 3.4, 12 Mb/s 3.9
+        ("802.11b", -84.0, 11_000_000),  # 10 dB
+        ("802.11b", -84.5, 2_000_000),
+        ("802.11g", -75.0, 54_000_000),
+        ("802.11ax", -65.0, 7),  # 23 dB over -94 + 6 dBm in 80 MHz; MCS 8 needs 23.7 dB
+    ],
+)
+def test_the_rate_is_the_highest_that_the_signal_allows(
+    standard: str, signal: float, expected: int
+) -> None:
+    of = scenario(
+        {"x": {}}, standard=standard, air={"received": [["ap", "x", signal]], "sense": "-95 dBm"}
+    )
+
+    (group,) = of.stations
+    needs = needed_db(expected) if group.data_rate.high else needed_db_at(expected)
+    assert (group.data_rate.high.mcs if group.data_rate.high else group.data_rate.bps) == expected
+    assert group.needs is not None
+    assert group.needs.data_db == needs
+
+
+def test_the_weakest_station_of_a_group_decides_on_its_rate() -> None:
+    rows = [["ap", "x", -50], ["ap", "x/2", -70]]
+    of = scenario({"x": {"count": 3}}, air={"received": rows})
+
+    # 24 dB over noise: 54 Mb/s needs 18.4 dB; at -78 dBm there are 16 dB, for 36 Mb/s.
+    assert of.stations[0].data_rate.bps == 54_000_000
+    assert scenario(
+        {"x": {"count": 3}}, air={"received": [rows[0], ["ap", "x/2", -78]]}
+    ).stations[0].data_rate.bps == 36_000_000  # fmt: skip
+
+
+def test_a_given_rate_stands_above_that_of_the_signal() -> None:
+    air = {"received": [["ap", "x", -50]]}
+
+    assert scenario({"x": {"data_rate": "6 Mb/s"}}, air=air).stations[0].data_rate.bps == 6_000_000
+    cell = scenario({"x": {}}, phy={"data_rate": "9 Mb/s"}, air=air)
+    assert cell.stations[0].data_rate.bps == 9_000_000
+
+
+def test_the_keys_of_a_cells_access_point_stand_above_those_of_all() -> None:
+    of = scenario(
+        {"x": {"cell": "a"}, "y": {"cell": "b"}},
+        ap={"queue": {"discipline": "codel", "limit": 100}},
+        cells={"a": {}, "b": {"ap": {"queue": {"limit": 7}}}},
+        air={"heard": []},
+    )
+
+    assert of.cells is not None
+    queues = [(cell.ap.queue.discipline, cell.ap.queue.limit) for cell in of.cells]
+    assert queues == [("codel", 100), ("codel", 7)]
+    assert of.ap == of.cells[0].ap
+
+
+def test_minstrel_has_its_errors_from_the_signal() -> None:
+    of = scenario(
+        {"x": {"rate_control": "minstrel-ht"}},
+        standard="802.11n",
+        phy={"channel_width": "20 MHz"},
+        air={"received": [["ap", "x", -74]]},
+    )
+    alike = scenario(
+        {"x": {"rate_control": "minstrel-ht", "snr": "20 dB"}},
+        standard="802.11n",
+        phy={"channel_width": "20 MHz"},
+    )
+
+    ours, others = of.stations[0].rate_control, alike.stations[0].rate_control
+    assert ours is not None
+    assert others is not None
+    assert [one.error_rate for one in ours.rates] == [one.error_rate for one in others.rates]
+    assert [one.needs_db for one in ours.rates] == [needed_db(mcs) for mcs in range(8)]
+    assert [one.needs_db for one in others.rates] == [None] * 8
+
+
+@pytest.mark.parametrize("name", ["cells_heard.toml", "cells_positions.toml"])
+def test_what_is_shown_loads_again(name: str) -> None:
+    of = load(VALID / name)
+
+    assert loads(of.to_toml()) == of
+    assert Scenario.from_json(of.to_json()) == of
+    assert json.loads(of.to_json())["air"]["powers_known"] is (name == "cells_positions.toml")
+
+
+def test_paths_lead_to_keys_of_cells() -> None:
+    of = load(VALID / "cells_positions.toml")
+
+    moved = of.vary({"cells.bar.channel": 44, "air.obss_pd": None})
+
+    assert moved.cells is not None
+    assert moved.cells[1].channel == 44
+    assert moved.air is not None
+    assert moved.air.obss_pd_dbm is None
+    with pytest.raises(ScenarioError, match=r"cells\.bar\.chanel"):
+        of.vary({"cells.bar.chanel": 44})
