@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from airtcp.distributions import Distribution, Exponential, Pareto
+from airtcp.models.processor_sharing import engset_sojourn_quantile
 from airtcp.run.flows import closed_processor_sharing
 from airtcp.stats import Interval, student_interval
 from intervals import judge, measure, sharing, store, truths
@@ -64,8 +65,8 @@ def test_the_processor_has_the_mean_of_a_product_form_and_of_the_other_simulator
 
 def test_the_exact_percentile_of_the_processor_is_that_of_a_simulation() -> None:
     # Of one source the time is exponential: ln 10 means. Of three, by long windows, 99.9 %.
-    assert sharing.exponential_quantile_s(0.9, 1.0, 3.0, 1, 1.0) == pytest.approx(np.log(10.0))
-    exact = sharing.exponential_quantile_s(0.9, 1.0, 3.0, 3, 1.0)
+    assert engset_sojourn_quantile(0.9, 1, 1.0 / 3.0) == pytest.approx(np.log(10.0))
+    exact = engset_sojourn_quantile(0.9, 3, 1.0 / 3.0)
     law = Exponential(mean=1.0)
     quantiles = []
     for index in range(24):

@@ -199,6 +199,9 @@ def test_json_has_the_keys_of_the_contract(scenario: ResolvedScenario) -> None:
         "generator",
         "scenario_hash",
         "platform",
+        "packages",
+        "commit",
+        "file",
     }
     assert set(result["simulation"]) >= {
         "metrics",

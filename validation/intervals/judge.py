@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from airtcp.estimates.estimate import estimate
+from airtcp.estimates import estimate
 from airtcp.results import Replication
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval

@@ -150,36 +150,6 @@ def mean_values(
     return time_s, throughput * mean_size
 
 
-def exponential_quantile_s(
-    q: float, mean_size: float, mean_think_s: float, sources: int, capacity: float
-) -> float:
-    """The `q` quantile of the time of a transfer where sizes and think times are exponential.
-
-    An arriving transfer finds the others as they are without its source; then the others come and
-    go until it leaves, a Markov chain that ends (Sevcik and Mitrani, JACM 28(2), 1981).
-    """
-    from scipy.linalg import expm
-    from scipy.optimize import brentq
-
-    others = sources - 1
-    served, think = capacity / mean_size, 1.0 / mean_think_s
-    rates = np.zeros((sources, sources))
-    found = np.ones(sources)
-    for k in range(sources):
-        if k < others:
-            rates[k, k + 1] = (others - k) * think
-            found[k + 1] = found[k] * (others - k) * think / served
-        if k > 0:
-            rates[k, k - 1] = served * k / (k + 1)
-        rates[k, k] = -rates[k].sum() - served / (k + 1)
-    found /= found.sum()
-
-    def beyond(time_s: float) -> float:
-        return float(found @ expm(rates * time_s) @ np.ones(sources)) - (1.0 - q)
-
-    return float(brentq(beyond, 0.0, 1000.0 * sources * mean_size / capacity))
-
-
 def _draws(law: Distribution, rng: np.random.Generator) -> Any:
     for _ in repeat(None):
         yield from _chunk(law, rng).tolist()

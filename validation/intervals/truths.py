@@ -17,6 +17,7 @@ from typing import Final
 
 from airtcp.distributions import Exponential
 from airtcp.estimates import estimate
+from airtcp.models.processor_sharing import engset_sojourn_quantile
 from airtcp.results import Replication
 from intervals import sharing, store
 from intervals.cells import CONFIDENCE, METRICS, System, Window
@@ -50,7 +51,9 @@ def exact(system: System) -> dict[str, Truth]:
     time_s, served = sharing.mean_values(*given)
     known = {"transfer_time_s": Truth(time_s, 0.0), "goodput_bps": Truth(8.0 * served, 0.0)}
     if isinstance(sizes, Exponential):
-        p90_s = sharing.exponential_quantile_s(0.9, *given)
+        alone_s = sizes.mean() / capacity
+        ratio = alone_s / thinks.mean()
+        p90_s = float(engset_sojourn_quantile(0.9, system.laptops, ratio, alone_s))
         known["transfer_time_p90_s"] = Truth(p90_s, 0.0)
     return known
 

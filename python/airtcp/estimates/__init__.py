@@ -25,8 +25,8 @@ Knows what the core wrote down of a replication, the laws of its traffic, and st
 know the core, nor how results look.
 """
 
-from airtcp.estimates.estimate import Estimate, estimate, improved
-from airtcp.estimates.parts import improved_groups
+from airtcp.estimates.estimate import Estimate
+from airtcp.estimates.parts import estimate, improved, improved_groups
 from airtcp.estimates.steadiness import Steadiness
 
 __all__ = ["Estimate", "Steadiness", "estimate", "improved", "improved_groups"]

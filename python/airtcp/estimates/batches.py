@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.estimate import estimate
+from airtcp.estimates.parts import estimate
 from airtcp.estimates.traffic import Run, Traffic
 from airtcp.stats import Interval, student_interval
 

@@ -6,6 +6,7 @@ steady (`steadiness`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,44 +49,6 @@ class Estimate:
     steadiness: Steadiness
 
 
-def estimate(
-    runs: Sequence[Run],
-    scenario: ResolvedScenario,
-    metric: str,
-    *,
-    group: str | None = None,
-    part: str = "all",
-    confidence: float | None = None,
-    consecutive: bool = False,
-) -> Estimate:
-    """Estimate a metric of everything, or of a group and a part of it, from replications.
-
-    `consecutive` runs are parts of one, of which only the first has a start-up.
-
-    Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
-    """
-    level = scenario.run.confidence if confidence is None else confidence
-    estimates = Estimates(runs, scenario, group=group, part=part, confidence=level)
-    return estimates.of(metric, consecutive=consecutive)
-
-
-def improved(
-    runs: Sequence[Run],
-    scenario: ResolvedScenario | None,
-    group: str | None,
-    part: str,
-    confidence: float,
-) -> dict[str, Estimate]:
-    """Estimate all metrics of a traffic that have another estimator than the plain one.
-
-    Empty without a scenario or books, where none has.
-    """
-    if scenario is None or not runs:
-        return {}
-    estimates = Estimates(runs, scenario, group=group, part=part, confidence=confidence)
-    return {} if not estimates.can_improve else {name: estimates.of(name) for name in IMPROVED}
-
-
 class Estimates:
     """The estimates of all metrics of one traffic, which share its sums."""
 
@@ -106,6 +69,10 @@ class Estimates:
     def of(self, metric: str, *, consecutive: bool = False) -> Estimate:
         """Estimate one metric. Raises KeyError if the runs do not have it."""
         return self._with_doubts(self._of(metric), consecutive=consecutive)
+
+    def plain(self, metric: str) -> Estimate:
+        """Estimate one metric by its mean over replications. Raises KeyError."""
+        return self._with_doubts(self._plain(metric))
 
     def of_values(self, metric: str, values: Array) -> Estimate:
         """Estimate one metric by these values, one for each replication."""
@@ -192,15 +159,21 @@ class Estimates:
     def _improved(self, told: Estimate, estimator: Estimator, values: Array) -> Estimate:
         """Replace the plain estimate by that of these values, which must be numbers.
 
-        Their mean must be one that there can be: nothing that is estimated is below zero.
+        Their mean must be one that there can be: nothing that is estimated is below zero, and no
+        goodput beyond what the air carries. A plain goodput that is the surer of the two, and does
+        not hold the other, stands.
         """
-        if not np.isfinite(values).all() or values.mean() < 0.0:
+        if not np.isfinite(values).all() or not 0.0 <= values.mean() <= self._most(told.metric):
             return told
         if self._traffic.is_heavy:
             interval = skewed_interval(values, self._confidence, told.plain.half_width)
         else:
             interval = student_interval(values.tolist(), self._confidence)
         if told.metric in _GOES_ON:
+            free, interval = interval, _no_wider(interval, told.plain.half_width)
+            if interval is not free and not _hold_each_other(interval, told.plain):
+                return told
+        if told.metric in PERCENTILES:
             interval = _no_wider(interval, told.plain.half_width)
         return replace(
             told,
@@ -209,6 +182,12 @@ class Estimates:
             gain=_gain(told.plain, interval),
             values=tuple(values.tolist()),
         )
+
+    def _most(self, metric: str) -> float:
+        """Bound a metric from above: goodputs by the fastest rate of their stations."""
+        if metric not in _GOES_ON:
+            return math.inf
+        return self._traffic.fastest_bps / (1 if metric == "goodput_bps" else self.flows)
 
     def _of_sums(self, told: Estimate) -> Estimate:
         estimator, formula = _FORMULAS[told.metric](self._traffic)
@@ -278,14 +257,19 @@ class Estimates:
 def _no_wider(interval: Interval, most: float | None) -> Interval:
     """Give an interval this half width at most, if there is one.
 
-    Noise of coefficients from few replications alone makes that of a goodput wider. Percentiles
-    need theirs: with it taken away they hold the truth in 86 to 90 of 100, by the blocks of
-    `validation/intervals`.
+    Noise of coefficients from few replications alone makes that of a goodput or percentile wider.
     """
     mean, wide = interval.mean, interval.half_width
     if mean is None or wide is None or most is None or wide <= most:
         return interval
     return Interval(mean, mean - most, mean + most, interval.n)
+
+
+def _hold_each_other(one: Interval, other: Interval) -> bool:
+    """Tell whether the means of two intervals lie no further apart than their half widths."""
+    if one.mean is None or one.half_width is None or other.mean is None:
+        return True
+    return abs(one.mean - other.mean) <= one.half_width
 
 
 def _as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:

@@ -1,4 +1,4 @@
-"""Estimates of groups and directions that add up to those of everything.
+"""Estimates of everything, groups and directions, of which the parts add up to the whole.
 
 Knows which metrics of parts add up, and how a difference is shared. Does not know how an estimate
 is made (`estimate`), nor records of single flows.
@@ -9,11 +9,13 @@ near zero and has mean zero; each replication's is shared among the parts by the
 values: a part that is known well, such as calls at a constant rate, takes hardly any. These are the
 weights of least squares for numbers that are known to add up, and are measured independently of
 each other. The intervals come from the values that result, so that they are those of what is told.
+A gap that no part can take, such as that of calls whose windows resemble the draws of others by
+chance, is the noise of coefficients: then whole and parts have their means over replications.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,11 +33,54 @@ if TYPE_CHECKING:
 #: The metrics of parts that add up to that of the whole.
 _ADD_UP: Final = ("goodput_bps", "active_flows")
 _DIRECTIONS: Final = ("download", "upload")
+#: Everything, a group, and its one direction.
+_ONE_WAY: Final = 3
 #: A gap of this part of the values is rounding.
 _NOTHING: Final = 1e-12
 
-#: Of each group the parts "all", "download" and "upload" where it has them, by metric.
+#: Everything, and of each group the parts "all", "download" and "upload" where it has them.
+_EVERYTHING: Final = (None, "all")
+_Place = tuple[str | None, str]
+
+#: The estimates of each group and its parts, by metric.
 GroupEstimates = dict[str, dict[str, dict[str, Estimate]]]
+
+
+def estimate(
+    runs: Sequence[Run],
+    scenario: ResolvedScenario,
+    metric: str,
+    *,
+    group: str | None = None,
+    part: str = "all",
+    confidence: float | None = None,
+    consecutive: bool = False,
+) -> Estimate:
+    """Estimate a metric of everything, or of a group and a part of it, from replications.
+
+    `consecutive` runs are parts of one, of which only the first has a start-up. What a group has by
+    itself does not add up with others (`improved_groups`).
+
+    Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
+    """
+    level = scenario.run.confidence if confidence is None else confidence
+    if (group, part) == _EVERYTHING and metric in _ADD_UP and not consecutive:
+        return Tree(runs, scenario, level).whole(metric)
+    estimates = Estimates(runs, scenario, group=group, part=part, confidence=level)
+    return estimates.of(metric, consecutive=consecutive)
+
+
+def improved(
+    runs: Sequence[Run], scenario: ResolvedScenario | None, confidence: float
+) -> dict[str, Estimate]:
+    """Estimate all metrics of everything that have another estimator than the plain one.
+
+    Empty without a scenario or books, where none has.
+    """
+    if scenario is None or not runs:
+        return {}
+    tree = Tree(runs, scenario, confidence)
+    return {name: tree.whole(name) for name in IMPROVED} if tree.can_improve else {}
 
 
 def improved_groups(
@@ -48,76 +93,123 @@ def improved_groups(
     """
     if scenario is None or not runs or any(run.books is None for run in runs):
         return {}
-
-    def of(group: str | None, part: str) -> Estimates:
-        return Estimates(runs, scenario, group=group, part=part, confidence=confidence)
-
-    whole = of(None, "all").of
-    has = {
-        record["name"]: [part for part in ("all", *_DIRECTIONS) if record[part] is not None]
-        for record in runs[0].answer["groups"]
-    }
-    parts = {name: {part: of(name, part) for part in known} for name, known in has.items()}
-    if not any(one.can_improve for of_group in parts.values() for one in of_group.values()):
-        return {}
-    found: GroupEstimates = {
-        name: {
-            part: {metric: one.of(metric) for metric in IMPROVED} if one.can_improve else {}
-            for part, one in of_group.items()
-        }
-        for name, of_group in parts.items()
-    }
-    for metric in _ADD_UP:
-        together = {name: of_group["all"] for name, of_group in parts.items()}
-        for name, one in added_up(whole(metric), together, metric).items():
-            found[name]["all"][metric] = one
-            ways = {part: one for part, one in parts[name].items() if part != "all"}
-            for part, way in added_up(one, ways, metric).items():
-                found[name][part][metric] = way
-    for name, of_group in found.items():
-        for part, known in of_group.items():
-            flows = parts[name][part].flows
-            if "goodput_bps" in known and flows:
-                values = np.array(known["goodput_bps"].values, dtype=float) / flows
-                known["flow_goodput_bps"] = parts[name][part].of_values("flow_goodput_bps", values)
-    return found
+    return Tree(runs, scenario, confidence).groups()
 
 
-def added_up(whole: Estimate, parts: Mapping[str, Estimates], metric: str) -> dict[str, Estimate]:
-    """Return the estimates of a metric of `parts`, whose values add up to those of `whole`.
+class Tree:
+    """The estimates of everything, of its groups, and of their directions.
 
-    Their own where one of them has no mean. Where shares of the gap would take a part below zero,
-    each has its plain values and a share of the correction of the whole in proportion to these.
+    Raises ValueError without a run.
     """
-    own = {name: part.of(metric) for name, part in parts.items()}
-    if any(None in (one.interval.mean, *one.values) for one in (whole, *own.values())):
-        return {name: one for name, one in own.items() if one.estimator != "plain"}
-    values = _shared(_row(whole), np.array([one.values for one in own.values()], dtype=float))
-    if values is None:
-        return own
-    if (values.mean(axis=1) < 0.0).any():
-        plain = np.array([part.samples(metric) for part in parts.values()], dtype=float)
-        shares = plain.mean(axis=1) / plain.mean(axis=1).sum()
-        values = plain + shares[:, None] * (_row(whole) - plain.sum(axis=0))
-    return {
-        name: part.of_values(metric, row)
-        for (name, part), row in zip(parts.items(), values, strict=True)
-    }
+
+    def __init__(self, runs: Sequence[Run], scenario: ResolvedScenario, confidence: float) -> None:
+        if not runs:
+            raise ValueError("there is no replication to estimate from")
+        self._of = {
+            place: Estimates(runs, scenario, group=place[0], part=place[1], confidence=confidence)
+            for place in _places(runs[0])
+        }
+        self._known: dict[str, dict[_Place, Estimate]] = {}
+
+    @property
+    def can_improve(self) -> bool:
+        """Tell whether everything has books, and traffic that goes on."""
+        return self._of[_EVERYTHING].can_improve
+
+    def whole(self, metric: str) -> Estimate:
+        """Estimate a metric of everything. Raises KeyError if the runs do not have it."""
+        of_all = self._of[_EVERYTHING]
+        if metric == "flow_goodput_bps" and of_all.flows:
+            return _of_a_flow(of_all, self.whole("goodput_bps"))
+        told = of_all.of(metric)
+        # One group in one direction is everything once more.
+        if metric not in _ADD_UP or told.estimator == "plain" or len(self._of) <= _ONE_WAY:
+            return told
+        return self._told(metric)[_EVERYTHING]
+
+    def groups(self) -> GroupEstimates:
+        """Estimate all parts; empty where none has another estimator than the plain one."""
+        if not any(one.can_improve for one in self._of.values()):
+            return {}
+        found: GroupEstimates = {}
+        for place, one in self._of.items():
+            group, part = place
+            if group is None:
+                continue
+            own = {name: one.of(name) for name in IMPROVED} if one.can_improve else {}
+            for metric in _ADD_UP:
+                told = self._told(metric)[place]
+                if told.estimator != "plain" or one.can_improve:
+                    own[metric] = told
+            if "goodput_bps" in own and one.flows:
+                own["flow_goodput_bps"] = _of_a_flow(one, own["goodput_bps"])
+            found.setdefault(group, {})[part] = own
+        return found
+
+    def _told(self, metric: str) -> dict[_Place, Estimate]:
+        """Estimate a metric of everything and all parts, so that they add up."""
+        if metric not in self._known:
+            told = self._shared_out(metric)
+            if told is None:
+                told = {place: one.plain(metric) for place, one in self._of.items()}
+            self._known[metric] = told
+        return self._known[metric]
+
+    def _shared_out(self, metric: str) -> dict[_Place, Estimate] | None:
+        """Share the gaps of a metric from the top down; None where some part cannot take one.
+
+        Where one has no mean, nothing adds up: each has its own.
+        """
+        told = {place: one.of(metric) for place, one in self._of.items()}
+        if any(None in (one.interval.mean, *one.values) for one in told.values()):
+            return told
+        for place in (_EVERYTHING, *(one for one in self._of if one[0] and one[1] == "all")):
+            below = [one for one in self._of if _is_below(one, place)]
+            parts = np.array([told[one].values for one in below], dtype=float)
+            values = _shared(np.array(told[place].values, dtype=float), parts)
+            if values is None:
+                return None
+            for one, row in zip(below, values, strict=True):
+                if row.tolist() != list(told[one].values):
+                    told[one] = self._of[one].of_values(metric, row)
+                    if told[one].estimator == "plain":
+                        return None
+        return told
+
+
+def _places(run: Run) -> Iterator[_Place]:
+    yield _EVERYTHING
+    for record in run.answer.get("groups", ()):
+        for part in ("all", *_DIRECTIONS):
+            if record[part] is not None:
+                yield record["name"], part
+
+
+def _is_below(one: _Place, other: _Place) -> bool:
+    """Tell whether a place is a part of another, with nothing between."""
+    if other[0] is None:
+        return one[0] is not None and one[1] == "all"
+    return one[0] == other[0] and one[1] != "all"
+
+
+def _of_a_flow(estimates: Estimates, goodput: Estimate) -> Estimate:
+    """Estimate the goodput of a flow by that of all, whatever estimator that has."""
+    if goodput.estimator == "plain":
+        return estimates.plain("flow_goodput_bps")
+    values = np.array(goodput.values, dtype=float) / estimates.flows
+    return estimates.of_values("flow_goodput_bps", values)
 
 
 def _shared(whole: Array, parts: Array) -> Array | None:
-    """Share the gap between a whole and the sum of its parts; None where there is nothing to share.
+    """Share the gap between a whole and the sum of its parts; None where no part can take it.
 
     `parts` has a row for each, with a value for each replication, as `whole` has.
     """
     gap = whole - parts.sum(axis=0)
-    if not len(parts) or len(whole) < 2 or np.abs(gap).max() <= _NOTHING * np.abs(parts).max():
-        return None
-    spread = parts.var(axis=1, ddof=1)
+    if np.abs(gap).max() <= _NOTHING * np.abs(whole).max():
+        return parts
+    spread = parts.var(axis=1, ddof=1) if len(whole) > 1 else np.zeros(len(parts))
     if not spread.sum() > 0.0:
         return None
-    return np.asarray(parts + (spread / spread.sum())[:, None] * gap)
-
-
-def _row(estimate: Estimate) -> Array:
-    return np.array(estimate.values, dtype=float)
+    shared = np.asarray(parts + (spread / spread.sum())[:, None] * gap)
+    return None if (shared.mean(axis=1) < 0.0).any() else shared

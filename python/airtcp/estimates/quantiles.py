@@ -38,7 +38,11 @@ _FEWEST: Final = 5.0
 
 
 def percentile(traffic: Traffic, q: float) -> Array | None:
-    """Return pseudo-values of the `q` quantile in seconds, one for each replication.
+    """Return numbers around the `q` quantile in seconds, one for each replication.
+
+    They vary as the jackknife's pseudo-values do, and their mean is the quantile of all: a quantile
+    is a step function of its numbers, whose bias the jackknife would overshoot with noise of its
+    own, which no interval sees.
 
     None where there are too few transfers, where the books do not tell when they ended, where a
     step of the distribution is near, or where the controls move it further than what was seen
@@ -64,15 +68,32 @@ def percentile(traffic: Traffic, q: float) -> Array | None:
     begun = _of_begun(traffic, q)
     if begun is None:
         return None
-    censored = begun - float(np.quantile(every, q))
-    return n * whole - (n - 1) * np.array(without, dtype=float) + censored
+    ended = _leaving_out([np.concatenate(parts) for parts in times_s], q)
+    whole_s, *without_s = np.array(roots, dtype=float) + begun - ended
+    return np.asarray(whole_s + (n - 1) * (np.mean(without_s) - np.array(without_s)))
 
 
-def _of_begun(traffic: Traffic, q: float) -> float | None:
+def _leaving_out(of_runs: list[Array], q: float) -> Array:
+    """The quantile of the numbers of all replications, and of all but each one."""
+    values, owner = _joined(of_runs)
+    found = [np.quantile(values, q)]
+    found += [np.quantile(values[owner != one], q) for one in range(len(of_runs))]
+    return np.array(found)
+
+
+def _joined(of_runs: list[Array]) -> tuple[Array, NDArray[np.int64]]:
+    """Sort the numbers of all replications, and tell the replication of each."""
+    values = np.concatenate(of_runs)
+    owner = np.repeat(np.arange(len(of_runs)), [len(one) for one in of_runs])
+    order = np.argsort(values, kind="stable")
+    return values[order], owner[order]
+
+
+def _of_begun(traffic: Traffic, q: float) -> Array | None:
     """The quantile of transfers that began in the measured time, by Kaplan and Meier.
 
-    It is the longest time that was seen where more than its rest is in progress at all times. None
-    if none has ended.
+    Of all replications, and of all but each one. It is the longest time that was seen where more
+    than its rest is in progress at all times. None if none has ended.
     """
     ended, ages = [], []
     for run in traffic.runs:
@@ -83,7 +104,15 @@ def _of_begun(traffic: Traffic, q: float) -> float | None:
         ended.append(run.transfer_times_s[own])
         age_s = books.under_way_age_s[np.isin(books.under_way_entry, traffic.recurrent)]
         ages.append(age_s[age_s <= traffic.measured_s])
-    times, lasting = np.sort(np.concatenate(ended)), np.sort(np.concatenate(ages))
+    (times, of_time), (lasting, of_age) = _joined(ended), _joined(ages)
+    found = [_kaplan_meier(times, lasting, q)]
+    for one in range(len(traffic.runs)):
+        found.append(_kaplan_meier(times[of_time != one], lasting[of_age != one], q))
+    return None if None in found else np.array(found, dtype=float)
+
+
+def _kaplan_meier(times: Array, lasting: Array, q: float) -> float | None:
+    """The quantile of `times`, where others last for longer than `lasting`; both are sorted."""
     if not len(times):
         return None
     # Of those that had not ended before: in progress at the same age, or ended later.

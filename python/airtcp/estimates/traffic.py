@@ -133,21 +133,36 @@ class Traffic:
         return sum(counts[self.flow(one).stations] for one in entries)
 
     @cached_property
+    def fastest_bps(self) -> float:
+        """The fastest rate of a station of it, summed over cells, which may send at once.
+
+        Rate control chooses from the rates up to it.
+        """
+        mine = {self.flow(one).stations for one in self.entries}
+        fastest: dict[int, int] = {}
+        for one in self.scenario.stations:
+            if one.name in mine:
+                cell = one.cell or 0
+                fastest[cell] = max(fastest.get(cell, 0), one.data_rate.bps)
+        return float(sum(fastest.values()))
+
+    @cached_property
     def windows(self) -> int:
         """The number of windows of a replication."""
         return _WINDOWS if len(self.runs) >= _FEW else _WINDOWS_OF_FEW
 
     @cached_property
     def _blocks(self) -> Array:
-        """All sums, of the shape (replications, windows, entries, `SUMS`)."""
+        """All sums of its entries, of the shape (replications, windows, entries, `SUMS`)."""
         books = [run.books for run in self.runs]
-        sums = np.stack([one.sums for one in books if one is not None])
+        sums = np.stack([one.sums[:, self.entries] for one in books if one is not None])
         n, _, entries, columns = sums.shape
         return np.asarray(sums.reshape(n, self.windows, -1, entries, columns).sum(axis=2))
 
     def sums(self, name: str, entries: Sequence[int]) -> Array:
-        """Add one of the books' sums up over entries: an array of replications by windows."""
-        return np.asarray(self._blocks[:, :, list(entries), SUMS.index(name)].sum(axis=2))
+        """Add one of the books' sums up over some of its entries: replications by windows."""
+        places = [self.entries.index(entry) for entry in entries]
+        return np.asarray(self._blocks[:, :, places, SUMS.index(name)].sum(axis=2))
 
     @cached_property
     def draws(self) -> Array:

@@ -21,14 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.results.averages import Flow, Groups, Station
 from airtcp.results.compared import Comparison, Model, Predicted, Prediction, Row
 from airtcp.results.glance import Glance
-from airtcp.results.objects import (
-    Provenance,
-    Replication,
-    Simulation,
-    SimulationResult,
-    Stopped,
-    canonical_json,
-)
+from airtcp.results.objects import Replication, Simulation, SimulationResult, Stopped
+from airtcp.results.provenance import Provenance, canonical_json
 
 if TYPE_CHECKING:
     from airtcp.results.query import Results, open  # noqa: A004  # airtcp.results.open(DIR)

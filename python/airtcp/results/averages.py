@@ -24,8 +24,6 @@ Groups = dict[str, dict[str, dict[str, Interval]]]
 
 _Record = TypeVar("_Record")
 
-#: The name of the node through which all flows go.
-ACCESS_POINT: Final = "ap"
 #: Sums that differ by this part are equal.
 _ROUNDING: Final = 1e-12
 
@@ -85,10 +83,13 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """One node, averaged over replications; the access point is the node `ap`."""
+    """One node, averaged over replications; the access point is the node `ap`.
 
-    name: str = _is("`ap`, or `group/index`", _first)
-    goodput_bps: float = _is("to and from this station; for `ap` that of all")
+    With several cells each access point is a node with the name of its cell.
+    """
+
+    name: str = _is("`ap`, or that of a cell, or `group/index`", _first)
+    goodput_bps: float = _is("to and from this station; for an access point that of its cell")
     attempts: float = _is(
         "its transmissions, per replication; beacons that do not collide are attempts and no "
         "successes"
@@ -167,10 +168,17 @@ def brought_to(told: Groups, flows: Sequence[Flow], random: Container[str]) -> l
     return found
 
 
-def of_flows(stations: Sequence[Station], flows: Sequence[Flow]) -> list[Station]:
-    """Give each station the goodput of its flows, and the access point that of all."""
-    own: dict[str, list[float]] = {ACCESS_POINT: [flow.goodput_bps for flow in flows]}
+def of_flows(
+    stations: Sequence[Station], flows: Sequence[Flow], through: Mapping[str, str]
+) -> list[Station]:
+    """Give each station the goodput of its flows, and an access point that of all through it.
+
+    `through` has the access points of station groups.
+    """
+    own: dict[str, list[float]] = {}
     for flow in flows:
+        group, _, _ = flow.station.rpartition("/")
+        own.setdefault(through[group], []).append(flow.goodput_bps)
         own.setdefault(flow.station, []).append(flow.goodput_bps)
     return [replace(one, goodput_bps=math.fsum(own.get(one.name, ()))) for one in stations]
 

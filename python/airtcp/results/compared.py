@@ -13,7 +13,8 @@ from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.notebook import frame, html_table
-from airtcp.results.objects import HEADLINES, Provenance, Simulation, canonical_json, head
+from airtcp.results.objects import HEADLINES, Simulation
+from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from airtcp.results.advice import Advice
     from airtcp.results.glance import Glance
+    from airtcp.results.measured import Measured
     from airtcp.results.testbed import TestbedResult
     from airtcp.results.verdict import Verdict
     from airtcp.scenario import ResolvedScenario
@@ -171,8 +173,9 @@ class Comparison(Pictured):
     """The answer of `airtcp.compare`: models beside simulation, and their differences.
 
     `testbed` is there if the scenario was run on a testbed, too; `missing` says why it was not
-    although that was asked for. `advice` is there if problems were looked for (`airtcp.advise`),
-    `verdict` if it was judged by targets (`airtcp.verdict`).
+    although that was asked for. `measured` has what a real network did, beside the answers.
+    `advice` is there if problems were looked for (`airtcp.advise`), `verdict` if it was judged by
+    targets (`airtcp.verdict`).
 
     With the `cafe` of `airtcp.load`:
 
@@ -190,6 +193,7 @@ class Comparison(Pictured):
     unanswered: dict[str, str] = field(default_factory=dict)
     testbed: TestbedResult | None = None
     missing: str | None = None
+    measured: Measured | None = None
     advice: Advice | None = None
     verdict: Verdict | None = None
 
@@ -224,7 +228,7 @@ class Comparison(Pictured):
     def to_dict(self) -> dict[str, Any]:
         """The keys of a prediction, `simulation`, `comparison`, and what there is of others.
 
-        These are `verdict`, `advice` and `testbed`.
+        These are `verdict`, `advice`, `measured` and `testbed`.
         """
         told = head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
@@ -235,6 +239,8 @@ class Comparison(Pictured):
         }
         if self.verdict is not None:
             told["verdict"] = self.verdict.to_dict()
+        if self.measured is not None:
+            told["measured"] = self.measured.to_dict()
         if self.advice is not None:
             told["advice"] = self.advice.to_dict()
         if self.testbed is not None:

@@ -18,7 +18,8 @@ from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
 from airtcp.results.notebook import frame, html_table
-from airtcp.results.objects import Simulation, SimulationResult, canonical_json
+from airtcp.results.objects import Simulation, SimulationResult
+from airtcp.results.provenance import canonical_json
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ _PARTS: Final = ("all", "download", "upload")
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A change with what it is of: `group` and `part` as in `groups`, None for everything."""
+    """A change with what it is of: `group` and `part` as in `groups`, None for everything.
+
+    Of a cell `group` is its name, and `part` is "cell".
+    """
 
     metric: str
     group: str | None
@@ -154,9 +158,7 @@ class Difference(Pictured):
     def metrics(self) -> Changes:
         """The change of each metric of everything."""
         plain = self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
-        known = [
-            improved(one.runs, one.scenario, None, "all", self.confidence) for one in self._both
-        ]
+        known = [improved(one.runs, one.scenario, self.confidence) for one in self._both]
         return plain | self._improved(known, plain)
 
     @cached_property
@@ -181,6 +183,19 @@ class Difference(Pictured):
                     for part, plain in parts.items()
                 }
         return found
+
+    @cached_property
+    def cells(self) -> dict[str, Changes]:
+        """The changes of each cell that both have: its goodput, and the share of its failures."""
+        both = [one.scenario.cells or () for one in (self.a, self.b)]
+        places = [{cell.name: place for place, cell in enumerate(cells)} for cells in both]
+        found = {}
+        for name in places[0].keys() & places[1].keys():
+            pairs = [
+                (_of_cell(a, places[0][name]), _of_cell(b, places[1][name])) for a, b in self._pairs
+            ]
+            found[name] = self._changes(pairs)
+        return {name: found[name] for name in places[0] if name in found}
 
     @cached_property
     def changed(self) -> dict[str, tuple[Any, Any]]:
@@ -248,10 +263,15 @@ class Difference(Pictured):
         return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, and how many pairs."""
+        """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, and how many pairs.
+
+        With several cells also `cells`.
+        """
         kept = self.a.to_dict(), self.b.to_dict()
         a, b = ({key: one[key] for key in ("scenario", "provenance")} for one in kept)
-        return {
+        of_cells = {name: _dict(changes) for name, changes in self.cells.items()}
+        told = {"cells": of_cells} if of_cells else {}
+        return told | {
             "a": a,
             "b": b,
             "metrics": _dict(self.metrics),
@@ -286,6 +306,8 @@ class Difference(Pictured):
             for part in _PARTS:
                 if part in parts:
                     yield group, part, parts[part]
+        for cell, changes in self.cells.items():
+            yield cell, "cell", changes
 
     @cached_property
     def _pairs(self) -> list[tuple[Answer, Answer]]:
@@ -340,6 +362,14 @@ def _felt_rank(metric: str) -> int:
 
 def _named(answer: Answer, group: str) -> Mapping[str, Any]:
     return next(record for record in answer["groups"] if record["name"] == group)
+
+
+def _of_cell(answer: Answer, place: int) -> dict[str, float | None]:
+    """The metrics of a cell in one replication."""
+    record = answer["cells"][place]
+    failed = sum(record["failures"].values())
+    share = failed / record["attempts"] if record["attempts"] else None
+    return {"goodput_bps": record["goodput_bps"], "failed_ppdu_ratio": share}
 
 
 def _dict(changes: Changes) -> dict[str, Any]:

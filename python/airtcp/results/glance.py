@@ -14,7 +14,8 @@ from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates.batches import Batches
 from airtcp.metrics import METRICS
 from airtcp.results.notebook import html_table
-from airtcp.results.objects import HEADLINES, Provenance, Simulation, canonical_json, head
+from airtcp.results.objects import HEADLINES, Simulation
+from airtcp.results.provenance import Provenance, canonical_json, head
 
 if TYPE_CHECKING:
     from airtcp.results.averages import Groups

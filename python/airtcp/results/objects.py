@@ -6,9 +6,7 @@ come from the simulator (`airtcp.run`) and from the models (`airtcp.predict`).
 
 from __future__ import annotations
 
-import json
 import math
-import platform as _platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -31,7 +29,9 @@ from airtcp.results.averages import (
     mean_of,
     of_flows,
 )
+from airtcp.results.cells import Alone, CellResult, cells
 from airtcp.results.notebook import html_table
+from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -53,50 +53,6 @@ HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 #: Why a simulation ended: all replications asked for were made, the precision was reached, the
 #: cap on replications was reached first, or the user interrupted it.
 Stopped = Literal["replications", "precision", "cap", "interrupted"]
-
-
-def canonical_json(value: Any) -> str:
-    """`value` as JSON with sorted keys and two spaces of indentation, ASCII only.
-
-    Floats are written as the shortest digits that read back to the same float, so equal values
-    always give equal bytes. Raises ValueError on NaN and infinities, which JSON does not have.
-    """
-    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """The provenance of a result: with the scenario that travels with it, enough to make it again.
-
-    `seed` and `generator` (the random generator's name) are None when nothing was simulated.
-    """
-
-    version: str
-    seed: int | None
-    generator: str | None
-    scenario_hash: str
-    platform: str
-
-    @classmethod
-    def of(
-        cls,
-        scenario: ResolvedScenario,
-        *,
-        seed: int | None = None,
-        generator: str | None = None,
-        text: str | None = None,
-    ) -> Provenance:
-        """The provenance of a result for `scenario` on this machine.
-
-        `text` is its canonical JSON, if the caller has it already.
-        """
-        from airtcp._version import __version__
-        from airtcp.scenario.resolved import hash_of
-
-        python = _platform.python_version()
-        machine = f"{_platform.system()} {_platform.machine()}, Python {python}"
-        digest = scenario.hash() if text is None else hash_of(text)
-        return cls(__version__, seed, generator, digest, machine)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,7 +86,8 @@ class Simulation:
     `goodput_series_bps` the goodput in 100 equal intervals of the measured time (means over
     replications). Goodputs of `flows`, of `stations` and over time add up to the estimate.
     `simulated_s` is all simulated time, warm-up included. `runs` keeps the single replications, and
-    `scenario` what estimates need to know beside them; neither is part of the JSON.
+    `scenario` what estimates need to know beside them, and `alone` the goodputs of cells that were
+    simulated alone; none is part of the JSON.
 
     With the `cafe` of `airtcp.load`:
 
@@ -153,6 +110,7 @@ class Simulation:
     confidence: float
     runs: tuple[Replication, ...] = field(default=(), compare=False)
     scenario: ResolvedScenario | None = field(default=None, compare=False)
+    alone: Alone = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         return f"<Simulation: {self._in_short()}>"
@@ -189,7 +147,7 @@ class Simulation:
             name: student_interval([answer["metrics"][name] for answer in answers], confidence)
             for name in answers[0]["metrics"]
         }
-        known = improved(runs, scenario, None, "all", confidence)
+        known = improved(runs, scenario, confidence)
         return cls(
             metrics=plain | {name: one.interval for name, one in known.items()},
             airtime={
@@ -220,7 +178,7 @@ class Simulation:
         Each with its estimator, the plain interval, the gain and the verdict about the steady
         state: `airtcp.estimates.Estimate`. Empty where simulations did not keep books.
         """
-        return improved(self.runs, self.scenario, None, "all", self.confidence)
+        return improved(self.runs, self.scenario, self.confidence)
 
     @property
     def precision(self) -> dict[str, dict[str, Any]]:
@@ -281,7 +239,11 @@ class Simulation:
     def stations(self) -> list[Station]:
         """Say what was measured of each node; goodputs are those of its flows."""
         stations = combined(Station, self._answers, "stations")
-        return of_flows(stations, self.flows) if self._of_groups else stations
+        if not self._of_groups or self.scenario is None:
+            return stations
+        groups = [group.name for group in self.scenario.stations]
+        through = {name: self.scenario.access_point(name) for name in groups}
+        return of_flows(stations, self.flows, through)
 
     @cached_property
     def goodput_series_bps(self) -> list[float]:
@@ -302,6 +264,16 @@ class Simulation:
         return improved_groups(self.runs, self.scenario, self.confidence)
 
     @cached_property
+    def cells(self) -> dict[str, CellResult]:
+        """Say what was measured of each cell; empty where all nodes of one cell hear each other."""
+        if self.scenario is None or self.scenario.cells is None:
+            return {}
+        groups = [group.name for group in self.scenario.stations]
+        through = {name: self.scenario.access_point(name) for name in groups}
+        names = [cell.name for cell in self.scenario.cells]
+        return cells(names, through, self._answers, self.confidence, self.alone)
+
+    @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:
         """Say what was measured of the queues of each access category; empty under the DCF."""
         return categories(self._answers, self.confidence)
@@ -317,7 +289,7 @@ class Simulation:
         (`estimates[metric].values`). Raises KeyError with what there is for a metric, group or part
         that there is not.
         """
-        return [_metrics_in(run.answer, group, part, metric) for run in self.runs]
+        return [metric_in(run.answer, group, part, metric) for run in self.runs]
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each replication, a column for each metric, by the index of the replication.
@@ -375,7 +347,11 @@ class Simulation:
         return np.concatenate([run.transfer_times_s for run in self.runs])
 
     def to_dict(self) -> dict[str, Any]:
-        """The simulation as it stands in results.json."""
+        """The simulation as it stands in results.json; `cells` where there are several."""
+        of_cells = {name: cell.to_dict() for name, cell in self.cells.items()}
+        return {"cells": of_cells} | self._all() if of_cells else self._all()
+
+    def _all(self) -> dict[str, Any]:
         return {
             "metrics": {
                 name: interval.to_dict() | self._plain(name)
@@ -449,9 +425,7 @@ def _told(name: str, interval: Interval) -> str:
     return f"{METRICS[name].label} {quantity_with_interval(interval, METRICS[name].unit)}"
 
 
-def _metrics_in(
-    answer: Mapping[str, Any], group: str | None, part: str, metric: str
-) -> float | None:
+def metric_in(answer: Mapping[str, Any], group: str | None, part: str, metric: str) -> float | None:
     """One number of the core's answer. Raises KeyError."""
     metrics: Mapping[str, float | None] = answer["metrics"]
     if group is not None:
@@ -465,11 +439,6 @@ def _chosen(there: Mapping[str, _T], name: str, what: str) -> _T:
     if name not in there:
         raise KeyError(f"{name!r} is no {what}; there are {', '.join(there)}")
     return there[name]
-
-
-def head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
-    """The keys with which the JSON of every result begins."""
-    return {"scenario": json.loads(scenario.to_json()), "provenance": asdict(provenance)}
 
 
 def _intervals(intervals: Mapping[str, Interval]) -> dict[str, Any]:

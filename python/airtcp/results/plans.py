@@ -13,7 +13,7 @@ from airtcp.amounts import quantity_with_interval
 from airtcp.pictured import Pictured
 from airtcp.results.advice import Effect, Finding
 from airtcp.results.notebook import frame, html_table
-from airtcp.results.objects import Provenance, canonical_json
+from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -205,11 +205,8 @@ class Plan(Pictured):
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `answer`, `until`, `evidence`, `remedies` and what is beside them."""
-        import json
-
         return {
-            "scenario": json.loads(self.scenario.to_json()),
-            "provenance": asdict(self.provenance),
+            **head(self.scenario, self.provenance),
             "answer": None if self.answer is None else asdict(self.answer),
             "unsteady": self.unsteady,
             "until": self.until,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from airtcp.results.objects import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.results.objects import Provenance, Simulation, canonical_json
+from airtcp.results.objects import Simulation
+from airtcp.results.provenance import Provenance, canonical_json, head
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -119,8 +119,7 @@ class TestbedResult:
     def to_dict(self) -> dict[str, Any]:
         """Keys `scenario`, `provenance`, `testbed`."""
         return {
-            "scenario": json.loads(self.scenario.to_json()),
-            "provenance": asdict(self.provenance),
+            **head(self.scenario, self.provenance),
             "testbed": self.measured(),
         }
 

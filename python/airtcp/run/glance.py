@@ -60,10 +60,13 @@ def can_look() -> bool:
     return True
 
 
-def glance(scenario: ResolvedScenario | str | Path, *, seed: int | None = None) -> Glance:
+def glance(
+    scenario: ResolvedScenario | str | Path, *, seed: int | None = None, times: int = 1
+) -> Glance:
     """Look at a scenario for a moment: intervals from one short run, in tens of milliseconds.
 
-    `scenario` is one, or what `airtcp.load` takes; `seed` replaces its own. Of a scenario with a
+    `scenario` is one, or what `airtcp.load` takes; `seed` replaces its own. `times` the usual work
+    is spent on it: four times as much has intervals about half as wide. Of a scenario with a
     steady state this is seen, whatever warm-up and measured time are written. Transfers that end
     once for all and those of a log have none: there these two are looked at, from the beginning on,
     as far as the budget goes. The answer depends on scenario and seed alone.
@@ -82,7 +85,7 @@ def glance(scenario: ResolvedScenario | str | Path, *, seed: int | None = None) 
         scenario = load(scenario)
     scenario = scenario.with_run(seed=seed, replications=1)
     wall_start, cpu_start = time.perf_counter(), time.process_time()
-    look = _Look(scenario)
+    look = _Look(scenario, times * BUDGET)
     planned, reached = look.planned()
     batches = look.batches(planned)
     run = planned.run
@@ -101,8 +104,9 @@ def glance(scenario: ResolvedScenario | str | Path, *, seed: int | None = None) 
 class _Look:
     """The work that is spent on one scenario, and on what."""
 
-    def __init__(self, scenario: ResolvedScenario) -> None:
+    def __init__(self, scenario: ResolvedScenario, budget: int) -> None:
         self._scenario = scenario
+        self._budget = budget
         self.events = 0
         stations = sum(group.count for group in scenario.stations)
         flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
@@ -119,7 +123,7 @@ class _Look:
         has_end = any(_has_end(flow.application) for flow in self._scenario.flows)
         most_ns = own_ns if has_end else _LONGEST_NS
         pace = self._pace(most_ns)
-        affordable_ns = int(max(0, BUDGET - self.events - self._set_up) / pace)
+        affordable_ns = int(max(0, self._budget - self.events - self._set_up) / pace)
         length_ns = max(min(_SHORTEST_NS, most_ns), min(most_ns, affordable_ns))
         warmup_ns = int(_WARMUP * length_ns)
         if has_end:
@@ -130,7 +134,7 @@ class _Look:
 
     def batches(self, planned: ResolvedScenario) -> list[Replication]:
         """Run all batches that are planned, fewer where they turn out to be more work."""
-        return self._run(planned, 0, BATCHES, max(0, BUDGET - self.events))
+        return self._run(planned, 0, BATCHES, max(0, self._budget - self.events))
 
     def _pace(self, most_ns: int) -> float:
         """Count the events of a simulated nanosecond, by pilots that grow."""
@@ -138,12 +142,16 @@ class _Look:
         while True:
             before = self.events
             pilot = self._scenario.with_run(warmup_ns=0, duration_ns=length_ns)
-            self._run(pilot, _PILOT_NUMBER, 1, BUDGET)
+            self._run(pilot, _PILOT_NUMBER, 1, self._budget)
             seen = max(1, self.events - before - self._set_up)
-            if seen >= _PILOT * BUDGET or length_ns >= most_ns or self.events >= _PILOTS * BUDGET:
+            if (
+                seen >= _PILOT * self._budget
+                or length_ns >= most_ns
+                or self.events >= _PILOTS * self._budget
+            ):
                 return seen / length_ns
             slow, fast = _GROWTH
-            grown = length_ns * (slow if slow * seen < _PILOT * BUDGET else fast)
+            grown = length_ns * (slow if slow * seen < _PILOT * self._budget else fast)
             length_ns = min(most_ns, grown)
 
     def _run(

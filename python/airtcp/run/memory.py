@@ -42,6 +42,9 @@ _PPDU: Final = 120
 _MOST_ROWS: Final = 2e7
 #: A cell has no more PPDUs in a second: the shortest exchange takes 100 us.
 _PPDUS_A_SECOND: Final = 10_000
+#: The power that one class of nodes has of another: in Python, and in a run under way.
+_PAIR: Final = 60
+_PAIR_UNDER_WAY: Final = 24
 #: Less than this share of the data rate is served as it comes.
 _SERVED: Final = 0.3
 #: Bits that a packet has beside its payload: headers, and its share of an access.
@@ -84,6 +87,9 @@ def costs(
             replications * ((flows + stations) * _KEPT_RECORD + groups * _KEPT_GROUP),
         ),
     ]
+    if scenario.air is not None:
+        pairs = len(scenario.air.received_dbm) ** 2
+        found.append(Cost("air", pairs * (_PAIR + _PAIR_UNDER_WAY * under_way)))
     found += _of_flows(scenario, counts, under_way, replications)
     # An interval that is none is refused by who samples, and so is one with more rows.
     if sample_s is not None and 1e-9 <= sample_s < math.inf:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration, percent
 from airtcp.distributions import Pareto
-from airtcp.estimates.estimate import estimate
+from airtcp.estimates.parts import estimate
 from airtcp.run import HEADLINES
 from airtcp.stats import Interval
 

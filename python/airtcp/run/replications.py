@@ -16,6 +16,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
+from airtcp.choices import has_own_congestion
 from airtcp.estimates.books import Books
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from airtcp.results.trace_file import TraceFile
 
 _POLL_S = 0.1
+_PATIENCE_WITH_PLUGINS_S = 0.3
+
+left_behind: set[int] = set()
+"""Threads in calls of plug-ins that do not return: the process cannot end but at once."""
 
 
 @dataclass
@@ -128,6 +133,7 @@ class Replications:
         self._trace_file = trace_file
         # Started when there is work: a sweep makes ten thousand results of one replication each.
         self._threads, self._started = threads, 0
+        self._idents: list[int] = []
         # Some more than there are threads, so that none waits for the next to be handed in; but
         # traces take more memory than results, and those who interrupt wait until all are written.
         self._most_under_way = threads if trace_file is not None else 4 * threads
@@ -152,7 +158,8 @@ class Replications:
         way is cancelled, and what ended before is kept.
         """
         waiting = iter(range(len(self.finished), target))
-        if len(self.finished) == target - 1:
+        # A plug-in that never returns would keep this thread, which alone hears Ctrl-C.
+        if len(self.finished) == target - 1 and not has_own_congestion():
             self._run_here(target - 1)
             self._interruption.check()
             self._report(target)
@@ -199,7 +206,7 @@ class Replications:
             if self._started < self._threads:
                 # A daemon: who cannot wait for the end of a run need not wait for the thread.
                 # `threading` would wait until it has begun, which a sweep pays for each point.
-                _thread.start_new_thread(self._work, ())
+                self._idents.append(_thread.start_new_thread(self._work, ()))
                 self._started += 1
 
     def _work(self) -> None:
@@ -235,6 +242,18 @@ class Replications:
             running = sum(control.progress for control in self._under_way.values())
             self._progress(min(1.0, (len(self.finished) + running) / target))
 
+    def _keep_what_ends(self, patience_s: float | None) -> bool:
+        """Keeps results of cancelled runs until all have ended; False if that takes too long."""
+        while self._under_way:
+            try:
+                index, ended = self._ended.get(timeout=patience_s)
+            except Empty:
+                return False
+            del self._under_way[index]
+            if isinstance(ended, Replication):
+                self._finish(index, ended)
+        return True
+
     def _cancel(self) -> None:
         """Stop what is under way, keep what ended before it noticed, and send the threads away."""
         for control in self._under_way.values():
@@ -244,11 +263,19 @@ class Replications:
                 task = self._handed_in.get_nowait()
                 if task is not None:
                     del self._under_way[task[0]]
-        while self._under_way:
-            index, ended = self._ended.get()
-            del self._under_way[index]
-            if isinstance(ended, Replication):
-                self._finish(index, ended)
+        # A run notices within a moment. A call of a plug-in may never return: it is interrupted,
+        # and left behind if it does not hear that (a pause, say).
+        if not has_own_congestion():
+            self._keep_what_ends(None)
+        elif not self._keep_what_ends(_PATIENCE_WITH_PLUGINS_S):
+            import ctypes
+
+            for thread in self._idents:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+                )
+            if not self._keep_what_ends(_PATIENCE_WITH_PLUGINS_S):
+                left_behind.update(self._idents)
         for _ in range(self._started):
             self._handed_in.put(None)
         self._started = 0

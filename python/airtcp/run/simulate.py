@@ -15,15 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from airtcp.exceptions import OutputError, SimulationError
+from airtcp.exceptions import OutputError, ScenarioError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
+from airtcp.results.cells import Alone
 from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.precision import beforehand, headlines, outlook
 from airtcp.run.processors import processors
 from airtcp.run.replications import Capture, Replications, Runner
+from airtcp.scenario.alone import cell_alone
 from airtcp.scenario.load import load
 from airtcp.stats import FIRST_ROUND, is_precise, next_round
 
@@ -81,10 +83,11 @@ def simulate(
     writes them there, too. None of them changes a number of the result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
-    the scenario, ScenarioError if it may need more memory than there is (`airtcp.run.memory`),
-    ValueError for a number of replications or threads below one or an interval that is not
-    positive, OutputError if a file cannot be written (if that shows only on the way, the error has
-    the `result`), and KeyboardInterrupt if interrupted before the first replication ended.
+    the scenario, ScenarioError if it may need more memory than there is (`airtcp.run.memory`), or
+    for a capture of several cells, ValueError for a number of replications or threads below one or
+    an interval that is not positive, OutputError if a file cannot be written (if that shows only on
+    the way, the error has the `result`), and KeyboardInterrupt if interrupted before the first
+    replication ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -103,6 +106,8 @@ def simulate(
         raise ValueError(f"threads must be at least 1, not {threads}")
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
+    if pcap is not None:
+        check_capture(scenario, scenario.called)
     threads = threads or processors()
     wall_start, cpu_start = time.perf_counter(), time.process_time()
     lost: list[OutputError] = []
@@ -154,6 +159,13 @@ def simulate(
             scenario=scenario,
         )
         provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR, text=text)
+    if not interruption.asked and stopped != "interrupted":
+        try:
+            alone = goodputs_alone(scenario, simulation.replications, threads)
+            simulation = replace(simulation, alone=alone)
+        except KeyboardInterrupt:
+            # All that was asked for is there, but for what cells have alone.
+            simulation = replace(simulation, stopped="interrupted")
     if interruption.asked:
         # Also where it came too late to stop anything: who asked is to be told.
         simulation = replace(simulation, stopped="interrupted")
@@ -161,6 +173,33 @@ def simulate(
     if lost:
         raise OutputError("\n".join(map(str, lost)), result)
     return result
+
+
+def check_capture(scenario: ResolvedScenario, name: str) -> None:
+    """Refuse a capture of more than one cell in which all hear each other. Raises ScenarioError."""
+    if scenario.air is not None:
+        raise ScenarioError(
+            name,
+            "air",
+            "captures of several cells, or where not all hear each other, are not written; allowed "
+            "with pcap: no cells, hears or air",
+        )
+
+
+def goodputs_alone(scenario: ResolvedScenario, replications: int, threads: int) -> Alone:
+    """The goodputs of each of several cells with no other about, replication by replication.
+
+    On common random numbers: nodes keep their names, and so their streams. Empty for one cell.
+    """
+    if scenario.cells is None or len(scenario.cells) < 2:
+        return {}
+    found = {}
+    for index, cell in enumerate(scenario.cells):
+        result = simulate(cell_alone(scenario, index), replications=replications, threads=threads)
+        found[cell.name] = [
+            float(value or 0.0) for value in result.simulation.values("goodput_bps")
+        ]
+    return found
 
 
 @contextmanager

@@ -1,0 +1,152 @@
+"""The results of each cell: goodput, its share of what it has alone, airtime, failures.
+
+Knows the core's answers (docs/laboratory/resolved-form.md) and how replications become one. Does
+not simulate: what a cell has alone is handed in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from airtcp.results.averages import Answer
+from airtcp.stats import Interval, student_interval
+
+#: The goodput of each cell alone, a value for each replication.
+Alone = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class CellAirtime:
+    """Shares of the measured time at the access point; they add up to 1.
+
+    `own` frames of its cell, `heard` those of other cells alone, `idle` none that it hears.
+    """
+
+    own: float
+    heard: float
+    idle: float
+
+
+@dataclass(frozen=True, slots=True)
+class CellFailures:
+    """Shares of all transmissions of a cell that failed, by cause.
+
+    `same_slot` began within the detection time of another, of a sender that they hear; of the
+    others `hidden` were met by a frame of the own cell, `neighbour` by one of another cell.
+    """
+
+    same_slot: float
+    hidden: float
+    neighbour: float
+
+    @property
+    def total(self) -> float:
+        """The share of transmissions that failed."""
+        return self.same_slot + self.hidden + self.neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """The results of one cell over replications.
+
+    `share_of_alone` is its goodput over what it has with no other cell about, on common random
+    numbers; None where that was not simulated. `waits_for` has the share of time in which its
+    access point senses frames of each other cell, in the order of the scenario. `worst_failed` is
+    the highest share of failures of one of its stations, a mean over replications: of two that do
+    not hear each other one may have the air, and its few failures are most of all.
+    """
+
+    goodput_bps: Interval
+    share_of_alone: Interval | None
+    airtime: CellAirtime
+    failures: CellFailures
+    waits_for: dict[str, float]
+    worst_failed: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cell as it stands in results.json."""
+        share = self.share_of_alone
+        return {
+            "goodput_bps": self.goodput_bps.to_dict(),
+            "share_of_alone": None if share is None else share.to_dict(),
+            "airtime": asdict(self.airtime),
+            "failures": asdict(self.failures),
+            "waits_for": self.waits_for,
+            "worst_failed": self.worst_failed,
+        }
+
+
+def cells(
+    names: Sequence[str],
+    through: Mapping[str, str],
+    answers: Sequence[Answer],
+    confidence: float,
+    alone: Alone,
+) -> dict[str, CellResult]:
+    """The cells by name, in the order of the scenario; empty where answers have none.
+
+    `through` has the access point of each station group, by its name.
+    """
+    if not answers or not answers[0].get("cells"):
+        return {}
+    records = zip(*(answer["cells"] for answer in answers), strict=True)
+    return {
+        name: _cell(name, of, names, confidence, alone, _worst(name, through, answers))
+        for name, of in zip(names, records, strict=True)
+    }
+
+
+def _cell(
+    name: str,
+    records: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    confidence: float,
+    alone: Alone,
+    worst_failed: float,
+) -> CellResult:
+    goodputs = [record["goodput_bps"] for record in records]
+    shares = [
+        own / undisturbed
+        for own, undisturbed in zip(goodputs, alone.get(name, ()), strict=False)
+        if undisturbed > 0.0
+    ]
+    attempts = sum(record["attempts"] for record in records)
+    heard: dict[str, float] = {}
+    for record in records:
+        for other, share in record["waits_for"]:
+            heard[names[other]] = heard.get(names[other], 0.0) + share / len(records)
+    return CellResult(
+        goodput_bps=student_interval(goodputs, confidence),
+        share_of_alone=student_interval(shares, confidence) if shares else None,
+        airtime=CellAirtime(
+            *(_mean(records, "airtime", part) for part in ("own", "heard", "idle"))
+        ),
+        failures=CellFailures(
+            *(
+                sum(record["failures"][cause] for record in records) / attempts if attempts else 0.0
+                for cause in ("same_slot", "hidden", "neighbour")
+            )
+        ),
+        waits_for={other: heard[other] for other in names if other in heard},
+        worst_failed=worst_failed,
+    )
+
+
+def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float:
+    """The highest share of failures of a station of a cell, a mean over replications."""
+    worst = []
+    for answer in answers:
+        own = [
+            1.0 - node["successes"] / node["attempts"]
+            for node in answer["stations"]
+            if node["attempts"] and through.get(node["name"].rpartition("/")[0]) == name
+        ]
+        worst.append(max(own, default=0.0))
+    return math.fsum(worst) / len(worst)
+
+
+def _mean(records: Sequence[Mapping[str, Any]], table: str, key: str) -> float:
+    return math.fsum(record[table][key] for record in records) / len(records)

@@ -1,0 +1,159 @@
+"""The answer of `airtcp.plan` for channels: which cell has which, and what that was seen to give.
+
+Knows the shape of the answer, whose attributes are the keys of its JSON. Computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.pictured import Pictured
+from airtcp.results.notebook import frame, html_table
+from airtcp.results.plans import PlanStopped
+from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from airtcp.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPlan:
+    """A plan that was simulated.
+
+    `channels` by cell; None is one channel of all, without a number. `guess` is what the chain
+    says, `value` the objective over replications, and `behind` the paired difference of the best
+    plan from this one, positive where the best is better. `cells` are the goodputs in b/s.
+    """
+
+    channels: dict[str, int | None]
+    guess: float | None
+    value: Interval
+    behind: Interval
+    cells: dict[str, Interval]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as it stands in the JSON."""
+        return {
+            "channels": self.channels,
+            "guess": self.guess,
+            "value": self.value.to_dict(),
+            "behind": self.behind.to_dict(),
+            "cells": {name: one.to_dict() for name, one in self.cells.items()},
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class ChannelPlan(Pictured):
+    """The best channels of cells among those that were allowed.
+
+    `objective` is what was asked for, in `unit`, and `better` says which of its values are good.
+    `plans` counts those that are not alike up to names of channels, all of which the chain ranked;
+    `tried` those that were simulated, the best first, today's (`today`) among them. `real` tells
+    whether the best is better than the second for sure. `apply` has of each cell that changes its
+    channel the lines of equipment.
+    """
+
+    scenario: Scenario
+    provenance: Provenance
+    objective: str
+    label: str
+    unit: str
+    better: str
+    allowed: tuple[int, ...]
+    plans: int
+    tried: tuple[TriedPlan, ...]
+    today: TriedPlan
+    real: bool
+    alone: Mapping[str, float]
+    apply: Mapping[str, Mapping[str, tuple[str, ...]]]
+    notes: tuple[str, ...]
+    runs: int
+    simulated_s: float
+    wall_s: float
+    cpu_s: float
+    stopped: PlanStopped
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name} {number}" for name, number in self.best.channels.items())
+        value = quantity(self.best.value.mean, self.unit)
+        return f"<ChannelPlan of {self.scenario.title!r}: {told}: {self.label} {value}>"
+
+    @property
+    def best(self) -> TriedPlan:
+        """The best plan."""
+        return self.tried[0]
+
+    @property
+    def second(self) -> TriedPlan | None:
+        """The plan that is second best; None if only one was simulated."""
+        return self.tried[1] if len(self.tried) > 1 else None
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """The key paths of a file, with their values, that make the best plan of the scenario."""
+        return {
+            f"cells.{name}.channel": number
+            for name, number in self.best.channels.items()
+            if number is not None and number != self.today.channels[name]
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each plan that was simulated. Needs pandas, which airtcp does not."""
+        names = list(self.best.channels)
+        rows = [
+            (*one.channels.values(), one.guess, *one.value.to_dict().values()) for one in self.tried
+        ]
+        return frame((*names, "guess", "mean", "low", "high", "n"), rows)
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: the plans that were simulated."""
+        rows = [
+            (
+                *(str(number or "–") for number in one.channels.values()),
+                quantity_with_interval(one.value, self.unit),
+            )
+            for one in self.tried
+        ]
+        return html_table(repr(self)[1:-1], (*self.best.channels, self.label), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `best`, `second`, `today`, `tried` and what is beside them."""
+        second = self.second
+        return {
+            **head(self.scenario, self.provenance),
+            "objective": {
+                "name": self.objective,
+                "label": self.label,
+                "unit": self.unit,
+                "better": self.better,
+            },
+            "allowed": list(self.allowed),
+            "plans": self.plans,
+            "best": self.best.to_dict(),
+            "second": None if second is None else second.to_dict(),
+            "today": self.today.to_dict(),
+            "real": self.real,
+            "alone": dict(self.alone),
+            "tried": [one.to_dict() for one in self.tried],
+            "set": self.changes,
+            "apply": {
+                name: {tool: list(lines) for tool, lines in tools.items()}
+                for name, tools in self.apply.items()
+            },
+            "notes": list(self.notes),
+            "runs": self.runs,
+            "simulated_s": self.simulated_s,
+            "wall_s": self.wall_s,
+            "cpu_s": self.cpu_s,
+            "stopped": self.stopped,
+        }
+
+    def to_json(self) -> str:
+        """The plan as canonical JSON: equal plans are equal bytes, `wall_s`, `cpu_s` aside."""
+        return canonical_json(self.to_dict())
