@@ -18,13 +18,13 @@ from airtcp.exceptions import QuestionError, UnitError
 from airtcp.metrics import METRICS, Metric, spellings
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
-_STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
+STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
 #: Parts of a metric's name that say that it lies between 0 and 1.
-_FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
+FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
 _GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput < 2 Mb/s"'
 
 
-#: What of a group a condition is about.
+#: The parts of a group that a condition is about.
 Part = Literal["all", "download", "upload"]
 _ALL: Final[Part] = "all"
 
@@ -107,10 +107,31 @@ def read_condition(text: str) -> Condition:
             f"is no condition; allowed: [GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] "
             f"METRIC (< or >) QUANTITY, {_GRAMMAR}",
         )
+    metric, group, part = _measure(words)
+    above, bound = match[2] == ">", _bound(metric, match[3])
+    _check_possible(metric, above, bound)
+    return Condition(" ".join(text.split()), metric.name, above, bound, group, part)
+
+
+def read_measure(text: str) -> tuple[Metric, str | None, Part]:
+    """The metric of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC`, its group and its part.
+
+    Raises ConditionError with what is allowed for anything else.
+    """
+    words = text.split()
+    if not 1 <= len(words) <= 3:
+        raise ConditionError(
+            "is no metric; allowed: [GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC, such as "
+            '"p90 transfer_time"'
+        )
+    return _measure(words)
+
+
+def _measure(words: list[str]) -> tuple[Metric, str | None, Part]:
     *before, name = words
-    statistic = before.pop() if before and before[-1] in _STATISTICS else None
+    statistic = before.pop() if before and before[-1] in STATISTICS else None
     if len(before) > 1:
-        raise ConditionError(f'"{before[1]}" is no statistic; allowed: {", ".join(_STATISTICS)}')
+        raise ConditionError(f'"{before[1]}" is no statistic; allowed: {", ".join(STATISTICS)}')
     group, part = _scope(before[0]) if before else (None, _ALL)
     metric = _metric(name, statistic)
     scope = "all" if group is None else "group" if part == "all" else "direction"
@@ -119,9 +140,7 @@ def read_condition(text: str) -> Condition:
             f"{metric.name} is not measured of {'everything' if group is None else 'that'}; "
             f"allowed: {', '.join(_of(metric))}",
         )
-    above, bound = match[2] == ">", _bound(metric, match[3])
-    _check_possible(metric, above, bound)
-    return Condition(" ".join(text.split()), metric.name, above, bound, group, part)
+    return metric, group, part
 
 
 def _scope(scope: str) -> tuple[str, Part]:
@@ -148,7 +167,7 @@ def _metric(name: str, statistic: str | None) -> Metric:
     base, suffix = metric.short, metric.name.removeprefix(metric.short)
     quantile = METRICS.get(f"{base}_{statistic}{suffix}")
     if quantile is None:
-        known = [one for one in _STATISTICS if f"{base}_{one}{suffix}" in METRICS]
+        known = [one for one in STATISTICS if f"{base}_{one}{suffix}" in METRICS]
         allowed = ", ".join(["mean", *known])
         raise ConditionError(f"{base} has no {statistic}; allowed: {allowed}")
     return quantile
@@ -178,7 +197,7 @@ def _bound(metric: Metric, value: str) -> float:
 
 
 def _check_possible(metric: Metric, above: bool, bound: float) -> None:
-    fraction = not metric.unit and any(part in metric.name for part in _FRACTIONS)
+    fraction = not metric.unit and any(part in metric.name for part in FRACTIONS)
     most = 1.0 if fraction else math.inf
     values = f"{metric.name} is 0 to 1" if fraction else f"{metric.name} is never negative"
     if (above and bound >= most) or (not above and bound <= 0.0):

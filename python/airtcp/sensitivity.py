@@ -4,6 +4,8 @@ Knows the minimum input sensitivities of the standards: at 20 MHz a level for ea
 coding, and 3 dB more for each doubling of the width. Does not know where stations stand, nor what
 products do better: some hear 5 to 10 dB more than they must, and fading takes about as much.
 
+What a rate needs over noise and interference, where powers are known, is a table of another kind.
+
 IEEE Std 802.11-2020: Tables 17-18 (OFDM), 19-23 (HT) and 21-25 (VHT), 15.4.6.2 and 16.3.8.2 (2 and
 11 Mb/s DSSS); IEEE Std 802.11ax-2021, Table 27-51; IEEE Std 802.11be-2024, Table 36-67.
 """
@@ -61,3 +63,43 @@ def rate_at(signal_dbm: float, standard: str) -> int:
     levels = BY_RATE_DBM[standard]
     read = (rate for rate, level in levels.items() if level <= signal_dbm)
     return max(read, default=min(levels))
+
+
+#: Ratios of signal to noise and interference at which one frame in ten is lost, by MCS: of frames
+#: of 1458 bytes and, for control frames, of 32. Read, between points, from the tables of ns-3's
+#: `TableBasedErrorRateModel` (convolutional codes up to MCS 9, LDPC above it), which R. Patidar, S.
+#: Roy, T. Henderson, A. Chandramohan, "Link-to-system mapping for ns-3 Wi-Fi OFDM error models"
+#: (2017), explain. MCS 12 and 13 need as much more than 10 and 11 as the levels above say.
+_NEEDED_DB: Final = (
+    0.9, 3.9, 6.4, 9.7, 12.8, 17.0, 18.4, 19.6, 23.7, 25.1, 26.8, 28.9, 31.8, 34.9,
+)  # fmt: skip
+_NEEDED_SHORT_DB: Final = (-0.4, 2.6, 5.1, 8.1, 11.3, 15.3, 16.6)
+#: The MCS with the modulation and coding of a rate in Mb/s; 9 Mb/s, BPSK with the code of 18 Mb/s,
+#: needs half of its power.
+_MCS_OF_OFDM: Final[Mapping[int, int]] = {6: 0, 9: 2, 12: 1, 18: 2, 24: 3, 36: 4, 48: 5, 54: 6}
+_HALF_DB: Final = 3.0
+#: DSSS: the levels over the noise that they assume, -101 dBm in 20 MHz with a noise figure of 10 dB
+#: and a margin of 5 dB (17.3.10.2); rates without a level have that of the next higher one.
+_DSSS_NEEDED_DB: Final[Mapping[int, float]] = {1: 6.0, 2: 6.0, 5: 10.0, 11: 10.0}
+
+
+def needed_db(mcs: int) -> float:
+    """The ratio of signal to noise and interference from which an MCS is read, at any width.
+
+    >>> needed_db(0), needed_db(7)
+    (0.9, 19.6)
+    """
+    return _NEEDED_DB[mcs]
+
+
+def needed_db_at(rate_bps: int, *, short: bool = False) -> float:
+    """That ratio for a rate of 802.11b, a or g; of long frames, or of `short` control frames.
+
+    >>> needed_db_at(54_000_000), needed_db_at(24_000_000, short=True), needed_db_at(11_000_000)
+    (18.4, 8.1, 10.0)
+    """
+    mbps = rate_bps // 1_000_000
+    if mbps in _DSSS_NEEDED_DB:
+        return _DSSS_NEEDED_DB[mbps]
+    needed = (_NEEDED_SHORT_DB if short else _NEEDED_DB)[_MCS_OF_OFDM[mbps]]
+    return round(needed - (_HALF_DB if mbps == 9 else 0.0), 1)

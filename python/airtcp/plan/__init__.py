@@ -4,8 +4,12 @@
     axis          what is varied, and its values in the order from good to bad
     guess         where models see the end
     search        which runs decide, and what they say
+    stepped       the search along a mix of groups
     ranking       which remedies carry it further
     crossing      the statistics of a curve that crosses a bound
+    channels      the other question: which cell is to have which channel
+    assignments   the ways of giving channels, and what a chain says of them
+    objective     what is to be best
 
 The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, words and pictures
 `airtcp.present.plan`, the remedies `airtcp.remedies`.
@@ -14,10 +18,13 @@ The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, word
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
+
+from airtcp.exceptions import QuestionError
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
+    from airtcp.results.channel_plans import ChannelPlan
     from airtcp.results.plans import Plan
     from airtcp.scenario import Scenario
 
@@ -27,6 +34,23 @@ __all__ = ["LIMIT_S", "plan"]
 LIMIT_S: Final = 480.0
 
 
+@overload
+def plan(
+    scenario: Scenario,
+    *,
+    vary: Literal["channels"],
+    channels: Sequence[int] | None = None,
+    objective: str | None = None,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    limit_s: float = LIMIT_S,
+    progress: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> ChannelPlan: ...
+
+
+@overload
 def plan(
     scenario: Scenario,
     *,
@@ -41,14 +65,60 @@ def plan(
     limit_s: float = LIMIT_S,
     progress: Callable[[float], None] | None = None,
     tell: Callable[[str], None] | None = None,
-) -> Plan:
-    """The last value of `vary` at which none of the conditions `until` holds.
+) -> Plan: ...
+
+
+@overload
+def plan(
+    scenario: Scenario,
+    *,
+    vary: str,
+    until: str | Sequence[str],
+    channels: Sequence[int] | None,
+    objective: str | None,
+    begin: Any | None = None,
+    end: Any | None = None,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    remedies: bool | Sequence[str] = True,
+    limit_s: float = LIMIT_S,
+    progress: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Plan | ChannelPlan: ...
+
+
+def plan(
+    scenario: Scenario,
+    *,
+    vary: str,
+    until: str | Sequence[str] = (),
+    channels: Sequence[int] | None = None,
+    objective: str | None = None,
+    begin: Any | None = None,
+    end: Any | None = None,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    remedies: bool | Sequence[str] = True,
+    limit_s: float = LIMIT_S,
+    progress: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Plan | ChannelPlan:
+    """The last value of `vary` at which none of the conditions `until` holds, or best channels.
 
     Args:
         scenario: where to start from.
         vary: `"stations"`, all groups in proportion, or a key path such as
-            `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`.
-        until: one or more conditions, `"p90 transfer_time > 2 s"`.
+            `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
+            `"channels"` the answer is a `ChannelPlan`: which channel each of several cells is to
+            have.
+        until: one or more conditions, `"p90 transfer_time > 2 s"`; not with channels.
+        channels: the channels that cells may have, instead of the first four of the band that do
+            not overlap.
+        objective: what the best channels are best in: `"least"`, the goodput of the cell that has
+            least; `"sum"`, that of all; `"targets"`, the smallest margin of the scenario's targets,
+            the default where it has some; or a metric, `"p90 transfer_time"`.
         begin: where the axis begins, as in a file: where no condition holds.
         end: where it ends. Numbers of stations need neither.
         seed: instead of the scenario's.
@@ -66,7 +136,7 @@ def plan(
 
     Raises:
         QuestionError: a condition that cannot be asked or that never or always holds; an axis
-            without bounds.
+            without bounds; no channels that may be given, or no such objective.
         ScenarioError: a key path that is none.
         SimulationError: a run failed.
         KeyboardInterrupt: before anything had ended.
@@ -79,6 +149,28 @@ def plan(
     >>> answer.answer.value
     49
     """
+    if vary == "channels":
+        from airtcp.plan.channels import channel_plan
+
+        if until or begin is not None or end is not None or not isinstance(remedies, bool):
+            raise QuestionError(
+                "--vary channels: has no --until, --from, --to or --remedy; allowed: --objective, "
+                "--channels"
+            )
+        return channel_plan(
+            scenario,
+            channels=channels,
+            objective=objective,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+            limit_s=limit_s,
+            progress=progress,
+            tell=tell,
+        )
+    if channels is not None or objective is not None:
+        option = "--channels" if channels is not None else "--objective"
+        raise QuestionError(f"{option}: is of --vary channels; allowed: beside that alone")
     from airtcp.plan.capacity import capacity
 
     return capacity(

@@ -58,6 +58,11 @@ class Axis:
         return isinstance(self.numbers, range)
 
     @property
+    def has_steps(self) -> bool:
+        """Tell whether groups grow in turns, so that metrics jump between some values."""
+        return self.path == STATIONS and len(self.scenario.stations) > 1
+
+    @property
     def label(self) -> str:
         """Say what is varied, for people."""
         return "stations" if self.path == STATIONS else self.path

@@ -18,6 +18,7 @@ from airtcp.plan.beside import Beside, Other
 from airtcp.plan.guess import Guess, guess
 from airtcp.plan.ranking import Ranking
 from airtcp.plan.search import MOST, TARGET, Found, Search
+from airtcp.plan.stepped import Stepped
 from airtcp.remedies import Remedy, catalogue
 from airtcp.results import Provenance
 from airtcp.results.glance import SOURCE
@@ -71,7 +72,8 @@ def capacity(
             "target": run.precision or TARGET,
             "tell": tell,
         }
-        search = Search("", axis, conditions, points, **settings)
+        kind = Stepped if axis.has_steps else Search
+        search = kind("", axis, conditions, points, **settings)
 
         def search_of(name: str, along: Axis, other: Other) -> Search:
             return Beside(other, name, along, conditions, points, **settings)

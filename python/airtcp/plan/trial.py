@@ -46,7 +46,7 @@ class Candidate:
     search: Search
     #: The paired differences of the excess where the end was; negative is good.
     change: Interval = field(default_factory=lambda: Interval(None, None, None, 0))
-    #: The same of the goodput of all, over what it was.
+    #: The goodput of all after the change, over that before.
     carried: Interval = field(default_factory=lambda: Interval(None, None, None, 0))
     found: Found | None = None
     #: The condition does not hold anywhere any more.

@@ -7,7 +7,7 @@ it by hand, and what equipment wants. Finds and tries nothing.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
@@ -72,13 +72,10 @@ def settings(changes: Mapping[str, Any]) -> str:
     )
 
 
-def equipment(trial: Trial) -> Iterator[str]:
-    """Yield the lines that equipment wants, under the name of each program, then notes."""
-    for tool, lines in trial.apply.items():
-        yield f"# {tool}"
-        yield from lines
-    for note in trial.notes:
-        yield f"# note: {note}"
+def equipment(apply: Mapping[str, Iterable[str]], notes: Iterable[str]) -> list[str]:
+    """Return the lines that equipment wants, under the name of each program, then notes."""
+    lines = [line for tool, told in apply.items() for line in (f"# {tool}", *told)]
+    return lines + [f"# note: {note}" for note in notes]
 
 
 def told(advice: Advice) -> list[Advised]:

@@ -43,7 +43,10 @@ _PARTS: Final = {
 
 def experience(result: Simulated) -> list[str]:
     """Tell the time that pages and calls take, and where the airtime goes."""
-    return [line for line in (_times(result), _airtime(result.simulation)) if line]
+    times, airtime = _times(result), _airtime(result.simulation)
+    # Several cells have an air each, of which `present.cells` tells.
+    told = (times, airtime) if len(result.simulation.cells) < 2 else (times,)
+    return [line for line in told if line]
 
 
 def first_lines(result: Simulated) -> list[str]:

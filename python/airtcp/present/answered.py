@@ -43,7 +43,7 @@ def advised(advice: Advice) -> list[str]:
         parts += _problem(one)
     best = advice.best
     if best is not None:
-        lines = "\n".join([settings(best.set), *equipment(best)])
+        lines = "\n".join([settings(best.set), *equipment(best.apply, best.notes)])
         parts += [f"<h3>Try it: {escape(best.title)}</h3>", f"<pre>{escape(lines)}</pre>"]
     return parts
 

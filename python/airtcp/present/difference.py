@@ -39,6 +39,8 @@ MOST_ROWS: Final = 20
 _MOST_DETAILS: Final = 5
 #: From such an increase on it is told as a multiple.
 _TIMES: Final = 2.0
+#: A longer list of values is not told.
+_LONG: Final = 40
 #: Keys that are told one by one.
 _MOST_KEYS: Final = 6
 
@@ -270,13 +272,15 @@ def _value(key: str, value: object) -> str:
     _, _, unit = key.rpartition("_")
     if unit in _UNITS and isinstance(value, int | float) and not isinstance(value, bool):
         return _UNITS[unit](value)
-    return str(value)
+    return str(value) if not isinstance(value, list) or len(str(value)) <= _LONG else "a list"
 
 
-#: How amounts are written, by the last part of the name of their key.
+#: The notation of amounts, by the last part of the name of their key.
 _UNITS: Final[dict[str, Callable[[Any], str]]] = {
     "ns": format_time_ns,
     "s": format_time_s,
     "bps": format_rate,
     "bytes": format_size,
+    "dbm": "{:g} dBm".format,
+    "db": "{:g} dB".format,
 }

@@ -30,7 +30,7 @@ def sentence(difference: Difference) -> str:
 
     A group is one in each of its directions, by the metric by which advice judges it.
     """
-    changes = _changes(difference)
+    changes = felt_changes(difference)
     if difference.replications < 2:
         return "One pair of replications says nothing for sure."
     if all(one.change.difference.mean == 0.0 for one in changes):
@@ -49,8 +49,8 @@ def sentence(difference: Difference) -> str:
     return " ".join([*parts, *_badly_served(difference)])
 
 
-def _changes(difference: Difference) -> list[Ranked]:
-    """The change of each group and direction by the metric that its users feel."""
+def felt_changes(difference: Difference) -> list[Ranked]:
+    """Return the change of each group and direction by the metric that its users feel."""
     found = []
     for scope in Reading(difference.a).scopes:
         goal = felt(scope)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError
 from airtcp.results import Comparison, Results, SimulationResult
+from airtcp.results.channel_plans import ChannelPlan
 from airtcp.results.differences import Difference
 from airtcp.results.plans import Plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What a result is best drawn as, where it can be: the first of these.
+#: The pictures of a result, the best first.
 _FIRST: Final = ("comparison", "transfer-times", "stations", "airtime")
 
 
@@ -46,6 +47,10 @@ def _all(result: Any) -> dict[str, Figure]:
         from airtcp.present import plan
 
         return plan.pictures(result)
+    if isinstance(result, ChannelPlan):
+        from airtcp.present import channel_plan
+
+        return channel_plan.pictures(result)
     raise TypeError(f"a {type(result).__name__} has no pictures")
 
 

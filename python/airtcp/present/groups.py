@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from airtcp.results import Simulation
     from airtcp.stats import Interval
 
-#: What is shown of flows in one direction, under these heads.
+#: The metrics shown of flows in one direction, with their heads.
 _SHOWN: Final = {
     "goodput_bps": "goodput",
     "flow_goodput_bps": "per flow",
@@ -32,7 +32,7 @@ _SHOWN: Final = {
 #: More columns than this do not fit side by side; these give way first.
 _MOST: Final = 6
 _GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss", "path_rtt_s")
-#: Where there are pages, times of their objects tell less.
+#: The metrics that tell less than those of pages, where there are pages.
 _OF_OBJECTS: Final = ("transfer_time_s", "transfer_time_p90_s")
 
 

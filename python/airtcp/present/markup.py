@@ -12,7 +12,7 @@ from typing import Final
 
 from airtcp.present.style import STYLE
 
-#: What stands in the head of every page of ours, so that it is known for one.
+#: The mark in the head of every page of ours, by which it is known for one.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
 
 

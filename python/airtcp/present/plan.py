@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval, scaled
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
-from airtcp.present.advice import others, settings
+from airtcp.present.advice import equipment, others, settings
 from airtcp.present.drawing import (
     BLUE,
     GREEN,
@@ -197,7 +197,7 @@ def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
     return one.title, moved, signed(one.change, condition.about.unit), VERDICTS[one.verdict]
 
 
-#: What a verdict means, for people.
+#: The meanings of verdicts, for people.
 VERDICTS: Final = {
     "gains": "helps",
     "costs others": "costs others",
@@ -293,14 +293,6 @@ def remedies_line(plan: Plan) -> str | None:
 def costs(plan: Plan) -> list[str]:
     """Of each remedy that loses much of the goodput, how much."""
     return [f"{one.title}: {one.cost}" for one in plan.remedies if one.cost]
-
-
-def apply_lines(gain: Gain) -> list[str]:
-    """The lines that equipment wants, each group under the name of its program, then notes."""
-    lines = []
-    for tool, told in gain.apply.items():
-        lines += [f"# {tool}", *told]
-    return lines + [f"# note: {note}" for note in gain.notes]
 
 
 def recommended(plan: Plan) -> list[Gain]:
@@ -457,7 +449,7 @@ def _remedies_html(plan: Plan) -> list[str]:
             parts += [f"<p>{escape(head)}</p>"] if head else []
             parts.append(table(list(REMEDIES_HEAD), some, numbers={1, 2}, prose={0}))
     for one in plan.remedies:
-        lines = "\n".join([settings(one.changes), *others(one), *apply_lines(one)])
+        lines = "\n".join([settings(one.changes), *others(one), *equipment(one.apply, one.notes)])
         needs = ", ".join(one.where)
         parts += [
             f"<details><summary>{escape(one.title)}: {escape(needs)}; {escape(one.source)}"

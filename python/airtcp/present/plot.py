@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from airtcp.results.testbed import Beside
     from airtcp.stats import Interval
 
-#: What each picture shows, by its name; also the order in a report.
+#: The contents of pictures, by name; also the order in a report.
 CAPTIONS: Final[dict[str, str]] = {
     "latency": "How long packets take: datagrams one way, segments of TCP there and back. A tick "
     "is the bound of a target.",
@@ -96,7 +96,7 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     model = _that_applies(result) if isinstance(result, Comparison) else {}
     rows = _of_models(result.comparison, model) if isinstance(result, Comparison) else []
     testbed = result.testbed if isinstance(result, Comparison) else None
-    # What was simulated had one, given or found.
+    # A simulated scenario had one, given or found.
     warmup_s = (result.scenario.run.warmup_ns or 0) / 1e9
     duration_s = result.scenario.run.duration_ns / 1e9
     with styled():

@@ -93,7 +93,7 @@ def _thinned(values: NDArray[np.float64], interval_s: float) -> tuple[NDArray[np
 
     count = values.shape[1]
     each = -(-count // _POINTS)
-    # What is left over at the end is less than a point.
+    # The rest at the end is less than a point.
     used = values[:, : count - count % each].reshape(len(values), -1, each)
     there = ~np.isnan(used)
     total, number = np.where(there, used, 0.0).sum(axis=2), there.sum(axis=2)

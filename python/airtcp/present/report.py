@@ -7,7 +7,7 @@ words (`summary`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
 from airtcp.present.answered import advised, answered
 from airtcp.present.cautions import cautions
+from airtcp.present.cells import by_cell, sentences
 from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
 from airtcp.present.sense import extent, sanity
@@ -29,18 +30,27 @@ if TYPE_CHECKING:
 Result = Comparison | SimulationResult | Prediction
 
 
-def write(result: Result, directory: Path, written: str | None = None) -> list[Path]:
+def write(
+    result: Result,
+    directory: Path,
+    written: str | None = None,
+    command: Sequence[str] | None = None,
+) -> list[Path]:
     """Write results.json, report.html and the pictures (PNG and SVG) of a result.
 
-    `written` is the text of the scenario file. Each file is written aside and renamed, so a reader
+    `written` is the text of the scenario file, `command` the command line that is kept in the
+    provenance. Each file is written aside and renamed, so a reader
     never sees half of one; pictures of an earlier result that this one does not have are removed.
     Gives the paths, report first. Raises OutputError.
     """
     prepare(directory)
     figures = {} if isinstance(result, Prediction) else plot.pictures(result)
+    told = result.to_dict()
+    if command is not None:
+        told["provenance"]["command"] = list(command)
     files = {
         "report.html": html(result, figures, written).encode(),
-        "results.json": (result.to_json() + "\n").encode(),
+        "results.json": (canonical_json(told) + "\n").encode(),
     }
     for name, figure in figures.items():
         files[f"{name}.svg"] = drawing.svg(figure).encode()
@@ -71,6 +81,14 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
                 "<h2 id='groups'>Groups</h2>",
                 table(groups.head, groups.rows, numbers=numbers),
             ]
+        of_cells = by_cell(result.simulation)
+        if of_cells is not None:
+            numbers = set(range(1, len(of_cells.head)))
+            parts += [
+                "<h2 id='cells'>Cells</h2>",
+                table(of_cells.head, of_cells.rows, numbers=numbers),
+            ]
+            parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation)]
     if isinstance(result, Comparison) and result.advice is not None:
         parts += advised(result.advice)
     if not isinstance(result, Comparison):

@@ -31,7 +31,7 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     ]
     counts = simulation.counts
     block = [("airtime", ", ".join(parts))]
-    stations = [station for station in simulation.stations if station.name != "ap"]
+    stations = [station for station in simulation.stations if "/" in station.name]
     least = min(stations, key=lambda station: station.goodput_bps)
     most = max(stations, key=lambda station: station.goodput_bps)
     jain = simulation.metrics.get("jain_index")

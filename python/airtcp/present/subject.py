@@ -40,9 +40,10 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         rts = "RTS/CTS before every frame"
     stations = sum(group.count for group in scenario.stations)
     network = [
-        f"{phy.standard} at {format_rate(phy.data_rate.bps)}",
+        f"{phy.standard} at {format_rate(phy.data_rate.bps, 4)}",
         rts,
         f"{stations} station{'s' if stations > 1 else ''}",
+        *_cells(scenario),
         _queue(scenario.ap.queue),
     ]
     scheduler = scenario.ap.scheduler
@@ -59,6 +60,22 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         )
     flows = (_flow(scenario, flow) for flow in scenario.flows)
     return [", ".join(network), *_categories(scenario), *flows]
+
+
+def _cells(scenario: ResolvedScenario) -> Iterator[str]:
+    """Cells with their channels, and how it is known who hears whom; nothing of a single cell."""
+    if scenario.cells is None or scenario.air is None:
+        return
+    names = [
+        cell.name if cell.channel is None else f"{cell.name} on {cell.channel}"
+        for cell in scenario.cells
+    ]
+    if len(names) > 1:
+        yield f"{len(names)} cells ({', '.join(names)})"
+    else:
+        yield "of which not all hear each other"
+    if scenario.air.powers_known:
+        yield "frames received by their power"
 
 
 def law(distribution: Distribution, unit: str) -> str:
@@ -126,7 +143,7 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     what = APPLICATIONS[app.kind].name
     words = f"{group.count} x {what} {flow.direction} ({group.name}"
     if group.data_rate != scenario.phy.data_rate:
-        words += f" at {format_rate(group.data_rate.bps)}"
+        words += f" at {format_rate(group.data_rate.bps, 4)}"
     words += "): "
     if app.kind == "web":
         words += (
@@ -147,9 +164,10 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     if flow.tcp is not None:
         window = flow.tcp.receive_window_bytes
         segments = window / flow.tcp.mss_bytes
+        count = f"{segments:,.0f}" if segments >= 100 else f"{segments:.3g}"
         words += (
             f"; {RECOVERY[flow.tcp.variant].name}, MSS {flow.tcp.mss_bytes} bytes, window "
-            f"{_window(window)} ({segments:.3g} segment{'s' if segments != 1 else ''})"
+            f"{_window(window)} ({count} segment{'s' if segments != 1 else ''})"
         )
         words += "".join(f", {what}" for what in _tcp_extras(flow.tcp))
     links = scenario.path_links(flow)

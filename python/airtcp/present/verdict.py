@@ -24,7 +24,7 @@ STATES: Final = {"holds": "Holds", "fails": "Fails", "unknown": "Cannot tell yet
 HEAD: Final = ("target", "wanted", "measured", "")
 #: Columns for the name of a target, at least.
 LEAST_NAME: Final = 18
-#: Where there are more rows than this, those with the most room are folded.
+#: The number of rows beyond which those with the most room are folded.
 MOST_ROWS: Final = 8
 #: More replications than this are not proposed.
 _MOST_RUNS: Final = 1000

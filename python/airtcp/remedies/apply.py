@@ -31,14 +31,14 @@ ROUTER: Final = "192.0.2.1"
 RADIO: Final = "wireless.radio0"
 BSS: Final = "wireless.default_radio0"
 
-#: What hostapd calls the queues of the access categories, and their parameters.
+#: The names of hostapd for the queues of the access categories, and their parameters.
 _QUEUES: Final = {
     "AC_VO": ("data0", "vo"),
     "AC_VI": ("data1", "vi"),
     "AC_BE": ("data2", "be"),
     "AC_BK": ("data3", "bk"),
 }
-#: What hostapd calls the widths of channels, in MHz.
+#: The names of hostapd for the widths of channels, by MHz.
 _CHWIDTH: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
 _MOST_EXPONENT: Final = 15
 _TXOP_UNIT_NS: Final = 32_000
@@ -62,6 +62,19 @@ def lines_for(remedy: Remedy, changed: Changed, before: Scenario) -> Lines:
     writer = _WRITERS.get(remedy.apply)
     if writer is not None:
         writer(lines, changed.scenario, before)
+    return lines
+
+
+def channel_lines(scenario: Scenario, cell: int) -> Lines:
+    """The lines that give the access point of a cell the channel that it has in a scenario."""
+    assert scenario.cells is not None
+    number = scenario.cells[cell].channel
+    lines = Lines()
+    lines.add("hostapd", f"channel={number}")
+    lines.add("uci", f"uci set {RADIO}.channel='{number}'")
+    high = scenario.phy.data_rate.high
+    if high is not None and high.channel_width_mhz > 20:
+        lines.notes.append("hostapd also wants the centre frequency of the channel")
     return lines
 
 

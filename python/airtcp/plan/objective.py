@@ -1,0 +1,128 @@
+"""The objective of a plan of channels: the least cell, the sum, a metric, or targets.
+
+Knows how one number of a replication follows, and how one is guessed from what each cell has alone
+and the share that it keeps. Does not know channels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.conditions import Condition, ConditionError, read_measure
+from airtcp.exceptions import QuestionError
+from airtcp.results.objects import metric_in
+from airtcp.scenario.measured import check
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+LEAST: Final = "least"
+SUM: Final = "sum"
+TARGETS: Final = "targets"
+#: The least share that a guess divides by.
+_LEAST_SHARE: Final = 1e-3
+
+Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A number for each replication: `sign` is 1 where more is better, else -1.
+
+    `conditions` are the targets, or one that carries the metric.
+    """
+
+    name: str
+    label: str
+    unit: str
+    sign: int
+    conditions: tuple[Condition, ...]
+    duration_s: float
+    cell_of: Mapping[str, int]
+
+    def value(self, answer: Answer) -> float:
+        """Return the number of a replication.
+
+        Where no transfer ended, the time that it takes is no less than the run; a target's margin
+        is its distance from the bound over the bound, that of several is the smallest.
+        """
+        if self.name == LEAST:
+            return min(float(cell["goodput_bps"]) for cell in answer["cells"])
+        if self.name == SUM:
+            return math.fsum(cell["goodput_bps"] for cell in answer["cells"])
+        measured = [self._measured(answer, one) for one in self.conditions]
+        if self.name != TARGETS:
+            return measured[0]
+        return self._margin(measured)
+
+    def guess(self, alone: Sequence[Answer], shares: Sequence[float]) -> float:
+        """Guess the number from the answers of cells alone, and the shares that they keep of it."""
+        if self.name in (LEAST, SUM):
+            kept = [
+                answer["cells"][0]["goodput_bps"] * share
+                for answer, share in zip(alone, shares, strict=True)
+            ]
+            return min(kept) if self.name == LEAST else math.fsum(kept)
+        guessed = [self._guessed(alone, shares, one) for one in self.conditions]
+        return self._margin(guessed) if self.name == TARGETS else guessed[0]
+
+    def _margin(self, values: Sequence[float]) -> float:
+        return min(
+            (value - one.bound if one.above else one.bound - value) / (one.bound or 1.0)
+            for value, one in zip(values, self.conditions, strict=True)
+        )
+
+    def _measured(self, answer: Answer, one: Condition) -> float:
+        found = metric_in(answer, one.group, one.part, one.metric)
+        if found is None:
+            return self.duration_s if one.about.unit == "s" else 0.0
+        return float(found)
+
+    def _guessed(self, alone: Sequence[Answer], shares: Sequence[float], one: Condition) -> float:
+        """Guess a metric: what users wait for grows as a share shrinks, what they get shrinks."""
+        cells = range(len(alone)) if one.group is None else [self.cell_of[one.group]]
+        grows = one.about.better == "lower"
+        values = [
+            self._measured(alone[cell], one) / max(shares[cell], _LEAST_SHARE)
+            if grows
+            else self._measured(alone[cell], one) * shares[cell]
+            for cell in cells
+        ]
+        return max(values) if grows else min(values)
+
+
+def objective_of(scenario: Scenario, text: str | None) -> Objective:
+    """Return the objective of a text; without one the targets, or the least cell.
+
+    Raises:
+        QuestionError: it is none, the scenario has no such group or metric, or no targets.
+    """
+    name = text or (TARGETS if scenario.targets else LEAST)
+    seconds = scenario.run.duration_ns / 1e9
+    groups = {group.name: group.cell or 0 for group in scenario.stations}
+    if name in (LEAST, SUM):
+        label = "goodput of the least cell" if name == LEAST else "goodput of all cells"
+        return Objective(name, label, "b/s", 1, (), seconds, groups)
+    if name == TARGETS:
+        if not scenario.targets:
+            raise QuestionError(
+                "--objective targets: the scenario has no [targets]; allowed: least, sum, or a "
+                'metric such as "p90 transfer_time"'
+            )
+        label = "smallest margin of the targets"
+        return Objective(name, label, "%", 1, scenario.targets, seconds, groups)
+    try:
+        metric, group, part = read_measure(name)
+        if metric.better is None:
+            raise ConditionError(f"{metric.short} is neither better high nor low")
+        condition = Condition(name, metric.name, metric.better == "higher", 0.0, group, part)
+        check(scenario, condition)
+    except ConditionError as error:
+        raise QuestionError(
+            f'--objective "{name}": {error}; or one of least, sum, targets'
+        ) from None
+    sign = 1 if metric.better == "higher" else -1
+    return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups)

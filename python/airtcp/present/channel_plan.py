@@ -1,0 +1,227 @@
+"""A plan of channels in words, in rows of text, in a picture, and as a page.
+
+Knows what a reader wants first: which channels, what they give, whether another plan is as good.
+Computes no results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from airtcp.amounts import duration, quantity, quantity_with_interval, scaled
+from airtcp.files import prepare, write_files
+from airtcp.present import drawing
+from airtcp.present.advice import equipment, settings
+from airtcp.present.drawing import BLUE, GREY, ORANGE, legend_above, new_figure, styled
+from airtcp.present.markup import definitions, document, table
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from airtcp.results.channel_plans import ChannelPlan, TriedPlan
+
+CAPTION: Final = "Goodput of each cell with the channels of today and the best; and alone."
+CELLS_HEAD: Final = ("cell", "today", "best", "goodput today", "best", "alone")
+PLANS_HEAD: Final = ("channels", "by the chain", "simulated", "best is better by", "runs")
+#: Plans that are told.
+_TOLD: Final = 6
+
+
+def channels_text(channels: Mapping[str, int | None]) -> str:
+    """Tell the channel of each cell: "law 36, tax 40"."""
+    if all(number is None for number in channels.values()):
+        return "all on one channel"
+    return ", ".join(f"{name} {number}" for name, number in channels.items())
+
+
+def answer_line(plan: ChannelPlan) -> str:
+    """Tell the best channels, and what they give."""
+    best = plan.best
+    what = f"{plan.label} {_value(plan, best.value)}"
+    if best is plan.today:
+        return f"No channels were better than today's ({channels_text(best.channels)}): {what}."
+    return f"Best channels: {channels_text(best.channels)}: {what}."
+
+
+def today_line(plan: ChannelPlan) -> str | None:
+    """Tell what today's channels give; None if they are the best."""
+    today = plan.today
+    if today is plan.best:
+        return None
+    return (
+        f"Today ({channels_text(today.channels)}): {_value(plan, today.value)}; "
+        f"{_better_by(plan, today)}."
+    )
+
+
+def second_line(plan: ChannelPlan) -> str | None:
+    """Tell the plan that is second, and whether the best is really better; None if there is none.
+
+    Today's may be second, and then this says whether a move is worth it.
+    """
+    second = plan.second
+    if second is None:
+        return None
+    whose = "today's, " if second is plan.today else ""
+    return (
+        f"Second best: {whose}{channels_text(second.channels)}: {_value(plan, second.value)}; "
+        f"{_better_by(plan, second)}."
+    )
+
+
+def depth_line(plan: ChannelPlan) -> str:
+    """Tell how many plans there are, what was tried, and what it took."""
+    cells, channels = len(plan.best.channels), ", ".join(map(str, plan.allowed))
+    several = "s" if plan.plans != 1 else ""
+    return (
+        f"{plan.plans} plan{several} of {cells} cells on the channels {channels}, of which the "
+        f"chain of independent sets chose; {len(plan.tried)} simulated with today's: {plan.runs} "
+        f"replications, {duration(plan.simulated_s)} simulated in {duration(plan.wall_s)}."
+    )
+
+
+def cell_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
+    """Return a row for each cell: its channels, and its goodput today, planned and alone."""
+    best, today = plan.best, plan.today
+    return [
+        (
+            name,
+            str(today.channels[name] or "–"),
+            str(best.channels[name] or "–"),
+            quantity_with_interval(today.cells[name], "b/s"),
+            quantity_with_interval(best.cells[name], "b/s"),
+            quantity(plan.alone.get(name), "b/s", 3),
+        )
+        for name in best.channels
+    ]
+
+
+def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
+    """Return a row for each of the best plans that were simulated, and for today's."""
+    rows: list[tuple[str, ...]] = []
+    for place, one in enumerate(plan.tried):
+        if place < _TOLD or one is plan.today:
+            name = channels_text(one.channels) + (" (today)" if one is plan.today else "")
+            guess = Interval(one.guess, None, None, 1)
+            behind = "" if one is plan.best else _value(plan, one.behind)
+            rows.append(
+                (name, _value(plan, guess), _value(plan, one.value), behind, str(one.value.n))
+            )
+    return rows
+
+
+def apply_lines(plan: ChannelPlan) -> list[str]:
+    """Return the options and, by access point, the lines of equipment that make the best plan."""
+    if not plan.changes:
+        return []
+    lines = [settings(plan.changes)]
+    for name, tools in plan.apply.items():
+        lines += equipment(
+            {f"{tool}, access point {name}": told for tool, told in tools.items()}, ()
+        )
+    return lines + equipment({}, plan.notes)
+
+
+def picture(plan: ChannelPlan) -> Figure:
+    """Bars of the goodput of each cell: today's, the best plan's, and alone."""
+    names = list(plan.best.channels)
+    series = (
+        ("alone", [plan.alone.get(name, 0.0) for name in names], GREY),
+        ("best", [plan.best.cells[name].mean or 0.0 for name in names], BLUE),
+        ("today", [plan.today.cells[name].mean or 0.0 for name in names], ORANGE),
+    )
+    with styled():
+        figure, axes = new_figure(height=1.4 + 0.55 * len(names))
+        factor, unit = scaled(max(max(values) for _, values, _ in series), "b/s")
+        for place, (label, values, colour) in enumerate(series):
+            heights = [row + 0.26 * (place - 1) for row in range(len(names))]
+            axes.barh(
+                heights, [one / factor for one in values], height=0.24, color=colour, label=label
+            )
+        axes.set_yticks(
+            range(len(names)),
+            [
+                f"{name}: {plan.today.channels[name] or '–'} → {plan.best.channels[name] or '–'}"
+                for name in names
+            ],
+        )
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(f"goodput, {unit}")
+        legend_above(figure, axes)
+    return figure
+
+
+def pictures(plan: ChannelPlan) -> dict[str, Figure]:
+    """Return the picture, by its name."""
+    return {"channels": picture(plan)}
+
+
+def write(plan: ChannelPlan, directory: Path) -> None:
+    """Write results.json, report.html and the picture (PNG and SVG) of a plan.
+
+    Raises OutputError.
+    """
+    prepare(directory)
+    figure = picture(plan)
+    files = {
+        "report.html": html(plan, figure).encode(),
+        "results.json": (plan.to_json() + "\n").encode(),
+        "channels.svg": drawing.svg(figure).encode(),
+        "channels.png": drawing.png(figure),
+    }
+    write_files(directory, files)
+
+
+def html(plan: ChannelPlan, figure: Figure) -> str:
+    """The page of a plan as one HTML document that loads nothing."""
+    title = plan.scenario.title or "Untitled scenario"
+    parts = [f"<h1>{escape(title)}</h1>"]
+    if plan.stopped == "interrupted":
+        parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
+    parts += [
+        f"<p class='note'>{escape(line)}</p>"
+        for line in (answer_line(plan), today_line(plan), second_line(plan))
+        if line
+    ]
+    svg = drawing.inline_svg(figure, "channels", CAPTION)
+    parts += [
+        f"<p class='muted'>{escape(depth_line(plan))}</p>",
+        f"<figure>{svg}<figcaption>{escape(CAPTION)}</figcaption></figure>",
+        "<h2>Cells</h2>",
+        table(CELLS_HEAD, cell_rows(plan), numbers={1, 2, 3, 4, 5}),
+        "<h2>Plans</h2>",
+        table(PLANS_HEAD, plan_rows(plan), numbers={1, 2, 3, 4}, prose={0}),
+    ]
+    if plan.changes:
+        lines = escape("\n".join(apply_lines(plan)))
+        parts += ["<h2>Apply it</h2>", f"<pre>{lines}</pre>"]
+    provenance = plan.to_dict()["provenance"]
+    parts += [
+        "<h2>Where this comes from</h2>",
+        definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
+    ]
+    return document(title, parts)
+
+
+def _better_by(plan: ChannelPlan, other: TriedPlan) -> str:
+    behind = other.behind
+    runs = f"{behind.n} run{'s' if behind.n != 1 else ''}"
+    if behind.mean == 0.0 and behind.low == behind.high:
+        return f"no run of {behind.n} tells them apart"
+    by = f"the best is better by {_value(plan, behind)}"
+    if behind.low is None:
+        return f"{by}, by one run, which does not say whether that is real"
+    if behind.low > 0.0:
+        return f"{by}, which is real ({runs})"
+    return f"{by}, which may be chance ({runs})"
+
+
+def _value(plan: ChannelPlan, value: Interval) -> str:
+    if plan.unit == "%":
+        return quantity_with_interval(value.scaled(100.0), "") + " %"
+    return quantity_with_interval(value, plan.unit)

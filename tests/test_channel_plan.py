@@ -1,0 +1,306 @@
+"""Plans of channels: which there are, what is wrong, which is best, and how it is told."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.examples import directory
+from airtcp.exceptions import QuestionError
+from airtcp.plan.assignments import (
+    Chain,
+    Graph,
+    allowed_channels,
+    on_one_channel,
+    plans,
+    with_channels,
+)
+from airtcp.plan.objective import objective_of
+from airtcp.present import channel_plan as present
+from airtcp.results.channel_plans import ChannelPlan
+from airtcp.scenario import Scenario, load, loads
+from airtcp.scenario.alone import cells_alone
+from bases import cell
+from channels.floors import row as row_of_floor
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+SHORT = {"run.warmup": "1 s", "run.duration": "3 s", "run.replications": 3}
+
+
+def example(name: str, **changes: Any) -> Scenario:
+    """An example of cells, with short runs."""
+    of = load(Path(str(directory())) / f"{name}.toml")
+    return of.vary({**SHORT, **changes})
+
+
+@pytest.fixture(scope="module")
+def row() -> Scenario:
+    return example("three-cells")
+
+
+@pytest.fixture(scope="module")
+def planned(row: Scenario) -> ChannelPlan:
+    return airtcp.plan(row, vary="channels", channels=[36, 40], objective="least")
+
+
+def test_plans_alike_up_to_names_of_channels_are_one() -> None:
+    # Sets of a partition: S(6,1) + S(6,2) + S(6,3) = 1 + 31 + 90, S(6,4) = 65.
+    assert len(plans(6, [36, 40, 44], None)) == 122
+    assert len(plans(6, [36, 40, 44, 48], None)) == 187
+    parts = {frozenset(map(frozenset, _sets(plan))) for plan in plans(6, [36, 40, 44], None)}
+    assert len(parts) == 122
+
+
+def _sets(plan: tuple[int, ...]) -> list[list[int]]:
+    return [[place for place, one in enumerate(plan) if one == channel] for channel in set(plan)]
+
+
+def test_names_of_channels_move_fewest_cells() -> None:
+    # Three of four cells may stay, whatever the order of the channels.
+    every = plans(4, [36, 40, 44], (44, 44, 36, 36))
+
+    assert (44, 44, 36, 36) in every
+    assert (44, 44, 36, 40) in every
+    # On a channel that is not among the allowed ones nobody can stay.
+    assert (36, 36) in plans(2, [36, 40], (149, 149))
+
+
+def test_too_many_plans_are_refused() -> None:
+    with pytest.raises(QuestionError, match=r"20 cells on 4 channels .* allowed: fewer channels"):
+        plans(20, [36, 40, 44, 48], None)
+
+
+def test_usual_channels_do_not_overlap() -> None:
+    def usual(**phy: Any) -> list[int]:
+        changes = {f"phy.{name}": value for name, value in phy.items()}
+        return allowed_channels(example("three-cells", **changes), None)
+
+    assert usual() == [36, 40, 44, 48]
+    assert usual(standard="802.11g") == [1, 6, 11]
+    wide = {"standard": "802.11ax", "channel_width": "80 MHz", "mcs": 5}
+    assert usual(**wide) == [36, 52, 100, 116]
+
+
+@pytest.mark.parametrize(
+    ("standard", "given", "said"),
+    [
+        ("802.11a", [37, 40], "--channels 37: is no channel of 20 MHz in 5 GHz"),
+        ("802.11g", [1, 3], "--channels 1,3: share a part of their spectrum"),
+        ("802.11a", [36, 36], "--channels 36,36: are one channel of 20 MHz"),
+        ("802.11a", [36], "--channels 36: leaves no choice"),
+    ],
+)
+def test_channels_that_cannot_be_given_are_refused(
+    standard: str, given: list[int], said: str
+) -> None:
+    with pytest.raises(QuestionError, match=said):
+        allowed_channels(example("three-cells", **{"phy.standard": standard}), given)
+
+
+def test_one_cell_has_no_plan_of_channels() -> None:
+    with pytest.raises(QuestionError, match="there is one cell; allowed: a scenario with two"):
+        airtcp.plan(loads(cell(standard="802.11a")), vary="channels")
+
+
+def test_cells_of_which_nothing_says_who_hears_whom_are_refused(row: Scenario) -> None:
+    apart = with_channels(row, (36, 40, 36))
+
+    with pytest.raises(QuestionError, match='"left" and "middle" are on channels that do not'):
+        on_one_channel(apart, 36)
+
+
+def test_pairs_of_cells_follow_their_channels(row: Scenario) -> None:
+    assert with_channels(row, (36, 36, 40)).written["air"]["heard"] == [["left", "middle"]]
+    assert with_channels(row, (36, 40, 36)).written["air"]["heard"] == []
+
+
+def test_the_chain_keeps_what_a_cell_sends_alone(row: Scenario) -> None:
+    graph = Graph(on_one_channel(row, 36))
+    assert graph.neighbours == [[False, True, False], [True, False, True], [False, True, False]]
+    chain = Chain(graph, [0.5, 0.5, 0.5])
+
+    # All have odds of 1. Alone, or with those that they do not hear, cells keep all.
+    assert chain.shares((36, 40, 36)) == pytest.approx([1.0, 1.0, 1.0])
+    # Independent sets of the row: none, each, and both outer ones, which are 5: of these an outer
+    # cell is in 2, the middle in 1; alone each is in 1 of 2.
+    assert chain.shares((36, 36, 36)) == pytest.approx([0.8, 0.4, 0.8])
+    # Two that hear each other: none and each, a third of the time for half.
+    assert chain.shares((36, 36, 40)) == pytest.approx([2 / 3, 2 / 3, 1.0])
+
+
+def test_the_middle_of_three_gets_a_channel_of_its_own(planned: ChannelPlan) -> None:
+    assert planned.best.channels == {"left": 36, "middle": 40, "right": 36}
+    assert planned.real
+    assert planned.second is not None
+    assert planned.second.behind.low is not None
+    assert planned.second.behind.low > 0.0
+    # All that the middle has alone, for the tenth or less that it has today.
+    middle = planned.best.cells["middle"].mean
+    assert middle == pytest.approx(planned.alone["middle"], rel=0.02)
+    assert (planned.today.value.mean or 0.0) < 0.15 * (planned.best.value.mean or 0.0)
+    assert planned.plans == len(planned.tried) == 4
+
+
+def test_a_plan_says_what_an_own_simulation_says(row: Scenario, planned: ChannelPlan) -> None:
+    for one in (planned.best, planned.today):
+        numbers = tuple(number or 36 for number in one.channels.values())
+        result = airtcp.simulate(with_channels(row, numbers).with_run(replications=one.value.n))
+        known = result.simulation.cells
+        for name, goodput in one.cells.items():
+            assert goodput.mean == known[name].goodput_bps.mean
+
+
+def test_cells_on_other_channels_are_cells_alone() -> None:
+    offices = example("three-offices")
+    apart = with_channels(offices, (36, 40, 36))
+    whole = airtcp.simulate(apart.with_run(replications=1)).simulation.cells
+
+    part = cells_alone(on_one_channel(offices, 36), (0, 2))
+    both = airtcp.simulate(part.with_run(replications=1)).simulation.cells
+
+    assert {name: one.goodput_bps.mean for name, one in both.items()} == {
+        name: whole[name].goodput_bps.mean for name in ("law", "art")
+    }
+
+
+def test_objectives_are_targets_cells_or_metrics(row: Scenario) -> None:
+    assert objective_of(row, None).name == "targets"
+    assert objective_of(row.vary({"targets": None}), None).name == "least"
+    answer = airtcp.simulate(row.with_run(replications=1)).simulation.runs[0].answer
+    goodputs = [one["goodput_bps"] for one in answer["cells"]]
+    assert objective_of(row, "least").value(answer) == min(goodputs)
+    assert objective_of(row, "sum").value(answer) == pytest.approx(sum(goodputs))
+    # The target of guests, who are in the middle, is 8 Mb/s.
+    assert objective_of(row, "targets").value(answer) == pytest.approx(min(goodputs) / 8e6 - 1.0)
+
+
+def test_where_no_transfer_ends_its_time_is_that_of_the_run() -> None:
+    wait = loads(
+        cell(
+            standard="802.11a",
+            application='{ kind = "ftp", '
+            'size = { distribution = "deterministic", value = "1 GB" }, '
+            'interarrival = { distribution = "deterministic", value = "1 s" } }',
+            warmup="1 s",
+            duration="3 s",
+            replications=1,
+        )
+    )
+    answer = airtcp.simulate(wait).simulation.runs[0].answer
+
+    assert objective_of(wait, "p90 transfer_time").value(answer) == 3.0
+    assert objective_of(wait, "p90 transfer_time").sign == -1
+
+
+@pytest.mark.parametrize(
+    ("objective", "said"),
+    [
+        ("speed", '"speed" is no metric'),
+        ("p90 transfer_time", "transfers that end"),
+        ("reader collision_probability_ap", "not measured of"),
+    ],
+)
+def test_objectives_that_are_none_are_refused(row: Scenario, objective: str, said: str) -> None:
+    with pytest.raises(QuestionError, match=said):
+        objective_of(row, objective)
+
+
+def test_equal_plans_are_told_as_equal(row: Scenario) -> None:
+    found = airtcp.plan(row, vary="channels", channels=[36, 40, 44], objective="least")
+
+    # The outer cells do not hear each other: one channel for both is as good as two.
+    assert not found.real
+    assert "no run of 3 tells them apart" in (present.second_line(found) or "")
+
+
+def test_threads_do_not_change_a_plan(row: Scenario, planned: ChannelPlan) -> None:
+    single = airtcp.plan(row, vary="channels", channels=[36, 40], objective="least", threads=1)
+
+    def told(plan: ChannelPlan) -> dict[str, Any]:
+        return {key: one for key, one in plan.to_dict().items() if key not in ("wall_s", "cpu_s")}
+
+    assert told(single) == told(planned)
+
+
+def test_equipment_is_told_for_each_access_point_that_moves() -> None:
+    offices = example("three-offices")
+    found = airtcp.plan(offices, vary="channels", channels=[36, 40])
+
+    assert found.changes == {"cells.tax.channel": 40}
+    assert found.apply == {
+        "tax": {"hostapd": ("channel=40",), "uci": ("uci set wireless.radio0.channel='40'",)}
+    }
+    assert present.apply_lines(found)[0] == "--set cells.tax.channel=40"
+    # The option that is printed makes the best plan of the file.
+    assert offices.vary(found.changes).cells == with_channels(offices, (36, 40, 36)).cells
+
+
+def test_the_screen_answers_first(tmp_path: Path) -> None:
+    file = tmp_path / "three-cells.toml"
+    file.write_text(example("three-cells").to_toml())
+    options = ["plan", str(file), "--vary", "channels", "--channels", "36,40", "--quiet"]
+    runner = CliRunner()
+
+    screen = runner.invoke(app, [*options, "--out", str(tmp_path / "out")], env={"COLUMNS": "120"})
+    assert screen.exit_code == 0, screen.output
+    assert screen.stdout.startswith("Best channels: left 36, middle 40, right 36: smallest margin")
+    assert "Today (all on one channel)" in screen.stdout
+    assert (tmp_path / "out" / "channels.png").stat().st_size > 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "uci set wireless.radio0.channel" in page
+
+    told = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
+    assert told["best"]["channels"] == {"left": 36, "middle": 40, "right": 36}
+    assert told["real"] is True
+    assert told["plans"] == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--vary", "channels", "--until", "jain_index < 0.5"], "has no --until"),
+        (["--vary", "channels", "--remedy", "edca"], "--remedy"),
+        (["--channels", "36,40", "--until", "jain_index < 0.5"], "is of --vary channels"),
+        (["--objective", "sum", "--until", "jain_index < 0.5"], "is of --vary channels"),
+        (["--vary", "channels", "--channels", "36,x"], "is no list of channels"),
+        ([], "--until: is missing"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    options: list[str], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "three-cells.toml"
+    file.write_text(example("three-cells").to_toml())
+    result = CliRunner().invoke(app, ["plan", str(file), *options])
+    # A wrong option ends with status 2, without a traceback.
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_plan_is_drawn(planned: ChannelPlan) -> None:
+    figure = planned.plot()
+    labels = [one.get_text() for one in figure.axes[0].get_yticklabels()]
+    assert labels == ["left: – → 36", "middle: – → 40", "right: – → 36"]
+
+
+def test_the_page_tells_what_floors_were_measured() -> None:
+    rows = list(csv.DictReader((ROOT / "validation/channels/floors.csv").read_text().splitlines()))
+    shares = [float(row["share"]) for row in rows]
+    page = (ROOT / "docs/guide/plan.md").read_text("utf-8")
+
+    best = sum(share == 1.0 for share in shares)
+    assert f"{best} of {len(shares)} were the best" in page
+    worst, longest = 100.0 * (1.0 - min(shares)), max(float(row["plan_cpu_s"]) for row in rows)
+    assert f"within {worst:.1f} % of it, and none took more than {longest:.1f} s" in page
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("seed", [7, 19])
+def test_a_plan_is_near_that_of_brute_force(seed: int) -> None:
+    assert row_of_floor(seed)["share"] >= 0.97
