@@ -35,7 +35,7 @@ def _commands() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     # NumPy would start a thread for each processor; nothing here multiplies large matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is imported, some 90,000 objects, stays: looking through it again and again for garbage
+    # The imported objects, some 90,000, stay: looking through them again and again for garbage
     # takes a tenth of a short command. A long one still collects what it leaves behind.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # Not before signals are looked after: imports take most of the time of a short command.

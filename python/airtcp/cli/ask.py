@@ -21,6 +21,7 @@ from airtcp.cli.options import (
     Glance,
     Gro,
     Json,
+    Measured,
     Models,
     NoAdvice,
     Out,
@@ -62,6 +63,7 @@ def run(
     scenario: Scenario,
     set_: Set = None,
     with_: With = None,
+    measured_: Measured = None,
     simulated: Simulated = None,
     gro: Gro = False,
     details: Details = False,
@@ -81,11 +83,13 @@ def run(
     """Answer a scenario: who gets what, what is wrong, what helps, and how far models agree."""
     with outcome():
         from airtcp.cli.outputs import check as check_outputs
-        from airtcp.compare import compare, with_testbed
+        from airtcp.compare import compare, with_measured, with_testbed
+        from airtcp.importer.files import measurement_of
 
         _check_witnesses(with_, simulated, gro)
         most = _most_tried("none" if no_advice else advice)
         loaded, text = scenario_of(scenario, set_)
+        real = None if measured_ is None else measurement_of(measured_)
         if check and not loaded.targets:
             raise QuestionError(
                 f"--check: {loaded.called} has no targets; allowed: with a table [targets], such "
@@ -113,6 +117,8 @@ def run(
             result = with_testbed(result, measured)
         elif missing is not None:
             result = replace(result, missing=missing)
+        if real is not None:
+            result = with_measured(result, real)
         from airtcp.advice.verdicts import verdict
 
         finished = result.simulation.stopped != "interrupted"
@@ -395,7 +401,7 @@ def _written(
     from airtcp.present.report import write
 
     try:
-        write(result, out, text)
+        write(result, out, text, command=["airtcp", *sys.argv[1:]])
     except OutputError as error:
         return [error]
     tell_report(out, json=json, quiet=quiet)

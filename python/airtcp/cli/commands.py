@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from typing import Annotated, Any, Final
 
 import typer
@@ -9,6 +12,7 @@ from typer.core import TyperGroup
 
 from airtcp.cli import ask, examples, traffic, understood
 from airtcp.cli.diff import diff
+from airtcp.cli.importing import import_
 from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
@@ -55,6 +59,41 @@ class _Commands(TyperGroup):
                     formatter.write_dl(rows, col_spacing=max(2, 11 - widest))
 
 
+def _plug_in(files: list[str]) -> None:
+    if files:
+        from airtcp.plugins import load
+
+        for file in files:
+            load(file)
+
+
+_Plugins = Annotated[
+    list[str],
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        callback=_plug_in,
+        is_eager=True,
+        help="Load algorithms from a file of Python, or an entry point. Repeatable.",
+    ),
+]
+
+
+def _with_plugins(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that reads scenarios, with an option for plug-ins, loaded before these are read."""
+
+    @wraps(command)
+    def plugged(*arguments: Any, plugin: list[str], **options: Any) -> None:
+        command(*arguments, **options)
+
+    before = signature(command, eval_str=True)
+    option = Parameter("plugin", Parameter.KEYWORD_ONLY, default=[], annotation=_Plugins)
+    parameters = [*before.parameters.values(), option]
+    plugged.__signature__ = before.replace(parameters=parameters)  # type: ignore[attr-defined]
+    plugged.__annotations__ = {one.name: one.annotation for one in parameters}
+    return plugged
+
+
 app: Final = typer.Typer(
     name="airtcp",
     cls=_Commands,
@@ -66,19 +105,20 @@ app: Final = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("run", rich_help_panel=_ANSWER)(ask.run)
-app.command("plan", rich_help_panel=_ANSWER)(plan)
-app.command("diff", rich_help_panel=_ANSWER)(diff)
-app.command("predict", rich_help_panel=_ANSWER)(ask.predict)
-app.command("simulate", rich_help_panel=_ANSWER)(ask.simulate)
+app.command("run", rich_help_panel=_ANSWER)(_with_plugins(ask.run))
+app.command("plan", rich_help_panel=_ANSWER)(_with_plugins(plan))
+app.command("diff", rich_help_panel=_ANSWER)(_with_plugins(diff))
+app.command("predict", rich_help_panel=_ANSWER)(_with_plugins(ask.predict))
+app.command("simulate", rich_help_panel=_ANSWER)(_with_plugins(ask.simulate))
 app.command("web", rich_help_panel=_EXPLORE)(web)
 app.command("share", rich_help_panel=_EXPLORE)(share)
 app.command("split", rich_help_panel=_EXPLORE)(split)
-app.command("sweep", rich_help_panel=_EXPLORE)(sweep)
+app.command("sweep", rich_help_panel=_EXPLORE)(_with_plugins(sweep))
 app.command("results", rich_help_panel=_EXPLORE)(results)
 app.command("plot", rich_help_panel=_EXPLORE)(plot)
 app.command("example", rich_help_panel=_WRITE)(examples.example)
-app.command("show", rich_help_panel=_WRITE)(understood.show)
+app.command("show", rich_help_panel=_WRITE)(_with_plugins(understood.show))
+app.command("import", rich_help_panel=_WRITE)(import_)
 app.add_typer(traffic.app, name="traffic", rich_help_panel=_WRITE)
 app.command("schema", rich_help_panel=_WRITE)(examples.schema)
 app.command("testbed", rich_help_panel=_MEASURE)(bench)

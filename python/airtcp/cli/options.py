@@ -124,6 +124,14 @@ With = Annotated[
         help="Measure real TCP beside them: testbed, as airtcp testbed does.",
     ),
 ]
+Measured = Annotated[
+    Path | None,
+    typer.Option(
+        "--measured",
+        metavar="FILE",
+        help="Set what was measured beside the answer: iperf3 -J, flent, or CSV (metric,value).",
+    ),
+]
 Simulated = Annotated[
     list[str] | None,
     typer.Option(

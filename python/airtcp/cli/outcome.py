@@ -9,7 +9,13 @@ from contextlib import contextmanager
 import typer
 
 from airtcp.cli.process import Status, forget_stdout, note
-from airtcp.exceptions import AirtcpError, OutputError, QuestionError, ScenarioError
+from airtcp.exceptions import (
+    AirtcpError,
+    OutputError,
+    PluginError,
+    QuestionError,
+    ScenarioError,
+)
 
 
 @contextmanager
@@ -22,7 +28,7 @@ def outcome() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except (ScenarioError, QuestionError, OutputError) as error:
+    except (ScenarioError, QuestionError, PluginError, OutputError) as error:
         raise _end(str(error), Status.WRONG_INPUT) from error
     except AirtcpError as error:
         raise _end(str(error), Status.FAILED) from error

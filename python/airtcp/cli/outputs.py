@@ -61,7 +61,7 @@ def check(
         tables = [path for path in files.get("--transfers", []) if not _are_transfers(path)]
         _refuse_foreign(tables)
         if out is not None and not _is_page(out / "report.html"):
-            # What lies beside a report of ours is ours.
+            # Files beside a report of ours are ours.
             _refuse_foreign(files["--out"])
     if out is not None:
         prepare(out)

@@ -14,7 +14,7 @@ from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Scenario, 
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars
-from airtcp.cli.scenarios import Set, scenario_of, value_of
+from airtcp.cli.scenarios import Set, scenario_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,15 +26,32 @@ Vary = Annotated[
     typer.Option(
         "--vary",
         metavar="PATH",
-        help="What to increase: stations (all groups in proportion), or a key.",
+        help="What to increase: stations (all groups in proportion), or a key; or channels, to "
+        "find the best of several cells.",
     ),
 ]
 Until = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--until",
         metavar="CONDITION",
         help='Stop condition: "p90 transfer_time > 2 s", "call p95 delay > 50 ms". Repeatable.',
+    ),
+]
+Channels = Annotated[
+    str | None,
+    typer.Option(
+        "--channels",
+        metavar="NUMBERS",
+        help="With --vary channels: those that cells may have, such as 36,40,44.",
+    ),
+]
+Objective = Annotated[
+    str | None,
+    typer.Option(
+        "--objective",
+        metavar="WHAT",
+        help='With --vary channels: least, sum, targets, or a metric such as "p90 transfer_time".',
     ),
 ]
 Begin = Annotated[
@@ -59,8 +76,10 @@ End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="End the 
 
 def plan(
     scenario: Scenario,
-    until: Until,
+    until: Until = None,
     vary: Vary = "stations",
+    channels: Channels = None,
+    objective: Objective = None,
     begin: Begin = None,
     end: End = None,
     remedies: Remedies = True,
@@ -78,10 +97,13 @@ def plan(
     """Find capacity: how many stations, or what value of a key, before a stop condition holds.
 
     The answer is the last value at which no stop condition holds yet, and which changes raise it.
+    With --vary channels it is the best channel of each of several cells.
     """
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.plan import plan as plan_of
+        from airtcp.results.channel_plans import ChannelPlan
+        from airtcp.scenario.toml_text import option_value
 
         limit_s = _limit_s(limit)
         loaded, _ = scenario_of(scenario, set_)
@@ -90,9 +112,11 @@ def plan(
             found = plan_of(
                 loaded,
                 vary=vary,
-                until=until,
-                begin=None if begin is None else value_of(begin),
-                end=None if end is None else value_of(end),
+                until=until or (),
+                channels=None if channels is None else _channels(channels),
+                objective=objective,
+                begin=None if begin is None else option_value(begin),
+                end=None if end is None else option_value(end),
                 seed=seed,
                 replications=replications,
                 threads=threads,
@@ -108,12 +132,20 @@ def plan(
             else:
                 from airtcp.cli import show_plan
 
-                show_plan.plan(found)
+                if isinstance(found, ChannelPlan):
+                    show_plan.channels(found)
+                else:
+                    show_plan.plan(found)
 
         def write(to: Path) -> None:
-            from airtcp.present.plan import write as write_plan
+            if isinstance(found, ChannelPlan):
+                from airtcp.present import channel_plan
 
-            write_plan(found, to)
+                channel_plan.write(found, to)
+            else:
+                from airtcp.present.plan import write as write_plan
+
+                write_plan(found, to)
             tell_report(to, json=json, quiet=quiet)
 
         whole(show, None if out is None else partial(write, out))
@@ -122,6 +154,16 @@ def plan(
             raise typer.Exit(Status.INTERRUPTED)
         if found.stopped == "time":
             note(f"the {limit} are over: shown is what is known; --limit gives more")
+
+
+def _channels(text: str) -> list[int]:
+    """The numbers of --channels. Ends the command if there is one that is none."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f'"{text}" is no list of channels; allowed: such as 36,40,44', param_hint="--channels"
+        ) from None
 
 
 def _limit_s(text: str) -> float:

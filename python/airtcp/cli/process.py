@@ -94,6 +94,9 @@ def run(command: Callable[[], None]) -> NoReturn:
         forget_stdout()
     except StdoutError as error:
         status = _lost(error)
+    replications = sys.modules.get("airtcp.run.replications")
+    if replications is not None and replications.left_behind:
+        end_at_once(Status.INTERRUPTED)
     # Files are closed, and what is left ends with the process: Python would look through it once
     # more for garbage, which takes a fifth of a short command. DuckDB's binding would print all of
     # that as leaked.
@@ -133,7 +136,7 @@ def _prepare_streams() -> None:
         _open_nowhere(2, os.O_WRONLY)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
-        # What cannot be written to fails as what is closed does.
+        # A stream that cannot be written to fails as a closed one does.
         _open_nowhere(1, os.O_RDONLY)
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -158,7 +161,7 @@ def _leave_signals() -> None:
 
 
 def _prepare_signals() -> None:
-    # What asks a command to end does as Ctrl-C: what is finished is shown, and no half file left.
+    # Signals that ask a command to end act as Ctrl-C: finished work is shown, no half file is left.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:

@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 
 def _items(incomplete: str) -> list[str]:
-    """For the shell: the items and papers that begin so."""
+    """For the shell: the items, papers and claims that begin so."""
     from airtcp.reproduce import catalogue
+    from airtcp.reproduce.claims import load_claims
 
     known = catalogue.items().values()
     words = [*dict.fromkeys(item.paper for item in known), *(item.name for item in known)]
-    return [word for word in (*words, "all", "claims") if word.startswith(incomplete)]
+    words += [claim.id for claim in load_claims()]
+    listed = dict.fromkeys((*words, "all", "claims"))
+    return [word for word in listed if word.startswith(incomplete)]
 
 
 def reproduce(
@@ -38,12 +41,13 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="ITEM",
-            help="An item (M.fig5), a paper (M), `all`, or `claims`: whether statements are met.",
+            help="An item (M.fig5), a paper (M), `all`, a claim (M.window-negligible), or "
+            "`claims`: whether statements are met.",
             autocompletion=_items,
         ),
     ] = None,
     listing: Annotated[
-        bool, typer.Option("--list", help="List the items, and do nothing else.")
+        bool, typer.Option("--list", help="List the items, or with `claims` the claims, and end.")
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Run shorter simulations, with wider intervals.")
@@ -68,22 +72,25 @@ def reproduce(
         from airtcp.reproduce.bench import Settings
         from airtcp.reproduce.catalogue import CLAIMS, UnknownItemError
 
+        judged = [word for word in wanted or () if word.lower() == CLAIMS]
         if listing or not wanted:
-            _list(list(catalogue.items().values()), json=json)
+            _list(claims=bool(judged), json=json)
             return
-        judged = [word for word in wanted if word.lower() == CLAIMS]
+        named = {word: claim.id for word in wanted if (claim := catalogue.claim_of(word))}
         try:
             chosen = {
-                item.name: item
-                for word in wanted
-                for item in (_of_claims() if word in judged else catalogue.find(word))
+                word: _of_claims() if word in judged else catalogue.find(word) for word in wanted
             }
         except UnknownItemError as error:
             raise typer.BadParameter(str(error), param_hint="ITEM") from error
         check_pages(out, force=force)
         settings = Settings(quick=quick, seed=seed, replications=replications, threads=threads)
-        made = _make(list(chosen.values()), settings, out, quiet=quiet)
-        _answer(made, list(chosen.values()), out, claims=bool(judged), json=json, quiet=quiet)
+        items = list({item.name: item for some in chosen.values() for item in some}.values())
+        made = _make(items, settings, out, quiet=quiet)
+        whole = {item.name for word in wanted if word not in named for item in chosen[word]}
+        about = _judgements(out, whole, set(named.values()), everything=bool(judged))
+        as_table = bool(judged or named)
+        _answer(made, about, out, claims=bool(judged), table=as_table, json=json, quiet=quiet)
 
 
 def _of_claims() -> list[Item]:
@@ -94,17 +101,47 @@ def _of_claims() -> list[Item]:
     return [item for name, item in items().items() if name in needed]
 
 
-def _list(known: list[Item], *, json: bool) -> None:
+def _judgements(
+    out: Path, items: set[str], claims: set[str], *, everything: bool
+) -> list[Judgement]:
+    """Give the verdicts on the claims of items, on claims by name, or on all."""
+    from airtcp.reproduce.pages import judgements
+
+    return [
+        one
+        for one in judgements(out)
+        if everything or one.claim.item in items or one.claim.id in claims
+    ]
+
+
+def _list(*, claims: bool, json: bool) -> None:
+    from airtcp.reproduce import catalogue
+    from airtcp.reproduce.claims import load_claims
     from airtcp.results import canonical_json
 
+    listed: list[dict[str, str]]
+    if claims:
+        words = ("claim", "says")
+        hint = "airtcp reproduce CLAIM makes what one needs and judges it."
+        listed = [
+            {"claim": one.id, "item": one.item, "where": one.where, "says": one.says}
+            for one in load_claims()
+        ]
+    else:
+        words = ("item", "title")
+        hint = "airtcp reproduce ITEM makes one; a letter stands for a paper, `all` for everything."
+        listed = [
+            {"item": one.name, "paper": one.paper, "title": one.title}
+            for one in catalogue.items().values()
+        ]
     if json:
-        listed = [{"item": one.name, "paper": one.paper, "title": one.title} for one in known]
         print(canonical_json(listed))
         return
-    width = max(len(one.name) for one in known)
-    for one in known:
-        print(f"{one.name:{width}}  {one.title}")
-    print("\nairtcp reproduce ITEM makes one; a letter stands for a paper, `all` for everything.")
+    name, told = words
+    width = max(len(one[name]) for one in listed)
+    for one in listed:
+        print(f"{one[name]:{width}}  {one[told]}")
+    print(f"\n{hint}")
 
 
 def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[Made]:
@@ -124,14 +161,18 @@ def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[
 
 
 def _answer(
-    made: list[Made], chosen: list[Item], out: Path, *, claims: bool, json: bool, quiet: bool
+    made: list[Made],
+    about: list[Judgement],
+    out: Path,
+    *,
+    claims: bool,
+    table: bool,
+    json: bool,
+    quiet: bool,
 ) -> None:
     from airtcp.reproduce.claims import tally
-    from airtcp.reproduce.pages import judgements
     from airtcp.results import canonical_json
 
-    names = {item.name for item in chosen}
-    about = [judged for judged in judgements(out) if claims or judged.claim.item in names]
     if json and claims:
         print(canonical_json([judged.to_dict() for judged in about]))
     elif json:
@@ -139,7 +180,7 @@ def _answer(
         verdicts = [judged.to_dict() for judged in about]
         print(canonical_json({"items": listed, "claims": verdicts}))
     else:
-        if claims:
+        if table:
             _show(about)
         elif not quiet:
             for one in made:

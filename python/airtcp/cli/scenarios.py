@@ -51,21 +51,12 @@ def settings_of(changes: Sequence[str] | None, *, option: str = "--set") -> dict
 
 def _setting(change: str, option: str) -> tuple[str, Any]:
     """The path and the value of PATH=VALUE; a value that is not TOML is a text."""
+    from airtcp.scenario.toml_text import option_value
+
     path, equals, value = change.partition("=")
     if not equals:
         raise typer.BadParameter(
             f"{change!r} has no value; allowed: such as stations.laptop.count=40",
             param_hint=option,
         )
-    return path.strip(), value_of(value)
-
-
-def value_of(text: str) -> Any:
-    """A value as it is written on a command line; one that is not TOML is a text."""
-    import tomllib
-
-    try:
-        read = tomllib.loads(f"value = {text}")
-    except ValueError:
-        return text.strip()
-    return read["value"] if len(read) == 1 else text
+    return path.strip(), option_value(value)

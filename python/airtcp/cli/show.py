@@ -16,7 +16,8 @@ from airtcp.exceptions import one_line
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
-from airtcp.present.groups import by_group
+from airtcp.present.cells import by_cell, sentences
+from airtcp.present.groups import GroupTable, by_group
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
@@ -245,8 +246,18 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
 
 
 def groups(console: Console, result: Comparison | SimulationResult) -> None:
-    """Print groups and directions side by side; one below the other where that is too wide."""
-    groups = by_group(result.simulation, least=1)
+    """Print groups and directions side by side, and cells where there are several."""
+    _scopes(console, by_group(result.simulation, least=1))
+    _scopes(console, by_cell(result.simulation))
+    told = sentences(result.scenario, result.simulation)
+    for sentence in told:
+        console.print(Text(one_line(sentence)))
+    if told:
+        console.print()
+
+
+def _scopes(console: Console, groups: GroupTable | None) -> None:
+    """Print scopes side by side; one below the other where that is too wide."""
     if groups is None:
         return
     if not _printed(console, groups.head, groups.rows):

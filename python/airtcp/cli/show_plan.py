@@ -8,12 +8,12 @@ from rich.text import Text
 
 from airtcp.cli.show import new_console, print_table
 from airtcp.exceptions import one_line
-from airtcp.present.advice import others, settings
+from airtcp.present import channel_plan
+from airtcp.present.advice import equipment, others, settings
 from airtcp.present.plan import (
     IDEAS,
     REMEDIES_HEAD,
     answer_line,
-    apply_lines,
     bars,
     best_line,
     costs,
@@ -28,6 +28,7 @@ from airtcp.present.plan import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from airtcp.results.channel_plans import ChannelPlan
     from airtcp.results.plans import Plan
 
 #: Remedies whose lines are shown.
@@ -67,6 +68,25 @@ def plan(found: Plan) -> None:
     _remedies(console, found)
 
 
+def channels(found: ChannelPlan) -> None:
+    """Print a plan of channels on stdout."""
+    console = new_console()
+    console.print(Text(one_line(channel_plan.answer_line(found)), style="bold"))
+    for line in (channel_plan.today_line(found), channel_plan.second_line(found)):
+        if line is not None:
+            console.print(Text(one_line(line)))
+    console.print(Text(one_line(channel_plan.depth_line(found)), style="dim"))
+    console.print()
+    print_table(console, channel_plan.CELLS_HEAD, channel_plan.cell_rows(found))
+    console.print()
+    print_table(console, channel_plan.PLANS_HEAD, channel_plan.plan_rows(found), least_first=12)
+    lines = channel_plan.apply_lines(found)
+    if lines:
+        console.print(Text("\nApply it", style="bold"))
+    for line in lines:
+        _line(console, line)
+
+
 def _remedies(console: Console, found: Plan) -> None:
     """The remedies in a table, and of the best that equipment can do the lines."""
     if not found.remedies:
@@ -92,7 +112,7 @@ def _remedies(console: Console, found: Plan) -> None:
         console.print(Text(f"\nApply it: {one.title}", style="bold"))
         for line in others(one):
             console.print(Text(line, style="dim"))
-        for line in (settings(one.changes), *apply_lines(one)):
+        for line in (settings(one.changes), *equipment(one.apply, one.notes)):
             _line(console, line)
     if len(applicable) > _APPLIED:
         console.print(Text("\n--json and --out have the lines of all", style="dim"))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 from rich.padding import Padding
 from rich.text import Text
 
+from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.cli import show
 from airtcp.exceptions import one_line
+from airtcp.metrics import METRICS
 from airtcp.present import verdict as words
 from airtcp.present.advice import effect_line, equipment, headline, others, settings, told
 from airtcp.present.answer import experience
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from airtcp.results import Comparison
     from airtcp.results.advice import Advice
+    from airtcp.results.measured import Measured
     from airtcp.results.verdict import Verdict
 
 _STATE_STYLES: Final = {"holds": "bold green", "fails": "bold red", "unknown": "bold yellow"}
@@ -50,6 +53,8 @@ def run(
         console.print(Text(one_line(line)))
     console.print()
     show.groups(console, result)
+    if result.measured is not None:
+        _measured(console, result.measured)
     if result.advice is not None:
         _advice(console, result.advice)
     if details or models or explain or result.testbed is not None or result.missing is not None:
@@ -58,6 +63,27 @@ def run(
     show.take_care(console, cautions(result))
     console.print(Text(f"{extent(result.simulation)}.", style="dim"))
     console.print(Text(_DETAILS, style="dim"))
+
+
+def _measured(console: Console, beside: Measured) -> None:
+    """Print what was measured, and below each value the answers about it."""
+    source = one_line(beside.measurement.source)
+    rows: list[tuple[str | Text, ...]] = []
+    for row in beside.rows:
+        metric = METRICS[row.metric]
+        name = f"{metric.label}, {row.of}" if row.of else metric.label
+        rows.append((name, quantity_with_interval(row.measured, metric.unit), "", ""))
+        for one in row.answers:
+            value = quantity(one.value, metric.unit)
+            if one.by == "simulation":
+                value = quantity_with_interval(row.simulation, metric.unit)
+            off = "" if one.difference is None else f"{100 * one.difference:+.1f} %"
+            rows.append((Text(f"  {one.by}", style="dim"), value, off, one.verdict))
+    if rows:
+        show.print_table(console, (f"measured ({source})", "", "difference", ""), rows)
+    for one_without in beside.without:
+        console.print(Text(f"Nothing stands beside {one_line(one_without)}", style="dim"))
+    console.print()
 
 
 def _verdict(console: Console, result: Comparison, verdict: Verdict) -> None:
@@ -103,6 +129,6 @@ def _advice(console: Console, advice: Advice) -> None:
     best = advice.best
     if best is not None:
         console.print(Text(f"Try it: {best.title}", style="bold"))
-        for told_line in (settings(best.set), *equipment(best)):
+        for told_line in (settings(best.set), *equipment(best.apply, best.notes)):
             console.print(Text(f"  {told_line}", overflow="ignore"), crop=False, soft_wrap=True)
         console.print()

@@ -55,14 +55,14 @@ def web(
     port: Port = 8765,
     token: Token = None,
     runs: Runs = 2,
-    queue: Waiting = 20,
+    queue: Waiting = 100,
     run_time: RunTime = "10 min",
     memory: Memory = 4096,
     store: Stores = None,
 ) -> None:
     """Open a page in the browser: sliders, models that follow them, simulation beside them."""
     with outcome():
-        for package in ("starlette", "uvicorn"):
+        for package in ("starlette", "tomlkit", "uvicorn"):
             needed(package, "web", "the page")
         from airtcp.exceptions import UnitError
         from airtcp.units import parse_time_s

@@ -1,0 +1,55 @@
+"""`airtcp import`: configurations and measurements in, a scenario out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airtcp.cli.options import Force
+from airtcp.cli.outcome import outcome
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="hostapd.conf or OpenWrt's wireless; the JSON of iperf3 -J, or a data file of flent.",
+    ),
+]
+Target = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="TOML", help="Write the scenario to this file instead of stdout."
+    ),
+]
+Radio = Annotated[
+    str | None,
+    typer.Option(
+        "--radio",
+        metavar="NAME",
+        help="The radio of OpenWrt's wireless; by default the first that is not disabled.",
+    ),
+]
+
+
+def import_(files: Files, out: Target = None, radio: Radio = None, force: Force = False) -> None:
+    """Write a scenario of an access point's configuration, and of what iperf3 or flent measured."""
+    with outcome():
+        from airtcp.importer.files import scenario_of
+
+        text = scenario_of(files, radio)
+        if out is None:
+            print(text, end="")
+            return
+        from airtcp.exceptions import OutputError
+        from airtcp.files import write_files
+
+        is_source = out.exists() and any(out.samefile(file) for file in files)
+        if out.exists() and (not force or is_source):
+            raise OutputError(
+                f"cannot write to {out}: it is there; allowed: another name, or --force"
+            )
+        write_files(out.parent, {out.name: text.encode()})
+        print(f"wrote {out}")
+        print(f"try: airtcp run {out}")

@@ -1,0 +1,39 @@
+"""The keys of `[phy]` and `[mac]` that both hostapd.conf and UCI lead to.
+
+Knows bands, widths and times of configurations, and how a scenario writes them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from airtcp.importer.draft import Draft
+from airtcp.units import format_time_ns
+
+#: From here on an RTS threshold is larger than every frame.
+_NO_RTS: Final = 2347
+_TIME_UNIT_NS: Final = 1_024_000
+
+UNKNOWN_PLACE: Final = (
+    "the rates that stations get: data go at the highest of the standard with one spatial stream, "
+    "unless keys below say otherwise; mcs, spatial_streams or place of a group of stations change "
+    "it"
+)
+UNKNOWN_AIR: Final = "losses, neighbours on the channel and the wired path: there are none"
+
+
+def rts_threshold(draft: Draft, size: int, why: str) -> None:
+    """Write the threshold from which on frames are sent with RTS; nothing if none is that large."""
+    if 0 <= size < _NO_RTS:
+        draft.say("mac", "rts_threshold", f"{size} B", why)
+
+
+def beacons(draft: Draft, units: int, why: str) -> None:
+    """Write the interval of beacons, which configurations have in units of 1.024 ms."""
+    interval = format_time_ns(units * _TIME_UNIT_NS)
+    draft.say("mac", "beacon", {"interval": interval}, why)
+
+
+def close(draft: Draft) -> None:
+    """Write what every configuration leaves open."""
+    draft.unknown += [UNKNOWN_PLACE, UNKNOWN_AIR]

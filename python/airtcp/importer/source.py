@@ -1,0 +1,202 @@
+"""A file as text: bounds, compression, JSON; and the errors about it, which name file and place.
+
+Knows no format beyond JSON. Raises ScenarioError for all that is wrong with a file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from airtcp.exceptions import ScenarioError, one_line
+
+#: The most that is read of a file, after it is uncompressed.
+MOST_BYTES: Final = 64 * 2**20
+
+_GZIP: Final = b"\x1f\x8b"
+#: The first bytes of pcap in both orders and of both resolutions, and of pcapng.
+_CAPTURES: Final = (
+    b"\xa1\xb2\xc3\xd4",
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",
+    b"\x4d\x3c\xb2\xa1",
+    b"\x0a\x0d\x0d\x0a",
+)
+KINDS: Final = (
+    "hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of iperf3 -J, a data file of flent"
+)
+_SHOWN: Final = 40
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read: its name as the user gave it, and its text."""
+
+    name: str
+    text: str
+
+    @property
+    def short(self) -> str:
+        """The name without its directory, as comments have it."""
+        return one_line(Path(self.name).name)
+
+    def error(self, place: str, message: str) -> ScenarioError:
+        """The error about a place of the file: a line, or a path of keys."""
+        return ScenarioError(self.name, place, message)
+
+
+def read(path: Path) -> Source:
+    """The text of a file, plain or compressed with gzip.
+
+    Raises ScenarioError: unreadable, too large, damaged, a capture, or binary.
+    """
+    name = str(path)
+    try:
+        with path.open("rb") as file:
+            first = file.peek(4)[:4] if hasattr(file, "peek") else b""
+            if first in _CAPTURES:
+                raise ScenarioError(name, "", f"is a capture, which is not read; allowed: {KINDS}")
+            if first[:2] == _GZIP:
+                with gzip.open(file) as unpacked:
+                    data = unpacked.read(MOST_BYTES + 1)
+            else:
+                data = file.read(MOST_BYTES + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ScenarioError(
+            name, "", f"is damaged: {error}; allowed: a whole file, plain or gzip"
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ScenarioError(name, "", f"cannot be read: {reason}") from error
+    if len(data) > MOST_BYTES:
+        raise ScenarioError(name, "", f"is too large; allowed: {MOST_BYTES // 2**20} MiB of text")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ScenarioError(
+            name, f"line {line}", f"is not text (UTF-8); allowed: {KINDS}"
+        ) from error
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ScenarioError(name, f"line {line}", f"is binary; allowed: {KINDS}")
+    if not text.strip():
+        raise ScenarioError(name, "", f"is empty; allowed: {KINDS}")
+    return Source(name, text)
+
+
+def shown(value: object) -> str:
+    """A value of a file as a message shows it: a text in quotes, short."""
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    text = value if isinstance(value, str) else json.dumps(value)
+    text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return f'"{text}"' if isinstance(value, str) else text
+
+
+def whole(source: Source, place: str, value: str, least: int, most: int) -> int:
+    """A whole number of a configuration. Raises ScenarioError."""
+    text = value.strip()
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
+        raise source.error(
+            place, f"{shown(value)} is not a whole number; allowed: {least} to {most}"
+        )
+    if not least <= int(text) <= most:
+        raise source.error(place, f"{text} is out of bounds; allowed: {least} to {most}")
+    return int(text)
+
+
+def word(source: Source, place: str, value: str, allowed: tuple[str, ...]) -> str:
+    """A word of a closed set. Raises ScenarioError."""
+    if value not in allowed:
+        words = ", ".join(allowed)
+        raise source.error(place, f"{shown(value)} is unknown; allowed: {words}")
+    return value
+
+
+def parse_json(source: Source) -> Node:
+    """The JSON of a file. Raises ScenarioError for what is none, with its line."""
+    try:
+        value = json.loads(source.text)
+    except json.JSONDecodeError as error:
+        raise source.error(f"line {error.lineno}", f"is not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise source.error("", "is not JSON that can be read: it is nested too deeply") from error
+    except ValueError as error:
+        raise source.error("", "is not JSON that can be read: a number is too long") from error
+    return Node(source, "", value)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value in a file of JSON, with the path of keys that leads to it."""
+
+    source: Source
+    path: str
+    value: Any
+
+    def get(self, *keys: str) -> Node:
+        """The value under keys, None where there is none. Raises ScenarioError at a non-table."""
+        node = self
+        for key in keys:
+            if node.value is None:
+                return Node(self.source, f"{node.path}.{key}", None)
+            table = node.table()
+            node = Node(self.source, f"{node.path}.{key}".lstrip("."), table.get(key))
+        return node
+
+    def table(self) -> dict[str, Any]:
+        """The value as a table; none is an empty one. Raises ScenarioError."""
+        if self.value is None:
+            return {}
+        if not isinstance(self.value, dict):
+            raise self.wrong("a table")
+        return self.value
+
+    def items(self) -> list[Node]:
+        """The values of a list; none is an empty one. Raises ScenarioError."""
+        if self.value is None:
+            return []
+        if not isinstance(self.value, list):
+            raise self.wrong("a list")
+        return [Node(self.source, f"{self.path}[{i}]", one) for i, one in enumerate(self.value)]
+
+    def text(self) -> str:
+        """The value as text; none is an empty one. Raises ScenarioError."""
+        if self.value is None:
+            return ""
+        if not isinstance(self.value, str):
+            raise self.wrong("a text")
+        return self.value
+
+    def number(self, *, least: float = 0.0, most: float = 1e15) -> float | None:
+        """The value as a finite number within bounds, None where there is none.
+
+        Raises ScenarioError.
+        """
+        if self.value is None:
+            return None
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise self.wrong("a number")
+        if not least <= self.value <= most or not math.isfinite(self.value):
+            raise self.wrong(f"{least:g} to {most:g}")
+        return float(self.value)
+
+    def needed(self, *, least: float = 0.0, most: float = 1e15) -> float:
+        """The value as a number that must be there. Raises ScenarioError."""
+        number = self.number(least=least, most=most)
+        if number is None:
+            raise self.source.error(self.path, "is missing; allowed: a number")
+        return number
+
+    def wrong(self, allowed: str) -> ScenarioError:
+        """The error that the value is not what is allowed."""
+        return self.source.error(
+            self.path, f"{shown(self.value)} is not allowed here; allowed: {allowed}"
+        )

@@ -1,0 +1,413 @@
+"""Imports: each line that says something of airtime becomes a key, and nothing is made up."""
+
+import gzip
+import json
+import random
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
+from airtcp.importer.files import measurement_of, scenario_of
+from airtcp.scenario import loads
+from typer.testing import CliRunner
+
+FILES = Path(__file__).parents[1] / "docs" / "guide" / "import"
+HOSTAPD, UCI, IPERF3 = (FILES / name for name in ("hostapd.conf", "wireless", "iperf3.json"))
+FLENT = {
+    "version": 4,
+    "x_values": [float(i) for i in range(20)],
+    "results": {
+        "Ping (ms) ICMP": [20.0] * 20,
+        "TCP download BE": [None, *[10.0 + i % 2 for i in range(18)], None],
+        "TCP download BE2": [None, *[20.0 - i % 2 for i in range(18)], None],
+        "TCP download sum": [None, *[30.0] * 18, None],
+        "TCP upload": [None, *[5.0 + i % 3 for i in range(18)], None],
+        "TCP upload::tcp_rtt": [None, *[40.0] * 18, None],
+    },
+    "metadata": {"NAME": "rrul", "LENGTH": 20},
+}
+
+
+def written(directory: Path, text: str, name: str = "file") -> Path:
+    path = directory / name
+    path.write_text(text)
+    return path
+
+
+def read(*paths: Path, radio: str | None = None) -> dict[str, Any]:
+    return tomllib.loads(scenario_of(paths, radio))
+
+
+@pytest.fixture
+def flent(tmp_path: Path) -> Path:
+    path = tmp_path / "rrul.flent.gz"
+    path.write_bytes(gzip.compress(json.dumps(FLENT).encode()))
+    return path
+
+
+def test_hostapd_gives_the_radio_with_the_line_of_each_key() -> None:
+    text = scenario_of([HOSTAPD])
+    found = tomllib.loads(text)
+
+    assert found["phy"] == {
+        "standard": "802.11ac",
+        "band": "5 GHz",
+        "channel_width": "80 MHz",
+        "guard_interval": "400 ns",
+        "control_rate": "24 Mb/s",
+    }
+    # 100 units of 1.024 ms; exponents 4 and 10 are windows of 15 and 1023.
+    assert found["mac"]["beacon"] == {"interval": "102.4 ms"}
+    best_effort = {"aifsn": 3, "cw_min": 15, "cw_max": 1023, "txop_limit": "0 s"}
+    assert found["mac"]["edca"] == {"stations": {"AC_BE": best_effort}}
+    lines = HOSTAPD.read_text().splitlines()
+    assert lines[11] == "vht_oper_chwidth=1"
+    assert "hostapd.conf:12: vht_oper_chwidth=1" in text
+    assert "not-for-anybody" not in text
+    assert "dtim_period (hostapd.conf:15)" in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "phy"),
+    [
+        ("hw_mode=b\nchannel=1", {"standard": "802.11b"}),
+        ("hw_mode=g\npreamble=1", {"standard": "802.11g", "preamble": "short"}),
+        ("hw_mode=a\nsupported_rates=60 540", {"standard": "802.11a", "data_rate": "54 Mb/s"}),
+        (
+            "hw_mode=g\nieee80211n=1\nht_capab=[HT40+]",
+            {"standard": "802.11n", "band": "2.4 GHz", "channel_width": "40 MHz"},
+        ),
+        (
+            "hw_mode=a\nop_class=133\nieee80211ax=1",
+            {"standard": "802.11ax", "band": "6 GHz", "channel_width": "80 MHz"},
+        ),
+        # The last of two holds, and a second BSS is another network.
+        (
+            "hw_mode=g\nhw_mode=a\nieee80211be=1\neht_oper_chwidth=2\nbss=wlan1\nhw_mode=b",
+            {"standard": "802.11be", "band": "5 GHz", "channel_width": "160 MHz"},
+        ),
+    ],
+)
+def test_hostapd_says_standard_band_and_width(
+    tmp_path: Path, lines: str, phy: dict[str, Any]
+) -> None:
+    assert read(written(tmp_path, lines))["phy"] == phy
+
+
+def test_transmit_queues_of_hostapd_are_the_access_point_s(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "hw_mode=g\nwmm_enabled=1\ntx_queue_data0_cwmax=7\ntx_queue_data0_burst=1.5\n"
+    )
+
+    edca = read(path)["mac"]["edca"]
+
+    # Queue 0 has the highest priority; a burst is in milliseconds.
+    assert edca == {"preset": "wmm", "ap": {"AC_VO": {"cw_max": 7, "txop_limit": "1.5 ms"}}}
+
+
+def test_openwrt_has_radios_of_which_one_is_taken() -> None:
+    first, second = read(UCI), read(UCI, radio="radio1")
+
+    assert first["phy"]["standard"] == "802.11n"
+    assert second["phy"] == {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"}
+    assert first["ap"]["queue"] == {"discipline": "fq-codel"}
+    text = scenario_of([UCI])
+    assert "radio1; this is radio0" in text
+    assert "not-for-anybody" not in text
+    with pytest.raises(ScenarioError, match="allowed: radio0, radio1"):
+        scenario_of([UCI], "radio2")
+
+
+def test_iperf3_gives_the_flow_and_what_it_measured() -> None:
+    found = read(UCI, IPERF3)
+    end = json.loads(IPERF3.read_text())["end"]
+    measured = measurement_of(IPERF3)
+
+    (flow,) = found["flows"]
+    assert flow["direction"] == "download"
+    assert flow["tcp"] == {"preset": "linux", "mss": "1448 B", "congestion": "cubic"}
+    assert found["run"]["warmup"] == "2 s"
+    goodput = measured.values[""]["goodput_bps"]
+    assert goodput.mean == pytest.approx(end["sum_received"]["bits_per_second"], rel=1e-12)
+    assert goodput.low is not None
+    assert goodput.low < goodput.mean
+    assert measured.counts == {"tcp_retransmissions": end["sum_sent"]["retransmits"]}
+
+
+def test_udp_of_iperf3_arrives_as_fast_as_it_was_sent(tmp_path: Path) -> None:
+    test = {"protocol": "UDP", "blksize": 1200, "target_bitrate": 4_000_000}
+    sums = {"bits_per_second": 4e6, "seconds": 3.0, "lost_percent": 0, "jitter_ms": 0.1}
+    told = {"start": {"test_start": test}, "end": {"sum": sums}}
+    scenario = loads(scenario_of([written(tmp_path, json.dumps(told))]))
+
+    # 4 Mb/s of payload, whose packets of 1200 + 28 bytes come every 2.4 ms.
+    goodput = airtcp.simulate(scenario.vary({"run.replications": 2})).metrics["goodput_bps"]
+    assert goodput.mean == pytest.approx(4e6, rel=2e-3)
+
+
+def test_flent_gives_both_directions(flent: Path) -> None:
+    found = read(flent)
+    measured = measurement_of(flent)
+
+    flows = {flow["direction"]: flow for flow in found["flows"]}
+    assert flows["download"]["connections"] == 2
+    assert "connections" not in flows["upload"]
+    # 10 or 11 beside 20 or 19 at each time; sums of flent are made of these. 5, 6, 7 in turn.
+    assert measured.values["download"]["goodput_bps"].mean == pytest.approx(30e6)
+    assert measured.values["upload"]["goodput_bps"].mean == pytest.approx(6e6)
+    assert measured.values["upload"]["rtt_s"].mean == pytest.approx(0.04)
+    assert measured.others == ("Ping (ms) ICMP: half within 20 ms, 95 % within 20 ms",)
+
+
+def test_a_table_gives_values_and_intervals(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "metric,value,low,high,of\ngoodput_bps,5e6,4e6,6e6,\nrtt_s,0.1,,,upload\n"
+    )
+
+    measured = measurement_of(path)
+
+    assert measured.values[""]["goodput_bps"].half_width == 1e6
+    assert measured.values["upload"]["rtt_s"].low is None
+
+
+@pytest.mark.parametrize("names", [[HOSTAPD], [UCI], [UCI, IPERF3], [IPERF3, HOSTAPD], None])
+def test_what_is_written_runs(names: list[Path] | None, flent: Path) -> None:
+    scenario = loads(scenario_of(names or [flent]))
+    short = scenario.vary({"run.warmup": "100 ms", "run.duration": "400 ms", "run.replications": 2})
+
+    assert airtcp.simulate(short).metrics["goodput_bps"].mean > 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("hw_mode=x", 'line 1: hw_mode: "x" is unknown; allowed: a, b, g, any'),
+        ("ssid=office", "has no option of a radio"),
+        ("hw_mode=g\nnonsense", "line 2: is no option of hostapd"),
+        ("hw_mode=g\nbeacon_int=ten", 'line 2: beacon_int: "ten" is not a whole number'),
+        ("hw_mode=g\nbeacon_int=9", "line 2: beacon_int: 9 is out of bounds; allowed: 15 to 65535"),
+        ("hw_mode=a\nbasic_rates=", "line 2: basic_rates: is empty"),
+        ("hw_mode=a\nbasic_rates=70", "phy.control_rate"),
+        (
+            "hw_mode=g\nwmm_enabled=1\ntx_queue_data2_cwmin=5",
+            "line 3: tx_queue_data2_cwmin: 5 is none",
+        ),
+        ("config wifi-device 'r\n", "line 1: is no line of UCI: a quote is open"),
+        ("config wifi-device r\n", "line 1: r: has no band"),
+        ("config wifi-device r\noption band 5g\noption htmode HE81", "line 3: htmode"),
+        ("config wifi-device r\nband 5g", "line 2: is no line of UCI"),
+        ("config system\n", "has no radio"),
+        ('{"start": ', "line 1: is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": 1}', "is JSON of no program that is known"),
+        ('{"error": "unable to connect"}', "error: iperf3 did not finish: unable to connect"),
+        ('{"start": {}}', "start.test_start: is missing"),
+        ('{"start": {"test_start": {"protocol": "SCTP"}}}', "start.test_start.protocol"),
+        ('{"start": {"test_start": {"protocol": "TCP"}}}', "end.sum_received: is missing"),
+        ('{"x_values": [1], "results": {}}', "x_values: has no times"),
+        ('{"x_values": [1, 2], "results": {"TCP upload": [1]}}', "has 1 values for 2 times"),
+        ('{"x_values": [1, 2], "results": {"a": [1, 2]}}', "results: has no TCP"),
+        ("\xd4\xc3", "is no option of hostapd"),
+    ],
+)
+def test_wrong_files_are_refused_with_their_place(tmp_path: Path, text: str, said: str) -> None:
+    path = written(tmp_path, text)
+
+    done = CliRunner().invoke(app, ["import", str(path)])
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert str(path) in done.stderr or path.name in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xd4\xc3\xb2\xa1" + bytes(20), "is a capture"),
+        (b"\x7fELF\xff\xfe", "line 1: is not text"),
+        (b"hw_mode=g\n\0\0", "line 2: is binary"),
+        (gzip.compress(b"hw_mode=g")[:-6], "is damaged"),
+        (gzip.compress(bytes(65 * 2**20)), "is too large"),
+    ],
+    ids=["capture", "program", "zeros", "half of gzip", "large"],
+)
+def test_files_that_are_no_text_are_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+
+    with pytest.raises(ScenarioError, match=said):
+        scenario_of([path])
+
+
+def test_files_that_do_not_belong_together_are_refused(tmp_path: Path, flent: Path) -> None:
+    with pytest.raises(QuestionError, match="second configuration"):
+        scenario_of([HOSTAPD, UCI])
+    with pytest.raises(QuestionError, match="second measurement"):
+        scenario_of([IPERF3, flent])
+    with pytest.raises(QuestionError, match="--radio"):
+        scenario_of([HOSTAPD], "radio0")
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        scenario_of([tmp_path / "none"])
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        scenario_of([tmp_path])
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    path = written(tmp_path, "mine", "out.toml")
+    refused = CliRunner().invoke(app, ["import", str(UCI), "--out", str(path)])
+    assert (refused.exit_code, path.read_text()) == (2, "mine")
+
+    done = CliRunner().invoke(app, ["import", str(UCI), "--out", str(path), "--force"])
+
+    assert done.stdout == f"wrote {path}\ntry: airtcp run {path}\n"
+    assert airtcp.load(path).phy.standard == "802.11n"
+
+
+def _bytes_changed(draw: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(draw.randint(1, 8)):
+        changed[draw.randrange(len(changed))] = draw.randrange(256)
+    return bytes(changed)
+
+
+def _cut(draw: random.Random, data: bytes) -> bytes:
+    return data[: draw.randrange(len(data))]
+
+
+def _words_changed(draw: random.Random, data: bytes) -> bytes:
+    """Puts values of another type, and numbers out of bounds, in the place of some."""
+    words = (
+        b"-1",
+        b"null",
+        b'"x"',
+        b"1e999",
+        b"9" * 5000,
+        b"{}",
+        b"[]",
+        b"true",
+        b"0",
+        b"NaN",
+        b"",
+    )
+    lines = data.splitlines(keepends=True)
+    for _ in range(draw.randint(1, 4)):
+        at = draw.randrange(len(lines))
+        for mark in (b":", b"=", b" "):
+            head, found, _ = lines[at].partition(mark)
+            if found:
+                end = b",\n" if mark == b":" and lines[at].rstrip().endswith(b",") else b"\n"
+                lines[at] = head + mark + draw.choice(words) + end
+                break
+    return b"".join(lines)
+
+
+def _lines_moved(draw: random.Random, data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True)
+    a, b = draw.randrange(len(lines)), draw.randrange(len(lines))
+    lines[a] = lines[b] * draw.choice((0, 1, 50))
+    return b"".join(lines)
+
+
+MUTATIONS: list[Callable[[random.Random, bytes], bytes]] = [
+    _bytes_changed,
+    _cut,
+    _words_changed,
+    _lines_moved,
+]
+
+
+def refusal(ask: Callable[[], object]) -> str | None:
+    try:
+        ask()
+    except AirtcpError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda one: one.__name__)
+def test_mutated_files_are_read_or_refused_in_lines(
+    tmp_path: Path, mutate: Callable[[random.Random, bytes], bytes]
+) -> None:
+    """Of 500 files of each kind of mutation, none ends in anything but an answer or an error."""
+    draw = random.Random(32)
+    originals = [
+        *(path.read_bytes() for path in (HOSTAPD, UCI, IPERF3)),
+        json.dumps(FLENT, indent=1).encode(),
+    ]
+    path = tmp_path / "mutated"
+    refused = 0
+    for index in range(500):
+        path.write_bytes(mutate(draw, originals[index % len(originals)]))
+        for ask in (lambda: scenario_of([path]), lambda: measurement_of(path)):
+            message = refusal(ask)
+            refused += message is not None
+            if message is not None:
+                assert "mutated" in message
+                assert all(line.isprintable() for line in message.splitlines())
+    assert refused > 250
+
+
+def beside(path: Path, *, noise: int = 1) -> dict[str, Any]:
+    """The measured part of a short run of an access point of 802.11n."""
+    scenario = written(path.parent, scenario_of([UCI, IPERF3]), "home.toml")
+    command = ["run", str(scenario), "--measured", str(path), "--json", "--no-advice", "--quiet"]
+    short = ["--set", "run.duration=2 s", "--replications", "4", "--seed", str(noise)]
+    done = CliRunner().invoke(app, [*command, *short])
+    assert done.exit_code == 0, done.stderr
+    measured: dict[str, Any] = json.loads(done.stdout)["measured"]
+    return measured
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        # It gives some 59 Mb/s. A narrow interval far below it, and one so wide that it holds it.
+        ("30e6,29.9e6,30.1e6", "far too high"),
+        ("40e6,1e6,79e6", "undecided"),
+        ("120e6,119e6,121e6", "far too low"),
+    ],
+)
+def test_a_verdict_respects_the_measured_interval(
+    tmp_path: Path, values: str, verdict: str
+) -> None:
+    path = written(tmp_path, f"metric,value,low,high\ngoodput_bps,{values}\n", "measured.csv")
+
+    (row,) = beside(path)["rows"]
+
+    simulation = next(one for one in row["answers"] if one["by"] == "simulation")
+    assert simulation["verdict"] == verdict
+    mean = row["simulation"]["mean"]
+    assert simulation["difference"] == pytest.approx(mean / row["measured"]["mean"] - 1.0)
+
+
+def test_a_measurement_equal_to_the_simulation_agrees(tmp_path: Path) -> None:
+    first = written(tmp_path, "metric,value\ngoodput_bps,1\nrtt_s,1\n", "first.csv")
+    rows = {row["metric"]: row["simulation"]["mean"] for row in beside(first)["rows"]}
+    text = "".join(f"{name},{value!r}\n" for name, value in rows.items())
+
+    again = beside(written(tmp_path, f"metric,value\n{text}", "again.csv"))
+
+    told = {row["metric"]: row["answers"][0] for row in again["rows"]}
+    assert told["goodput_bps"]["verdict"] in ("agrees", "undecided")
+    assert all(one["difference"] == pytest.approx(0.0) for one in told.values())
+
+
+def test_values_of_a_direction_are_beside_it_and_others_are_named(tmp_path: Path) -> None:
+    text = "metric,value,of\ngoodput_bps,59e6,download\ngoodput_bps,1e6,upload\n"
+
+    told = beside(written(tmp_path, text, "measured.csv"))
+
+    assert [row["of"] for row in told["rows"]] == ["station/download"]
+    assert told["without"] == ["goodput_bps of uploads"]
+
+
+def test_a_configuration_is_no_measurement() -> None:
+    done = CliRunner().invoke(app, ["run", "none.toml", "--measured", str(UCI)])
+    assert done.exit_code == 2
