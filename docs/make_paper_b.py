@@ -26,7 +26,7 @@ PAGE = ROOT / "docs" / "laboratory" / "paper-b.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "bruno"
 
 TCP = "flows.station.tcp"
-#: What is done otherwise than in the scenario file, one at a time.
+#: The deviations from the scenario file, one at a time.
 VARIATIONS: Mapping[str, Mapping[str, Any]] = {
     "as in the scenario": {},
     "backoff after each success (the standard)": {"mac.rules": {"post_backoff": True}},

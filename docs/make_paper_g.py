@@ -8,6 +8,7 @@ that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets th
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -24,7 +25,7 @@ from airtcp.stats import Interval
 ROOT = Path(__file__).parents[1]
 # The rows of ns-2, and what reads them, are no part of the package.
 sys.path.insert(0, str(ROOT / "validation"))
-from peers.references import VALIDATION, by_point, read  # noqa: E402
+from peers.references import VALIDATION, Rows, by_point, read  # noqa: E402
 
 PAGE = ROOT / "docs" / "laboratory" / "paper-g.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
@@ -33,7 +34,7 @@ TCP = "flows.node.tcp"
 SKIPS = (0, 1, 2, 3, 4)
 #: The paper's cases: transmissions of a frame, uploads at a time, MB of each.
 CASES = [(limit, flows, megabytes) for limit in (1, 7) for flows in (1, 3) for megabytes in (1, 10)]
-#: What is done otherwise than in the scenario file, one at a time.
+#: The deviations from the scenario file, one at a time.
 VARIATIONS: Mapping[str, Mapping[str, Any]] = {
     "as in the scenario": {},
     "rules of RFC 5681": {f"{TCP}.rules": {"preset": "standard"}},
@@ -71,7 +72,7 @@ def polled(milliseconds: int, idle: int = 0) -> Mapping[str, Any]:
     return changes
 
 
-#: How much of the time is contention-free, and how many stations are polled that never send.
+#: The contention-free part of the time, and the number of polled stations that never send.
 POLLING: Mapping[str, Mapping[str, Any]] = {
     "never": {},
     "25 of 102.4 ms": polled(25),
@@ -174,11 +175,50 @@ def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
     return run(skip, changes, limit=7 if retries else 1)
 
 
+def peer_rows(defaults: str) -> Rows:
+    """Reads the points of ns-2 that were made with the defaults of 2.35, or of 2002."""
+    rows = by_point(read(VALIDATION / "ns2" / "uploads.csv"))
+    return {
+        point: metrics
+        for point, metrics in rows.items()
+        if point.settings.get("defaults", "2.35") == defaults
+    }
+
+
+def ns2_2002_table() -> str:
+    """Goodput of an upload in ns-2, with defaults of 2.35 and of 2002, and what one skip adds."""
+    head = ["upload", "ns-2", "skip 0, Mb/s", "skip 1, Mb/s", "gain"]
+    rows = []
+    for retries in ("off", "on"):
+        for delay in ("2ms", "5ms", "15ms"):
+            for defaults in ("2.35", "2002"):
+                plain, skipping = (
+                    metrics["goodput_bps"]
+                    for point, metrics in peer_rows(defaults).items()
+                    if (point.settings["retries"], point.settings["delay"]) == (retries, delay)
+                )
+                over = skipping.mean / plain.mean
+                wide = over * math.hypot(*(one.half_width / one.mean for one in (plain, skipping)))
+                rows.append(
+                    [
+                        f"{'MAC retries' if retries == 'on' else 'no MAC retries'}, "
+                        f"{delay.replace('ms', ' ms')}",
+                        "2.35" if defaults == "2.35" else "as of 2002",
+                        *(
+                            f"{one.mean / 1e6:.3f} ± {one.half_width / 1e6:.3f}"
+                            for one in (plain, skipping)
+                        ),
+                        f"{100 * (over - 1):+.0f} ± {100 * wide:.0f} %",
+                    ]
+                )
+    return tables.markdown(head, rows)
+
+
 def ns2_table() -> str:
     """One upload of 10 MB through a wired link, by ns-2 and here: goodput and timeouts."""
     head = ["upload", "theirs, Mb/s", "ours, Mb/s", "difference", "timeouts, theirs", "ours"]
     rows = []
-    for point, metrics in by_point(read(VALIDATION / "ns2" / "uploads.csv")).items():
+    for point, metrics in peer_rows("2.35").items():
         given = point.settings
         retries = given["retries"] == "on"
         delay = given["delay"].replace("ms", " ms")
@@ -210,6 +250,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "variations": variations_table,
     "polling": polling_table,
     "ns-2": ns2_table,
+    "ns-2-2002": ns2_2002_table,
 }
 
 

@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "laboratory" / "paper-h.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
 
-#: What is done otherwise than in the scenario file, one at a time.
+#: The deviations from the scenario file, one at a time.
 VARIATIONS: Mapping[str, Mapping[str, Any]] = {
     "as in the scenario": {},
     "no beacons, here and in the model": {"mac": {}},

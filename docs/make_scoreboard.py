@@ -1,11 +1,14 @@
 """Make the scoreboard of reproduce.md and the failures on each paper's page, which are stored.
 
 Knows the claims, and the numbers that were found when they were last looked at (docs/claims.json),
-which it judges; tests compare the verdicts with those they hold the claims to. The tables of all
-claims are built from these with the documentation. Makes no item: `make verify` does.
+which it judges; tests compare the verdicts with those they hold the claims to. Those of items that
+only longer runs decide are kept apart, by command (docs/claims-long.json), and go first. The tables
+of all claims are built from these with the documentation. Makes no item: `make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE   # keeps the numbers of that run
+    airtcp reproduce H.fig1 --json > FILE
+    .venv/bin/python docs/make_scoreboard.py FILE "airtcp reproduce H.fig1"   # a longer run
     .venv/bin/python docs/make_scoreboard.py        # takes those that are kept
 """
 
@@ -33,9 +36,10 @@ from airtcp.reproduce.measure import words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-#: What a claim can be when its item is made.
+LONG = DOCS / "claims-long.json"
+#: The verdicts of a claim whose item is made.
 JUDGED = VERDICTS[:-1]
-#: What does not come out, in the order of a report.
+#: The verdicts that do not come out, in the order of a report.
 FAILED = VERDICTS[2:-1]
 
 
@@ -65,6 +69,37 @@ def keep(answer: Path) -> None:
     numbers.cache_clear()
 
 
+def keep_long(answer: Path, command: str) -> None:
+    """Keeps the values that a longer run printed, by the command that makes them."""
+    told = json.loads(answer.read_text("utf-8"))
+    values = {one["id"]: _rounded(one["values"]) for one in told["claims"]}
+    kept = {**long_runs(), command: values}
+    shown = []
+    for run, claims in sorted(kept.items()):
+        lines = (f"{json.dumps(name)}: {json.dumps(some)}" for name, some in claims.items())
+        shown.append(f"{json.dumps(run)}: {{\n" + ",\n".join(lines) + "\n}")
+    LONG.write_text("{\n" + ",\n".join(shown) + "\n}\n", encoding="utf-8")
+    long_runs.cache_clear()
+
+
+@cache
+def long_runs() -> Mapping[str, Mapping[str, Any]]:
+    """Reads the values of claims that longer runs gave, by the command of each run."""
+    kept: Mapping[str, Mapping[str, Any]] = json.loads(LONG.read_text("utf-8"))
+    return kept
+
+
+def command_of(claim: str) -> str | None:
+    """The command of the longer run whose values are judged; None where a quick run's are."""
+    return next((command for command, claims in long_runs().items() if claim in claims), None)
+
+
+def _values(claim: str) -> Mapping[str, Any]:
+    command = command_of(claim)
+    values: Mapping[str, Any] = numbers()[claim] if command is None else long_runs()[command][claim]
+    return values
+
+
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _rounded(part) for name, part in value.items()}
@@ -74,16 +109,19 @@ def _rounded(value: Any) -> Any:
 @cache
 def judged() -> list[Judgement]:
     """Judges every claim by the values that are kept."""
-    kept = numbers()
     return [
-        judge(claim, {name: value_of(value) for name, value in kept[claim.id].items()})
+        judge(claim, {name: value_of(value) for name, value in _values(claim.id).items()})
         for claim in load_claims()
     ]
 
 
 def ours(one: Judgement) -> str:
-    """Shows our number for a claim, with its interval."""
-    return "–" if one.ours is None else words(one.ours, one.claim.unit)
+    """Shows our number for a claim, with its interval, and the run if it was a longer one."""
+    if one.ours is None:
+        return "–"
+    command = command_of(one.claim.id)
+    shown = words(one.ours, one.claim.unit)
+    return shown if command is None else f"{shown} (`{command}`)"
 
 
 def scoreboard() -> str:
@@ -141,6 +179,19 @@ def every_claim(letter: str) -> str:
     return _table([*head, "verdict"], rows)
 
 
+def statements(letter: str) -> str:
+    """Lists the statements of a paper, each once, with its claims and the verdict on it."""
+    found: dict[tuple[str, str, str], list[Judgement]] = {}
+    for one in judged():
+        if one.claim.paper == letter:
+            found.setdefault(one.claim.sentence, []).append(one)
+    rows = [
+        [where, says, ", ".join(one.claim.id for one in some), *sentences(some)]
+        for (_, where, says), some in found.items()
+    ]
+    return _table(["where", "the paper says", "claims", "verdict"], rows)
+
+
 def failures(letter: str) -> str:
     """Lists the statements of a paper that do not come out, and the reasons."""
     lines = []
@@ -169,6 +220,7 @@ BUILT: Mapping[str, Callable[[], str]] = {
     "exceptions": exceptions,
     "claim-rules": rules,
     **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
+    **{f"statements-{letter}": partial(statements, letter) for letter in PAPERS},
 }
 
 
@@ -188,7 +240,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 2:
+        keep_long(Path(sys.argv[1]), sys.argv[2])
+    elif len(sys.argv) > 1:
         keep(Path(sys.argv[1]))
     for table, page in PAGES.items():
         tables.remake(page, TABLES, [table])

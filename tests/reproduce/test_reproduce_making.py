@@ -14,6 +14,7 @@ from airtcp.cli.commands import app
 from airtcp.reproduce import catalogue
 from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.chart import Series, chart
+from airtcp.reproduce.claims import load_claims
 from airtcp.reproduce.item import Data, Item, Outcome
 from airtcp.reproduce.make import make
 from airtcp.results.lock import locked
@@ -227,7 +228,14 @@ def test_what_this_machine_cannot_measure_is_not_made(
 
 
 @pytest.mark.parametrize(
-    ("word", "nearest"), [("M.fgi4", "M.fig4"), ("m.fig33", "M.fig"), ("clams", "claims")]
+    ("word", "nearest"),
+    [
+        ("M.fgi4", "M.fig4"),
+        ("m.fig33", "M.fig"),
+        ("clams", "claims"),
+        ("M.two-node", "M.two-nodes"),
+        ("h.mean-exponentail", "H.mean-exponential"),
+    ],
 )
 def test_an_unknown_item_is_refused_with_the_nearest(word: str, nearest: str) -> None:
     result = call(word)
@@ -236,6 +244,44 @@ def test_an_unknown_item_is_refused_with_the_nearest(word: str, nearest: str) ->
     assert word in result.stderr
     assert nearest in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_claim_makes_its_item_and_is_judged_alone(out: Path) -> None:
+    before = (out / "M" / "fig1.json").stat().st_mtime_ns
+    shown = call("M.two-nodes", *FAST, "--out", out)
+    told = json.loads(call("m.Two-nodes", *FAST, "--out", out, "--json").stdout)
+
+    assert (out / "M" / "fig1.json").stat().st_mtime_ns == before
+    assert "M.two-nodes" in shown.stdout
+    assert "M.two-nodes-simulated" not in shown.stdout
+    assert "1 statements (1 claims): 1 met" in shown.stdout
+    assert [one["item"] for one in told["items"]] == [CHEAP]
+    assert [one["id"] for one in told["claims"]] == ["M.two-nodes"]
+
+
+def test_a_claim_beside_an_item_adds_to_those_of_the_item(out: Path) -> None:
+    told = json.loads(call(CHEAP, "M.two-nodes", *FAST, "--out", out, "--json").stdout)
+
+    about = {claim.id for claim in load_claims() if claim.item == CHEAP}
+    assert {one["id"] for one in told["claims"]} == about
+
+
+def test_a_name_of_an_item_and_a_claim_is_the_item() -> None:
+    both = {claim.id for claim in load_claims()} & set(catalogue.items())
+
+    assert both
+    for name in both:
+        assert catalogue.claim_of(name) is None
+        assert [one.name for one in catalogue.find(name)] == [name]
+
+
+def test_the_list_of_claims_names_every_claim() -> None:
+    known = load_claims()
+    listed = json.loads(call("claims", "--list", "--json").stdout)
+
+    assert [one["claim"] for one in listed] == [claim.id for claim in known]
+    assert all(set(one) == {"claim", "item", "where", "says"} for one in listed)
+    assert all(claim.id in call("claims", "--list").stdout for claim in known[:3])
 
 
 def test_capitals_do_not_matter(out: Path) -> None:

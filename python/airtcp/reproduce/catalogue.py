@@ -1,4 +1,4 @@
-"""All items, and the papers and studies that they come from. Knows names; makes nothing."""
+"""All items, the papers and studies that they come from, and claims by name. Makes nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from airtcp.exceptions import AirtcpError
+from airtcp.reproduce.claims import Claim, load_claims
 from airtcp.reproduce.item import REGISTRY, Item
 
 
@@ -88,7 +89,7 @@ _PARTS = re.compile(r"(\D*)(\d*)(.*)")
 
 
 class UnknownItemError(AirtcpError):
-    """There is no item or paper of that name; the text offers the nearest."""
+    """There is no item, paper or claim of that name; the text offers the nearest."""
 
 
 def items() -> dict[str, Item]:
@@ -101,7 +102,9 @@ def items() -> dict[str, Item]:
 
 
 def find(wanted: str) -> list[Item]:
-    """The items that a word stands for: an item, a paper, or "all". Capitals do not matter.
+    """The items that a word stands for: an item, that of a claim, a paper, or "all".
+
+    Capitals do not matter.
 
     Raises UnknownItemError with the nearest names.
     """
@@ -113,7 +116,17 @@ def find(wanted: str) -> list[Item]:
     by_lower = {name.lower(): item for name, item in known.items()}
     if wanted.lower() in by_lower:
         return [by_lower[wanted.lower()]]
+    claim = claim_of(wanted)
+    if claim is not None:
+        return [known[claim.item]]
     raise UnknownItemError(_unknown(wanted, known))
+
+
+def claim_of(wanted: str) -> Claim | None:
+    """The claim of that name; None where there is none, or where it is an item's name, too."""
+    if wanted.lower() in {name.lower() for name in items()}:
+        return None
+    return next((one for one in load_claims() if one.id.lower() == wanted.lower()), None)
 
 
 def _place(name: str) -> tuple[int, int, str]:
@@ -125,8 +138,10 @@ def _place(name: str) -> tuple[int, int, str]:
 
 
 def _unknown(wanted: str, known: dict[str, Item]) -> str:
-    words = {name.lower(): name for name in (*known, *SOURCES, EVERYTHING, CLAIMS)}
+    claims = (one.id for one in load_claims())
+    words = {name.lower(): name for name in (*claims, *known, *SOURCES, EVERYTHING, CLAIMS)}
     near = difflib.get_close_matches(wanted.lower(), words, n=_NEAREST, cutoff=0.5)
     nearest = ", ".join(words[word] for word in near)
     offer = f"the nearest: {nearest}" if nearest else f"papers are {', '.join(PAPERS)}"
-    return f"there is no item {wanted!r}; {offer}; `airtcp reproduce --list` shows all"
+    where = "`airtcp reproduce --list` shows all items, `airtcp reproduce claims --list` all claims"
+    return f"there is no item or claim {wanted!r}; {offer}; {where}"

@@ -1,6 +1,7 @@
 """Paper H: Hoekstra, van der Mei and Diaz-Feraren 2013, downloads as processor sharing."""
 
 from airtcp.reproduce.hoekstra import concurrent as concurrent
+from airtcp.reproduce.hoekstra import lengths as lengths
 from airtcp.reproduce.hoekstra import real as real
 from airtcp.reproduce.hoekstra import sizes as sizes
 from airtcp.reproduce.hoekstra import tables as tables

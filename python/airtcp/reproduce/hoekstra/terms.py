@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
@@ -21,6 +22,9 @@ _ENDLESS: Final[dict[str, Any]] = {
 #: Files far enough apart that none meets another.
 _GAP_S: Final = 10
 _SIZES: Final = {"20 kB": 20e3, "200 kB": 200e3, "1 MB": 1e6}
+#: One segment: nearly all of its time is dialogue, handshake and close, (6) and (14) to (18).
+_SEGMENT: Final = {"1460 B": 1460.0}
+_EVERY_ACK: Final[dict[str, Any]] = {"flows.client.tcp.delayed_ack": {"every": 1}}
 
 
 @item(
@@ -37,17 +41,23 @@ def terms(bench: Bench) -> Outcome:
     model = cycle_time(testbed)
     factor = effective_service_time(200_000, testbed).beacon_factor
     stretched = changed(with_beacons, lambda cycle_s: cycle_s / mean(without))
-    alone = {name: _alone(bench, name) for name in _SIZES}
-    gaps = {
-        name: gap(service_of(_SIZES[name], beacons=False), time) for name, time in alone.items()
-    }
+    sizes = _SEGMENT | _SIZES
+    alone = {name: _alone(bench, name) for name in sizes}
+    gaps = {name: gap(service_of(sizes[name], beacons=False), time) for name, time in alone.items()}
+    undelayed = replace(testbed, segments_per_ack=1)
+    each = 2.0 * cycle_time(undelayed)
+    each_found = _cycle(bench, mac={}, **_EVERY_ACK)
+    each_est = float(effective_service_time(_SIZES["1 MB"], undelayed).est_s)
+    each_alone = _alone(bench, "1 MB", **_EVERY_ACK)
     told: list[tuple[str, float, Interval]] = [
         ("T_cycle (4), s", model, without),
         ("stretched by beacons (22)", factor, stretched),
         *(
-            (f"EST (19), {name}, s", service_of(_SIZES[name], beacons=False), alone[name])
+            (f"EST (19), {name}, s", service_of(sizes[name], beacons=False), alone[name])
             for name in alone
         ),
+        ("T_cycle, an ACK for each segment, s", each, each_found),
+        ("EST, an ACK for each segment, 1 MB, s", each_est, each_alone),
     ]
     rows: list[list[Cell]] = [
         [name, number, ours.mean, ours.low, ours.high] for name, number, ours in told
@@ -55,7 +65,14 @@ def terms(bench: Bench) -> Outcome:
     values: dict[str, Value] = {
         "cycle_off": gap(model, without),
         "beacons_off": gap(factor - 1.0, changed(stretched, lambda ratio: ratio - 1.0)),
-        "alone_off": most(gaps.values()),
+        "alone_off": most(gaps[name] for name in _SIZES),
+        "overhead_off": gaps["1460 B"],
+        # (19) with X_file - X_MSS, as the text of (16) says (erratum H2): a quarter cycle less.
+        "overhead_off_text": gap(
+            service_of(_SEGMENT["1460 B"], beacons=False) - model / 4.0, alone["1460 B"]
+        ),
+        "undelayed_off": gap(each, each_found),
+        "undelayed_alone_off": gap(each_est, each_alone),
         "alone_off_large": gaps["1 MB"],
     }
     return Outcome(
@@ -73,7 +90,7 @@ def _cycle(bench: Bench, **changes: Any) -> Interval:
     return changed(simulation.metrics["goodput_bps"], lambda goodput: bits / goodput)
 
 
-def _alone(bench: Bench, size: str) -> Interval:
+def _alone(bench: Bench, size: str, **changes: Any) -> Interval:
     """The mean time of downloads of one size without beacons, far apart, seconds."""
     simulation: Simulation = bench.simulate(
         "downloads",
@@ -84,6 +101,7 @@ def _alone(bench: Bench, size: str) -> Interval:
                 "distribution": "deterministic",
                 "value": f"{_GAP_S} s",
             },
+            **changes,
         },
         quick={},
     )

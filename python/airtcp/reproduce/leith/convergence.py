@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
@@ -49,6 +49,12 @@ _SECOND: Final[Mapping[str, Any]] = {
     "run.replications": _RUNS,
 }
 _SLOW: Final[Mapping[str, Any]] = {"flows.b.tcp.aimd": {"increase": 0.2, "decrease": 0.95}}
+#: The first flow grows five times as fast.
+_EAGER: Final[Mapping[str, Any]] = {"flows.a.tcp.aimd": {"increase": 5.0, "decrease": 0.5}}
+#: Both flows grow twice as fast.
+_FASTER: Final[Mapping[str, Any]] = {
+    f"flows.{flow}.tcp.aimd": {"increase": 2.0, "decrease": 0.5} for flow in ("a", "b")
+}
 _AIR: Final[Mapping[str, Any]] = {
     "links.wire.rate": "10 Mb/s",
     "links.wire.queue": 100,
@@ -111,6 +117,11 @@ class _Convergence:
 def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
     """The epochs of the ensemble; each row of a run is time, window of a, window of b."""
     return convergence_interval([np.array(run)[:, 1:] for run in runs])
+
+
+def _epoch_s(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
+    """Give the mean time of an epoch, seconds, over runs."""
+    return student_interval((run[-1][0] - run[0][0]) / (len(run) - 1) for run in runs)
 
 
 def windows_by_epoch(
@@ -180,14 +191,18 @@ def fig9(bench: Bench) -> Outcome:
     series = [*_curves(found, "one", until), *_marks(_Convergence.of(found["epochs"][:1]), until)]
     epochs = _epochs_to_converge(found["epochs"])
     near = _history(bench, "two-flows", {"links.wire.delay": "50 ms"})
+    faster = _history(bench, "two-flows", _FASTER)
+    shorter = _quotient(_epoch_s(faster["epochs"]), _epoch_s(found["epochs"]))
     theory = [float(convergence_epochs([1.0, 1.0], beta)) for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
     return Outcome(
         data=table_of(series, x=_X, y=_Y),
         found=f"It takes {words(epochs)} epochs over {len(found['epochs'])} runs; the theory says "
         f"{predicted:.2f} when both flows lose in every epoch, and four epochs leave 6.25 %. The "
-        "second flow begins without slow start.",
+        "second flow begins without slow start. With alpha = 2 for both an epoch lasts "
+        f"{words(shorter)} of what it does with 1.",
         values={
             "epochs": epochs,
+            "epoch_shorter": shorter,
             "epochs_round_trip": _epochs_to_converge(near["epochs"]),
             "epochs_error": error_of(epochs, 1),
             "predicted": predicted,
@@ -334,7 +349,22 @@ _STATES_11 = (
     states=_STATES_11,
 )
 def fig11a(bench: Bench) -> Outcome:
-    return _wireless(bench, 150.0, {})
+    outcome = _wireless(bench, 150.0, {})
+    calm, eager = (
+        _first_loss(_history(bench, "wired", _SECOND, _AIR, more)) for more in ({}, _EAGER)
+    )
+    apart = _quotient(eager, calm)
+    return replace(
+        outcome,
+        found=f"{outcome.found} Where the first flow grows five times as fast the new one's window "
+        f"at its first loss is {words(apart)} of that.",
+        values=outcome.values | {"independent_off": off(apart)},
+    )
+
+
+def _first_loss(found: Mapping[str, Any]) -> Interval:
+    """Give the new flow's window when it learns of its first loss, segments."""
+    return student_interval(peaks[0][1] for peaks in found["losses_b"] if peaks)
 
 
 @item(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.diagram import Edge, Node, diagram
 from airtcp.reproduce.item import Cell, Data, Outcome, item
-from airtcp.reproduce.measure import flow_goodputs, most, off, over_runs, paired_runs, words
+from airtcp.reproduce.measure import flow_goodputs, mean, most, off, over_runs, paired_runs, words
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
@@ -65,6 +67,7 @@ def fig1(bench: Bench) -> Outcome:
             "ap_share": share,
             "ap_share_saturated": fair_share,
             "station_shares_off": _shares_off(saturated),
+            "segments_an_ack": over_runs(plain, lambda run: 1.0 / _acks_a_segment(plain, run)),
             "timeouts_added": paired_runs(plain, fair, _timeouts),
         },
         figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
@@ -280,9 +283,58 @@ def cwmin(bench: Bench) -> Outcome:
     )
 
 
-def access(slots: int) -> dict[str, object]:
-    """An access category that differs in nothing but CWmin, as the paper counts it."""
-    return {"aifs": "50 us", "cw_min": slots - 1, "cw_max": 1023, "txop_limit": "0 us"}
+def access(slots: int, aifs: str = "50 us") -> dict[str, object]:
+    """An access category that differs in nothing but CWmin, as the paper counts it, and AIFS."""
+    return {"aifs": aifs, "cw_min": slots - 1, "cw_max": 1023, "txop_limit": "0 us"}
+
+
+#: DIFS and what the paper's data wait, and slots between and beyond, us.
+_AIFS_US = (50, 70, 90, 130, 170, 210)
+
+
+@item(
+    "L.aifs",
+    title="Transmissions against AIFS",
+    caption="A station's share of the successful transmissions beside the access point, both with "
+    "frames of equal length at any time and a CWmin of 32, when the station has a longer AIFS. A "
+    "figure of our own.",
+    states="A station whose AIFS is increased gains fewer transmission opportunities, for it waits "
+    "that much longer after every packet of the others (section 3).",
+)
+def aifs(bench: Bench) -> Outcome:
+    shares = []
+    for wait_us in _AIFS_US:
+        edca = {
+            "ap": {"AC_BE": access(32)},
+            "stations": {"AC_BE": access(32, f"{wait_us} us")},
+        }
+        one = bench.simulate(
+            "saturated", {"stations.station.count": 1, "mac.edca": edca, **_OFTEN_SATURATED}
+        )
+        shares.append(over_runs(one, lambda run, one=one: 1.0 - _ap_share(one, run)))  # type: ignore[misc]
+    x, y = "AIFS of the station (us)", "the station's share of the transmissions"
+    series = [Series("simulation", _AIFS_US, [*shares], "simulation")]
+    growth = [_less(later, earlier) for earlier, later in pairwise(shares)]
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found="The station has "
+        + ", ".join(
+            f"{words(share)} ({wait_us} us)"
+            for wait_us, share in zip(_AIFS_US, shares, strict=True)
+        )
+        + " of the transmissions.",
+        values={"growth": most(growth)},
+        figure=chart(series, x=x, y=y, from_zero=True, x_ticks=_AIFS_US),
+    )
+
+
+def _less(one: Interval, other: Interval) -> Interval:
+    """Give the difference of two numbers; its ends are on the wide side."""
+    difference = mean(one) - mean(other)
+    if None in (one.low, one.high, other.low, other.high):
+        return Interval(difference, None, None, one.n)
+    low, high = one.low - other.high, one.high - other.low  # type: ignore[operator]
+    return Interval(difference, low, high, one.n)
 
 
 @item(

@@ -11,7 +11,7 @@ from airtcp.models.leith import Parameters, simplified_throughput, throughput
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, panels, table_of
 from airtcp.reproduce.item import Outcome, item
-from airtcp.reproduce.measure import gap, least, mean, most, ratio, scaled
+from airtcp.reproduce.measure import difference, gap, least, mean, most, ratio, scaled
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
@@ -118,6 +118,12 @@ def _compared(bench: Bench, every: int) -> Outcome:
         ]
     calm: list[tuple[Interval, ...]] = []
     crowded: list[Interval] = []
+    # More timeouts in a run where most collide than where fewest do.
+    added = [
+        difference(curve.runs[0], curve.runs[-1], "tcp_timeouts")
+        for curve in curves
+        if curve.p[0] > _MANY_COLLISIONS
+    ]
     for curve in curves:
         models = (curve.full, curve.simplified, curve.holding)
         for *gaps, p in zip(*map(curve.gaps, models), curve.p, strict=True):
@@ -148,6 +154,7 @@ def _compared(bench: Bench, every: int) -> Outcome:
             "simplified_gap": simplified,
             "holding_gap": holding,
             "beyond_gap": beyond,
+            "timeouts_added": least(added),
             "p_standard_ten": ten.p[standard],
             "p_standard_twenty": twenty.p[standard],
             "best_share": least(curve.at_the_model_s_best for curve in curves),
