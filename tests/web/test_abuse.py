@@ -160,7 +160,12 @@ def test_runs_queue_are_refused_are_killed_and_end_in_time(small: Web) -> None:
     asked = {"kind": "run", "source": {"example": "saturated-stations", "changes": changes}}
     _, first = small.ask("api/jobs", asked)
     small.until(first["id"], lambda state: state == "running")
-    waiting = [small.ask("api/jobs", asked) for _ in range(3)]
+
+    def another(seed: int) -> tuple[int, dict[str, Any]]:
+        source = asked["source"] | {"changes": changes | {"run.seed": seed}}
+        return small.ask("api/jobs", asked | {"source": source})
+
+    waiting = [another(seed) for seed in (2, 3, 4)]
 
     assert [status for status, _ in waiting] == [202, 202, 503]
     assert "wait already" in message(waiting[2][1])

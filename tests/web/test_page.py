@@ -218,10 +218,26 @@ def test_a_link_to_what_is_not_there_says_so_once(
 QUICK = cell(3, title="Quick", warmup="1 s", duration="DURATION", replications=3)
 
 
-def put(page: Page, text: str, name: str = "quick.toml") -> None:
+def choose(page: Page, text: str, name: str = "quick.toml") -> None:
+    """Choose a file to open."""
     page.page.set_input_files(
         "#upload", {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
     )
+
+
+def put(page: Page, text: str, name: str = "quick.toml") -> None:
+    """Open a file; one with a title is there when this returns, or the page says what is wrong.
+
+    What a test does next is done to its scenario, never to the one before it.
+    """
+    choose(page, text, name)
+    titled = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    if titled:
+        page.page.wait_for_function(
+            "(title) => document.title.startsWith(title)"
+            " || document.querySelector('.problem .notice')",
+            arg=titled[1],
+        )
 
 
 def test_a_simulation_runs_to_its_end_with_what_the_python_says(opened: Any) -> None:
@@ -296,7 +312,9 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
     page.page.select_option("#example", "fair-uploads")
     count = page.page.locator('.controls [data-path$=".count"]').first
     count.wait_for()
-    page.page.locator(".file summary").click()
+    page.until("All flows")
+    page.page.get_by_role("button", name="Scenario", exact=True).click()
+    page.page.wait_for_function("() => document.getElementById('toml').value.includes('fair')")
     with page.page.expect_download() as taken:
         page.page.get_by_role("button", name="Download").click()
     path = tmp_path / taken.value.suggested_filename
@@ -308,11 +326,12 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
 
     changed = re.sub(r"count *= *\d+", "count = 3", text)
     page.page.fill("#toml", changed)
-    page.page.get_by_role("button", name="Use this text").click()
+    page.page.wait_for_function("() => document.getElementById('example').value === ''")
+    page.page.get_by_role("button", name="Explore", exact=True).click()
     page.until(goodput(airtcp.load(changed)))
     assert page.page.locator("#example").input_value() == ""
+    page.page.get_by_role("button", name="Scenario", exact=True).click()
     page.page.fill("#toml", "[phy")
-    page.page.get_by_role("button", name="Use this text").click()
     page.page.locator(".problem .notice", has_text="is not TOML").wait_for()
 
 
@@ -334,7 +353,11 @@ def test_a_plan_is_made(opened: Any) -> None:
     put(page, QUICK.replace("DURATION", "3 s"))
     page.until("All flows")
     page.page.get_by_role("button", name="Plan").click()
-    page.page.fill("#until", "flow_goodput < 1 Mb/s")
+    page.page.get_by_label("Of", exact=True).select_option("")
+    page.page.get_by_label("Metric", exact=True).select_option("flow_goodput")
+    page.page.get_by_label("Bound", exact=True).fill("1")
+    page.page.get_by_label("Unit of the bound").select_option("Mb/s")
+    page.page.uncheck("#plan-remedies")
     page.page.get_by_role("button", name="Find the end").click()
     page.page.locator("main .lead", has_text="before flow_goodput").wait_for(timeout=60_000)
     assert page.page.locator("main .points circle").count() > 1
@@ -427,7 +450,9 @@ def test_the_scenario_behind_a_figure_opens_in_the_explorer(opened: Any) -> None
 
     figure = figures()["G.fig3"]
     taken = figure.taken({"skip": 2, "flows": 3})
+    page.page.get_by_role("button", name="Scenario", exact=True).click()
     told = page.page.locator("#toml").input_value()
+    page.page.get_by_role("button", name="Explore", exact=True).click()
     expected = airtcp.scenario.loads(figure.text()).vary(figure.quick() | figure.changes(taken))
     assert airtcp.scenario.loads(told).hash() == expected.hash()
     assert page.page.locator("#metric").input_value() == "flow_goodput_bps"
@@ -550,8 +575,8 @@ def test_nothing_is_cut_off_and_nobody_is_left_out(opened: Any, size: str, schem
         "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
     )
     page.page.locator(".switch input").first.check()
-    page.page.get_by_role("button", name="Simulate before and after").click()
-    page.page.get_by_text("paired difference").first.wait_for(state="attached")
+    page.page.get_by_role("button", name="Try: simulate before and after").click()
+    page.page.get_by_text("pairs of replications").first.wait_for(state="attached")
     look("simulated")
     page.page.get_by_role("button", name="Timeline").click()
     page.page.get_by_role("button", name="Show").click()

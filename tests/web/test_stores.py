@@ -10,6 +10,7 @@ import airtcp
 import pytest
 from airtcp.amounts import quantity_with_interval
 from airtcp.stats import student_interval
+from airtcp.web import stores
 from airtcp.web.stores import named
 from serving import Web
 
@@ -156,3 +157,10 @@ def test_a_folder_that_is_no_store_is_one_message(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "holds no results; allowed: the --to of a sweep" in done.stderr
+
+
+def test_a_store_that_has_gone_says_so_and_what_to_do(tmp_path: Path) -> None:
+    told = stores.listed({"mine": tmp_path / "gone"})["stores"]
+    assert told[0]["name"] == "mine"
+    assert 'the store "mine" is no longer where it was' in told[0]["problem"]
+    assert "put it back, then read it again" in told[0]["problem"]

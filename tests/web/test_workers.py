@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -234,7 +236,7 @@ def test_a_run_whose_worker_died_before_it_began_is_not_lost(
 ) -> None:
     async def do(jobs: Jobs) -> Job:
         await until(lambda: len(started) == 1)
-        job = jobs.add({"kind": "run"} | source(**QUICK))
+        job = jobs.add({"kind": "run"} | source(**QUICK)).job
         # Whether it knows of the run or not.
         os.kill(started[0].pid, signal.SIGKILL)
         await until(lambda: job.ended, 60.0)
@@ -247,8 +249,8 @@ def test_a_run_whose_worker_died_before_it_began_is_not_lost(
 
 def test_a_run_that_was_killed_is_lost_alone(folder: Path, started: list[WorkerProcess]) -> None:
     async def do(jobs: Jobs) -> list[Job]:
-        first = jobs.add({"kind": "run"} | source(**LONG))
-        second = jobs.add({"kind": "run"} | source(**QUICK))
+        first = jobs.add({"kind": "run"} | source(**LONG)).job
+        second = jobs.add({"kind": "run"} | source(**QUICK)).job
         await until(lambda: bool(started) and started[0].began)
         os.kill(started[0].pid, signal.SIGKILL)
         await until(lambda: first.ended and second.ended, 60.0)
@@ -274,3 +276,33 @@ def test_what_ended_runs_have_told_is_kept_up_to_its_bytes(folder: Path) -> None
     jobs.forget()
     # Whoever asked for the last one is still to be told.
     assert list(jobs._jobs) == ["large"]
+
+
+#: A worker's run whose every word to the server is met by one more wish that it stop.
+_INTERRUPTED = """
+import io, json, os, signal, sys
+from pathlib import Path
+from airtcp.web import worker
+
+class Wished(io.StringIO):
+    def write(self, text):
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().write(text)
+
+output = Wished()
+worker._run({"body": json.loads(sys.argv[1]), "limit_s": 60}, Path(sys.argv[2]), output)
+print(output.getvalue(), end="")
+"""
+
+
+def test_a_run_that_is_interrupted_again_and_again_stops_once_and_quietly(folder: Path) -> None:
+    body = json.dumps({"kind": "run", **source(**LONG)})
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _INTERRUPTED, body, str(folder / "uploads")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"stopped": True}]

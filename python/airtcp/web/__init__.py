@@ -4,7 +4,8 @@
     app         addresses and statuses             guard       who may ask
     bodies      what a page sends                  uploads     files that a scenario may name
     pool, jobs  workers that answer, and that run  worker      one of them
-    work        what they do                       confine     what they cannot
+    turns       whose run is next                  confine     what workers cannot
+    work        what they do                       card        a result, to be sent on
     sources     a scenario from the network        written     its TOML
     stores      results of sweeps
     fields      its controls                       views       what a page shows

@@ -1,4 +1,4 @@
-"""What the server answers: pages, questions, runs and uploads.
+"""The answers of the server: pages, questions, runs and uploads.
 
 Knows addresses and statuses of HTTP. Does not know scenarios, models or simulation: workers do, so
 that nothing of them can keep the server from answering. Every refusal is JSON with one message.
@@ -7,6 +7,7 @@ that nothing of them can keep the server from answering. Every refusal is JSON w
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -23,9 +24,20 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from airtcp.web.bodies import Ask, Curve, Figure, Job, Look, Nothing, first_problem
+from airtcp.web.bodies import (
+    Ask,
+    Curve,
+    Figure,
+    Job,
+    Lights,
+    Look,
+    Nothing,
+    Restructure,
+    Search,
+    first_problem,
+)
 from airtcp.web.guard import Guard
-from airtcp.web.jobs import FullError, Jobs
+from airtcp.web.jobs import FullError, Jobs, Question
 from airtcp.web.limits import Limits
 from airtcp.web.pool import ModelPool
 from airtcp.web.stores import stamp
@@ -34,19 +46,26 @@ from airtcp.web.uploads import UploadError, Uploads
 _Body = TypeVar("_Body", bound=BaseModel)
 
 _STATIC: Final = Path(__file__).parent / "static"
-#: What is too large is read to its end up to so many times the bound.
+#: A body that is too large is read to its end up to so many times the bound.
 _MOST_DRAINED: Final = 4
-#: How often it is looked whether who asked still waits.
+#: The pause between two looks whether a page still waits for its answer.
 _LOOK_S: Final = 0.1
 _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "scenario": Ask,
+    "edit": Restructure,
+    "keys": Search,
     "predict": Ask,
+    "lights": Lights,
+    "conditions": Ask,
     "remedies": Ask,
     "papers": Nothing,
     "figure": Figure,
     "stores": Nothing,
     "look": Look,
 }
+#: The header in which a page tells which browser it is in: fairness goes by it, and nothing else.
+_BROWSER: Final = "x-airtcp-browser"
+_LONGEST_NAME: Final = 64
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -113,7 +132,7 @@ class Server:
         """What a page needs to know before it asks anything."""
         from airtcp._version import __version__
         from airtcp.examples import examples
-        from airtcp.web.views import metrics
+        from airtcp.web.views import metrics, profiles
 
         listed = [
             {"name": one.name, "title": one.title, "description": one.description}
@@ -125,7 +144,13 @@ class Server:
             "queue": self.limits.queue,
         }
         return JSONResponse(
-            {"version": __version__, "examples": listed, "metrics": metrics(), "limits": limits}
+            {
+                "version": __version__,
+                "examples": listed,
+                "profiles": profiles(),
+                "metrics": metrics(),
+                "limits": limits,
+            }
         )
 
     async def ask(self, request: Request, name: str) -> Response:
@@ -152,11 +177,10 @@ class Server:
     async def curve(self, request: Request) -> Response:
         """What models say along an axis: a line of JSON for each value, as soon as it is there."""
         body = await self._body(request, Curve)
-        source = body.source.model_dump()
+        about = {"source": body.source.model_dump(), "axis": body.axis, "times": body.times}
 
         async def at(index: int) -> str:
-            asked = {"source": source, "axis": body.axis, "values": [body.values[index]]}
-            said = await self.pool.ask("point", asked)
+            said = await self.pool.ask("point", about | {"values": [body.values[index]]})
             return json.dumps({"index": index} | _shown(said)) + "\n"
 
         async def lines() -> AsyncIterator[str]:
@@ -173,26 +197,28 @@ class Server:
 
     async def add_job(self, request: Request) -> Response:
         """Something to run."""
-        body = await self._body(request, Job)
+        body = (await self._body(request, Job)).model_dump()
+        said = await self._unless_gone(request, self.pool.ask("alike", body))
+        # What cannot be read is a run that says so.
+        key = said["answer"]["key"] if "answer" in said else _digest(body)
         try:
-            job = self.jobs.add(body.model_dump())
+            question = self.jobs.add(body, key=key, browser=_browser(request))
         except FullError as error:
             raise _RefusedError(503, str(error)) from None
-        return JSONResponse({"id": job.id}, 202)
+        return JSONResponse({"id": question.id}, 202)
 
     async def job(self, request: Request) -> Response:
         """How a run stands, and what it told since."""
-        job = self.jobs.get(request.path_params["id"])
-        if job is None:
-            raise _RefusedError(404, "there is no such run, or it ended long ago")
+        question = self._question(request)
+        job = question.job
         seen = request.query_params.get("seen", "0")
         first = int(seen) if seen.isdecimal() and len(seen) < 9 else 0
         return JSONResponse(
             {
-                "state": job.state,
+                "state": question.state,
                 "progress": job.progress,
                 "words": job.words,
-                "place": self.jobs.place(job),
+                "place": self.jobs.place(question),
                 "messages": [json.loads(one) for one in job.messages[first:]],
                 "seen": len(job.messages),
             }
@@ -200,11 +226,18 @@ class Server:
 
     async def stop_job(self, request: Request) -> Response:
         """Stop a run, with what it has."""
-        job = self.jobs.get(request.path_params["id"])
-        if job is None:
-            raise _RefusedError(404, "there is no such run, or it ended long ago")
-        self.jobs.stop(job)
-        return JSONResponse({"state": job.state})
+        question = self._question(request)
+        self.jobs.stop(question)
+        return JSONResponse({"state": question.state})
+
+    def _question(self, request: Request) -> Question:
+        """The run that a page asks about. Raises _RefusedError."""
+        question = self.jobs.get(request.path_params["id"])
+        if question is None:
+            raise _RefusedError(
+                404, "there is no such run: it ended long ago, or the server was started anew"
+            )
+        return question
 
     async def upload(self, request: Request) -> Response:
         """Keep a file that a scenario may name."""
@@ -318,7 +351,7 @@ def _file(name: str) -> Response:
 
 
 def _said(said: dict[str, Any]) -> Response:
-    """What a worker said, with the status that belongs to it."""
+    """The saying of a worker, with the status that belongs to it."""
     if "answer" in said:
         return JSONResponse(said["answer"])
     if "problem" in said:
@@ -330,6 +363,16 @@ def _shown(said: dict[str, Any]) -> dict[str, Any]:
     if "failed" in said:
         return {"problem": {"message": said["failed"], "key": "", "field": "", "more": []}}
     return said
+
+
+def _browser(request: Request) -> str:
+    """The browser that asks, by the name that it gave itself, or else by its address."""
+    name = request.headers.get(_BROWSER, "")[:_LONGEST_NAME]
+    return name or (request.client.host if request.client else "")
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body).encode()).hexdigest()
 
 
 def _coarse(count: int) -> list[int]:

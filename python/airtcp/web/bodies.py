@@ -1,4 +1,4 @@
-"""What a page sends: the bodies of its requests, checked before anything is done with them.
+"""The bodies of a page's requests, checked before anything is done with them.
 
 Knows names, types and bounds. Does not know scenarios: what is in one is checked by a worker.
 """
@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 _MOST_VALUES = 64
 _MOST_CHANGES = 200
+#: A glance takes at most so many times the usual work: under a second.
+MOST_TIMES = 9
 
 _Text = Annotated[str, Field(max_length=1_000_000)]
 _Word = Annotated[str, Field(min_length=1, max_length=200)]
@@ -21,7 +23,7 @@ class _Body(BaseModel):
 
 
 class Source(_Body):
-    """Where a scenario comes from: an example or a text, with other values at some key paths.
+    """The place a scenario comes from: an example or a text, with other values at some key paths.
 
     `stations` is the number of all stations, shared out among the groups in proportion, after the
     changes. `files` are the uploaded files that it may name, by the name that it uses: their
@@ -43,12 +45,52 @@ class Ask(_Body):
     source: Source
 
 
+class Edit(_Body):
+    """A group or a flow more, less or renamed, or a key with another value.
+
+    `path` is its key path, or for `add` the table; `entry` is what is added, `name` the new name,
+    `text` the value as `--set` has it.
+    """
+
+    op: Literal["add", "copy", "remove", "rename", "set"]
+    path: _Word
+    entry: dict[_Word, Any] = Field(default_factory=dict, max_length=30)
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=60)] = "station"
+    text: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class Restructure(_Body):
+    """A question for the text of a scenario after an edit."""
+
+    source: Source
+    edit: Edit
+
+
+class Search(_Body):
+    """A question for the keys of a scenario that answer to words."""
+
+    source: Source
+    words: Annotated[str, Field(max_length=200)] = ""
+
+
 class Curve(_Body):
-    """A question about a scenario at several values of a key, or of the number of stations."""
+    """A question about a scenario at several values of a key, or of the number of stations.
+
+    With `times` a glance answers everywhere, on which so many times the usual work is spent; with 0
+    only where models do not.
+    """
 
     source: Source
     axis: _Word
+    times: int = Field(default=0, ge=0, le=MOST_TIMES)
     values: list[Any] = Field(min_length=1, max_length=_MOST_VALUES)
+
+
+class Lights(_Body):
+    """A question about the targets of a scenario, to a glance with `times` the usual work."""
+
+    source: Source
+    times: int = Field(default=1, ge=1, le=MOST_TIMES)
 
 
 class Nothing(_Body):
@@ -83,7 +125,7 @@ class Look(_Body):
 class Job(_Body):
     """Something to run: what is read of the other fields depends on `kind`."""
 
-    kind: Literal["run", "points", "remedies", "plan", "timeline", "figure"]
+    kind: Literal["run", "points", "remedies", "plan", "timeline", "figure", "report"]
     source: Source = Source()
     axis: _Word | None = None
     values: list[Any] = Field(default_factory=list, max_length=_MOST_VALUES)
@@ -94,7 +136,7 @@ class Job(_Body):
 
 
 def first_problem(error: ValidationError) -> str:
-    """What is wrong with a body, in a sentence."""
+    """The mistake in a body, in a sentence."""
     detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
     where = ".".join(str(part) for part in detail["loc"])[:200]
     return f"{where}: {detail['msg']}" if where else str(detail["msg"])

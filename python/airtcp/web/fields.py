@@ -8,6 +8,7 @@ can be done with `--set`; all other keys are reached through the text of the sce
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ from airtcp.amendments import AMENDMENTS
 from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS
 from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.resolve_queue import keys_of_disciplines
+from airtcp.scenario.vary import shared_out
 from airtcp.standards import STANDARDS
 from airtcp.units import format_rate, format_size, format_time_ns
 from airtcp.web.controls import Field, at, choice, is_there, slider, stops
@@ -23,7 +25,8 @@ from airtcp.web.fields_tcp import tcp_fields
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
     from airtcp.scenario.keys.queue import Queue
-    from airtcp.scenario.keys.traffic import Flow, StationGroup
+    from airtcp.scenario.keys.stations import StationGroup
+    from airtcp.scenario.keys.traffic import Flow
 
 _PHY: Final[Mapping[str, dict[str, Any]]] = {
     "802.11b": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "2 Mb/s"},
@@ -39,6 +42,11 @@ _PHY: Final[Mapping[str, dict[str, Any]]] = {
 #: Schedulers that go with every discipline.
 _TURNS: Final = tuple(word for word, one in SCHEDULERS.items() if not one.in_any_standard)
 _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 100)
+#: A share of a group that is not whole may be off by so much, and totals are so far apart.
+_OFF: Final = 0.05
+_APART: Final = 1.08
+#: So many whole mixes or fewer make no curve.
+_FEW: Final = 3
 _SIZES: Final = tuple(
     f"{size} kB" for size in (3, 5, 8, 12, 20, 30, 45, 60, 90, 130, 200, 300, 500, 1000, 2000, 5000)
 )
@@ -90,31 +98,60 @@ def fields(scenario: Scenario, written: Mapping[str, Any]) -> list[Field]:
     ]
 
 
-def axes(controls: Sequence[Field]) -> list[Field]:
-    """The controls whose values a curve may run over, stations of all groups first."""
-    counts = [one for one in controls if one["path"].endswith(".count")]
+def axes(controls: Sequence[Field], mix: Sequence[int] = ()) -> list[Field]:
+    """The controls whose values a curve may run over, stations of all groups first.
+
+    `mix` has the numbers of stations that groups are shared out by, if those of the controls are
+    shared out already.
+    """
+    counts = [int(one["value"]) for one in controls if one["path"].endswith(".count")]
     found = [one for one in controls if one["axis"]]
     if len(counts) > 1:
-        total = sum(int(one["value"]) for one in counts)
-        values = _totals([int(one["value"]) for one in counts])
+        total = sum(counts)
+        values = _totals(tuple(mix) or tuple(counts))
         everyone = slider("Stations", "stations", "All stations", total, f"{total}", values)
         return [everyone, *found]
     return found
 
 
-def _totals(counts: Sequence[int]) -> list[int]:
+@lru_cache(maxsize=64)
+def _totals(counts: tuple[int, ...]) -> list[int]:
     """The numbers of all stations that an axis has, the present one among them.
 
-    Those at which every group has its share in whole stations, where half of the present number is
-    one: else a group jumps where others stand still, and a curve with it.
+    Those at which every group has its share in whole stations: else a group jumps where others
+    stand still, and a curve with it. Below the first of these, and where they are few, those at
+    which each group is within `_OFF` of its share of what is left by groups whose share would be
+    less than a station, which have one.
     """
     total, common = sum(counts), gcd(*counts)
-    if common < 2:
-        return [value for value in stops(_COUNTS, total) if value >= len(counts)]
     mix = total // common
     most = max(_COUNTS[-1], 2 * total)
-    steps = [step for step in _COUNTS if mix * step <= most]
-    return [mix * step for step in stops(steps, common)]
+    whole = [mix * step for step in stops(_COUNTS, common) if mix * step <= most]
+    if common > 1:
+        return whole
+    ends = total if len(whole) > _FEW else most + 1
+    near = [one for one in range(len(counts), ends) if one != total and _keeps(one, counts)]
+    found: list[int] = []
+    for one in sorted({*near, *(one for one in whole if one >= ends or one == total)}):
+        if one in whole or not found or one >= _APART * found[-1]:
+            found.append(one)
+    return found
+
+
+def _keeps(total: int, counts: Sequence[int]) -> bool:
+    """Tell whether so many stations are a mix as near to that of `counts` as a curve can take."""
+    shares = shared_out(total, counts)
+    large = [place for place, share in enumerate(shares) if share > 1]
+    if not large:
+        return False
+    left, parts = sum(shares[one] for one in large), sum(counts[one] for one in large)
+    ideals = [left * counts[one] / parts for one in large]
+    # One alone of a group stands for less than one and a half, by the others' measure.
+    alone = (counts[one] * left / parts for one, share in enumerate(shares) if share == 1)
+    near = all(
+        abs(shares[one] - ideal) <= _OFF * ideal for one, ideal in zip(large, ideals, strict=True)
+    )
+    return near and all(share <= 1.0 + _OFF for share in alone)
 
 
 def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
@@ -123,7 +160,9 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
     choices = [
         (value, f"{name} ({AMENDMENTS[name].generation})" if name in AMENDMENTS else name)
         for name, value in _PHY.items()
+        if scenario.cells is None or name == standard
     ]
+    # Channels of cells are those of one band, so that several cells keep their standard.
     present = written.get("phy")
     # The scenario's own table stands for its standard: choosing it changes nothing.
     options = [

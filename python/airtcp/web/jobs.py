@@ -1,7 +1,9 @@
 """Runs: a bounded queue of them, each in a process of its own, watched, stopped, and kept a while.
 
-Knows states, places in the queue and bounds. Does not know what a run does (`work`). A run goes by
-an identifier that cannot be guessed: who has it may watch and stop it.
+Knows states, places in the queue and bounds. Does not know what a run does (`work`), nor whose turn
+it is (`turns`). What several browsers ask for alike is run once: each of them has a question of its
+own, by an identifier that cannot be guessed, with which it may watch the run and leave it. A run
+ends when all have left.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from typing import Any, Final, Literal
 
 from airtcp.web.limits import Limits
 from airtcp.web.pool import WorkerProcess
+from airtcp.web.turns import Turns
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
-#: How long a run that was asked to stop may take to say what it has.
+#: The time that a run that was asked to stop may take to say what it has.
 _PATIENCE_S: Final = 5.0
 
 
@@ -29,19 +32,21 @@ class FullError(Exception):
     """The queue is full; the text says so."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
     """One run, what it has told so far, as JSON, and how it stands."""
 
     id: str
     body: dict[str, Any]
+    held: int = 0
     state: State = "waiting"
     progress: float = 0.0
     words: str = ""
     messages: list[bytes] = field(default_factory=list)
-    asked_at: float = 0.0
     ended_at: float | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
+    #: The questions of those who have not left, by their identifiers.
+    questions: dict[str, Question] = field(default_factory=dict)
 
     @property
     def bytes(self) -> int:
@@ -53,6 +58,31 @@ class Job:
         """True if nothing more comes."""
         return self.state not in ("waiting", "running")
 
+    @property
+    def browsers(self) -> dict[str, int]:
+        """The browsers that wait for it, each with the number of its first question."""
+        found: dict[str, int] = {}
+        for one in self.questions.values():
+            found.setdefault(one.browser, one.number)
+        return found
+
+
+@dataclass(eq=False)
+class Question:
+    """A run as one browser asked for it."""
+
+    id: str
+    browser: str
+    number: int
+    job: Job
+    asked_at: float
+    left: bool = False
+
+    @property
+    def state(self) -> State:
+        """The state of its run, or that it was left while others still wait for it."""
+        return "stopped" if self.left and self.job.questions else self.job.state
+
 
 class Jobs:
     """All runs of a server."""
@@ -61,8 +91,14 @@ class Jobs:
         self, folder: Path, limits: Limits, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._folder, self._limits, self._clock = folder, limits, clock
+        #: All runs, those last that were asked for last, and by key those that others may share.
         self._jobs: dict[str, Job] = {}
-        self._queue: asyncio.Queue[Job] = asyncio.Queue()
+        self._alike: dict[str, Job] = {}
+        self._questions: dict[str, Question] = {}
+        self._asked = 0
+        self._turns = Turns()
+        self._line: list[str] | None = None
+        self._come = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -76,33 +112,91 @@ class Jobs:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def add(self, body: dict[str, Any]) -> Job:
-        """Put a run into the queue. Raises FullError."""
-        waiting = sum(job.state == "waiting" for job in self._jobs.values())
-        if waiting >= self._limits.queue:
-            raise FullError(f"{waiting} runs wait already, and no more may; try again in a moment")
-        job = Job(secrets.token_urlsafe(18), body, asked_at=self._clock())
-        self._jobs[job.id] = job
-        self._queue.put_nowait(job)
-        return job
+    def add(self, body: dict[str, Any], *, key: str = "", browser: str = "") -> Question:
+        """Ask for a run; one of an equal `key` that is under way or done answers as well.
 
-    def get(self, identifier: str) -> Job | None:
-        """The run of an identifier, which is thereby not forgotten; None if there is none."""
-        job = self._jobs.get(identifier)
-        if job is not None:
-            job.asked_at = self._clock()
-        return job
+        Raises FullError.
+        """
+        if len(self._questions) >= self._limits.questions:
+            raise FullError("too many have asked for runs at a time; try again in a moment")
+        self._asked += 1
+        job = self._alike.get(key)
+        if job is None or job.id not in self._jobs or not _shareable(job):
+            job = self._new(body, browser)
+            if key:
+                self._alike[key] = job
+        if job.ended:
+            job.ended_at = self._clock()
+        self._jobs[job.id] = self._jobs.pop(job.id, job)
+        question = Question(secrets.token_urlsafe(18), browser, self._asked, job, self._clock())
+        self._questions[question.id] = job.questions[question.id] = question
+        self._changed()
+        return question
 
-    def place(self, job: Job) -> int:
+    def get(self, identifier: str) -> Question | None:
+        """The question of an identifier, which is thereby not forgotten; None if there is none."""
+        question = self._questions.get(identifier)
+        if question is not None:
+            question.asked_at = self._clock()
+        return question
+
+    def place(self, question: Question) -> int:
         """Counts the runs before one that waits."""
-        waiting = [one for one in self._jobs.values() if one.state == "waiting"]
-        return waiting.index(job) if job in waiting else 0
+        line = self._waiting()
+        return line.index(question.job.id) if question.job.id in line else 0
 
-    def stop(self, job: Job) -> None:
-        """Stop a run, with what it has."""
-        job.stop.set()
-        if job.state == "waiting":
-            self._end(job, "stopped")
+    def stop(self, question: Question) -> None:
+        """Leave a run, which stops with what it has if nobody else waits for it."""
+        question.left = True
+        job = question.job
+        job.questions.pop(question.id, None)
+        if not job.questions:
+            job.stop.set()
+            if job.state == "waiting":
+                self._end(job, "stopped")
+        self._changed()
+
+    def _new(self, body: dict[str, Any], browser: str) -> Job:
+        """A run that waits. Raises FullError where one more may not."""
+        waiting = [job for job in self._jobs.values() if job.state == "waiting"]
+        if len(waiting) >= self._limits.queue:
+            raise FullError(
+                f"{_runs(len(waiting))} already, and no more may; nothing is lost on the page: "
+                "try again in a moment"
+            )
+        own = sum(browser in job.browsers for job in waiting)
+        if own >= self._limits.own:
+            raise FullError(
+                f"{_runs(own, ' of this browser')} already, and no more may; stop one, or "
+                "try again when one has ended"
+            )
+        job = Job(str(self._asked), body, held=len(json.dumps(body)))
+        if job.held + sum(one.held for one in waiting) > self._limits.held_bytes:
+            raise FullError("runs that wait are too large together; try again in a moment")
+        return job
+
+    def _waiting(self) -> list[str]:
+        """The runs that wait by their names, the next one first."""
+        if self._line is None:
+            waiting = [job for job in self._jobs.values() if job.state == "waiting"]
+            self._line = self._turns.order({job.id: job.browsers for job in waiting})
+        return self._line
+
+    def _changed(self) -> None:
+        self._line = None
+        self._come.set()
+
+    async def _next(self) -> Job:
+        """The run whose turn it is, as soon as there is one."""
+        while not (line := self._waiting()):
+            self._turns.rest()
+            self._come.clear()
+            await self._come.wait()
+        job = self._jobs[line[0]]
+        job.state = "running"
+        self._turns.took(job.browsers)
+        self._changed()
+        return job
 
     async def _serve(self) -> None:
         """Do one run after the other, with the next worker started before it is needed."""
@@ -111,9 +205,7 @@ class Jobs:
             while True:
                 if spare is None or not spare.alive:
                     spare = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
-                job = await self._queue.get()
-                if job.ended:
-                    continue
+                job = await self._next()
                 if not spare.alive:
                     spare = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
                 worker, spare = spare, None
@@ -124,7 +216,6 @@ class Jobs:
 
     async def _do(self, job: Job, worker: WorkerProcess) -> None:
         """Do a run to its end; a worker that dies before it has begun is followed by another."""
-        job.state = "running"
         try:
             status = await self._attend(job, worker)
             if not (job.ended or worker.began or job.stop.is_set()):
@@ -196,9 +287,10 @@ class Jobs:
     def _end(self, job: Job, state: State) -> None:
         if not job.ended:
             job.state, job.ended_at, job.body = state, self._clock(), {}
+            self._changed()
 
     async def _sweep(self) -> None:
-        """Stop runs that nobody watches, and forget those that ended long ago."""
+        """Leave runs for those who do not ask any more, and forget those that ended long ago."""
         while True:
             await asyncio.sleep(1.0)
             self.forget()
@@ -206,15 +298,30 @@ class Jobs:
     def forget(self) -> None:
         """One round of that."""
         now = self._clock()
+        for question in list(self._questions.values()):
+            if now - question.asked_at > self._limits.forgotten_s and not question.job.ended:
+                self.stop(question)
         for job in list(self._jobs.values()):
-            if not job.ended and now - job.asked_at > self._limits.forgotten_s:
-                self.stop(job)
             if job.ended_at is not None and now - job.ended_at > self._limits.kept_s:
                 del self._jobs[job.id]
-        ended = [job for job in self._jobs.values() if job.ended]
         kept, size = 0, 0
-        for job in reversed(ended):
+        for job in reversed([one for one in self._jobs.values() if one.ended]):
             kept, size = kept + 1, size + job.bytes
             # Whoever asked for the last one still has to be told.
             if kept > 1 and (kept > self._limits.most_kept or size > self._limits.known_bytes):
                 del self._jobs[job.id]
+        self._questions = {
+            name: one for name, one in self._questions.items() if one.job.id in self._jobs
+        }
+        self._alike = {key: job for key, job in self._alike.items() if job.id in self._jobs}
+        self._turns.forget({one.browser for one in self._questions.values()})
+
+
+def _shareable(job: Job) -> bool:
+    """Returns true if one who asks for an equal run is served by this one."""
+    return job.state == "done" or not (job.ended or job.stop.is_set())
+
+
+def _runs(count: int, whose: str = "") -> str:
+    """So many runs that wait, in words."""
+    return f"1 run{whose} waits" if count == 1 else f"{count} runs{whose} wait"

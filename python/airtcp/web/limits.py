@@ -14,8 +14,9 @@ _MIB = 2**20
 class Limits:
     """How much of the machine the pages may take, all together.
 
-    `workers` are runs under way at a time, `queue` how many more may wait, `run_s` the longest that
-    one may take (wall clock), `memory_mib` the address space of a worker. `answer_s` is the longest
+    `workers` are runs under way at a time, `queue` how many more may wait, `own` how many of them
+    of one browser, `questions` how many may have asked for them; `run_s` is the longest that one
+    may take (wall clock), `memory_mib` the address space of a worker. `answer_s` is the longest
     for an answer of the models. `body_bytes` bounds what a request may hold, `upload_bytes` one
     uploaded file, and `uploads_bytes` all of them; `held_bytes` is what all requests that are read
     or answered may hold together. Of answers of the models that are known, and of what runs that
@@ -24,7 +25,9 @@ class Limits:
     """
 
     workers: int = 2
-    queue: int = 20
+    queue: int = 100
+    own: int = 10
+    questions: int = 10_000
     run_s: float = 600.0
     memory_mib: int = 4096
     answer_s: float = 30.0

@@ -9,19 +9,27 @@ from __future__ import annotations
 import copy
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from airtcp.examples import Example, directory, examples
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import STATIONS
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
-from airtcp.scenario.vary import MOST_STATIONS, shared_out, varied_with_profiles
-from airtcp.web.bodies import Source
+from airtcp.scenario.expand import expand
+from airtcp.scenario.toml_text import option_value
+from airtcp.scenario.vary import MOST_STATIONS, shared_out
+from airtcp.web.bodies import Edit, Source
+from airtcp.web.edits import edited, line_of
+from airtcp.web.structure import restructured
+
+_Edited = TypeVar("_Edited")
 
 _NAME = "scenario"
 _DEEPEST = 40
@@ -29,9 +37,13 @@ _DEEPEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A scenario, and its written form, in which files go by the names that the page knows."""
+    """A scenario, its text, and its written form.
+
+    In both, files go by the names that the page knows; the written form has no profiles.
+    """
 
     scenario: Scenario
+    text: str
     written: dict[str, Any]
 
 
@@ -41,11 +53,18 @@ def read(source: Source, uploads: Path) -> Read:
     Raises ScenarioError, in which no path of this machine is named, and QuestionError for a number
     of stations that cannot be shared out.
     """
-    data = _varied(_parsed(source), source.changes)
+    text = _text(source, uploads)
+    scenario = _resolved(_tables(text), source, uploads)
+    return Read(scenario, text, expand(_tables(text)).data)
+
+
+def _text(source: Source, uploads: Path) -> str:
+    """The text of a source with all that is changed in it."""
+    text = _varied(text_of(source), source.changes)
     if source.stations is not None:
-        counts = shares(_resolved(data, source, uploads), source.stations)
-        data = _varied(data, counts)
-    return Read(_resolved(data, source, uploads), data)
+        counts = shares(_resolved(_tables(text), source, uploads), source.stations)
+        text = _varied(text, counts)
+    return text
 
 
 def shares(scenario: Scenario, total: int) -> dict[str, int]:
@@ -85,14 +104,32 @@ def _resolved(data: Mapping[str, Any], source: Source, uploads: Path) -> Scenari
         raise _without_paths(error, shown) from None
 
 
-def _varied(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The written form without profiles, and with other values at key paths.
+def rebuilt(source: Source, edit: Edit, uploads: Path) -> tuple[str, str]:
+    """The text of a source after an edit, and the key path that this is about.
+
+    Raises ScenarioError, and QuestionError where the edit cannot be.
+    """
+    text = _text(source, uploads)
+    if edit.op == "set":
+        return _varied(text, {edit.path: option_value(edit.text)}), edit.path
+    _check_depth(edit.entry)
+    return _guarded(text, edit.entry, lambda: restructured(text, edit))
+
+
+def _varied(text: str, changes: Mapping[str, Any]) -> str:
+    """The text of a scenario with other values at key paths, its comments kept.
 
     Raises ScenarioError.
     """
     _check_depth(changes)
+    return _guarded(text, changes, lambda: edited(text, changes))
+
+
+def _guarded(text: str, changes: Mapping[str, Any], edit: Callable[[], _Edited]) -> _Edited:
+    """Do an edit of a text, and say of a file that is no scenario what is wrong with it."""
+    data = _tables(text)
     try:
-        return varied_with_profiles(data, changes).data
+        return edit()
     except InvalidError as error:
         raise scenario_error(_NAME, data, error) from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -105,24 +142,41 @@ def _varied(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
         ) from None
 
 
+def where(error: ScenarioError, asked: Any) -> tuple[str | None, int | None]:
+    """The text of the file that an error is about, and the line of it, where these are known."""
+    try:
+        source = Source.model_validate(asked)
+        text = text_of(source)
+    except (ValidationError, ScenarioError):
+        return None, None
+    if at_line := re.search(r"\(at line (\d+),", error.message):
+        return text, int(at_line[1])
+    if error.message.endswith("(at end of document)"):
+        return text, text.count("\n") + 1
+    try:
+        text = _varied(text, source.changes)
+    except ScenarioError:
+        return text, None
+    return text, line_of(text, error.key) if error.key else None
+
+
 def field_of(key: str) -> str:
     """The key path of what a message calls `flows[0] (laptop).tcp.mss`."""
     return re.sub(r"\[(\d+)\](?: \(([^)]*)\))?", lambda m: f".{m[2] or m[1]}", key)
 
 
-def _parsed(source: Source) -> dict[str, Any]:
+def text_of(source: Source) -> str:
+    """The text that a source begins with. Raises ScenarioError."""
     if (source.example is None) == (source.text is None):
         raise ScenarioError(_NAME, "", "must be one of the two; allowed: an example or a text")
-    if source.example is not None:
-        known = [item.name for item in _examples()]
-        if source.example not in known:
-            raise ScenarioError(
-                _NAME, "", f'there is no example "{source.example}"; allowed: {", ".join(known)}'
-            )
-        text = (directory() / f"{source.example}.toml").read_text(encoding="utf-8")
-    else:
-        text = source.text or ""
-    return copy.deepcopy(_tables(text))
+    if source.example is None:
+        return source.text or ""
+    known = [item.name for item in _examples()]
+    if source.example not in known:
+        raise ScenarioError(
+            _NAME, "", f'there is no example "{source.example}"; allowed: {", ".join(known)}'
+        )
+    return (directory() / f"{source.example}.toml").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)

@@ -234,6 +234,11 @@ def _opened(name: str, folder: Path) -> Results:
     try:
         return _read(folder, stamp(folder))
     except OutputError as error:
+        if not folder.exists():
+            raise OutputError(
+                f'the store "{name}" is no longer where it was when airtcp web began; nothing else '
+                "is lost: put it back, then read it again"
+            ) from None
         raise OutputError(str(error).replace(str(folder), name)) from None
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.airtime import Rate, ppdu_ns
+from airtcp.exceptions import QuestionError
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
@@ -64,10 +65,16 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
 
     Times are in microseconds from there. `frames`, each with `node` and `to` (indices of `nodes`),
     `kind`, whether it was `bad` (collided, or lost); `gaps` of idle time with what each node had
-    still to count at their beginning; `windows` of TCP by flow.
+    still to count at their beginning; `windows` of TCP by flow. Raises QuestionError for several
+    cells, or where not all hear each other.
     """
     from airtcp.run.simulate import simulate
 
+    if scenario.air is not None:
+        raise QuestionError(
+            "the timeline shows one cell in which all hear each other; allowed: a scenario without "
+            "cells, hears and air"
+        )
     run = scenario.run
     total_s = begin_s + (1 + _AHEAD) * length_s
     short = scenario.with_run(replications=1, warmup_ns=0, duration_ns=round(total_s * 1e9))

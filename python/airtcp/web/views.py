@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.amounts import percent, quantity
 from airtcp.metrics import METRICS
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
@@ -17,12 +17,14 @@ from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
+from airtcp.scenario.profiles import devices, places, traffic
+from airtcp.web import card, judged
+from airtcp.web.judged import interval
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Simulation
     from airtcp.results.differences import Difference
-    from airtcp.results.plans import Plan
-    from airtcp.stats import Interval
+    from airtcp.results.verdict import Verdict
 
 #: Quantiles of the transfer times that are sent for the picture of their distribution.
 _QUANTILES: Final = 200
@@ -38,6 +40,14 @@ def metrics() -> dict[str, dict[str, str]]:
     return {
         name: {"label": one.label, "unit": one.unit, "meaning": one.meaning}
         for name, one in METRICS.items()
+    }
+
+
+def profiles() -> dict[str, list[dict[str, str]]]:
+    """Name and meaning of every device, traffic and place, by kind."""
+    return {
+        kind: [{"name": one.name, "meaning": one.meaning} for one in records.values()]
+        for kind, records in (("device", devices()), ("traffic", traffic()), ("place", places()))
     }
 
 
@@ -60,7 +70,26 @@ def prediction(told: Prediction) -> dict[str, Any]:
         "unanswered": dict(told.unanswered) if told.uncovered is None else {},
         "uncovered": told.uncovered,
         "subject": subject(told.scenario),
+        "verdict": judged.verdict(_glanced(told)),
     }
+
+
+def lights(told: Prediction) -> dict[str, Any]:
+    """All that a glance sees, models or not, and its verdict on the targets."""
+    assert told.glance is not None, "it was asked for"
+    return {
+        "glance": {
+            name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
+            for name, text in told.glance.shown()
+        },
+        "verdict": judged.verdict(_glanced(told)),
+    }
+
+
+def _glanced(told: Prediction) -> Verdict | None:
+    from airtcp.advice.verdicts import glanced
+
+    return None if told.glance is None else glanced(told.scenario, told.glance)
 
 
 def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
@@ -77,7 +106,7 @@ def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
 def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[str]:
     seen = _glance(told)
     if told.uncovered is not None and not seen:
-        return [f"No model covers this scenario: {told.uncovered}."]
+        return [f"Neither models nor a glance can tell at once: {told.uncovered}."]
     lines = [_sentence(values, "say the models")] if values or not seen else []
     lines = [line for line in lines if line]
     if seen:
@@ -120,6 +149,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
     return {
         "words": first_lines(result),
         "groups": None if groups is None else {"head": groups.head, "rows": groups.rows},
+        "cells": _cells(result),
         "airtime": simulation.airtime,
         "group_airtime": {
             name: {part: one.mean for part, one in parts["airtime"].items()}
@@ -136,112 +166,74 @@ def comparison(result: Comparison) -> dict[str, Any]:
         "sanity": [list(pair) for pair in sanity(result)],
         "cautions": cautions(result),
         "broken": _sentences(summary.broken(summary.best_alone(result).model)),
+        "verdict": judged.verdict(result.verdict, simulation),
+        "advice": judged.advice(result.advice),
+        "card": card.of_comparison(result),
         "stopped": simulation.stopped,
         "seed": result.provenance.seed,
         "version": result.provenance.version,
     }
 
 
+def _cells(result: Comparison) -> dict[str, Any] | None:
+    """The cells beside each other, their shares of what each has alone, and why; None of one."""
+    from airtcp.present.cells import by_cell, sentences
+
+    simulation = result.simulation
+    table, told = by_cell(simulation), sentences(result.scenario, simulation)
+    if table is None:
+        return {"head": [], "rows": [], "sentences": told, "shares": {}} if told else None
+    shares = {
+        name: percent(cell.share_of_alone.mean)
+        for name, cell in simulation.cells.items()
+        if cell.share_of_alone is not None
+    }
+    return {"head": table.head, "rows": table.rows, "sentences": told, "shares": shares}
+
+
 def point(simulation: Simulation) -> dict[str, Any]:
-    """The interval of every metric that has a value."""
+    """The interval of every metric that has a value, or a bound; `unsteady` says why no more."""
+    early = {
+        name: one.steadiness.advice
+        for name, one in simulation.estimates.items()
+        if one.steadiness.state == "unsteady"
+    }
     return {
         name: interval(one, METRICS[name].unit)
+        | ({"unsteady": early[name]} if name in early else {})
         for name, one in simulation.metrics.items()
-        if one.mean is not None
+        if one.is_known
     }
-
-
-def interval(one: Interval, unit: str) -> dict[str, Any]:
-    """An interval in numbers and in words."""
-    return one.to_dict() | {"text": quantity_with_interval(one, unit)}
 
 
 def changes(found: Difference) -> dict[str, Any]:
-    """Before and after: what is separated from chance, and what is not."""
-    from airtcp.present.difference import MOST_ROWS, rest, rows, subject
-    from airtcp.present.felt import sentence
+    """Before and after: what each group feels, and all changes that are separated from chance."""
+    from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
+    from airtcp.present.felt import felt_changes
 
-    told = rows(found)
-    headline = {
-        name: {
-            "a": interval(one.a, METRICS[name].unit),
-            "b": interval(one.b, METRICS[name].unit),
-            "difference": interval(one.difference, METRICS[name].unit),
-            "label": METRICS[name].label,
-            "better": METRICS[name].better,
-            "separated": one.separated,
-            "unsteady": one.unsteady,
+    listed = rows(found)
+    felt = [
+        {
+            "label": f"{METRICS[one.metric].label} of {one.group} {one.part}s",
+            "metric": one.metric,
+            "group": one.group,
+            "part": one.part,
+            "a": interval(one.change.a, METRICS[one.metric].unit),
+            "b": interval(one.change.b, METRICS[one.metric].unit),
+            "difference": interval(one.change.difference, METRICS[one.metric].unit),
+            "verdict": one.verdict,
         }
-        for name, one in found.metrics.items()
-        if name in summary.HEADLINES and one.a.mean is not None and one.b.mean is not None
-    }
+        for one in felt_changes(found)
+    ]
     return {
-        "subject": [sentence(found), *subject(found)],
-        "rows": [list(row.cells()) for row in told[:MOST_ROWS]],
-        "more": max(0, len(told) - MOST_ROWS),
+        "felt": felt,
+        "subject": subject(found),
+        "head": ["before" if one == "A" else "after" if one == "B" else one for one in HEAD],
+        "rows": [list(row.cells()) for row in listed[:MOST_ROWS]],
+        "more": max(0, len(listed) - MOST_ROWS),
         "rest": rest(found),
-        "headline": headline,
         "airtime": {"a": found.a.simulation.airtime, "b": found.b.simulation.airtime},
         "pairs": found.replications,
-    }
-
-
-def plan(found: Plan) -> dict[str, Any]:
-    """The reach of a scenario: answer, curve, bound, remedies."""
-    from airtcp.present.plan import (
-        REMEDIES_HEAD,
-        answer_line,
-        best_line,
-        depth_line,
-        remedy_rows,
-    )
-    from airtcp.stats import Interval
-
-    curves = []
-    for condition in found.conditions:
-        names = [name for name in (condition.metric, condition.mean_metric) if name]
-        simulated = [
-            {"x": one.value, **told.to_dict()}
-            for one in found.evidence
-            if one.depth == "simulation"
-            and isinstance(told := one.metrics.get(condition.text), Interval)
-            and told.mean is not None
-        ]
-        modelled = {
-            name: [
-                {"x": one.value, "y": one.metrics[name]}
-                for one in found.evidence
-                if one.depth == "model" and isinstance(one.metrics.get(name), float)
-            ]
-            for name in names
-        }
-        curves.append(
-            {
-                "condition": condition.text,
-                "label": condition.label,
-                "unit": condition.about.unit,
-                "bound": condition.bound,
-                "bound_text": condition.bound_text,
-                "simulation": sorted(simulated, key=lambda one: float(one["x"] or 0)),
-                "model": {name: rows for name, rows in modelled.items() if rows},
-            }
-        )
-    answer = found.answer
-    return {
-        "words": [line for line in (answer_line(found), best_line(found)) if line],
-        "depth": depth_line(found),
-        "label": found.label,
-        "answer": None
-        if answer is None
-        else {"value": answer.value, "low": answer.low, "high": answer.high, "unit": answer.unit},
-        "curves": curves,
-        "remedies": {
-            "head": list(REMEDIES_HEAD),
-            "rows": [list(row) for row in remedy_rows(found)],
-        }
-        if found.remedies
-        else None,
-        "stopped": found.stopped,
     }
 
 

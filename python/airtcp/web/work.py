@@ -6,21 +6,33 @@ gives one answer, a run tells what it has so far through `tell`.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
+import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.plan.axis import STATIONS
 from airtcp.scenario import toml_text
-from airtcp.web import fields, sources, stores, views
-from airtcp.web.bodies import Ask, Curve, Figure, Job, Source
+from airtcp.scenario.expand import named
+from airtcp.web import fields, judged, planned, sources, stores, views
+from airtcp.web.bodies import Ask, Curve, Figure, Job, Lights, Restructure, Search, Source
+
+if TYPE_CHECKING:
+    from airtcp.results import Comparison
+    from airtcp.scenario import Scenario
 
 Tell = Callable[[dict[str, Any]], None]
 
 #: Runs of a plan may take this part of the time that a run has, so that it ends by itself.
 _PART: Final = 0.8
+#: A run is so much of its bar, and the trials of remedies are the rest: they cost at most as much.
+_OF_RUN: Final = 0.5
+_OF_TRIALS: Final = 0.5
 
 
 def question(
@@ -39,38 +51,67 @@ def run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     _RUNS[job.kind](job, uploads, limit_s, tell)
 
 
-def problem(error: AirtcpError) -> dict[str, Any]:
-    """An error as a page shows it: the message, the key, and the control that it is about."""
-    if isinstance(error, ScenarioError):
-        more = [{"key": key, "message": message} for key, message in error.more[:5]]
-        return {
-            "message": error.message,
-            "key": error.key,
-            "field": sources.field_of(error.key),
-            "more": more,
-        }
-    return {"message": str(error), "key": "", "field": "", "more": []}
+def problem(error: AirtcpError, body: Mapping[str, Any]) -> dict[str, Any]:
+    """An error as a page shows it.
+
+    The message, the key, the control that it is about, and of a question about a scenario the text
+    of its file, None where the error is another, and the line of it, None where there is none.
+    """
+    if not isinstance(error, ScenarioError):
+        return {"message": str(error), "key": "", "field": "", "more": []}
+    text, line = sources.where(error, body.get("source"))
+    return {
+        "message": error.message,
+        "key": error.key,
+        "field": sources.field_of(error.key),
+        "more": [{"key": key, "message": message} for key, message in error.more[:5]],
+        "text": text,
+        "line": line,
+    }
 
 
 def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     """Everything that a page needs to show the scenario itself."""
     from airtcp.present.subject import subject
+    from airtcp.web.structure import outline
 
     source = Ask.model_validate(body).source
     read = sources.read(source, uploads)
     changes = dict(source.changes)
+    mix: list[int] = []
     if source.stations is not None:
+        base = sources.read(source.model_copy(update={"stations": None}), uploads).scenario
+        mix = [one.count for one in base.stations]
         changes |= {f"stations.{one.name}.count": one.count for one in read.scenario.stations}
     controls = fields.fields(read.scenario, read.written)
     return {
         "title": read.scenario.title,
         "subject": subject(read.scenario),
         "fields": controls,
-        "axes": fields.axes(controls),
-        "toml": toml_text.dumps(read.written) if changes else _text(source),
+        "axes": fields.axes(controls, mix),
+        "structure": outline(read.scenario, read.text),
+        "toml": read.text,
         "commands": _commands(source, changes),
         "hash": read.scenario.hash(),
     }
+
+
+def _edit(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """The text of a scenario with a group or a flow more, less or renamed."""
+    asked = Restructure.model_validate(body)
+    text, path = sources.rebuilt(asked.source, asked.edit, uploads)
+    # A text that is no scenario is refused as an edit, and what was there stays.
+    sources.read(Source(text=text, files=asked.source.files), uploads)
+    return {"text": text, "path": path}
+
+
+def _keys(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """The keys of a scenario that answer to words."""
+    from airtcp.web.catalogue import keys
+
+    asked = Search.model_validate(body)
+    read = sources.read(asked.source, uploads)
+    return keys(read.scenario, named(tomllib.loads(read.text)), asked.words)
 
 
 def _predict(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
@@ -87,7 +128,25 @@ def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     asked = Curve.model_validate(body)
     source = sources.at(asked.source, asked.axis, asked.values[0])
     scenario = sources.read(source, uploads).scenario
-    return views.prediction(predict(scenario))
+    if not asked.times:
+        return views.prediction(predict(scenario))
+    return views.lights(predict(scenario, glance=True, times=asked.times))
+
+
+def _lights(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """The verdict of a glance on the targets of a scenario."""
+    from airtcp.prediction import predict
+
+    asked = Lights.model_validate(body)
+    scenario = sources.read(asked.source, uploads).scenario
+    return views.lights(predict(scenario, glance=True, times=asked.times))
+
+
+def _conditions(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """The conditions that can be chosen for targets and for a plan."""
+    from airtcp.web.choices import choices
+
+    return choices(sources.read(Ask.model_validate(body).source, uploads).scenario)
 
 
 def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
@@ -113,6 +172,19 @@ def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
             }
         )
     return {"remedies": listed}
+
+
+def _alike(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """The key of a run: runs of one key tell the same, however their scenarios were put together.
+
+    Beside the resolved form it has the written one, from which targets, remedies and the points of
+    curves follow; notes and the order of changes do not count.
+    """
+    job = Job.model_validate(body)
+    read = sources.read(job.source, uploads)
+    rest = job.model_dump(exclude={"source"})
+    whole = [read.scenario.hash(), read.written, job.source.files, rest]
+    return {"key": hashlib.sha256(json.dumps(whole, default=str).encode()).hexdigest()}
 
 
 def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
@@ -147,15 +219,43 @@ def _figure(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
+    scenario = sources.read(job.source, uploads).scenario
+    # The verdict stands on the page while remedies are tried.
+    told = _simulated(scenario, tell, lambda sofar: tell({"sofar": views.comparison(sofar)}))
+    tell({"result": views.comparison(told)})
+
+
+def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
+    """Make the page of HTML that `airtcp run --out` writes."""
+    from airtcp.present import plot, report
+
+    read = sources.read(job.source, uploads)
+    told = _simulated(read.scenario, tell, lambda _: None)
+    tell({"words": "drawing"})
+    html = report.html(told, plot.pictures(told), read.text)
+    tell({"result": {"title": told.scenario.title, "html": html}})
+
+
+def _simulated(scenario: Scenario, tell: Tell, sofar: Callable[[Comparison], None]) -> Comparison:
+    """Run as `airtcp run` does, with verdict and remedies; `sofar` hears of it before these."""
+    from airtcp.advice.trials import advise
+    from airtcp.advice.verdicts import verdict
     from airtcp.compare import compare
 
-    scenario = sources.read(job.source, uploads).scenario
-    result = compare(scenario, progress=lambda part: tell({"progress": part}))
-    tell({"result": views.comparison(result)})
+    result = compare(scenario, progress=lambda part: tell({"progress": _OF_RUN * part}))
+    result = replace(result, verdict=verdict(result))
+    if result.simulation.stopped == "interrupted":
+        return result
+    sofar(result)
+    tell({"words": "trying remedies"})
+    result = replace(result, verdict=verdict(result, growth=True))
+    tried = advise(result, progress=lambda part: tell({"progress": _OF_RUN + _OF_TRIALS * part}))
+    return replace(result, advice=tried)
 
 
 def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     """Simulate at values of an axis, and tell of each as soon as it is there."""
+    from airtcp.advice.verdicts import verdict
     from airtcp.run.simulate import simulate
 
     if job.axis is None or not job.values:
@@ -169,6 +269,7 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
         result = simulate(scenario, progress=part)
         simulation = result.simulation
         told = {"value": value, "metrics": views.point(simulation)}
+        told["verdict"] = judged.verdict(verdict(result), simulation)
         tell({"point": told | {"confidence": simulation.confidence}})
         if simulation.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -178,9 +279,12 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 def _compare_remedies(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     """A scenario without and with some remedies, on common random numbers."""
     from airtcp.difference import diff
-    from airtcp.remedies import Changed, catalogue, changed, named, together
+    from airtcp.present.advice import equipment, settings
+    from airtcp.remedies import Changed, as_written, catalogue, changed, named, together
+    from airtcp.remedies.apply import lines_for
 
-    scenario = named(sources.read(job.source, uploads).scenario)
+    given = sources.read(job.source, uploads).scenario
+    scenario = named(given)
     known = {remedy.name: remedy for remedy in catalogue()}
     unknown = [name for name in job.names if name not in known]
     if unknown or not job.names:
@@ -191,8 +295,18 @@ def _compare_remedies(job: Job, uploads: Path, limit_s: float, tell: Tell) -> No
     if not isinstance(new, Changed):
         raise QuestionError(f"{' and '.join(one.title for one in chosen)}: {new}")
     found = diff(scenario, new.scenario, progress=lambda part: tell({"progress": part}))
-    sets = [_setting(path, value) for path, value in new.changes.items()]
-    tell({"result": views.changes(found) | {"names": job.names, "sets": sets}})
+    written = as_written(given, scenario, new.changes)
+    alone = [(one, changed(scenario, one)) for one in chosen]
+    wanted = [lines_for(one, each, scenario) for one, each in alone if isinstance(each, Changed)]
+    lines = [line for one in wanted for line in equipment(one.by_tool, one.notes)]
+    told = {
+        "names": job.names,
+        "title": " and ".join(one.title for one in chosen),
+        "set": written,
+        "settings": settings(written),
+        "equipment": lines,
+    }
+    tell({"result": views.changes(found) | told})
 
 
 def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
@@ -214,7 +328,7 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
         progress=lambda part: tell({"progress": part}),
         tell=lambda words: tell({"words": words}),
     )
-    tell({"result": views.plan(found)})
+    tell({"result": planned.plan(found)})
 
 
 def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
@@ -284,19 +398,16 @@ def _setting(path: str, value: Any) -> str:
     return f"{path}={toml_text.option_text(value)}"
 
 
-def _text(source: Source) -> str:
-    if source.text is not None:
-        return source.text
-    from airtcp.examples import directory
-
-    return (directory() / f"{source.example}.toml").read_text(encoding="utf-8")
-
-
 _QUESTIONS: Final = {
     "scenario": _scenario,
+    "edit": _edit,
+    "keys": _keys,
     "predict": _predict,
+    "lights": _lights,
+    "conditions": _conditions,
     "point": _point,
     "remedies": _remedies,
+    "alike": _alike,
     "papers": _papers,
     "figure": _figure,
 }
@@ -307,4 +418,5 @@ _RUNS: Final = {
     "plan": _plan,
     "timeline": _timeline,
     "figure": _reproduce,
+    "report": _report,
 }

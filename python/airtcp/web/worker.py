@@ -15,9 +15,12 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
+
+#: By how much a run's priority is below that of the server.
+_NICE: Final = 10
 
 
 def main(arguments: list[str]) -> None:
@@ -40,7 +43,12 @@ def main(arguments: list[str]) -> None:
 
 
 def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int) -> None:
-    """Import what will be needed, then keep from files and from more memory than is granted."""
+    """Import what will be needed, then keep from files and from more memory than is granted.
+
+    A run gives way to questions, which somebody waits for with a hand on a slider.
+    """
+    if kind == "runs" and hasattr(os, "nice"):
+        os.nice(_NICE)
     from airtcp.web import confine, work  # noqa: F401
 
     if kind == "models" and len(readable) > 1:
@@ -67,7 +75,7 @@ def _answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) 
     try:
         return {"answer": work.question(request["name"], request["body"], uploads, stores)}
     except AirtcpError as error:
-        return {"problem": work.problem(error)}
+        return {"problem": work.problem(error, request["body"])}
     except MemoryError:
         return {"failed": "it takes more memory than this server grants"}
     except Exception as error:
@@ -75,10 +83,8 @@ def _answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) 
 
 
 def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
-    from airtcp.exceptions import AirtcpError
     from airtcp.scenario.declare import written
     from airtcp.scenario.resolved import ResolvedScenario
-    from airtcp.web import work
     from airtcp.web.bodies import Job
 
     # Pydantic builds what checks a scenario when it is first needed, and makes of a
@@ -86,6 +92,7 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
     for form in (written(ResolvedScenario), ResolvedScenario, Job):
         form.model_rebuild()
     last = -1.0
+    asked: list[bool] = []
 
     def tell(message: dict[str, Any]) -> None:
         nonlocal last
@@ -95,19 +102,45 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
             last = message["progress"]
         _tell(output, message)
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    def stop(*_: object) -> None:
+        # Once: who asks again, or when the run has ended by itself, interrupts nothing more.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        asked.append(True)
+        raise KeyboardInterrupt
+
+    try:
+        signal.signal(signal.SIGINT, stop)
+        end = _ended(request, uploads, output, tell, asked)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        end = {"stopped": True}
+    if end:
+        _tell(output, end)
+
+
+def _ended(
+    request: dict[str, Any],
+    uploads: Path,
+    output: IO[str],
+    tell: Callable[[dict[str, Any]], None],
+    asked: Sequence[bool],
+) -> dict[str, Any]:
+    """Do a run; what there is to tell at its end, which is nothing where all went well."""
+    from airtcp.exceptions import AirtcpError
+    from airtcp.web import work
+    from airtcp.web.bodies import Job
+
     try:
         _tell(output, {"began": True})
         work.run(Job.model_validate(request["body"]), uploads, request["limit_s"], tell)
-    except KeyboardInterrupt:
-        _tell(output, {"stopped": True})
     except AirtcpError as error:
-        _tell(output, {"problem": work.problem(error)})
+        return {"problem": work.problem(error, request["body"])}
     except MemoryError:
-        _tell(output, {"failed": "it takes more memory than this server grants"})
+        return {"failed": "it takes more memory than this server grants"}
     except Exception as error:
-        _tell(output, {"failed": _told(error)})
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Some libraries make an error of their own of an interrupt.
+        return {"stopped": True} if asked else {"failed": _told(error)}
+    return {}
 
 
 def _told(error: Exception) -> str:

@@ -1,10 +1,13 @@
 // What the server is asked. A refusal is a Problem, whose message is meant for people.
 
+const GONE = "The server does not answer: airtcp web has ended, or the network is gone. The scenario and all that is shown stay here,"
+  + " and the address keeps the scenario. Start airtcp web again, or wait for the network; then go on where you were.";
+
 /** Why there is no answer: a message, and the control that it is about. */
 export class Problem extends Error {
-  constructor({ message, key = "", field = "", more = [] }, status = 0) {
+  constructor({ message, key = "", field = "", more = [], text = null, line = null }, status = 0) {
     super(message);
-    Object.assign(this, { key, field, more, status });
+    Object.assign(this, { key, field, more, text, line, status });
   }
 }
 
@@ -45,7 +48,17 @@ export function isAbort(error) {
 }
 
 function asked(body, signal) {
-  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+  const headers = { "content-type": "application/json", "x-airtcp-browser": browser() };
+  return { method: "POST", headers, body: JSON.stringify(body), signal };
+}
+
+/** A name of this browser, chosen at random, by which the server lets browsers take turns. */
+function browser() {
+  try {
+    return localStorage.airtcp ??= crypto.getRandomValues(new Uint32Array(3)).join("-");
+  } catch {
+    return ""; // without storage it goes by its address
+  }
 }
 
 async function answered(request) {
@@ -59,7 +72,7 @@ async function reached(request) {
     return await request;
   } catch (error) {
     if (isAbort(error)) throw error;
-    throw new Problem({ message: "The server does not answer. Is airtcp web still running?" });
+    throw new Problem({ message: GONE });
   }
 }
 

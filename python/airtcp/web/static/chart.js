@@ -37,7 +37,7 @@ export function curves({ series, x, y, mark = null, bound = null, band = null, l
   const values = series.flatMap((one) => one.data);
   const xs = values.map((one) => one.x).concat(x.all ?? []);
   const reach = series.flatMap((one) => one.data.map((point) => (one.cut ? Math.min(point.high ?? point.y, 1.3 * Math.max(...one.data.map((other) => other.y).filter(Number.isFinite))) : point.high ?? point.y)));
-  const tops = reach.concat(values.map((one) => one.y), bound ? [bound.y] : []);
+  const tops = reach.concat(values.map((one) => (Number.isFinite(one.y) ? one.y : one.low)), bound ? [bound.y] : []);
   if (mark && Number.isFinite(mark.y)) tops.push(mark.y);
   const finite = tops.filter(Number.isFinite);
   const most = finite.length ? Math.max(...finite) : 1;
@@ -123,7 +123,11 @@ function drawn(one, at, up) {
   const path = data.map((point, index) => `${index ? "L" : "M"}${at(point.x).toFixed(2)} ${up(point.y).toFixed(2)}`).join("");
   const line = s("path", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, d: path });
   if (one.kind !== "line") {
-    return [one.kind === "both" && one.joined && line, s("g", { class: `points ${one.colour}` }, data.map((point) => s("g", {},
+    // A value that is known from below alone is an arrow from its bound.
+    const bounds = one.data.filter((point) => !Number.isFinite(point.y) && Number.isFinite(point.low));
+    return [one.kind === "both" && one.joined && line, s("g", { class: `points ${one.colour}` }, bounds.map((point) => s("path", {
+      class: "at-least", d: `M${at(point.x) - 5} ${up(point.low)}h10m-5 0v-16m-4 5l4 -6l4 6` }, point.text && s("title", {}, point.text))),
+    data.map((point) => s("g", { class: point.unsteady ? "unsteady" : null },
       Number.isFinite(point.low) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
       s("circle", { cx: at(point.x), cy: up(point.y), r: 4.5 }, point.text && s("title", {}, point.text)))))];
   }

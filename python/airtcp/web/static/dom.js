@@ -19,9 +19,30 @@ export function fresh(prefix) {
   return `${prefix}-${count}`;
 }
 
-/** Put children in the place of those of an element. */
+/** Put children in the place of those of an element; the focus stays at what has its name. */
 export function replace(element, ...children) {
+  const held = document.activeElement !== element && element.contains(document.activeElement) ? document.activeElement : null;
+  const equals = () => [...element.querySelectorAll(held.tagName)].filter((one) => name(one) === name(held));
+  const place = held && equals().indexOf(held);
   element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  if (held && !held.isConnected) equals()[place]?.focus({ preventScroll: true });
+}
+
+/** The name by which a user knows an element again after it was made anew. */
+function name(element) {
+  return element.ariaLabel ?? element.labels?.[0]?.textContent ?? element.textContent;
+}
+
+/** Save a content as a file, by the browser's own download. */
+export function save(content, name, type) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** A title as the name of a file without its ending. */
+export function fileName(title) {
+  return title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() || "airtcp";
 }
 
 /** Tell a screen reader what has changed. */
@@ -41,7 +62,8 @@ export function table(head, rows, { numbers = [], caption = "", mark = null } = 
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     h("table", {},
       h("caption", { class: "visually-hidden" }, caption),
-      h("thead", {}, h("tr", {}, head.map((text, column) => cell("th", column, text)))),
+      // A column without a name has no header: an empty one is read aloud as nothing.
+      h("thead", {}, h("tr", {}, head.map((text, column) => (text ? cell("th", column, text) : h("td"))))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((text, column) => cell("td", column, text)))))));
 }
 

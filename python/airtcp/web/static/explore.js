@@ -1,109 +1,102 @@
-// The first view: the answer in words, a curve over one slider, simulation beside the models.
+// The first view: verdict and answer in words, a curve over one slider, what is wrong and what helps.
 
-import { isAbort, post, stream } from "./api.js";
-import { airtime, curves, legend, responsive } from "./chart.js";
-import { slider } from "./controls.js";
-import { announce, h, replace, table } from "./dom.js";
+import { advice } from "./advice.js";
+import { isAbort, post } from "./api.js";
+import { sendable } from "./card.js";
+import { airtime, curves, responsive } from "./chart.js";
+import { curve } from "./curve.js";
+import { announce, fileName, h, replace, save, table } from "./dom.js";
+import { floor } from "./floor.js";
 import { runner } from "./jobs.js";
 import { remedies } from "./remedies.js";
-import { change, source } from "./state.js";
+import { verdict } from "./verdict.js";
 
-const MODEL_METRICS = ["goodput_bps", "flow_goodput_bps", "transfer_time_s"];
-const POINTS = 7;
 // So many lines of a scenario's description stand open below the answer.
 const MOST_LINES = 4;
+// A verdict by a glance is looked at longer while nobody touches anything.
+const LOOKS = [1, 3, 9];
+const REST_MS = 2500;
+// A slider that is still moved asks for no look: the answer comes first.
+const SETTLED_MS = 200;
 
 // What was computed stays while the page is open: going back costs nothing.
-const curveOf = new Map();
-const pointsOf = new Map();
 const resultOf = new Map();
+const lightsOf = new Map();
+const predictionOf = new Map();
+const MOST_PREDICTIONS = 100;
 
 export function explore(app) {
   const words = h("div", { class: "answer", id: "answer" });
-  const picker = h("div", { class: "pickers" });
-  const picture = responsive(draw);
-  const key = h("div");
-  const large = h("div", { class: "main-slider" });
-  const values = h("details", { class: "values" });
   const models = h("section", { class: "card" });
   const result = h("div");
   const command = h("section", { class: "card" });
   let prediction = null;
-  let axis = null;
-  let mover = null;
-  let reading = null;
   let predicting = 0;
   let asked = null;
-  let drawing = 0;
+  let looking = null;
+  let resting = 0;
 
   const one = runner({
     label: "Simulate", body: () => ({ kind: "run", source: app.source() }),
     take: (message, asked) => {
-      if (!message.result) return;
-      resultOf.set(JSON.stringify(asked.source), message.result);
-      keepPoint(asked.source, message.result);
+      const told = message.result ?? message.sofar;
+      if (!told) return;
+      const id = JSON.stringify(asked.source);
+      resultOf.set(id, { ...told, depth: message.result ? "simulation" : "sofar" });
+      along.keep(asked.source, told);
       show();
-      announce(message.result.words[0]);
+      if (message.result) announce(told.verdict?.headline ?? told.words[0]);
+    },
+    // Of a run that was stopped while remedies were tried the simulation stays.
+    done: (state, asked) => {
+      const told = resultOf.get(JSON.stringify(asked.source));
+      if (told?.depth === "sofar") { told.depth = "simulation"; show(); }
     },
   });
-  const several = runner({
-    label: "Simulate the curve", quiet: true,
-    body: () => ({ kind: "points", source: base(), axis: axis.path, values: spread(axis.options) }),
-    take: (message, asked) => {
-      if (!message.point) return;
-      put(curveKey(asked.source, asked.axis), message.point.value, message.point.metrics);
-      show();
-    },
-  });
+  const along = curve(app, { predicted: lit, slid: () => {
+    prediction = along.known() ?? prediction;
+    showWords();
+  } });
+  const judged = verdict(app, { look: along.look });
+  const wrong = advice(app);
   const helped = remedies(app);
+  const card = sendable();
+  const report = runner({
+    label: "Save report", quiet: true, body: () => ({ kind: "report", source: app.source() }),
+    take: ({ result }) => {
+      if (result) save(result.html, `${fileName(result.title)}.html`, "text/html");
+    },
+  });
+  const paper = h("p", { class: "on-paper" });
+  const map = floor(app);
 
   const element = h("div", {},
-    h("section", { class: "card first", "aria-labelledby": "answer-head" },
-      h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"), words,
-      h("div", { class: "actions" }, one)),
-    h("section", { class: "card", "aria-labelledby": "curve-head" },
-      h("div", { class: "card-head" }, h("h2", { id: "curve-head" }, "Along one slider"), picker),
-      picture, key, large, h("div", { class: "actions" }, several), values),
-    result, models, helped.element, command);
+    paper, h("section", { class: "card first", "aria-labelledby": "answer-head" },
+      h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"), judged.element, words,
+      h("div", { class: "actions" }, one, card.element, report)),
+    wrong.element, map.element, along.element, result, models, helped.element, command);
 
-  /** The source without what the slider under the curve says. */
-  function base() {
-    const now = structuredClone(app.source());
-    if (axis?.path === "stations") now.stations = null;
-    else if (axis) delete now.changes[axis.path];
-    return now;
-  }
-
-  function curveKey(from, path) {
-    const now = structuredClone(from);
-    if (path === "stations") now.stations = null;
-    else delete now.changes[path];
-    return JSON.stringify([now, path]);
-  }
-
-  function put(curve, value, metrics) {
-    if (!pointsOf.has(curve)) pointsOf.set(curve, new Map());
-    pointsOf.get(curve).set(JSON.stringify(value), metrics);
-  }
-
-  function keepPoint(from, told) {
-    if (axis && axis.value !== null) put(curveKey(from, axis.path), axis.value, told.metrics);
-  }
+  const here = () => JSON.stringify(app.source());
 
   /** A slider was moved: what is known is shown at once, the rest is asked for. */
   function moved(signal) {
-    prediction = known();
+    clearTimeout(resting);
+    looking?.abort();
+    prediction = along.known() ?? predictionOf.get(here()) ?? null;
     if (prediction) {
       showWords();
-      picture.redraw();
+      along.redraw();
       return;
     }
     const mine = ++predicting;
-    asked = JSON.stringify(app.source());
+    asked = here();
+    const id = asked;
     words.setAttribute("aria-busy", "true");
     post("/api/predict", { source: app.source() }, signal).then((told) => {
       if (mine !== predicting) return;
       prediction = told;
+      predictionOf.set(id, told);
+      if (predictionOf.size > MOST_PREDICTIONS) predictionOf.delete(predictionOf.keys().next().value);
       showWords();
       if (app.scenario) show();
     }).catch((error) => {
@@ -111,41 +104,61 @@ export function explore(app) {
       if (isAbort(error) || mine !== predicting) return;
       prediction = null;
       words.removeAttribute("aria-busy");
-      replace(words, h("p", { class: "lead" }, error.field || error.key ? "This is not a scenario yet: see what is said of it." : error.message));
+      judged.stay();
+      replace(words, error.status === 0 ? h("p", { class: "notice bad" }, error.message)
+        : h("p", { class: "lead" }, error.field || error.key ? "This is not a scenario yet: see what is said of it." : error.message));
     });
   }
 
-  function known() {
-    if (!axis) return null;
-    const curve = curveOf.get(curveKey(app.source(), axis.path));
-    const value = axis.path === "stations" ? app.state.stations : app.state.changes[axis.path];
-    return (value !== undefined && value !== null && curve?.get(JSON.stringify(value))) || null;
-  }
-
   function show() {
-    const { axes } = app.scenario;
-    axis = axes.find((candidate) => candidate.path === app.state.axis) ?? axes[0] ?? null;
-    if (axis?.path === "stations" && app.state.stations !== null) axis = { ...axis, value: app.state.stations };
-    prediction ??= known();
+    paper.textContent = [app.scenario.title, ...app.scenario.subject].join("; ");
+    prediction ??= along.known() ?? predictionOf.get(here()) ?? null;
     // Whoever comes from another view finds nothing asked yet.
-    if (!prediction && asked !== JSON.stringify(app.source())) moved();
+    if (!prediction && asked !== here()) moved();
+    along.show();
     showWords();
-    showPickers();
-    showSlider();
-    ask();
+    look();
     showResult();
     showModels();
     showCommand();
     helped.show();
-    redraw();
+  }
+
+  /** The answer at once, with the lights of the longest look that was taken. */
+  function lit() {
+    const lights = lightsOf.get(here());
+    return prediction && { ...prediction, seen: lights?.glance, verdict: lights?.verdict ?? prediction.verdict };
+  }
+
+  /** Look at the targets for a moment, then longer while nobody touches anything. */
+  function look() {
+    clearTimeout(resting);
+    if (!prediction || resultOf.has(here())) return;
+    const id = here();
+    const been = lightsOf.get(id)?.times ?? (prediction.verdict || Object.keys(prediction.glance).length ? 1 : 0);
+    const times = LOOKS.find((one_) => one_ > been);
+    if (times === undefined || (times > 1 && document.hidden)) return;
+    resting = setTimeout(() => {
+      looking?.abort();
+      looking = new AbortController();
+      post("/api/lights", { source: app.source(), times }, looking.signal).then((told) => {
+        lightsOf.set(id, { ...told, times });
+        if (id === here()) { showWords(); along.show(); look(); }
+      }).catch((error) => { if (!isAbort(error)) lightsOf.set(id, { ...lightsOf.get(id), times: LOOKS.at(-1) }); });
+    }, times > 1 ? REST_MS : SETTLED_MS);
   }
 
   function showWords() {
     if (prediction) words.removeAttribute("aria-busy");
-    const told = resultOf.get(JSON.stringify(app.source()));
+    const told = resultOf.get(here());
+    const now = told ? told.verdict : lit()?.verdict;
+    if (told || prediction) judged.show(now ?? null, told?.depth ?? "glance");
+    card.show(told?.card ?? null);
+    report.hidden = !told?.card;
+    wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
     if (told) {
       replace(words, h("p", { class: "depth" }, "The simulation says"),
-        told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
+        told.words.filter((line) => !/^(What is wrong|What helps|Nothing stands|How far it)/.test(line)).map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         prediction && h("p", { class: "muted" }, prediction.words[0]));
     } else if (prediction) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A glance says (simulated)" : "The models say"),
@@ -162,184 +175,21 @@ export function explore(app) {
       more.map((line) => h("p", {}, line)));
   }
 
-  function showPickers() {
-    const { axes } = app.scenario;
-    const offered = metrics();
-    replace(picker,
-      h("label", {}, "show ", h("select", {
-        id: "metric", onchange: (event) => app.update((state) => { state.metric = event.target.value; }, { local: true }),
-      }, offered.map((name) => h("option", { value: name, selected: name === metric() }, app.start.metrics[name]?.label ?? name)))),
-      h("label", {}, "over ", h("select", {
-        id: "axis", onchange: (event) => app.update((state) => { state.axis = event.target.value; }, { local: true }),
-      }, axes.map((candidate) => h("option", { value: candidate.path, selected: candidate.path === axis?.path },
-        nameOf(candidate))))));
-  }
-
-  function nameOf(candidate) {
-    const many = app.scenario.axes.filter((other) => other.label === candidate.label).length > 1;
-    return many ? `${candidate.section}: ${candidate.label}` : candidate.label;
-  }
-
-  /** Metrics that a model or a simulation has here. */
-  function metrics() {
-    const names = new Set(MODEL_METRICS);
-    const curve = axis && curveOf.get(curveKey(app.source(), axis.path));
-    for (const told of curve?.values() ?? []) for (const name of [...Object.keys(told.values), ...Object.keys(told.glance)]) names.add(name);
-    for (const told of pointsHere().values()) for (const name of Object.keys(told)) names.add(name);
-    names.add(metric());
-    const order = Object.keys(app.start.metrics);
-    return order.filter((name) => names.has(name));
-  }
-
-  function metric() {
-    if (Object.hasOwn(app.start.metrics, app.state.metric ?? "")) return app.state.metric;
-    const values_ = { ...prediction?.glance, ...prediction?.values };
-    return "transfer_time_s" in values_ ? "transfer_time_s" : "goodput_bps";
-  }
-
-  function pointsHere() {
-    return (axis && pointsOf.get(curveKey(app.source(), axis.path))) ?? new Map();
-  }
-
-  function showSlider() {
-    if (!axis) return;
-    if (mover?.path !== axis.path) {
-      mover = { path: axis.path, ...slider(axis, moveAxis, { large: true }) };
-      replace(large, mover.element);
-    } else mover.update(axis);
-  }
-
-  function moveAxis(path, value, field) {
-    app.update((state) => {
-      if (path === "stations") state.stations = value;
-      else {
-        if (path.endsWith(".count") && state.stations !== null) {
-          for (const other of app.scenario.fields) if (other.path.endsWith(".count")) state.changes[other.path] = other.value;
-          state.stations = null;
-        }
-        change(state, path, value);
-      }
-      state.axis = path;
-    });
-    axis = { ...field, value };
-    prediction = known() ?? prediction;
-    showWords();
-    picture.redraw();
-  }
-
-  /** Ask the models for the curve, point by point; the newest curve wins. */
-  function ask() {
-    if (!axis) return;
-    const curve = curveKey(app.source(), axis.path);
-    const there = curveOf.get(curve) ?? new Map();
-    const options = axis.options.filter((option) => option.number !== null);
-    const missing = options.map((option) => option.value).filter((value) => !there.has(JSON.stringify(value)));
-    if (reading?.curve === curve || !missing.length) return;
-    reading?.controller.abort();
-    const controller = new AbortController();
-    const mine = { curve, controller };
-    reading = mine;
-    curveOf.set(curve, there);
-    stream("/api/curve", { source: base(), axis: axis.path, values: missing }, controller.signal, (line) => {
-      if (line.answer) there.set(JSON.stringify(missing[line.index]), line.answer);
-      if (reading === mine) soon();
-    }).then(() => { if (reading === mine) { reading = null; show(); } })
-      .catch((error) => { if (reading === mine) reading = null; if (!isAbort(error)) app.problem(error); });
-  }
-
-  function numberOf(value) {
-    const text = JSON.stringify(value);
-    return axis.options.find((option) => JSON.stringify(option.value) === text)?.number ?? (typeof value === "number" ? value : NaN);
-  }
-
-  function series() {
-    const name = metric();
-    const curve = curveOf.get(curveKey(app.source(), axis.path)) ?? new Map();
-    const modelled = axis.options.filter((option) => option.number !== null).map((option) => {
-      const told = curve.get(JSON.stringify(option.value))?.values[name];
-      return { x: option.number, y: told?.value ?? NaN, text: told?.text };
-    });
-    const simulated = [...pointsHere()].map(([value, told]) => ({ x: numberOf(JSON.parse(value)), value, told: told[name] }))
-      .filter((one_) => one_.told && Number.isFinite(one_.x))
-      .map(({ x, told }) => ({ x, y: told.mean, low: told.low ?? NaN, high: told.high ?? NaN, text: told.text }));
-    const glanced = axis.options.filter((option) => option.number !== null).map((option) => {
-      const told = curve.get(JSON.stringify(option.value))?.glance[name];
-      return { x: option.number, y: told?.mean ?? NaN, low: told?.low ?? NaN, high: told?.high ?? NaN, text: told?.text };
-    });
-    return [
-      { name: "models", kind: "line", colour: "model", data: modelled },
-      { name: "a glance (simulated), with interval", kind: "both", joined: true, cut: true, colour: "glanced", data: glanced },
-      { name: "simulation, with interval", kind: "points", colour: "simulated", data: simulated },
-    ].filter((one_) => one_.data.some((point) => Number.isFinite(point.y)));
-  }
-
-  function draw(width, height) {
-    if (!axis) return h("p", { class: "muted" }, "This scenario has no slider that a curve could run over.");
-    const name = metric();
-    const about = app.start.metrics[name];
-    const shown = series();
-    if (!shown.length) {
-      const waiting = reading !== null;
-      return h("p", { class: "empty" }, waiting ? "Asking the models, or simulating for a moment …" : `No model says anything of ${about.label} here. “Simulate the curve” does.`);
-    }
-    const x = numberOf(axis.value);
-    const told = prediction?.values[name];
-    const at = shown[0].data.find((point) => point.x === x);
-    return curves({
-      series: shown,
-      x: { label: nameOf(axis), unit: unitOfAxis(), all: axis.options.map((option) => option.number).filter((one_) => one_ !== null) },
-      // No metric is negative, though an interval may reach below.
-      y: { label: about.label, unit: about.unit === "1" ? "" : about.unit, floor: 0 },
-      mark: { x, y: at?.y ?? told?.value ?? prediction?.glance[name]?.mean ?? NaN },
-      label: `${about.label} over ${nameOf(axis)}: ${shown.map((one_) => one_.name).join(" and ")}. The values are in the table below.`,
-    }, width, height);
-  }
-
-  function unitOfAxis() {
-    const text = axis.options.find((option) => typeof option.value === "string")?.value ?? "";
-    if (/b\/s$/.test(text)) return "b/s";
-    if (/[KM]?i?B$/i.test(text) && !/b\/s/.test(text)) return "B";
-    return /(s|min|h)$/.test(text) ? "s" : "";
-  }
-
-  /** Draw once for all points that have come since the last frame. */
-  function soon() {
-    if (drawing) return;
-    drawing = requestAnimationFrame(() => {
-      drawing = 0;
-      redraw();
-    });
-  }
-
-  function redraw() {
-    if (!app.scenario || !axis) return;
-    picture.redraw();
-    replace(key, legend(series()));
-    const name = metric();
-    const curve = curveOf.get(curveKey(app.source(), axis.path)) ?? new Map();
-    const here = pointsHere();
-    const rows = axis.options.map((option) => {
-      const text = JSON.stringify(option.value);
-      const told = curve.get(text);
-      return [option.text, told?.values[name]?.text ?? "", told?.glance[name]?.text ?? "", here.get(text)?.[name]?.text ?? ""];
-    }).filter(([, ...told]) => told.some(Boolean));
-    const open = values.open;
-    replace(values, h("summary", {}, "The values as a table"),
-      table([nameOf(axis), "models", "a glance (simulated)", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
-    values.open = open;
-  }
-
   function showResult() {
-    const told = resultOf.get(JSON.stringify(app.source()));
+    const told = resultOf.get(here());
+    map.show(app.scenario.structure.map, told?.cells?.shares);
     if (!told) { replace(result); return; }
     const groups = Object.entries(told.group_airtime);
     replace(result,
+      told.cells && h("section", { class: "card" }, h("h2", {}, "By cell"),
+        table(told.cells.head, told.cells.rows, { numbers: told.cells.head.map((_, index) => index).slice(1), caption: "Results by cell" }),
+        told.cells.sentences.map((line) => h("p", {}, line))),
       told.groups && h("section", { class: "card" }, h("h2", {}, "By group"),
         table(told.groups.head, told.groups.rows, { numbers: told.groups.head.map((_, index) => index).slice(1), caption: "Results by group" })),
       h("section", { class: "card" }, h("h2", {}, "Where the airtime goes"), airtime([{ name: "all", parts: told.airtime }]),
         groups.length > 1 && airtime(groups.map(([name, parts]) => ({ name, parts })))),
       told.times && h("section", { class: "card" }, h("h2", {}, "How long transfers take"), distribution(told.times)),
-      h("section", { class: "card" }, h("h2", {}, "Models beside simulation"),
+      h("section", { class: "card" }, h("h2", {}, told.rows.some((row) => row[2]) ? "Models beside simulation" : "What was simulated"),
         table(["metric", "model", "source", "simulation", "difference", ""], told.rows, { numbers: [1, 3, 4], mark: 5, caption: "Models beside simulation" }),
         told.cautions.map((line) => h("p", { class: "notice" }, line)),
         h("details", {}, h("summary", {}, "Does it make sense?"), h("dl", {}, told.sanity.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))))));
@@ -355,7 +205,8 @@ export function explore(app) {
   }
 
   function showModels() {
-    models.hidden = !prediction || !prediction.best.length;
+    // What was simulated takes the place of a glance.
+    models.hidden = !prediction || !prediction.best.length || (alone(prediction) && resultOf.has(here()));
     if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
     if (alone(prediction)) {
@@ -388,8 +239,9 @@ export function explore(app) {
   return {
     element, show, moved,
     leave: () => {
-      cancelAnimationFrame(drawing);
-      reading?.controller.abort();
+      clearTimeout(resting);
+      looking?.abort();
+      along.leave();
     },
   };
 }
@@ -397,11 +249,4 @@ export function explore(app) {
 /** True where no model has a word and a glance answers. */
 function alone(prediction) {
   return prediction.uncovered !== null && Object.keys(prediction.glance).length > 0;
-}
-
-/** Some of the values of a slider, ends included. */
-function spread(options) {
-  const values = options.filter((option) => option.number !== null).map((option) => option.value);
-  if (values.length <= POINTS) return values;
-  return [...new Set(Array.from({ length: POINTS }, (_, index) => Math.round((index * (values.length - 1)) / (POINTS - 1))))].map((index) => values[index]);
 }

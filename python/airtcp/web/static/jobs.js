@@ -4,6 +4,10 @@ import { get, post, Problem } from "./api.js";
 import { announce, h, replace } from "./dom.js";
 
 const PAUSE_MS = 250;
+// Who is far back in line asks more seldom, and who is not answered asks again so many times.
+const LONGEST_PAUSE_MS = 2000;
+const TRIES = 5;
+const PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 /** A button that starts a run, a bar while it is under way, a button that stops it. */
 export function runner({ label, body, take, done = () => {}, quiet = false }) {
@@ -28,7 +32,9 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
       if (id) post(`/api/jobs/${id}/stop`, {}).catch(() => {});
     });
     const end = (message, bad = false) => {
+      const held = shown.contains(document.activeElement);
       replace(shown, start, message && h("p", { class: bad ? "notice bad" : "muted", role: bad ? "alert" : null }, message));
+      if (held) start.focus({ preventScroll: true });
       if (message) announce(message);
       if (current === mine) current = null;
     };
@@ -38,7 +44,7 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
       if (stopped) await post(`/api/jobs/${id}/stop`, {});
       let seen = 0;
       for (;;) {
-        const told = await get(`/api/jobs/${id}?seen=${seen}`);
+        const told = await heard(id, seen, words);
         seen = told.seen;
         for (const message of told.messages) {
           if (message.problem) throw new Problem(message.problem);
@@ -52,7 +58,7 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
           done(told.state, asked);
           return;
         }
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await pause(Math.min(LONGEST_PAUSE_MS, PAUSE_MS * (1 + told.place)));
       }
     } catch (error) {
       end(error.key ? `${error.key}: ${error.message}` : error.message, true);
@@ -62,7 +68,24 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
   return shown;
 }
 
+/** How a run stands; a server that does not answer for a moment is asked again. */
+async function heard(id, seen, words) {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await get(`/api/jobs/${id}?seen=${seen}`);
+    } catch (error) {
+      if (error.status || tried === TRIES) throw error;
+      words.textContent = "the server does not answer; asking again …";
+      await pause(1000 * tried);
+    }
+  }
+}
+
 function waiting({ state, progress, words, place }) {
-  if (state === "waiting") return place > 0 ? `waiting behind ${place} other${place > 1 ? "s" : ""}` : "waiting";
+  if (state === "waiting") return `${PLACES[place] ?? `number ${place + 1}`} in line`;
   return `${Math.floor(100 * progress)} %${words ? `, ${words}` : ""}`;
+}
+
+function pause(length) {
+  return new Promise((resolve) => setTimeout(resolve, length));
 }

@@ -3,42 +3,82 @@
 import { get, isAbort, post, upload } from "./api.js";
 import { controls } from "./controls.js";
 import { announce, h, replace } from "./dom.js";
+import { editor } from "./editor.js";
 import { explore } from "./explore.js";
+import { BLANK, file } from "./file.js";
 import { papers } from "./papers.js";
 import { plan } from "./plan.js";
-import { change, decode, encode, FIRST, source } from "./state.js";
+import { change, decode, encode, FIRST, History, source } from "./state.js";
 import { store } from "./store.js";
 import { timeline } from "./timeline.js";
 
-const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], papers: ["Papers", papers], store: ["Store", store] };
+const VIEWS = { scenario: ["Scenario", editor], explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], papers: ["Papers", papers], store: ["Store", store] };
 
 const app = {
   state: structuredClone(FIRST),
   start: null,
   scenario: null,
   notice: "",
+  history: new History(),
+  trouble: null,
 };
 const main = document.getElementById("main");
 let view = null;
 let asking = null;
 let address = "";
+// The file or example that the controls were made of.
+let described = "";
 let remembering = 0;
+let rebuilding = Promise.resolve();
 
 const panel = controls({ changed: fieldChanged });
 const problemBox = h("div", { class: "problem", role: "alert" });
-const scenarioFile = file();
+app.file = file(app);
+const fileHere = h("details", { class: "section file" }, h("summary", {}, h("span", {}, "Scenario file")));
 const filesHere = h("div");
-const chooser = h("select", { id: "example", onchange: () => begin({ example: chooser.value }) });
+const undoButton = h("button", { type: "button", class: "quiet", onclick: () => app.undo() }, "Undo");
+const chooser = h("select", { id: "example", onchange: () => begin({ example: chooser.value }, "another example") });
 
-/** Change the state, then have everything follow it. `local`: the scenario stays as it is. */
-app.update = (edit, { local = false } = {}) => {
+/**
+ * Change the state, then have everything follow it. `local`: the scenario stays as it is. `what`
+ * tells the history of the change.
+ */
+app.update = (edit, { local = false, what = "" } = {}) => {
+  const before = structuredClone(source(app.state));
   edit(app.state);
+  if (JSON.stringify(source(app.state)) !== JSON.stringify(before)) app.history.push(before, what);
   remember();
   if (local) view?.show();
   else refresh();
 };
+/** Put values at key paths, null to take a key out. */
+app.change = (changes, what) => app.update((state) => {
+  for (const [path, value] of Object.entries(changes)) change(state, path, value);
+}, { what });
+/** Put a text in the place of the scenario. */
+app.edit = (text, what) => app.update((state) => {
+  Object.assign(state, { text, example: null, changes: {}, stations: null });
+}, { what });
+/** Add, copy, remove or rename a group or a flow. Rejects with a Problem where that cannot be. */
+app.restructure = (edit, what) => {
+  const mine = rebuilding.then(async () => {
+    for (;;) {
+      const before = JSON.stringify(app.source());
+      const { text, path } = await post("/api/edit", { source: JSON.parse(before), edit });
+      // What was moved in the meantime is not lost: the edit is made once more, of that.
+      if (JSON.stringify(app.source()) !== before) continue;
+      app.edit(text, what);
+      return path;
+    }
+  });
+  rebuilding = mine.catch(() => {});
+  return mine;
+};
+app.undo = () => step(app.history.undo(structuredClone(app.source())));
+app.redo = () => step(app.history.redo(structuredClone(app.source())));
 /** Take another state as a whole, its view included. */
 app.go = (state) => {
+  app.history.push(structuredClone(app.source()), "another scenario");
   app.state = state;
   remember();
   showView();
@@ -46,6 +86,9 @@ app.go = (state) => {
   main.focus();
 };
 app.source = () => source(app.state);
+/** True while the controls are still those of another file: their keys may be none of this one. */
+app.isPending = () => described !== origin();
+const origin = () => JSON.stringify([app.state.text, app.state.example]);
 app.problem = showProblem;
 
 await boot();
@@ -61,11 +104,11 @@ async function boot() {
     app.start.examples.map((one) => h("option", { value: one.name, title: one.description }, one.title)));
   const wide = window.matchMedia("(min-width: 60.01rem)");
   const all = h("details", { class: "all-controls", open: wide.matches }, h("summary", {}, "Change the scenario"),
-    panel.element, scenarioFile.element);
+    panel.element, fileHere);
   wide.addEventListener("change", () => { all.open = wide.matches; });
   replace(document.getElementById("controls"), h("div", { class: "start" },
     h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "example" }, "Scenario")), chooser),
-    h("div", { class: "buttons" }, uploadButton(), h("button", { type: "button", class: "quiet", onclick: reset }, "Undo changes")),
+    h("div", { class: "buttons" }, h("button", { type: "button", onclick: blank }, "Blank"), uploadButton(), undoButton),
     filesHere, problemBox), all);
   document.getElementById("share").addEventListener("click", share);
   // What is behind the # is the state: a jump within the page must not take its place.
@@ -81,7 +124,10 @@ async function boot() {
 async function follow() {
   let broken = "";
   try {
-    app.state = await decode(location.hash.slice(1));
+    const { state, past, tried } = await decode(location.hash.slice(1));
+    app.state = state;
+    if (past.length) app.history.past = past;
+    if (tried.length) app.tried = tried;
   } catch (error) {
     app.state = structuredClone(FIRST);
     broken = error.message;
@@ -93,19 +139,33 @@ async function follow() {
   if (broken) replace(problemBox, h("p", { class: "notice bad" }, broken));
 }
 
-function begin(part) {
+/** Take a source of the history. */
+function step(before) {
+  if (!before) return;
+  Object.assign(app.state, structuredClone(before));
+  remember();
+  refresh();
+}
+
+function begin(part, what) {
   app.update((state) => {
     const { view: now } = state;
     Object.assign(state, structuredClone(FIRST), { view: now, text: null }, part);
-  });
+  }, { what });
 }
 
-function reset() {
-  app.update((state) => Object.assign(state, { changes: {}, stations: null }));
+/** Begin a scenario of one group, where scenarios are made. */
+function blank() {
+  begin({ text: BLANK, example: null, view: "scenario" }, "a blank scenario");
+  showView();
+  main.focus();
+  // How many there are is what is typed first.
+  view.begin();
 }
 
 /** A control was moved. What an option cannot stand beside goes with it, and comes back when it may. */
 function fieldChanged(path, value, field, option = {}) {
+  if (app.isPending()) return;
   app.update((state) => {
     if (path.endsWith(".count") && state.stations !== null) {
       // The others stay where the common slider has put them.
@@ -115,7 +175,7 @@ function fieldChanged(path, value, field, option = {}) {
     for (const other of option.back ?? []) if (state.changes[other] === null) delete state.changes[other];
     for (const other of [...field.also ?? [], ...option.also ?? []]) change(state, other, null);
     change(state, path, value);
-  });
+  }, { what: path });
 }
 
 /** Ask what the scenario is now; the newest question wins. */
@@ -123,21 +183,34 @@ async function refresh() {
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
+  undoButton.disabled = !app.history.past.length;
   chooser.value = app.state.text === null ? app.state.example : "";
   showFiles();
   view?.moved?.(signal);
   try {
     const scenario = await post("/api/scenario", { source: app.source() }, signal);
     app.scenario = scenario;
+    described = origin();
+    trouble(null);
     replace(problemBox);
     panel.clear();
     panel.show(scenario);
-    scenarioFile.show(scenario.toml);
+    app.file.show(scenario.toml);
     document.title = `${scenario.title} – airtcp`;
     view?.show();
   } catch (error) {
-    if (!isAbort(error)) showProblem(error);
+    if (isAbort(error)) return;
+    described = origin();
+    showProblem(error);
+    trouble(error);
+    app.file.problem(error);
   }
+}
+
+/** Grey what was there while the scenario is none. */
+function trouble(error) {
+  app.trouble = error;
+  document.getElementById("layout").classList.toggle("stale", error !== null);
 }
 
 function showProblem(error) {
@@ -158,24 +231,39 @@ function showView() {
     },
   }, VIEWS[name][0])));
   view?.leave?.();
+  app.file.take();
   view = VIEWS[app.state.view][1](app);
   document.getElementById("layout").classList.toggle("alone", Boolean(view.alone));
+  document.getElementById("layout").classList.toggle("editing", Boolean(view.hasFile));
+  // The file is beside whatever is looked at: in the view that is made for it, else on the left.
+  fileHere.hidden = Boolean(view.hasFile);
+  if (!view.hasFile) fileHere.append(app.file.element);
   replace(main, view.element);
 }
 
 function remember() {
   clearTimeout(remembering);
-  remembering = setTimeout(async () => {
-    address = await encode(app.state);
-    history.replaceState(null, "", `#${address}`);
-  }, 120);
+  remembering = setTimeout(written, 120);
 }
 
-async function share() {
-  address = await encode(app.state);
+/** Put the state into the address. */
+async function written() {
+  address = await encode(app.state, app.history.past, app.tried);
   history.replaceState(null, "", `#${address}`);
-  const button = document.getElementById("share");
-  await copied(location.href, button);
+}
+
+// Programs for mail and chat cut longer links off.
+const LONGEST_LINK = 8000;
+
+async function share() {
+  await written();
+  await copied(location.href, document.getElementById("share"));
+  const uploaded = Object.keys(app.state.files);
+  const care = [
+    location.href.length > LONGEST_LINK && `This link has ${location.href.length} characters, and many programs cut it off. Send the scenario file instead: whoever opens it on the page has the scenario.`,
+    uploaded.length > 0 && `Not in the link: ${uploaded.join(", ")}. Whoever opens the link uploads them once more.`,
+  ].filter(Boolean);
+  if (care.length) replace(problemBox, care.map((line) => h("p", { class: "notice" }, line)));
 }
 
 /** Copy a text, and say on the button that it is done. */
@@ -207,7 +295,7 @@ async function take(chosen) {
   try {
     if (chosen.name.endsWith(".toml")) {
       if (chosen.size > 1e6) throw new Error("the file is too large; allowed: a scenario of 1 MB at most");
-      begin({ text: await chosen.text(), example: null });
+      begin({ text: await chosen.text(), example: null }, chosen.name);
       return;
     }
     if (chosen.size > app.start.limits.upload_bytes) {
@@ -236,22 +324,4 @@ function useFile(state, name) {
   if (field && !name.toLowerCase().includes(".csv")) {
     change(state, `${field.path}.size`, { distribution: "empirical", file: name });
   }
-}
-
-/** The text of the scenario: to read, copy, change and take along. */
-function file() {
-  const area = h("textarea", { id: "toml", spellcheck: "false", rows: 18, "aria-label": "Scenario file (TOML)" });
-  const copy = h("button", { type: "button", class: "quiet", onclick: () => copied(area.value, copy) }, "Copy");
-  const element = h("details", { class: "section file" }, h("summary", {}, h("span", {}, "Scenario file")), area,
-    h("div", { class: "buttons" },
-      h("button", { type: "button", onclick: () => begin({ text: area.value, example: null, files: app.state.files }) }, "Use this text"),
-      copy,
-      h("button", { type: "button", class: "quiet", onclick: () => download(area.value) }, "Download")));
-  return { element, show: (text) => { if (document.activeElement !== area) area.value = text; } };
-}
-
-function download(text) {
-  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: "scenario.toml" });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -14,7 +14,7 @@ const answers = new Map();
 
 export function papers(app) {
   const choose = h("select", { id: "figure", onchange: () => app.update((state) => { state.paper = choose.value; state.paperValues = {}; }, { local: true }) });
-  const title = h("h2");
+  const title = h("h2", {}, "Figures");
   const caption = h("p", { class: "muted" });
   const states = h("p", { class: "muted" });
   const sliders = h("div", { class: "row" });
@@ -44,7 +44,7 @@ export function papers(app) {
     try {
       known ??= await post("/api/papers", {});
     } catch (error) {
-      replace(caption, error.message);
+      replace(caption, h("span", { class: "bad-field", role: "alert" }, error.message));
       return;
     }
     replace(choose, known.papers.map((paper) => h("optgroup", { label: paper.heading },

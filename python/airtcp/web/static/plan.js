@@ -1,52 +1,102 @@
-// How far a scenario carries: a condition that must not happen yet, what grows, and the answer.
+// How far a scenario carries: a condition that must not happen, chosen from what can be measured,
+// what grows, and the answer as a picture, with the remedies that carry it further.
 
+import { remedy, tried } from "./advice.js";
+import { isAbort, post } from "./api.js";
+import { bars } from "./bars.js";
 import { curves, legend, responsive } from "./chart.js";
-import { fresh, h, replace, table } from "./dom.js";
+import { builder } from "./condition.js";
+import { fresh, h, replace } from "./dom.js";
 import { runner } from "./jobs.js";
 
-const SUGGESTED = [
-  "p90 transfer_time > 2 s", "transfer_time > 1 s", "flow_goodput < 1 Mb/s", "p95 packet_delay > 150 ms",
-  "packet_loss > 1 %", "collision_probability > 20 %",
-];
 const found = new Map();
+const conditionsOf = new Map();
 
 export function plan(app) {
-  const condition = h("input", { type: "text", id: "until", list: "conditions", autocomplete: "off", spellcheck: "false", onchange: () => app.update((state) => { state.until = condition.value; }, { local: true }) });
+  const form = builder({ broken: true, changed: () => choose() });
+  const targets = h("select", { id: "plan-target", onchange: () => { form.set(broken(targets.value)); choose(); } });
+  const fromTarget = field("From a target of the scenario", targets);
+  const sentence = h("p", { class: "asked", "aria-live": "polite" });
+  const problem = h("div", { role: "alert" });
   const axisOf = h("select", { id: "plan-axis", onchange: () => app.update((state) => { state.planAxis = axisOf.value; }, { local: true }) });
-  const begin = h("select", { id: "plan-from" });
-  const end = h("select", { id: "plan-to" });
+  const begin = h("select", { id: "plan-from", onchange: () => showCommand() });
+  const end = h("select", { id: "plan-to", onchange: () => showCommand() });
   const ends = h("div", { class: "row" }, field("from, where nothing happens yet", begin), field("to", end));
-  const withRemedies = h("input", { type: "checkbox", id: "plan-remedies" });
+  const withRemedies = h("input", { type: "checkbox", id: "plan-remedies", checked: true, onchange: () => showCommand() });
   const result = h("div");
   let axis = null;
+  let asked = null;
+  let controller = null;
 
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "How far does it carry?"),
       h("p", { class: "muted" }, "The last number of stations, or value of a slider, at which the condition does not hold yet; the simulator decides."),
-      h("div", { class: "row" }, field("The condition that must not happen", condition), field("What grows", axisOf)),
-      h("datalist", { id: "conditions" }, SUGGESTED.map((one) => h("option", { value: one }))),
-      ends,
+      fromTarget, h("h2", {}, "It carries until"), form.element, problem,
+      h("div", { class: "row" }, field("What grows", axisOf)), ends,
       h("div", { class: "switch" }, withRemedies, h("label", { for: "plan-remedies" }, "Try remedies, too: which ones carry it further (takes longer)")),
+      sentence,
       h("div", { class: "actions" }, runner({
         label: "Find the end", body,
-        take: (message, asked) => {
+        take: (message, from) => {
           if (!message.result) return;
-          found.set(keyOf(asked.source, asked.until, asked.axis), message.result);
+          found.set(keyOf(from.source, from.until, from.axis), message.result);
+          for (const one of message.result.remedies) tried(app, { line: `${one.title}: ${one.answer ? `carries to ${one.answer.value_text}` : one.words}` });
           show();
         },
       }))),
     result);
 
   function body() {
-    const asked = { kind: "plan", source: app.source(), until: condition.value, axis: axis.path, values: [], names: withRemedies.checked ? ["all"] : [] };
-    if (!counts(axis)) asked.values = [begin, end].map((one) => axis.options[Number(one.value)].value);
-    return asked;
+    const made = form.value();
+    if (!made) throw new Error("The bound is not one yet: see what is said of it.");
+    const job = { kind: "plan", source: app.source(), until: app.state.until, axis: axis.path, values: [], names: withRemedies.checked ? ["all"] : [] };
+    if (!counts(axis)) job.values = [begin, end].map((one) => axis.options[Number(one.value)].value);
+    return job;
+  }
+
+  /** What was chosen becomes the condition of the state. */
+  function choose() {
+    const made = form.value();
+    if (!made) return;
+    app.update((state) => { state.until = `${made.name} ${made.limit}`; }, { local: true });
+  }
+
+  /** Offer what this scenario can be asked about. */
+  function offer() {
+    const id = JSON.stringify(app.source());
+    const listed = conditionsOf.get(id);
+    if (listed) {
+      const all = [...listed.targets, ...listed.usual.filter((one) => !listed.targets.length)];
+      fromTarget.hidden = !all.length;
+      replace(targets, h("option", { value: "" }, "choose …"), all.map((one) => h("option", { value: one.text }, one.text)));
+      form.show(listed.scopes);
+      const first = !app.state.until || !form.set(parts(app.state.until));
+      if (first) {
+        // What was asked of another scenario may not exist here; its first target does.
+        if (all.length) form.set(broken(all[0].text));
+        const made = form.value();
+        app.state.until = made ? `${made.name} ${made.limit}` : "";
+      }
+      replace(problem);
+      return;
+    }
+    if (asked === id) return;
+    asked = id;
+    controller?.abort();
+    controller = new AbortController();
+    post("/api/conditions", { source: app.source() }, controller.signal).then((told) => {
+      conditionsOf.set(id, told);
+      if (id === JSON.stringify(app.source())) show();
+    }).catch((error) => {
+      asked = null;
+      if (!isAbort(error)) replace(problem, h("p", { class: "notice bad" }, error.message));
+    });
   }
 
   function show() {
     const { axes } = app.scenario;
     axis = axes.find((one) => one.path === app.state.planAxis) ?? axes[0];
-    if (document.activeElement !== condition) condition.value = app.state.until;
+    if (!element.contains(document.activeElement) || !form.element.contains(document.activeElement)) offer();
     replace(axisOf, axes.map((one) => h("option", { value: one.path, selected: one.path === axis.path }, `${one.section}: ${one.label}`)));
     ends.hidden = counts(axis);
     const options = axis.options.map((one, index) => h("option", { value: String(index) }, one.text));
@@ -56,19 +106,43 @@ export function plan(app) {
       replace(end, options);
       end.selectedIndex = options.length - 1;
     }
+    showCommand();
     showResult();
+  }
+
+  /** The command that gives the answer of the page. */
+  function showCommand() {
+    const reach = counts(axis) ? "" : [["--from", begin], ["--to", end]].map(([option, one]) => ` ${option} "${axis.options[one.selectedIndex].value}"`).join("");
+    const without = withRemedies.checked ? "" : " --no-remedies";
+    sentence.textContent = app.state.until ? `As a command: airtcp plan scenario.toml --vary ${axis.path}${reach} --until "${app.state.until}"${without}` : "";
   }
 
   function showResult() {
     const told = found.get(keyOf(app.source(), app.state.until, axis.path));
     if (!told) { replace(result); return; }
+    const all = [told.together, ...told.remedies].filter(Boolean);
+    const carries = (one) => one.verdict === "gains" || one.verdict === "costs others";
+    const vain = all.filter((one) => !carries(one));
+    const shown = (one) => remedy(app, { ...one, what: shift(one), outcome: { gains: "helps", loses: "harms" }[one.verdict] ?? "" });
     replace(result,
       h("section", { class: "card" }, h("p", { class: "depth" }, "The answer"), told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        told.stopped === "time" && h("p", { class: "notice" }, "The time was over: shown is what is known."),
-        h("p", { class: "muted" }, told.depth)),
+        told.stopped === "time" && h("p", { class: "notice" }, "The time was over: shown is what is known. A longer --run-time of the server, or a shorter run.duration, tells more."),
+        told.more.map((line) => h("p", {}, line)), h("p", { class: "muted" }, told.depth)),
       told.curves.map((curve) => h("section", { class: "card" }, h("h2", {}, curve.condition), picture(told, curve))),
-      told.remedies && h("section", { class: "card" }, h("h2", {}, "Remedies"),
-        table(told.remedies.head, told.remedies.rows, { numbers: [1, 2], mark: 3, caption: "Remedies" })));
+      told.remedies.length > 0 && h("section", { class: "card" }, h("h2", {}, "What carries further"), further(told),
+        all.filter(carries).map(shown),
+        vain.length > 0 && h("details", {}, h("summary", {}, `${vain.length} that carry no further, or of which the runs cannot tell`), vain.map(shown)),
+        told.left_out.length > 0 && h("details", {}, h("summary", {}, `${told.left_out.length} that do not fit here`), h("ul", {}, told.left_out.map((line) => h("li", {}, line))))));
+  }
+
+  /** How far it carries as it is, and with each remedy of which the end was sought. */
+  function further(told) {
+    const rows = [told.together, ...told.remedies].filter((one) => one?.answer);
+    if (!told.answer || !rows.length) return null;
+    const row = (name, answer, tone) => ({ name, tone, mean: answer.value, low: answer.low, high: answer.high, text: interval(answer) });
+    return h("div", {}, h("p", { class: "muted" }, `${named(told.label)} at the end, with the interval:`),
+      bars([row("as it is", told.answer, ""), ...rows.map((one) => row(one.title, one.answer, { gains: "good", "costs others": "mixed", loses: "bad" }[one.verdict] ?? ""))],
+        "How far it carries, as it is and with remedies"));
   }
 
   /** What a key path is called among the sliders. */
@@ -78,7 +152,7 @@ export function plan(app) {
   }
 
   function picture(told, curve) {
-    const simulated = curve.simulation.map((one) => ({ x: one.x, y: one.mean, low: one.low ?? NaN, high: one.high ?? NaN }));
+    const simulated = curve.simulation.map((one) => ({ x: one.x, y: one.mean ?? NaN, low: one.low ?? NaN, high: one.high ?? NaN, text: one.text }));
     const shown = [
       ...Object.values(curve.model).map((data) => ({ name: "models", kind: "line", dash: true, colour: "model", data: near(data, simulated) })),
       { name: "simulation, with interval", kind: "points", colour: "simulated", data: simulated },
@@ -96,7 +170,28 @@ export function plan(app) {
     }, width, height)), legend(shown));
   }
 
-  return { element, show };
+  return { element, show, leave: () => controller?.abort() };
+}
+
+/** A condition's name and bound. */
+function parts(text) {
+  const [, name, limit] = /^\s*(.*?)\s*([<>].*)$/.exec(text) ?? [null, "", ""];
+  return { name, limit };
+}
+
+/** What must not happen where a target shall hold. */
+function broken(text) {
+  const { name, limit } = parts(text);
+  return { name, limit: limit.startsWith("<") ? `>${limit.slice(1)}` : `<${limit.slice(1)}` };
+}
+
+function interval(answer) {
+  if (answer.low_text === null && answer.high_text === null) return answer.value_text;
+  return `${answer.value_text} (${answer.low_text ?? "?"} to ${answer.high_text ?? "?"})`;
+}
+
+function shift(one) {
+  return [one.moved && `carries ${one.moved} further`, one.endless && "the condition holds nowhere any more", `where the end was: ${one.change.text}`].filter(Boolean).join("; ");
 }
 
 /** What models say where something was simulated: beyond it their curve would hide the rest. */

@@ -1,21 +1,24 @@
-// Remedies as switches: the scenario before and after, on common random numbers.
+// Any remedies to try, alone or together: the scenario before and after, on common random numbers.
 
+import { remedy, tried } from "./advice.js";
 import { isAbort, post } from "./api.js";
+import { bars } from "./bars.js";
 import { airtime } from "./chart.js";
 import { fresh, h, replace, table } from "./dom.js";
 import { runner } from "./jobs.js";
 
 const found = new Map();
+const tones = { better: "good", worse: "bad" };
 
 export function remedies(app) {
   const list = h("div", { class: "switches" });
   const result = h("div");
   const details = h("details", { class: "card fold", ontoggle: () => details.open && ask() },
-    h("summary", {}, h("h2", {}, "What would help?")),
+    h("summary", {}, h("h2", {}, "Try more remedies")),
     h("p", { class: "muted" }, "Switch on what you could change; then the scenario is simulated without and with it, on the same random numbers."),
     list,
     runner({
-      label: "Simulate before and after",
+      label: "Try: simulate before and after",
       body: () => ({ kind: "remedies", source: app.source(), names: app.state.remedies }),
       take: (message, asked) => {
         if (!message.result) return;
@@ -57,19 +60,17 @@ export function remedies(app) {
     if (details.open) ask();
     const told = found.get(JSON.stringify([app.source(), app.state.remedies]));
     if (!told) { replace(result); return; }
-    const rows = Object.values(told.headline).map((one) => [one.label, one.a.text, one.b.text, one.difference.text, verdict(one)]);
-    replace(result, h("h3", {}, "Before and after"),
-      table(["metric", "before", "after", "paired difference", ""], rows, { numbers: [1, 2, 3], mark: 4, caption: "Before and after" }),
-      airtime([{ name: "before", parts: told.airtime.a }, { name: "after", parts: told.airtime.b }]),
-      h("p", { class: "muted" }, `${told.pairs} pairs of replications. ${told.sets.map((one) => `--set ${one}`).join(" ")}`));
+    for (const word of ["better", "worse"]) told[word] = told.felt.filter((one) => one.verdict === word).map((one) => `${one.label} ${one.a.text} → ${one.b.text}`);
+    const sentence = [told.better.length && `better: ${told.better.join("; ")}`, told.worse.length && `worse: ${told.worse.join("; ")}`].filter(Boolean).join(". ");
+    tried(app, { line: `${told.title}: ${sentence || "no difference that these runs can tell"}` });
+    replace(result, remedy(app, { ...told, words: "", picture: told.felt.map((one) => h("div", {},
+      h("p", { class: "bars-head" }, one.label, " ", h("span", { class: `verdict ${one.verdict.replaceAll(" ", "-")}` }, one.verdict)),
+      bars([{ name: "before", ...one.a }, { name: "after", ...one.b, tone: tones[one.verdict] }], `${one.label}, before and after`))) }),
+    h("details", {}, h("summary", {}, "All changes that are separated from chance"),
+      table(told.head, told.rows, { numbers: [2, 3, 4, 5], mark: 6, caption: "All changes" }), told.rest && h("p", { class: "muted" }, told.rest)),
+    h("h4", {}, "Where the airtime goes"), airtime([{ name: "before", parts: told.airtime.a }, { name: "after", parts: told.airtime.b }]),
+    h("p", { class: "muted" }, `${told.pairs} pairs of replications on the same random numbers.`));
   }
 
   return { element: details, show };
-}
-
-function verdict(one) {
-  if (one.unsteady) return "cannot tell yet";
-  if (!one.separated) return "not separated";
-  if (!one.better) return "different";
-  return (one.difference.mean > 0) === (one.better === "higher") ? "better" : "worse";
 }

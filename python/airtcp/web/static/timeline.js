@@ -135,7 +135,7 @@ function windowsOf(told) {
     data: one.times.map((time, step) => ({ x: time / 1e6, y: one.cwnd[step] >= 0 ? one.cwnd[step] : NaN })),
   }));
   const label = `Congestion windows of ${series.map((one) => one.name).join(", ")}`;
-  return h("div", {}, h("h3", {}, "Congestion windows"),
+  return h("div", {}, h("h2", {}, "Congestion windows"),
     responsive((width) => curves({ series, x: { label: "time", unit: "s", log: false }, y: { label: "window", unit: "B" }, label }, width, 200), 200),
     legend(series));
 }

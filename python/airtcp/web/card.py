@@ -1,0 +1,100 @@
+"""A result on a card, as it is sent on: question, verdict, three numbers, and how sure they are.
+
+Knows what a reader who was not there needs first. Judges and computes nothing: each text is one
+that the command line prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.amounts import duration, quantity_with_interval
+from airtcp.metrics import METRICS
+from airtcp.present import summary
+from airtcp.present import verdict as words
+from airtcp.present.cautions import cautions
+from airtcp.present.subject import subject
+
+if TYPE_CHECKING:
+    from airtcp.results import Comparison
+    from airtcp.results.verdict import Verdict
+    from airtcp.scenario import ResolvedScenario
+
+_NUMBERS: Final = 3
+
+Json = dict[str, Any]
+
+
+def of_comparison(result: Comparison) -> Json:
+    """The card of a simulation."""
+    simulation, run = result.simulation, result.scenario.run
+    known = (
+        (METRICS[name].label, quantity_with_interval(simulation.metrics[name], METRICS[name].unit))
+        for name in summary.HEADLINES
+        if name in simulation.metrics and simulation.metrics[name].is_known
+    )
+    n = simulation.replications
+    sure = (
+        f"Simulated: {n} replication{'s' if n > 1 else ''} of {duration(run.duration_ns / 1e9)}, "
+        f"{100 * simulation.confidence:g} % intervals, seed {result.provenance.seed}, "
+        f"airtcp {result.provenance.version}."
+    )
+    return _card(result.scenario, result.verdict, known, [sure, *_care(cautions(result))])
+
+
+def _card(
+    scenario: ResolvedScenario,
+    verdict: Verdict | None,
+    known: Iterable[tuple[str, str]],
+    sure: Sequence[str],
+) -> Json:
+    rows = [] if verdict is None else words.rows(verdict)
+    numbers = [
+        {"label": about, "text": measured, "wanted": f"wanted {wanted}"}
+        for about, wanted, measured, _ in rows
+    ]
+    numbers += [{"label": label, "text": text, "wanted": ""} for label, text in known]
+    card = {
+        "title": scenario.title,
+        "about": _about(scenario),
+        "question": _question(verdict, rows),
+        "state": "" if verdict is None else verdict.state,
+        "verdict": "" if verdict is None else words.headline(verdict),
+        "numbers": numbers[:_NUMBERS],
+        "sure": " ".join(sure),
+    }
+    return card | {"text": text(card)}
+
+
+def text(card: Json) -> str:
+    """The card as lines of text."""
+    lines = [f"{card['title']}: {card['about']}", card["question"], card["verdict"]]
+    for one in card["numbers"]:
+        wanted = f", {one['wanted']}" if one["wanted"] else ""
+        lines.append(f"- {one['label']}: {one['text']}{wanted}")
+    return "\n".join([*filter(None, lines), card["sure"]]) + "\n"
+
+
+def _about(scenario: ResolvedScenario) -> str:
+    """The network, and the groups in it where there are several."""
+    network, groups = subject(scenario)[0], scenario.stations
+    if len(groups) == 1:
+        return network
+    return f"{network}; {', '.join(f'{one.count} {one.name}' for one in groups)}"
+
+
+def _question(verdict: Verdict | None, rows: Sequence[tuple[str, str, str, str]]) -> str:
+    if verdict is None or not rows:
+        return "How does it perform?"
+    if not verdict.written:
+        kinds = dict.fromkeys(one.target.profile for one in verdict.targets)
+        return f"Does it hold what is usual for its traffic ({', '.join(kinds)})?"
+    about, wanted, _, _ = rows[0]
+    more = f" And {len(rows) - 1} more?" if len(rows) > 1 else ""
+    return f"Is {about} {wanted}?{more}"
+
+
+def _care(told: Sequence[str]) -> list[str]:
+    """The first caution, up to its first semicolon, where there is one."""
+    return [f"Take care: {one.partition(';')[0]}." for one in told[:1]]

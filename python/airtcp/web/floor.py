@@ -1,0 +1,83 @@
+"""The map of a scenario of several cells, or of stations that do not all hear each other.
+
+Knows places, who senses whom, and the shares of a chain of cells. Does not know how it is drawn,
+and simulates nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from airtcp.scenario import Scenario
+from airtcp.scenario.resolve_air import places
+
+#: The share of time in which a cell of the chain sends that is alone: it always has something.
+BUSY: Final = 0.9
+#: The most nodes of which all pairs are told.
+_MOST_NODES: Final = 60
+#: The most cells of which the chain answers while somebody drags one of them.
+_MOST_CELLS: Final = 24
+
+
+def told(scenario: Scenario) -> dict[str, Any] | None:
+    """The cells, nodes, walls and who hears whom; None where all hear each other.
+
+    `nodes` are access points in the order of cells, then stations in that of groups, with `x` and
+    `y` in metres where the file says so, else null. `hears` are pairs of nodes of which each senses
+    the other, `deaf` pairs of one cell of which one does not. `share` of a cell is its time on the
+    air over what it has alone, by the chain of independent sets, if each sends `busy` of the time
+    alone; null where there is one cell, or more than the chain answers at once.
+    """
+    cells, air = scenario.cells, scenario.air
+    if cells is None or air is None:
+        return None
+    where = places(scenario)
+    nodes: list[dict[str, Any]] = [
+        {"name": cell.name, "cell": place, "ap": True} for place, cell in enumerate(cells)
+    ]
+    for group in scenario.stations:
+        nodes += [
+            {"name": f"{group.name}/{one}", "cell": group.cell or 0, "ap": False}
+            for one in range(group.count)
+        ]
+    for place, node in enumerate(nodes):
+        node["x"], node["y"] = (None, None) if where is None else where[place]
+
+    def senses(one: int, other: int) -> bool:
+        power = air.received_dbm[air.classes[one]][air.classes[other]]
+        return power is not None and (not air.powers_known or power >= air.sense_dbm)
+
+    hears, deaf = [], []
+    listed = range(min(len(nodes), _MOST_NODES))
+    for one in listed:
+        for other in listed[one + 1 :]:
+            both = senses(one, other) and senses(other, one)
+            if nodes[one]["ap"] and nodes[other]["ap"]:
+                hears += [[one, other]] * both
+            elif nodes[one]["cell"] == nodes[other]["cell"] and not both:
+                deaf.append([one, other])
+    walls = scenario.written.get("air", {}).get("path_loss", {}).get("walls", [])
+    return {
+        "cells": [
+            {"name": cell.name, "channel": cell.channel, "share": share}
+            for cell, share in zip(cells, _shares(scenario), strict=True)
+        ],
+        "nodes": nodes,
+        "hears": hears,
+        "deaf": deaf,
+        "walls": [[*wall["from"], *wall["to"]] for wall in walls],
+        "placed": where is not None,
+        "busy": BUSY,
+    }
+
+
+def _shares(scenario: Scenario) -> list[float | None]:
+    """The share of each cell by the chain, on the channels that the cells have."""
+    from airtcp.plan.assignments import Chain, Graph
+
+    cells = scenario.cells or ()
+    if not 1 < len(cells) <= _MOST_CELLS:
+        return [None] * len(cells)
+    # Cells on channels that do not overlap hear nothing of each other in the resolved form.
+    shares = Chain(Graph(scenario), [BUSY] * len(cells)).shares([0] * len(cells))
+    return [float(share) for share in shares]

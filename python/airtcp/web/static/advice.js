@@ -1,0 +1,105 @@
+// Problems of a simulation and what was tried against them: before and after, who wins and loses,
+// the lines for equipment; a remedy is put into the scenario's file, and taken out again by undo.
+
+import { bars } from "./bars.js";
+import { announce, h, replace } from "./dom.js";
+import { change } from "./state.js";
+
+/** The card of problems, with `show(advice, state)`. */
+export function advice(app) {
+  const body = h("div");
+  const history = h("details", { class: "history", hidden: true });
+  const element = h("section", { class: "card", hidden: true, "aria-labelledby": "advice-head" },
+    h("h2", { id: "advice-head" }, "What is wrong, and what helps"), body, history);
+  let shown = null;
+
+  function show(told, { busy = false } = {}) {
+    element.hidden = !told && !busy && !app.tried?.length;
+    if (shown !== told || busy) {
+      shown = told;
+      if (told) for (const problem of told.problems) for (const one of problem.remedies) tried(app, { title: one.title, line: one.line, words: one.words });
+      replace(body, busy && h("p", { class: "muted loading" }, "Remedies are being tried on the same random numbers …"),
+        told && !told.problems.length && h("p", {}, "Nothing stands out as wrong."),
+        told?.problems.map((one) => problem(one, told.best)));
+    }
+    showHistory();
+  }
+
+  function problem(one, best) {
+    return h("section", { class: "problem-found" }, h("h3", {}, one.headline),
+      one.remedies.map((trial) => remedy(app, {
+        ...trial, best: trial.name === best, what: one.label,
+        picture: trial.before.mean !== null && trial.after.mean !== null && bars([
+          { name: "before", ...trial.before },
+          { name: "after", ...trial.after, tone: tone(trial.outcome) },
+        ], `${one.label}, before and after ${trial.title}`),
+      }, "h4")),
+      one.unfit.length > 0 && h("details", {}, h("summary", {}, `${one.unfit.length} that were not tried`), h("ul", {}, one.unfit.map((line) => h("li", {}, line)))));
+  }
+
+  function showHistory() {
+    const done = (app.history?.past ?? []).slice().reverse();
+    const list = app.tried ?? [];
+    history.hidden = !done.length && !list.length;
+    replace(history, h("summary", {}, "History: what was changed and tried"),
+      done.length > 0 && [h("h3", {}, "Changed, the last first"),
+        h("ol", {}, done.slice(0, 20).map((one) => h("li", {}, one.what || "a change"))),
+        h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => app.undo() }, "Undo the last change"),
+          app.history.future.length > 0 && h("button", { type: "button", onclick: () => app.redo() }, "Redo"))],
+      list.length > 0 && [h("h3", {}, "Tried"), h("ul", {}, list.map((one) => h("li", {}, one.line)))]);
+  }
+
+  return { element, show };
+}
+
+/** Keep in mind that a remedy was tried, and what came of it; the last first, each once. */
+export function tried(app, one) {
+  app.tried = [one, ...(app.tried ?? []).filter((other) => other.line !== one.line)].slice(0, 40);
+}
+
+/** A remedy with its picture, whom it touches, and how to have it, under a heading of a level. */
+export function remedy(app, one, level = "h3") {
+  const changes = one.set ?? {};
+  const apply = h("button", { type: "button", class: one.best ? "primary" : "", onclick: () => {
+    put(app, changes, one.title);
+    announce(`${one.title}: in the scenario. Undo takes it out.`);
+  } }, "Apply");
+  apply.setAttribute("aria-label", `Apply: ${one.title}`);
+  return h("article", { class: `remedy ${one.outcome ? `is-${one.outcome.split(" ")[0]}` : ""}` },
+    h("div", { class: "card-head" }, h(level, {}, one.best && h("span", { class: "best" }, "Best: "), one.title), h("span", { class: `verdict ${one.outcome ?? ""}` }, one.words)),
+    one.what && h("p", { class: "muted" }, one.what), one.picture,
+    felt("Also better", one.wins), felt("Worse", one.loses),
+    one.cost && h("p", { class: "harms" }, one.cost),
+    one.hurts?.length > 0 && h("p", { class: "harms" }, `Badly served then: ${one.hurts.join(", ")}`),
+    h("div", { class: "buttons" }, Object.keys(changes).length > 0 && apply,
+      h("span", { class: "muted" }, [...(one.where ?? []), one.research ? "an idea of research, which no equipment has" : "", one.source].filter(Boolean).join("; "))),
+    h("details", {}, h("summary", {}, one.equipment?.length ? "Lines for the equipment" : "As an option of the command line"),
+      one.equipment?.length > 0 && lines(app, "For the equipment", one.equipment.join("\n")),
+      one.settings && lines(app, "For the command line", one.settings)));
+}
+
+/** Put changes into the file. A common number of all stations is written into it first. */
+function put(app, changes, what) {
+  if (app.state.stations === null) { app.change(changes, what); return; }
+  const text = app.scenario.toml;
+  app.update((state) => {
+    Object.assign(state, { text, example: null, changes: {}, stations: null });
+    for (const [path, value] of Object.entries(changes)) change(state, path, value);
+  }, { what });
+}
+
+/** Lines to copy. */
+export function lines(app, label, text) {
+  const button = h("button", { type: "button", class: "quiet", onclick: () => app.copied(text, button) }, "Copy");
+  return h("div", { class: "code" }, h("div", { class: "code-head" }, h("h4", {}, label), button), h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, text)));
+}
+
+function felt(word, effects) {
+  if (!effects?.length) return null;
+  return h("div", { class: word === "Worse" ? "felt harms" : "felt helps" }, h("p", {}, `${word}:`),
+    h("ul", {}, effects.map((one) => h("li", {}, `${one.label}: ${one.before_text} → ${one.after_text}`))));
+}
+
+function tone(outcome) {
+  return { helps: "good", "costs others": "mixed", harms: "bad" }[outcome] ?? "";
+}

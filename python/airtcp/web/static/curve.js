@@ -1,0 +1,360 @@
+// A curve over one slider, at once: models where they apply, glances where they do not, which become
+// sharper while nobody touches anything; points of the simulation on it, as they come.
+
+import { isAbort, post, stream } from "./api.js";
+import { curves, legend, responsive } from "./chart.js";
+import { slider } from "./controls.js";
+import { h, replace, table } from "./dom.js";
+import { runner } from "./jobs.js";
+import { change } from "./state.js";
+
+const MODEL_METRICS = ["goodput_bps", "flow_goodput_bps", "transfer_time_s"];
+const POINTS = 7;
+// A glance is looked at so many times longer each time nobody has touched anything for a while.
+const SHARPER = [3, 9];
+const REST_MS = 2500;
+const TARGET = "target: ";
+
+// What was computed stays while the page is open: going back costs nothing.
+const modelsOf = new Map();
+const glancesOf = new Map();
+const pointsOf = new Map();
+
+/**
+ * The card of the curve. `predicted()` is the answer at the present value; `slid()` is told when the
+ * slider below the curve has moved.
+ */
+export function curve(app, { predicted, slid }) {
+  const picker = h("div", { class: "pickers" });
+  const picture = responsive(draw);
+  const key = h("div");
+  const large = h("div", { class: "main-slider" });
+  const values = h("details", { class: "values" });
+  const depth = h("p", { class: "muted depth-told", "aria-live": "polite" });
+  let axis = null;
+  let mover = null;
+  let reading = null;
+  let resting = 0;
+  let drawing = 0;
+  let refused = "";
+
+  const several = runner({
+    label: "Simulate the curve", quiet: true,
+    body: () => ({ kind: "points", source: base(), axis: axis.path, values: spread(axis.options) }),
+    take: (message, asked) => {
+      if (!message.point) return;
+      put(keyOf(asked.source, asked.axis), message.point.value, message.point);
+      show();
+    },
+  });
+  const element = h("section", { class: "card", "aria-labelledby": "curve-head" },
+    h("div", { class: "card-head" }, h("h2", { id: "curve-head" }, "Along one slider"), picker),
+    picture, key, depth, large, h("div", { class: "actions" }, several), values);
+
+  /** The source without what the slider under the curve says. */
+  function base() {
+    return without(app.source(), axis?.path);
+  }
+
+  function here(store) {
+    const id = keyOf(app.source(), axis.path);
+    if (!store.has(id)) store.set(id, new Map());
+    return store.get(id);
+  }
+
+  /** What is known of the present value by its curve, or null. */
+  function known() {
+    if (!axis) return null;
+    const value = axis.path === "stations" ? app.state.stations : app.state.changes[axis.path];
+    const told = value !== undefined && value !== null && here(modelsOf).get(JSON.stringify(value));
+    return told?.words ? told : null;
+  }
+
+  /** A run of the scenario itself is a point of the curve. */
+  function keep(from, told) {
+    if (axis && axis.value !== null) put(keyOf(from, axis.path), axis.value, { metrics: told.metrics, verdict: told.verdict });
+  }
+
+  function show() {
+    const { axes } = app.scenario;
+    axis = axes.find((candidate) => candidate.path === app.state.axis) ?? axes[0] ?? null;
+    if (axis?.path === "stations" && app.state.stations !== null) axis = { ...axis, value: app.state.stations };
+    several.hidden = !axis;
+    showPickers();
+    showSlider();
+    ask();
+    redraw();
+  }
+
+  function metric() {
+    const wanted = app.state.metric ?? "";
+    if (wanted.startsWith(TARGET) || Object.hasOwn(app.start.metrics, wanted)) return wanted;
+    const told = predicted();
+    const there = { ...told?.glance, ...told?.values };
+    return "transfer_time_s" in there ? "transfer_time_s" : "goodput_bps";
+  }
+
+  /** The target whose curve is shown, as the last answer told of it; null for a metric. */
+  function target() {
+    const name = metric();
+    if (!name.startsWith(TARGET)) return null;
+    const text = name.slice(TARGET.length);
+    const all = [...here(glancesOf).values(), ...here(pointsOf).values(), ...here(modelsOf).values()];
+    for (const told of all) {
+      const one = told.verdict?.targets.find((each) => each.target === text);
+      if (one) return one;
+    }
+    return { target: text, label: text, about: text, unit: "", bound: null };
+  }
+
+  function showPickers() {
+    if (!axis) { replace(picker); return; }
+    const now = metric();
+    const targets = predicted()?.verdict?.targets ?? [];
+    const choose = (name, told) => (event) => app.update((state) => { state[name] = event.target.value; }, { local: true });
+    replace(picker,
+      h("label", {}, "show ", h("select", { id: "metric", onchange: choose("metric") },
+        targets.length > 0 && h("optgroup", { label: "Targets" }, targets.map((one) => h("option", { value: TARGET + one.target, selected: TARGET + one.target === now }, `${one.about} ${one.wanted}`))),
+        now.startsWith(TARGET) && !targets.some((one) => TARGET + one.target === now) && h("option", { value: now, selected: true }, now.slice(TARGET.length)),
+        h("optgroup", { label: "Metrics" }, metrics().map((name) => h("option", { value: name, selected: name === now }, app.start.metrics[name]?.label ?? name))))),
+      h("label", {}, "over ", h("select", { id: "axis", onchange: choose("axis") },
+        app.scenario.axes.map((candidate) => h("option", { value: candidate.path, selected: candidate.path === axis.path }, nameOf(candidate))))));
+  }
+
+  function nameOf(candidate) {
+    const many = app.scenario.axes.filter((other) => other.label === candidate.label).length > 1;
+    return many ? `${candidate.section}: ${candidate.label}` : candidate.label;
+  }
+
+  /** Metrics that a model, a glance or a simulation has here. */
+  function metrics() {
+    const names = new Set(MODEL_METRICS);
+    for (const told of here(modelsOf).values()) for (const name of [...Object.keys(told.values), ...Object.keys(told.glance)]) names.add(name);
+    for (const told of here(glancesOf).values()) for (const name of Object.keys(told.glance)) names.add(name);
+    for (const told of here(pointsOf).values()) for (const name of Object.keys(told.metrics)) names.add(name);
+    for (const name of Object.keys(predicted()?.seen ?? {})) names.add(name);
+    if (!metric().startsWith(TARGET)) names.add(metric());
+    return Object.keys(app.start.metrics).filter((name) => names.has(name));
+  }
+
+  function showSlider() {
+    if (!axis) { replace(large); mover = null; return; }
+    if (mover?.path !== axis.path) {
+      mover = { path: axis.path, ...slider(axis, move, { large: true }) };
+      replace(large, mover.element);
+    } else mover.update(axis);
+  }
+
+  function move(path, value, field) {
+    if (app.isPending()) return;
+    app.update((state) => {
+      if (path === "stations") state.stations = value;
+      else {
+        if (path.endsWith(".count") && state.stations !== null) {
+          for (const other of app.scenario.fields) if (other.path.endsWith(".count")) state.changes[other.path] = other.value;
+          state.stations = null;
+        }
+        change(state, path, value);
+      }
+      state.axis = path;
+    }, { what: path });
+    axis = { ...field, value };
+    slid();
+    picture.redraw();
+  }
+
+  /** Ask for the curve, point by point; the newest curve wins. Then, while nobody moves, for more. */
+  function ask() {
+    clearTimeout(resting);
+    if (!axis) return;
+    const id = keyOf(app.source(), axis.path);
+    if (reading?.id === id) return;
+    reading?.controller.abort();
+    reading = null;
+    if (read(id, 0, here(modelsOf))) return;
+    if (!needsGlance()) return;
+    if (read(id, 1, here(glancesOf))) return;
+    const next = SHARPER.find((times) => missing(here(glancesOf), times).length);
+    if (next !== undefined && !document.hidden) resting = setTimeout(() => axis && read(id, next, here(glancesOf)), REST_MS);
+  }
+
+  /** True where models do not have what is shown at every value of the slider. */
+  function needsGlance() {
+    const name = metric();
+    const modelled = [...here(modelsOf).values()];
+    return name.startsWith(TARGET) || modelled.some((told) => !told.values[name]);
+  }
+
+  function missing(there, times) {
+    const options = axis.options.filter((option) => option.number !== null);
+    return options.map((option) => option.value).filter((value) => !((there.get(JSON.stringify(value))?.times ?? -1) >= times));
+  }
+
+  function read(id, times, there) {
+    const wanted = missing(there, times);
+    if (!wanted.length) return false;
+    const controller = new AbortController();
+    const mine = { id, controller, times };
+    reading = mine;
+    refused = "";
+    stream("/api/curve", { source: base(), axis: axis.path, values: wanted, times }, controller.signal, (line) => {
+      if (line.answer) there.set(JSON.stringify(wanted[line.index]), { ...line.answer, times });
+      else {
+        // A value at which nothing can be told is not asked again.
+        if (!there.has(JSON.stringify(wanted[line.index]))) there.set(JSON.stringify(wanted[line.index]), { values: {}, glance: {}, verdict: null, times });
+        there.get(JSON.stringify(wanted[line.index])).times = times;
+        refused = line.problem?.message ?? refused;
+      }
+      if (reading === mine) soon();
+    }).then(() => { if (reading === mine) { reading = null; show(); } })
+      .catch((error) => {
+        if (reading === mine) reading = null;
+        if (!isAbort(error)) { refused = error.message; redraw(); }
+      });
+    return true;
+  }
+
+  function numberOf(value) {
+    const text = JSON.stringify(value);
+    return axis.options.find((option) => JSON.stringify(option.value) === text)?.number ?? (typeof value === "number" ? value : NaN);
+  }
+
+  /** What an answer says of what is shown: { mean, low, high, text }, or undefined. */
+  function said(told, name = metric()) {
+    if (!told) return undefined;
+    if (name.startsWith(TARGET)) {
+      const one = told.verdict?.targets.find((each) => each.target === name.slice(TARGET.length));
+      return one && { mean: one.value, low: one.low, high: one.high, text: one.measured };
+    }
+    return told.metrics ? told.metrics[name] : told.glance[name];
+  }
+
+  /** What the longest look says where no model has a word. */
+  function glanceAt(value) {
+    const text = JSON.stringify(value);
+    if (here(modelsOf).get(text)?.values[metric()]) return undefined;
+    return said(here(glancesOf).get(text)) ?? said(here(modelsOf).get(text));
+  }
+
+  function series() {
+    const name = metric();
+    const options = axis.options.filter((option) => option.number !== null);
+    const modelled = options.map((option) => {
+      const told = here(modelsOf).get(JSON.stringify(option.value))?.values[name];
+      return { x: option.number, y: told?.value ?? NaN, text: told?.text };
+    });
+    const point = (x, told) => ({ x, y: told?.mean ?? NaN, low: told?.low ?? NaN, high: told?.high ?? NaN, text: told?.text, unsteady: told?.unsteady });
+    const simulated = [...here(pointsOf)].map(([value, told]) => point(numberOf(JSON.parse(value)), said(told))).filter((one) => Number.isFinite(one.x));
+    const glanced = needsGlance() ? options.map((option) => point(option.number, glanceAt(option.value))) : [];
+    return [
+      { name: "models", kind: "line", colour: "model", data: modelled },
+      { name: "a glance (simulated), with interval", kind: "both", joined: true, cut: true, colour: "glanced", data: glanced },
+      { name: "simulation, with interval", kind: "points", colour: "simulated", data: simulated },
+    ].filter((one) => one.data.some((each) => Number.isFinite(each.y) || Number.isFinite(each.low)));
+  }
+
+  function draw(width, height) {
+    if (!axis) return h("p", { class: "muted" }, "This scenario has no slider that a curve could run over.");
+    const goal = target();
+    const name = metric();
+    const about = goal ?? app.start.metrics[name];
+    const label = goal ? goal.about : about.label;
+    const shown = series();
+    if (!shown.length) return h("p", { class: "empty" }, waiting(label));
+    const x = numberOf(axis.value);
+    const at = shown[0].data.find((point) => point.x === x);
+    return curves({
+      series: shown,
+      x: { label: nameOf(axis), unit: unitOfAxis(), all: axis.options.map((option) => option.number).filter((one) => one !== null) },
+      // No metric is negative, though an interval may reach below.
+      y: { label, unit: about.unit === "1" ? "" : about.unit, floor: 0 },
+      bound: goal?.bound != null ? { y: goal.bound, text: goal.wanted } : null,
+      mark: { x, y: at?.y ?? NaN },
+      label: `${label} over ${nameOf(axis)}: ${shown.map((one) => one.name).join(" and ")}. The values are in the table below.`,
+    }, width, height);
+  }
+
+  function waiting(label) {
+    if (reading) return "Asking the models, or simulating for a moment …";
+    if (refused) return `No point of this curve can be told at once: ${refused}`;
+    return `A look of a moment does not see ${label} here. “Simulate the curve” looks as long as the file says.`;
+  }
+
+  function unitOfAxis() {
+    const text = axis.options.find((option) => typeof option.value === "string")?.value ?? "";
+    if (/b\/s$/.test(text)) return "b/s";
+    if (/[KM]?i?B$/i.test(text) && !/b\/s/.test(text)) return "B";
+    return /(s|min|h)$/.test(text) ? "s" : "";
+  }
+
+  /** Draw once for all points that have come since the last frame. */
+  function soon() {
+    if (drawing) return;
+    drawing = requestAnimationFrame(() => {
+      drawing = 0;
+      redraw();
+    });
+  }
+
+  function redraw() {
+    if (!app.scenario) return;
+    picture.redraw();
+    if (!axis) { replace(key); replace(values); return; }
+    const shown = series();
+    replace(key, legend(shown));
+    const marks = shown.flatMap((one) => one.data);
+    const notes = [
+      marks.some((one) => !Number.isFinite(one.y) && Number.isFinite(one.low)) && "An arrow is a bound: it is at least that.",
+      marks.some((one) => one.unsteady) && "A hollow point is of runs that are too short for a steady state.",
+      reading?.times > 1 && "Becoming sharper …",
+    ].filter(Boolean);
+    depth.textContent = notes.join(" ");
+    const name = metric();
+    const rows = axis.options.map((option) => {
+      const text = JSON.stringify(option.value);
+      const point = said(here(pointsOf).get(text));
+      return [option.text, here(modelsOf).get(text)?.values[name]?.text ?? "", (needsGlance() && glanceAt(option.value)?.text) || "",
+        point ? `${point.text}${point.unsteady ? " (not steady)" : ""}` : ""];
+    }).filter(([, ...told]) => told.some(Boolean));
+    const { open } = values;
+    replace(values, h("summary", {}, "The values as a table"),
+      table([nameOf(axis), "models", "a glance (simulated)", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
+    values.open = open;
+  }
+
+  return {
+    element, show, known, keep, redraw: () => picture.redraw(),
+    look: (text) => {
+      app.update((state) => { state.metric = TARGET + text; }, { local: true });
+      element.scrollIntoView({ block: "nearest" });
+    },
+    leave: () => {
+      cancelAnimationFrame(drawing);
+      clearTimeout(resting);
+      reading?.controller.abort();
+    },
+  };
+}
+
+function without(source, path) {
+  const now = structuredClone(source);
+  if (path === "stations") now.stations = null;
+  else if (path) delete now.changes[path];
+  return now;
+}
+
+function keyOf(source, path) {
+  return JSON.stringify([without(source, path), path]);
+}
+
+function put(id, value, told) {
+  if (!pointsOf.has(id)) pointsOf.set(id, new Map());
+  pointsOf.get(id).set(JSON.stringify(value), told);
+}
+
+/** Some of the values of a slider, ends included. */
+function spread(options) {
+  const values = options.filter((option) => option.number !== null).map((option) => option.value);
+  if (values.length <= POINTS) return values;
+  return [...new Set(Array.from({ length: POINTS }, (_, index) => Math.round((index * (values.length - 1)) / (POINTS - 1))))].map((index) => values[index]);
+}

@@ -1,0 +1,152 @@
+// The map: access points and stations, walls, who hears whom, and each cell's share of what it has
+// alone, by the chain of cells and as simulated. An access point that has a place is moved by dragging
+// it, or by arrow keys, and the chain follows.
+
+import { announce, h, replace, s } from "./dom.js";
+
+const WIDTH = 560, HEIGHT = 260, EDGE = 44, STEP_M = 1;
+
+/** The card of the map, with `show(map, shares)`: of a scenario without cells it is hidden. */
+export function floor(app) {
+  const body = h("div");
+  const element = h("section", { class: "card", hidden: true, "aria-label": "Map of cells" }, h("h2", {}, "Who hears whom"), body);
+  let shown = "";
+  let dragged = null;
+
+  function show(map, shares = {}) {
+    element.hidden = !map;
+    const now = JSON.stringify([map, shares]);
+    if (!map || now === shown) return;
+    shown = now;
+    if (!dragged) draw(map, shares);
+    else update(map, shares);
+  }
+
+  function draw(map, shares) {
+    replace(body, picture(map, shares), h("p", { class: "muted" }, words(map)),
+      h("ul", { class: "legend", "aria-hidden": "true" }, map.hears.length > 0 && key("hears", "access points that hear each other"), map.deaf.length > 0 && key("deaf", "do not hear each other"), map.walls.length > 0 && key("wall", "wall")),
+      h("ul", { class: "shares" }, listed(map, shares)));
+  }
+
+  /** While an access point is dragged it stays under the hand: lines and words follow. */
+  function update(map, shares) {
+    const fresh_ = picture(map, shares, dragged.frame);
+    const old = body.querySelector("svg");
+    for (const layer of ["lines", "dots", "told"]) old.querySelector(`.${layer}`).replaceWith(fresh_.querySelector(`.${layer}`));
+    replace(body.querySelector(".shares"), listed(map, shares));
+  }
+
+  function picture(map, shares, frame = frameOf(map)) {
+    const at = placer(map, frame);
+    const spots = map.nodes.map((node, place) => at(node, place));
+    const line = (kind) => ([one, other]) => s("line", { class: kind, x1: spots[one].x, y1: spots[one].y, x2: spots[other].x, y2: spots[other].y });
+    const grips = map.cells.map((cell, place) => {
+      const ap = s("rect", { class: "ap", x: spots[place].x - 8, y: spots[place].y - 8, width: 16, height: 16, rx: 4 });
+      if (!map.placed) return ap;
+      const node = map.nodes[place];
+      ap.setAttribute("tabindex", "0");
+      ap.setAttribute("role", "button");
+      ap.setAttribute("aria-label", `Access point of ${cell.name}: arrow keys move it by a metre`);
+      ap.addEventListener("keydown", (event) => {
+        const [x, y] = { ArrowLeft: [-STEP_M, 0], ArrowRight: [STEP_M, 0], ArrowUp: [0, -STEP_M], ArrowDown: [0, STEP_M] }[event.key] ?? [];
+        if (x === undefined) return;
+        event.preventDefault();
+        put(cell, node.x + x, node.y + y, place);
+      });
+      ap.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        dragged = { frame };
+        const drag = (move) => {
+          const box = ap.ownerSVGElement.getBoundingClientRect();
+          const [px, py] = [(move.clientX - box.left) * WIDTH / box.width, (move.clientY - box.top) * HEIGHT / box.height];
+          ap.setAttribute("x", px - 8);
+          ap.setAttribute("y", py - 8);
+          put(cell, Math.round(frame.x + (px - frame.left) / frame.scale), Math.round(frame.y + (py - frame.top) / frame.scale));
+        };
+        const drop = () => {
+          window.removeEventListener("pointermove", drag);
+          dragged = null;
+          shown = "";
+          app.update(() => {}, { local: true });
+        };
+        window.addEventListener("pointermove", drag);
+        window.addEventListener("pointerup", drop, { once: true });
+        window.addEventListener("pointercancel", drop, { once: true });
+      });
+      return ap;
+    });
+    return s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "floor", role: "group", "aria-label": words(map) },
+      s("g", { class: "lines" }, map.walls.map(([x, y, x2, y2]) => { const [from, to] = [at({ x, y }), at({ x: x2, y: y2 })]; return s("line", { class: "wall", x1: from.x, y1: from.y, x2: to.x, y2: to.y }); }),
+        map.hears.map(line("hears")), map.deaf.map(line("deaf"))),
+      s("g", { class: "dots" }, map.nodes.map((node, place) => !node.ap && [
+        s("line", { class: "own", x1: spots[place].x, y1: spots[place].y, x2: spots[node.cell].x, y2: spots[node.cell].y }),
+        s("circle", { class: "sta", cx: spots[place].x, cy: spots[place].y, r: 4 }, s("title", {}, node.name))])),
+      s("g", { class: "grips" }, grips),
+      s("g", { class: "told" }, map.cells.map((cell, place) => s("text", { x: spots[place].x, y: spots[place].y - 14, "text-anchor": "middle" }, cell.channel ? `${cell.name} (${cell.channel})` : cell.name))));
+  }
+
+  let last = "";
+  function put(cell, x, y, focus = null) {
+    const place = `${cell.name} ${x} ${y}`;
+    if (place === last) return;
+    last = place;
+    app.change({ [`cells.${cell.name}.position`]: [x, y] }, `${cell.name} moved`);
+    if (focus !== null) announce(`${cell.name} at ${x}, ${y} metres`);
+  }
+
+  return { element, show };
+}
+
+/** Lists what each cell has of its goodput alone. */
+function listed(map, shares) {
+  const told = map.cells.filter((cell) => share(cell, shares));
+  return told.length ? [h("li", {}, "Of what each has alone:"), ...told.map((cell) => h("li", {}, h("strong", {}, cell.name), ` ${share(cell, shares)}`))] : [];
+}
+
+function share(cell, shares) {
+  const percent = (value) => `${(100 * value).toPrecision(value < 0.1 ? 2 : 3)} %`;
+  const parts = [cell.share !== null && `${percent(cell.share)} by the chain`, shares[cell.name] && `${shares[cell.name]} simulated`].filter(Boolean);
+  return parts.join(", ");
+}
+
+function words(map) {
+  const name = (place) => map.nodes[place].name;
+  const pairs = map.hears.map(([one, other]) => `${name(one)} and ${name(other)}`);
+  const heard = map.cells.length < 2 ? "" : pairs.length ? `Access points that hear each other: ${pairs.slice(0, 6).join("; ")}${pairs.length > 6 ? `, and ${pairs.length - 6} more pairs` : ""}. ` : "No access point hears another. ";
+  const deaf = map.deaf.length ? `${map.deaf.length} ${map.deaf.length === 1 ? "pair" : "pairs"} of one cell ${map.deaf.length === 1 ? "does" : "do"} not hear each other. ` : "";
+  const where = map.placed ? "Drag an access point: the chain follows; stations drawn around it come along." : "The file says who hears whom, not where: the places are for the eye.";
+  const chain = map.cells.some((one) => one.share !== null) ? ` The chain takes it that each cell would send ${100 * map.busy} % of the time alone.` : "";
+  return `${heard}${deaf}${where}${chain}`;
+}
+
+function key(kind, text) {
+  return h("li", {}, s("svg", { class: "floor key", width: 22, height: 8, viewBox: "0 0 22 8" }, s("line", { class: kind, x1: 1, x2: 21, y1: 4, y2: 4 })), text);
+}
+
+/** The part of the floor that is drawn, and by what. */
+function frameOf(map) {
+  if (!map.placed) return null;
+  const xs = [...map.nodes.map((one) => one.x), ...map.walls.flatMap((one) => [one[0], one[2]])];
+  const ys = [...map.nodes.map((one) => one.y), ...map.walls.flatMap((one) => [one[1], one[3]])];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  const scale = Math.min((WIDTH - 2 * EDGE) / Math.max(Math.max(...xs) - x, 1), (HEIGHT - 2 * EDGE) / Math.max(Math.max(...ys) - y, 1));
+  return { x, y, scale, left: (WIDTH - scale * (Math.max(...xs) - x)) / 2, top: (HEIGHT - scale * (Math.max(...ys) - y)) / 2 };
+}
+
+/** A function from nodes to places of the picture: theirs, or a row of cells with stations around. */
+function placer(map, frame) {
+  if (map.placed) return ({ x, y }) => ({ x: frame.left + (x - frame.x) * frame.scale, y: frame.top + (y - frame.y) * frame.scale });
+  const room = WIDTH / map.cells.length;
+  const own = map.cells.map((_, cell) => map.nodes.map((_one, place) => place).filter((place) => !map.nodes[place].ap && map.nodes[place].cell === cell));
+  // Cells that hear each other past a third one are not in one line with it.
+  const lift = (cell) => (map.cells.length > 2 && map.hears.some(([one, other]) => Math.abs(one - other) > 1) ? (cell % 2 ? -30 : 30) : 0);
+  return (node, place) => {
+    const centre = { x: room * (node.cell + 0.5), y: HEIGHT / 2 + lift(node.cell) };
+    if (node.ap) return centre;
+    // Two are not in one line with their access point.
+    const many = own[node.cell].length;
+    const turn = many === 2 ? Math.PI * (own[node.cell].indexOf(place) ? 5 : 1) / 6 : 2 * Math.PI * own[node.cell].indexOf(place) / many + Math.PI / 2;
+    const far = Math.min(room / 3, 62);
+    return { x: centre.x + far * Math.cos(turn), y: centre.y + far * Math.sin(turn) };
+  };
+}

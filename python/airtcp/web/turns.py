@@ -1,0 +1,74 @@
+"""Turns: which run is next, so that a browser with many does not keep the others waiting.
+
+Knows browsers by their names, and in which round each is served next. Does not know what a run is.
+Browsers are served in rounds, one run each, the one that asked first before the others; a run that
+several have asked for is the turn of all of them. Whoever comes new is served in the round that is
+under way (start-time fair queueing: P. Goyal, H. Vin, H. Cheng, SIGCOMM 1996, with runs of equal
+length).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Turns:
+    """The rounds that browsers have reached."""
+
+    now: int = 0
+    rounds: dict[str, int] = field(default_factory=dict)
+
+    def order(self, waiting: Mapping[str, Mapping[str, int]]) -> list[str]:
+        """Returns the runs that wait, the next one first.
+
+        `waiting` has for each run the browsers that asked for it, each with the number of its
+        question, which grows with time.
+        """
+        own: dict[str, list[tuple[int, str]]] = {}
+        for run, askers in waiting.items():
+            for browser, number in askers.items():
+                own.setdefault(browser, []).append((number, run))
+        rounds = {browser: self._round(browser) for browser in own}
+        for runs in own.values():
+            runs.sort(reverse=True)
+        line = [(rounds[browser], runs[-1][0], browser) for browser, runs in own.items()]
+        heapq.heapify(line)
+        found: dict[str, None] = {}
+        while line:
+            turn, number, browser = heapq.heappop(line)
+            runs = own[browser]
+            while runs and runs[-1][1] in found:
+                runs.pop()
+            if not runs:
+                continue
+            if (turn, number) != (rounds[browser], runs[-1][0]):
+                # Served meanwhile, with a run that another asked for as well.
+                heapq.heappush(line, (rounds[browser], runs[-1][0], browser))
+                continue
+            run = runs[-1][1]
+            found[run] = None
+            for one in waiting[run]:
+                rounds[one] += 1
+            heapq.heappush(line, (rounds[browser], number, browser))
+        return list(found)
+
+    def took(self, browsers: Collection[str]) -> None:
+        """Note that a run has begun, which these browsers have asked for."""
+        self.now = max(self.now, min(map(self._round, browsers), default=self.now))
+        for browser in browsers:
+            self.rounds[browser] = self._round(browser) + 1
+
+    def rest(self) -> None:
+        """Note that nobody waits: all are in one round again."""
+        self.now = 0
+        self.rounds.clear()
+
+    def forget(self, known: Iterable[str]) -> None:
+        """Forget all browsers but these."""
+        self.rounds = {one: self.rounds[one] for one in known if one in self.rounds}
+
+    def _round(self, browser: str) -> int:
+        return max(self.now, self.rounds.get(browser, 0))

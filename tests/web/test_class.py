@@ -1,0 +1,186 @@
+"""Many browsers on one server: equal runs are made once, turns are taken."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.web import work
+from airtcp.web.bodies import Job
+from airtcp.web.jobs import FullError, Jobs
+from airtcp.web.limits import Limits
+from bases import cell
+from serving import LONG, QUICK, Web
+
+TEXT = cell(3, title="Class", warmup="1 s", duration="3 s", replications=3)
+
+
+def asked(seed: int, changes: dict[str, Any] = QUICK) -> dict[str, Any]:
+    source = {"example": "saturated-stations", "changes": changes | {"run.seed": seed}}
+    return {"kind": "run", "source": source}
+
+
+def post(web: Web, body: dict[str, Any], browser: str) -> Any:
+    status, told = web.ask("api/jobs", body, headers={"x-airtcp-browser": browser})
+    assert status == 202, told
+    return told["id"]
+
+
+def jobs(**limits: Any) -> Jobs:
+    """Runs that wait: no worker is started."""
+    return Jobs(Path(), Limits(**limits), clock=lambda: 0.0)
+
+
+def test_equal_runs_are_made_once_and_each_may_leave() -> None:
+    several = jobs()
+    one, other = (several.add({}, key="k", browser=name) for name in "AB")
+    assert one.job is other.job
+    assert one.id != other.id
+    several.stop(one)
+    assert (one.state, other.state) == ("stopped", "waiting")
+    assert not one.job.stop.is_set()
+    several.stop(other)
+    assert (one.state, other.state) == ("stopped", "stopped")
+    # A browser that asks now asks for a run of its own.
+    assert several.add({}, key="k", browser="A").job is not one.job
+
+
+def test_a_run_that_is_done_answers_who_asks_later_and_a_failed_one_does_not() -> None:
+    several = jobs()
+    for state in ("done", "failed"):
+        first = several.add({}, key=state, browser="A")
+        several._end(first.job, state)
+        later = several.add({}, key=state, browser="B")
+        assert (later.job is first.job) == (state == "done")
+
+
+def test_one_browser_may_not_fill_the_queue() -> None:
+    several = jobs(own=2, queue=4)
+    for number in range(2):
+        several.add({}, key=str(number), browser="A")
+    with pytest.raises(FullError, match="2 runs of this browser wait already"):
+        several.add({}, key="2", browser="A")
+    # A run that another asks for as well is no more work.
+    shared = several.add({}, key="shared", browser="B")
+    assert several.add({}, key="shared", browser="A").job is shared.job
+    several.add({}, key="4", browser="B")
+    with pytest.raises(FullError, match="4 runs wait already"):
+        several.add({}, key="5", browser="C")
+
+
+def test_what_waits_is_bounded_in_bytes() -> None:
+    several = jobs(held_bytes=1000)
+    several.add({"text": "x" * 600}, browser="A")
+    with pytest.raises(FullError, match="too large together"):
+        several.add({"text": "x" * 600}, browser="B")
+
+
+def test_a_run_is_left_for_who_does_not_ask_and_goes_on_for_who_does() -> None:
+    now = 0.0
+    several = Jobs(Path(), Limits(forgotten_s=60.0), clock=lambda: now)
+    one, other = (several.add({}, key="k", browser=name) for name in "AB")
+    now = 50.0
+    assert several.get(other.id) is other
+    now = 70.0
+    several.forget()
+    assert (one.left, other.left) == (True, False)
+    assert not other.job.ended
+    now = 200.0
+    several.forget()
+    assert other.job.state == "stopped"
+
+
+def test_questions_and_runs_are_forgotten_together() -> None:
+    now = 0.0
+    several = Jobs(Path(), Limits(kept_s=900.0), clock=lambda: now)
+    questions = [several.add({}, key=str(number % 5), browser=str(number)) for number in range(30)]
+    for one in questions:
+        several._end(one.job, "done")
+    now = 1000.0
+    several.forget()
+    assert [several.get(one.id) for one in questions] == [None] * 30
+    assert [several._jobs, several._questions, several._alike, several._turns.rounds] == [{}] * 4
+
+
+def test_equal_scenarios_however_they_are_put_share_a_run(web: Web) -> None:
+    changed = {"kind": "run", "source": {"text": TEXT, "changes": {"stations.laptop.count": 4}}}
+    noted = TEXT.replace("count = 3", "count = 4 # one more")
+    ids = [
+        post(web, changed, "A"),
+        post(web, {"kind": "run", "source": {"text": noted}}, "B"),
+    ]
+    told = [web.ended(one) for one in ids]
+    assert [one["state"] for one in told] == ["done", "done"]
+    # Not only equal: times of progress and all are those of the one run.
+    assert told[0]["messages"] == told[1]["messages"]
+
+
+def key(source: dict[str, Any], **more: Any) -> Any:
+    body = {"kind": "run", "source": source} | more
+    return work.question("alike", Job.model_validate(body).model_dump(), Path(), {})["key"]
+
+
+def test_runs_that_tell_something_else_are_not_alike() -> None:
+    base = key({"text": TEXT})
+    assert key({"text": f"# noted\n{TEXT}"}) == base
+    assert key({"text": TEXT, "changes": {"stations.laptop.count": 3}}) == base
+    targeted = TEXT + '\n[targets]\ngoodput = "> 1 Mb/s"\n'
+    others = [
+        key({"text": TEXT, "changes": {"run.seed": 2}}),
+        key({"text": TEXT.replace("Class", "Another")}),
+        key({"text": targeted}),
+        key({"text": TEXT}, kind="timeline"),
+        key({"text": TEXT}, kind="timeline", begin_ms=2000),
+        key({"text": TEXT}, kind="remedies", names=["x"]),
+    ]
+    assert len({base, *others}) == 7
+
+
+def test_each_is_told_its_place_and_turns_are_taken(web: Web) -> None:
+    blockers = [post(web, asked(number, LONG), f"blocker {number}") for number in range(2)]
+    try:
+        for one in blockers:
+            web.until(one, lambda state: state == "running")
+        first = [post(web, asked(10 + number), "A") for number in range(3)]
+        second = post(web, asked(20), "B")
+        third = post(web, asked(20), "C")
+        places = [web.ask(f"api/jobs/{one}")[1]["place"] for one in (*first, second, third)]
+        # B's only run stands before A's second, and C's is B's.
+        assert places == [0, 2, 3, 1, 1]
+    finally:
+        for one in blockers:
+            web.ask(f"api/jobs/{one}/stop", {})
+    ended = [web.ended(one) for one in (*first, second, third)]
+    assert {one["state"] for one in ended} == {"done"}
+    assert ended[-1]["messages"] == ended[-2]["messages"]
+
+
+def test_predictions_are_answered_while_runs_take_all_processors(web: Web) -> None:
+    runs = [post(web, asked(30 + number, LONG), str(number)) for number in range(4)]
+    try:
+        for one in runs[:2]:
+            web.until(one, lambda state: state == "running")
+        slowest = 0.0
+        for count in range(1, 21):
+            changes = {"stations.sensor.count": count, "run.seed": 4711}
+            begin = time.perf_counter()
+            source = {"example": "saturated-stations", "changes": changes}
+            assert web.ask("api/predict", {"source": source})[0] == 200
+            slowest = max(slowest, time.perf_counter() - begin)
+        # A worker that is started meanwhile, or another's tests, may want a processor too.
+        assert slowest < 2.0
+    finally:
+        for one in runs:
+            web.ask(f"api/jobs/{one}/stop", {})
+
+
+def test_thirty_at_once_are_all_answered_and_half_of_them_by_the_runs_of_others(web: Web) -> None:
+    """`benches/classroom.py` measures how long they wait, and what they cost."""
+    asks = [(f"class {number}", asked(100 + number // 5)) for number in range(30)]
+    ids = [post(web, body, browser) for browser, body in asks]
+    told = [web.ended(one, 120)["messages"] for one in ids]
+    for number in range(0, 30, 5):
+        assert told[number : number + 5] == [told[number]] * 5
+        assert "result" in told[number][-1]
+    assert len({json.dumps(one) for one in told}) == 6

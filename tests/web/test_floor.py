@@ -1,0 +1,108 @@
+"""The map of cells: who hears whom, the chain's shares, and an access point that is moved.
+
+The shares of a row of three by hand: with the odds of sending r = .9 / .1 = 9 the sets of cells
+that send at once weigh 1 (none), 9 (one, three times) and 81 (the outer two), 109 in all. The
+middle one sends 9/109 of the time, an outer one (9 + 81)/109, and each .9 alone.
+"""
+
+import re
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.examples import directory
+from airtcp.scenario import Scenario
+from airtcp.web import floor
+from serving import Web
+from test_page import CHROMIUM, Page, browser, opened, packed
+
+__all__ = ["browser", "opened"]
+
+
+def example(name: str) -> Scenario:
+    return airtcp.load(str(directory() / f"{name}.toml"))
+
+
+def test_a_row_of_three_has_the_shares_that_are_reckoned_by_hand() -> None:
+    told = floor.told(example("three-cells"))
+    assert told is not None
+    assert told["hears"] == [[0, 1], [1, 2]]
+    assert not told["placed"]
+    shares = [cell["share"] for cell in told["cells"]]
+    assert shares == pytest.approx([90 / 109 / 0.9, 9 / 109 / 0.9, 90 / 109 / 0.9])
+
+
+def test_cells_on_channels_of_their_own_keep_all() -> None:
+    apart = {f"cells.{name}.channel": 36 + 4 * place for place, name in enumerate(["law", "tax"])}
+    told = floor.told(example("three-offices").vary(apart | {"cells.art.channel": 44}))
+    assert told is not None
+    assert told["hears"] == []
+    assert [cell["share"] for cell in told["cells"]] == pytest.approx([1, 1, 1])
+    assert told["placed"]
+    assert [(node["x"], node["y"]) for node in told["nodes"][:3]] == [(0, 0), (14, 0), (28, 0)]
+    assert all(
+        (node["x"] - 14 * node["cell"]) ** 2 + node["y"] ** 2 <= 25 for node in told["nodes"][3:]
+    )
+
+
+def test_stations_that_do_not_hear_each_other_are_told() -> None:
+    told = floor.told(example("hidden-uploads"))
+    assert told is not None
+    assert [[told["nodes"][one]["name"] for one in pair] for pair in told["deaf"]] == [
+        ["near-wall/0", "behind-wall/0"]
+    ]
+    assert [cell["share"] for cell in told["cells"]] == [None]
+    assert floor.told(example("office-wifi6")) is None
+
+
+def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
+    changes = {"run.duration": "2 s", "run.warmup": "1 s", "run.replications": 3}
+    source = {"example": "three-cells", "changes": changes}
+    ended = web.run({"kind": "run", "source": source})
+    told = next(one["result"] for one in ended["messages"] if "result" in one)["cells"]
+    from airtcp.present.cells import by_cell, sentences
+
+    scenario = example("three-cells").vary(changes)
+    simulation = airtcp.compare(scenario).simulation
+    expected = by_cell(simulation)
+    assert expected is not None
+    assert (told["head"], told["rows"]) == (expected.head, expected.rows)
+    assert told["sentences"] == sentences(scenario, simulation)
+    assert "waits for left and right" in told["sentences"][0]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
+    page: Page = opened(packed({"example": "three-offices", "view": "scenario"}))
+    shares = page.page.locator(".shares")
+    shares.get_by_text("tax 9.2 % by the chain").wait_for()
+    grip = page.page.get_by_role("button", name=re.compile("^Access point of law"))
+    grip.scroll_into_view_if_needed()
+    box = grip.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    page.page.mouse.move(x - 1500, y, steps=4)
+    # Far away it hears no other: the two that are left have a half each, of alone .9 / 1.9 / .9.
+    shares.get_by_text("law 100 % by the chain").wait_for()
+    shares.get_by_text("tax 52.6 % by the chain").wait_for()
+    page.page.mouse.up()
+    moved = airtcp.load(page.page.locator("#toml").input_value())
+    told = floor.told(moved)
+    assert told is not None
+    assert told["nodes"][0]["x"] < -30
+    assert "# 40: a channel of its own" in page.page.locator("#toml").input_value()
+
+    # The keyboard moves it, too, and keeps it.
+    grip.focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.wait_for_function(
+        "(old) => document.getElementById('toml').value !== old",
+        arg=page.page.locator("#toml").input_value(),
+    )
+    after = floor.told(airtcp.load(page.page.locator("#toml").input_value()))
+    assert after is not None
+    assert after["nodes"][0]["y"] == told["nodes"][0]["y"] + 1
+    page.page.wait_for_timeout(200)
+    assert page.page.evaluate("document.activeElement.ariaLabel").startswith("Access point of law")

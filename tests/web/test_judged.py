@@ -1,0 +1,230 @@
+"""Verdicts, remedies, conditions and curves of the page: all numbers are those of the Python."""
+
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.advice.verdicts import glanced
+from airtcp.amounts import quantity_with_interval
+from airtcp.exceptions import ScenarioError
+from airtcp.metrics import METRICS
+from airtcp.present.verdict import headline
+from airtcp.scenario import Scenario
+from airtcp.scenario.vary import shared_out
+from airtcp.web import work
+from airtcp.web.bodies import Job
+from airtcp.web.choices import choices
+from airtcp.web.fields import _totals
+
+_GROUP = """
+[[stations]]
+name = "{name}"
+count = {count}
+
+[[flows]]
+stations = "{name}"
+direction = "{direction}"
+application = {application}
+"""
+_APPLICATIONS = (
+    '{ kind = "bulk" }',
+    '{ kind = "web", size = { distribution = "exponential", mean = "20 kB" },'
+    ' think_time = { distribution = "exponential", mean = "50 ms" } }',
+    '{ kind = "udp", packet = "200 B", rate = "500 kb/s" }',
+)
+SEEDS = range(10)
+
+
+def random_text(seed: int) -> str:
+    """A scenario of one to three groups, every other one with targets of its own."""
+    chance = random.Random(seed)
+    phy = chance.choice(
+        [
+            'standard = "802.11b"\ndata_rate = "11 Mb/s"',
+            'standard = "802.11g"\ndata_rate = "54 Mb/s"',
+            'standard = "802.11ax"\nchannel_width = "40 MHz"\nmcs = 7',
+        ]
+    )
+    text = f"title = 'Number {seed}'\n\n[phy]\n{phy}\n\n[ap]\nqueue = {{ limit = 100 }}\n"
+    for name in ("desk", "phone", "guest")[: chance.randint(1, 3)]:
+        text += _GROUP.format(
+            name=name,
+            count=chance.randint(1, 4),
+            direction=chance.choice(["download", "upload"]),
+            application=chance.choice(_APPLICATIONS),
+        )
+    if seed % 2:
+        listed = choices(loaded(text + _RUN))["scopes"]
+        text += "\n[targets]\n"
+        for scope in listed[1:]:
+            text += "{} = {}\n".format(*(f'"{one}"' for one in chance.choice(list(asked(scope)))))
+    return text + _RUN
+
+
+_RUN = '\n[run]\nwarmup = "100 ms"\nduration = "400 ms"\nreplications = 3\n'
+
+
+def loaded(text: str) -> Scenario:
+    import tomllib
+
+    return Scenario.from_written(tomllib.loads(text), name="scenario", base=Path())
+
+
+def asked(scope: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """All conditions that are offered of a scope, as `[targets]` has them."""
+    for metric in scope["metrics"]:
+        unit = metric["units"][0]
+        bound = f"{metric['begin'] / unit['factor']:g} {unit['text']}".strip()
+        for statistic in metric["statistics"]:
+            name = f"{scope['value']} {statistic} {metric['metric']}".strip()
+            yield name, f"{'>' if metric['above'] else '<'} {bound}"
+
+
+def told_by(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a run, its progress left out."""
+    messages: list[dict[str, Any]] = []
+    work.run(Job.model_validate(job), Path(), 600.0, messages.append)
+    return [one for one in messages if not {"progress", "words"} & one.keys()]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_condition_that_is_offered_is_one(seed: int) -> None:
+    scenario = loaded(random_text(seed))
+    told = work.question("conditions", {"source": {"text": random_text(seed)}}, Path(), {})
+    assert told == choices(scenario)
+    count = 0
+    for scope in told["scopes"]:
+        for name, bound in asked(scope):
+            # The three of a grammar: of a group, a target; and a stop condition is its contrary.
+            (target,) = scenario.vary({"targets": {name: bound}}).targets
+            assert target.above == (bound[0] == ">")
+            count += 1
+    assert count > 20
+
+
+def test_what_is_not_offered_is_refused() -> None:
+    scenario = loaded(random_text(0))
+    offered = {name for scope in choices(scenario)["scopes"] for name, _ in asked(scope)}
+    assert "mean page_time" not in offered
+    with pytest.raises(ScenarioError, match="page_time cannot exist"):
+        scenario.vary({"targets": {"page_time": "< 1 s"}})
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
+    text = random_text(seed)
+    expected = airtcp.compare(loaded(text))
+    judged = airtcp.verdict(expected, growth=True)
+    tried = airtcp.advise(expected)
+
+    sofar, last = (next(iter(one.values())) for one in told_by(job(text)))
+
+    assert (judged is None) == (last["verdict"] is None)
+    if judged is not None:
+        assert last["verdict"]["headline"] == sofar["verdict"]["headline"] == headline(judged)
+        assert last["verdict"]["state"] == judged.state
+        by_name = {one["target"]: one for one in last["verdict"]["targets"]}
+        for one in judged.targets:
+            assert one.to_dict().items() <= by_name[one.target.text].items()
+    assert len(last["advice"]["problems"]) == len(tried.problems)
+    for shown, problem in zip(last["advice"]["problems"], tried.problems, strict=True):
+        plain = problem.to_dict()
+        for mine, theirs in zip(shown["remedies"], plain["remedies"], strict=True):
+            for end in ("before", "after", "difference"):
+                assert theirs[end].items() <= mine[end].items()
+            assert mine["set"] == theirs["set"]
+            assert mine["equipment"][0].startswith("#") if mine["equipment"] else True
+            for felt, effect in zip(mine["loses"], theirs["loses"], strict=True):
+                assert effect.items() <= felt.items()
+    for name, one in last["metrics"].items():
+        interval = expected.simulation.metrics[name]
+        assert interval.is_known
+        assert interval.to_dict().items() <= one.items()
+
+
+def job(text: str, **more: Any) -> dict[str, Any]:
+    return {"kind": "run", "source": {"text": text}} | more
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> None:
+    text = random_text(seed)
+    source = {"text": text}
+    for times in (1, 3) if seed == 1 else (1,):
+        seen = airtcp.glance(loaded(text), times=times)
+        judged = glanced(loaded(text), seen)
+        lights = work.question("lights", {"source": source, "times": times}, Path(), {})
+        curve = {"source": source, "axis": "run.seed", "values": [1], "times": times}
+        assert work.question("point", curve, Path(), {}) == lights
+        for name, one in lights["glance"].items():
+            assert seen.metrics[name].to_dict().items() <= one.items()
+            if seen.metrics[name].mean is not None:
+                assert one["text"] == quantity_with_interval(seen.metrics[name], METRICS[name].unit)
+        if judged is None:
+            assert lights["verdict"] is None
+            continue
+        assert lights["verdict"]["state"] == judged.state
+        by_name = {one["target"]: one for one in lights["verdict"]["targets"]}
+        for target in judged.targets:
+            assert target.to_dict().items() <= by_name[target.target.text].items()
+
+
+def test_more_work_makes_the_intervals_of_a_glance_narrower() -> None:
+    """Of endless downloads nine times the work has a third of the width, within a factor of two."""
+    scenario = loaded(random_text(3))
+    narrow, wide = (airtcp.glance(scenario, times=times) for times in (9, 1))
+    assert 5 * wide.events < narrow.events < 13 * wide.events
+    width = wide.metrics["goodput_bps"].half_width
+    assert narrow.metrics["goodput_bps"].half_width < width / 1.5
+
+
+def test_a_plan_on_the_page_is_that_of_the_python() -> None:
+    text = "[phy]\nstandard = '802.11g'\ndata_rate = '54 Mb/s'\n"
+    for name in ("desk", "phone"):
+        text += _GROUP.format(
+            name=name, count=2, direction="download", application=_APPLICATIONS[0]
+        )
+    scenario = loaded(text + _RUN)
+    until = "desk flow_goodput < 1 Mb/s"
+    expected = airtcp.plan(scenario, vary="stations", until=until, limit_s=480.0)
+    asked = {"until": until, "names": ["all"], "axis": "stations"}
+    (told,) = told_by(job(text + _RUN, kind="plan", **asked))
+    result = told["result"]
+
+    plain = expected.to_dict()
+    for name in ("value", "low", "high", "unit"):
+        assert result["answer"][name] == plain["answer"][name]
+    assert len(result["remedies"]) == len(plain["remedies"]) > 0
+    for mine, theirs in zip(result["remedies"], plain["remedies"], strict=True):
+        assert mine["set"] == theirs["changes"]
+        assert theirs["change"].items() <= mine["change"].items()
+        if theirs["answer"] is not None:
+            for name in ("value", "low", "high"):
+                assert mine["answer"][name] == theirs["answer"][name]
+    points = {one["x"]: one for one in result["curves"][0]["simulation"]}
+    simulated = [one for one in plain["evidence"] if one["depth"] == "simulation"]
+    assert len(points) == len(simulated) > 2
+    for one in simulated:
+        assert one["metrics"][until].items() <= points[one["value"]].items()
+
+
+@pytest.mark.parametrize("counts", [(12, 5, 1), (40, 10), (41, 10), (5, 1), (30, 10, 3, 5)])
+def test_groups_keep_their_shares_along_all_stations(counts: tuple[int, ...]) -> None:
+    """Of groups with two stations or more, each is within 5 % of its share, so no curve jumps."""
+    totals = _totals(counts)
+    assert sum(counts) in totals
+    for total in totals:
+        shares = shared_out(total, counts)
+        large = [place for place, share in enumerate(shares) if share > 1]
+        left = sum(shares[one] for one in large)
+        for one in large:
+            share = left * counts[one] / sum(counts[other] for other in large)
+            assert abs(shares[one] - share) <= 0.05 * share
+    # No group shrinks while the network grows.
+    for small, great in pairwise(totals):
+        pairs = zip(shared_out(small, counts), shared_out(great, counts), strict=True)
+        assert all(fewer <= more for fewer, more in pairs)

@@ -1,0 +1,194 @@
+"""The page for everyone: all views in all states and both themes, by axe-core, and nothing cut off.
+
+Knows the states that a view can be in: empty, running, ended, failed, offline. Does not know the
+numbers that are shown.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from bases import cell
+from test_page import AXE, CHROMIUM, Page, browser, opened, packed, put
+
+__all__ = ["browser", "opened"]
+
+pytestmark = [
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+    ),
+    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not here (make test has it of npm)"),
+]
+
+VIEWS = ("Scenario", "Explore", "Plan", "Timeline", "Papers", "Store")
+SHORT = cell(3, title="Short", warmup="1 s", duration="2 s", replications=3)
+#: The pixels from left to right of a phone, and of two laptops.
+WIDTHS = (390, 1280, 1440)
+
+
+def view(page: Page, name: str) -> None:
+    page.page.locator("#views button", has_text=name).click()
+
+
+def findings(page: Page, width: int) -> list[str]:
+    """The findings of axe-core with all of its rules, and a width beyond the window."""
+    page.page.wait_for_timeout(200)
+    found = page.page.evaluate("axe.run()")
+    bad = [
+        f"{one['id']}: {node['html'][:200]}"
+        for one in found["violations"]
+        for node in one["nodes"][:3]
+    ]
+    wide = page.page.evaluate("document.documentElement.scrollWidth")
+    return bad + ([f"{wide} px wide"] if wide > width else [])
+
+
+def empty(page: Page) -> list[str]:
+    """A scenario that was just begun: no traffic that somebody chose, nothing simulated."""
+    page.page.get_by_role("button", name="Blank", exact=True).click()
+    page.page.wait_for_function("() => document.getElementById('toml').value.includes('laptop')")
+    return list(VIEWS)
+
+
+def running(page: Page) -> list[str]:
+    """Runs under way in each view that has one, the explorer's last."""
+    put(page, SHORT.replace('"2 s"', '"100000 s"'))
+    page.until("All flows")
+    return ["Explore", "Plan", "Timeline", "Papers"]
+
+
+def ended(page: Page) -> list[str]:
+    """A scenario of which all can be asked within seconds."""
+    put(page, SHORT)
+    page.until("All flows")
+    return ["Explore", "Plan", "Timeline", "Scenario", "Store"]
+
+
+def failed(page: Page) -> list[str]:
+    """A file that is no scenario any more."""
+    put(page, SHORT)
+    page.until("All flows")
+    put(page, SHORT.replace("count = 3", "count = 0"))
+    page.page.locator(".problem .notice").wait_for()
+    return list(VIEWS)
+
+
+def offline(page: Page) -> list[str]:
+    """A server that has gone."""
+    page.page.locator(".picture svg").first.wait_for()
+    page.context.route("**/api/**", lambda route: route.abort())
+    return list(VIEWS)
+
+
+ON_THE_WAY = {
+    "state": "running",
+    "progress": 0.3,
+    "words": "replication 1",
+    "place": 0,
+    "seen": 0,
+    "messages": [],
+}
+
+
+def cells(page: Page) -> list[str]:
+    """Three access points on a floor, which has a map."""
+    page.page.select_option("#example", "three-offices")
+    page.page.locator(".floor .ap").first.wait_for()
+    return ["Scenario", "Explore", "Timeline"]
+
+
+STARTS = {"Explore": "Simulate", "Plan": "Find the end", "Timeline": "Show"}
+
+
+def begin(page: Page, name: str) -> None:
+    """Press the button of a view that starts its run."""
+    label = STARTS.get(name, "Simulate the paper's points")
+    page.page.get_by_role("button", name=label, exact=True).click()
+
+
+def is_running(page: Page, name: str) -> None:
+    if name not in ("Explore", "Plan"):
+        # These runs end within a second: what is asked of them is told as it stood on the way.
+        page.context.route("**/api/jobs/*", lambda route: route.fulfill(json=ON_THE_WAY))
+    begin(page, name)
+    page.page.locator("progress").first.wait_for()
+
+
+def has_ended(page: Page, name: str) -> None:
+    """Make all that a view can show."""
+    if name == "Explore":
+        page.page.get_by_role("button", name=re.compile("Set a target")).click()
+        page.page.locator(".editor fieldset:enabled").wait_for()
+        page.page.get_by_label("Bound", exact=True).fill("-5")
+        begin(page, name)
+        page.page.get_by_text("The simulation says").wait_for()
+        page.page.get_by_role("button", name="Simulate", exact=True).wait_for()
+        page.page.get_by_text("Try more remedies").click()
+        page.page.locator(".switch input").first.check()
+        page.page.get_by_role("button", name="Try: simulate before and after").click()
+        page.page.get_by_text("pairs of replications").first.wait_for(state="attached")
+        page.page.get_by_role("button", name="Simulate the curve").click()
+        page.page.locator(".picture .points.simulated").wait_for()
+        page.page.get_by_role("button", name="Simulate the curve").wait_for()
+    elif name == "Plan":
+        begin(page, name)
+        page.page.locator("main .depth", has_text="The answer").wait_for(timeout=120_000)
+    elif name == "Timeline":
+        begin(page, name)
+        page.page.locator(".now").wait_for()
+    elif name == "Store":
+        page.page.get_by_label("As", exact=True).select_option("heat")
+        page.page.locator(".heat .cell").first.wait_for()
+    page.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+
+
+def has_failed(page: Page, name: str) -> None:
+    """Ask all the same."""
+    if name in STARTS:
+        begin(page, name)
+        page.page.locator(".run .notice.bad").first.wait_for()
+
+
+STATES: dict[str, tuple[Callable[[Page], list[str]], Callable[[Page, str], Any]]] = {
+    "empty": (empty, lambda page, name: None),
+    "running": (running, is_running),
+    "ended": (ended, has_ended),
+    "failed": (failed, has_failed),
+    "cells": (cells, lambda page, name: None),
+    "offline": (offline, has_failed),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_view_is_for_everyone_in_every_state(opened: Any, scheme: str, state: str) -> None:
+    prepare, do = STATES[state]
+    page: Page = opened(
+        packed({"example": "web-hotspot"}),
+        color_scheme=scheme,
+        viewport={"width": 1280, "height": 900},
+    )
+    page.answer()
+    page.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[str] = []
+    for name in prepare(page):
+        view(page, name)
+        do(page, name)
+        for width in WIDTHS:
+            page.page.set_viewport_size({"width": width, "height": 900})
+            if width == 390:
+                # A phone folds the sliders: they are looked at as well.
+                page.page.evaluate(
+                    "document.querySelectorAll('.all-controls').forEach((one) => one.open = true)"
+                )
+            found += [f"{name}, {width} px: {one}" for one in findings(page, width)]
+        if state == "running":
+            page.context.unroute_all()
+            # One that has ended by itself has no such button.
+            page.page.evaluate("document.querySelectorAll('.stop').forEach((one) => one.click())")
+            page.page.locator(".stop").first.wait_for(state="detached")
+    assert not found, "\n".join(found)
+    if state == "offline":
+        # The browser itself writes down that requests failed.
+        page.complaints[:] = [one for one in page.complaints if "ERR_FAILED" not in one]

@@ -1,0 +1,432 @@
+"""Targets, remedies and curves in a browser: what is set, tried and applied runs to equal numbers.
+
+Knows the page as a person sees it. The numbers themselves are held to the Python's in
+`test_judged.py`.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.advice.verdicts import glanced, verdict
+from airtcp.amounts import quantity_with_interval
+from airtcp.examples import examples
+from airtcp.metrics import METRICS
+from airtcp.present.groups import by_group
+from airtcp.present.verdict import headline, rows
+from airtcp.web import sources
+from airtcp.web.bodies import Source
+from test_judged import SEEDS, random_text
+from test_page import CHROMIUM, Page, browser, choose, opened, packed, put  # noqa: F401
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+)
+
+#: Calls behind endless downloads in one queue: they wait, and what is known to help does.
+MIX = """
+title = "Mix"
+
+[phy]
+standard = "802.11n"
+
+[ap]
+queue = { limit = 1000 }  # long
+
+[[stations]]
+name = "desk"
+count = 8
+
+[[stations]]
+name = "call"
+count = 2
+
+[[flows]]
+stations = "desk"
+direction = "download"
+application = { kind = "bulk" }
+
+[[flows]]
+stations = "call"
+direction = "download"
+application = { kind = "udp", packet = "200 B", rate = "100 kb/s" }
+
+[run]
+warmup = "1 s"
+duration = "3 s"
+replications = 5
+
+[targets]
+"desk flow_goodput" = "> 1 Mb/s"
+"""
+
+
+def shown(page: Page) -> str:
+    """The headline of the verdict."""
+    return str(page.page.locator(".verdict-head .headline").inner_text())
+
+
+def text_of(page: Page) -> str:
+    return str(page.page.locator("#toml").input_value())
+
+
+def has(page: Page, text: str) -> None:
+    """Wait until the file holds a text: lights may come before it."""
+    page.page.wait_for_function(
+        "(text) => document.getElementById('toml').value.includes(text)", arg=text
+    )
+
+
+def simulated(page: Page) -> None:
+    page.page.get_by_role("button", name="Simulate", exact=True).click()
+    page.page.get_by_text("The simulation says").wait_for()
+    # Remedies are tried after it.
+    page.page.get_by_role("button", name="Simulate", exact=True).wait_for()
+
+
+def held_back(page: Page, address: str, wanted: Callable[[Any], bool]) -> Callable[[], None]:
+    """Hold requests back whose body is wanted, until what is returned is called."""
+    released = False
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        if released or not wanted(route.request.post_data_json):
+            route.continue_()
+        else:
+            held.append(route)
+
+    def release() -> None:
+        nonlocal released
+        released = True
+        for route in held:
+            route.continue_()
+
+    page.context.route(address, hold)
+    return release
+
+
+def begun(opened: Any) -> Page:  # noqa: F811
+    page: Page = opened()
+    page.answer()
+    put(page, MIX)
+    page.page.locator(".verdict-head .headline", has_text="goodput per flow of desk").wait_for()
+    return page
+
+
+def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) -> None:  # noqa: F811
+    page = begun(opened)
+    button = page.page.get_by_role("button", name=re.compile("^Change: .*desk"))
+    button.wait_for()
+    page.page.get_by_role("button", name="Simulate", exact=True).wait_for()
+    # Nothing comes of the run before the button has the focus.
+    release = held_back(page, "**/api/jobs/**", lambda _: True)
+    page.page.get_by_role("button", name="Simulate", exact=True).press("Enter")
+    button.focus()
+    held = button.element_handle()
+    release()
+    page.page.get_by_text("The simulation says").wait_for()
+    # The button was made anew, and has the focus of the one before it.
+    assert not held.evaluate("(one) => one.isConnected")
+    focused = page.page.evaluate("document.activeElement.ariaLabel")
+    assert focused.startswith("Change: ")
+
+
+def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: Any) -> None:  # noqa: F811
+    page = begun(opened)
+    start = page.page.get_by_role("button", name="Simulate", exact=True)
+    start.press("Enter")
+    page.page.get_by_role("button", name="Stop", exact=True).wait_for()
+    start.wait_for()
+    assert page.page.evaluate("document.activeElement.innerText") == "Simulate"
+
+
+def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:  # noqa: F811
+    page = begun(opened)
+    page.page.get_by_role("button", name="Set a target").focus()
+    page.page.keyboard.press("Enter")
+    page.page.locator(".editor fieldset:enabled").wait_for()
+    # The first choice has the focus.
+    page.page.keyboard.type("call")
+    assert page.page.get_by_label("Metric", exact=True).input_value() == "packet_delay"
+    assert page.page.get_by_label("Statistic", exact=True).input_value() == "p95"
+    # A call has no transfers that end: none is offered.
+    offered = page.page.get_by_label("Metric", exact=True).locator("option")
+    assert "transfer_time" not in [one.get_attribute("value") for one in offered.all()]
+    bound = page.page.get_by_label("Bound", exact=True)
+    bound.fill("-5")
+    assert "never below 0" in page.page.locator(".editor .bad-field").first.inner_text()
+    assert bound.get_attribute("aria-invalid") == "true"
+    bound.fill("50")
+    page.page.keyboard.press("Enter")
+    page.page.locator(".lights li.fails", has_text="p95 packet delay of call").wait_for()
+    has(page, "call p95 packet_delay")
+
+    targets = airtcp.load(text_of(page)).targets
+    assert {one.text for one in targets} == {
+        "desk flow_goodput > 1 Mb/s",
+        "call p95 packet_delay < 50 ms",
+    }
+    assert "# long" in text_of(page)
+    page.page.get_by_role("button", name="Change: p95 packet delay of call").click()
+    page.page.locator(".editor fieldset:enabled").wait_for()
+    assert bound.input_value() == "50"
+    bound.fill("20")
+    page.page.get_by_role("button", name="Change this target").click()
+    page.page.locator(".lights li", has_text="< 20 ms").wait_for()
+    page.page.get_by_role("button", name="Remove: p95 packet delay of call").click()
+    page.page.locator(".lights li", has_text="packet delay").wait_for(state="detached")
+    page.page.wait_for_function(
+        "() => !document.getElementById('toml').value.includes('packet_delay')"
+    )
+    assert [one.text for one in airtcp.load(text_of(page)).targets] == [
+        "desk flow_goodput > 1 Mb/s"
+    ]
+    page.page.get_by_role("button", name="Undo", exact=True).click()
+    page.page.locator(".lights li", has_text="< 20 ms").wait_for()
+
+
+def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
+    opened: Any,  # noqa: F811
+) -> None:
+    page = begun(opened)
+    put(page, MIX + '"call p95 packet_delay" = "< 50 ms"\n', "two.toml")
+    page.page.locator(".lights li.fails").wait_for()
+    simulated(page)
+    scenario = airtcp.load(text_of(page))
+    before = airtcp.simulate(scenario)
+    judged = verdict(before)
+    assert judged is not None
+    assert judged.state == "fails"
+    assert shown(page) == headline(judged)
+    advice = airtcp.advise(before)
+    best = advice.best
+    assert best is not None
+    card = page.page.locator(".remedy", has=page.page.locator(".best"))
+    assert best.title in card.inner_text()
+    assert card.locator(".bars-bar rect").count() == 2
+    card.locator("summary").click()
+    for line in next(iter(best.apply.values())):
+        assert line in card.locator("pre").first.inner_text()
+
+    card.get_by_role("button", name="Apply").click()
+    page.page.locator(".verdict-head.holds").wait_for()
+    changed = airtcp.load(text_of(page))
+    assert changed.hash() == scenario.vary(best.set).hash()
+    simulated(page)
+    after = verdict(airtcp.simulate(changed))
+    assert after is not None
+    assert after.state == "holds"
+    assert shown(page) == headline(after)
+    history = page.page.locator(".history")
+    history.locator("summary").click()
+    assert best.title in history.locator("ol").inner_text()
+    assert "packet delay" in history.locator("ul").inner_text()
+    history.get_by_role("button", name="Undo the last change").click()
+    page.page.locator(".verdict-head.fails").wait_for()
+    assert airtcp.load(text_of(page)).hash() == before.scenario.hash()
+
+
+def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:  # noqa: F811
+    page = begun(opened)
+    # Of 8 and 2 stations the next mix is 12 and 3, to which the remedy is applied.
+    page.page.locator(".main-slider input").press("ArrowRight")
+    has(page, "count = 12")
+    page.page.get_by_text("Try more remedies").click()
+    page.page.locator(".switch input").first.wait_for()
+    page.page.get_by_role("switch", name="FQ-CoDel at the access point", exact=False).first.check()
+    page.page.get_by_role("button", name="Try: simulate before and after").click()
+    page.page.locator(".remedy .bars-head .better").first.wait_for(timeout=120_000)
+    assert page.page.locator(".remedy .bars-head").count() == 2
+    page.page.locator(".remedy").get_by_role("button", name="Apply").click()
+    has(page, "fq-codel")
+    assert [one.count for one in airtcp.load(text_of(page)).stations] == [12, 3]
+
+
+def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
+    opened: Any,  # noqa: F811
+) -> None:
+    """Its key is none of the new file, which a move of it would make one that cannot be read."""
+    page: Page = opened()
+    page.answer()
+    release = held_back(page, "**/api/scenario", lambda _: True)
+    choose(page, MIX)
+    page.page.locator(".verdict-head .headline", has_text="goodput per flow of desk").wait_for()
+    page.page.locator(".main-slider input").press("ArrowRight")
+    page.page.locator('#controls input[type="range"]').first.press("ArrowRight")
+    release()
+    page.page.wait_for_function("() => document.title.startsWith('Mix')")
+    assert text_of(page) == MIX
+    assert page.page.locator(".main-slider output").inner_text() == "10"
+
+
+def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
+    opened: Any,  # noqa: F811
+) -> None:
+    page = begun(opened)
+    # A longer look waits until the first has been read, however long that takes.
+    release = held_back(page, "**/api/curve", lambda asked: asked["times"] > 1)
+    page.page.get_by_role("button", name="Curve: goodput per flow of desk").click()
+    chart = page.page.locator(".picture .chart")
+    chart.locator(".boundname", has_text="1 Mb/s").wait_for()
+    sharper = page.page.locator(".depth-told", has_text="Becoming sharper")
+    sharper.wait_for(timeout=120_000)
+    # Of 8 and 2: 5, 10, 15 and so on, four of five at desks.
+    seen = page.page.locator(".picture .points circle title")
+    first = seen.all_text_contents()
+    assert len(first) > 4
+    release()
+    sharper.wait_for(state="hidden", timeout=120_000)
+    assert seen.all_text_contents() != first
+    page.page.locator(".values summary").click()
+    numbers = page.page.locator(".values tbody tr td:first-child").all_text_contents()
+    assert all(int(number) % 5 == 0 for number in numbers)
+
+
+def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:  # noqa: F811
+    """Of 3 MB each in four seconds: few stations bound their transfer time, many are not steady."""
+    web = 'kind = "web", size = { distribution = "exponential", mean = "3 MB" }'
+    think = 'think_time = { distribution = "exponential", mean = "1 s" }'
+    text = MIX[: MIX.index("[targets]")].replace('kind = "bulk"', f"{web}, {think}")
+    page = opened()
+    page.answer()
+    put(page, text.replace('"802.11n"', '"802.11n"\nmcs = 1'))
+    page.page.get_by_role("button", name="Simulate the curve").click()
+    page.page.locator(".picture .points.simulated").wait_for()
+    page.page.get_by_role("button", name="Simulate the curve").wait_for()
+    page.page.select_option("#metric", "transfer_time_s")
+    points = page.page.locator(".picture .points.simulated")
+    points.locator(".at-least, .unsteady").first.wait_for(state="attached")
+    page.page.locator(".values summary").click()
+    told = page.page.locator(".values tbody td:nth-child(4)").all_inner_texts()
+    bounds = [one for one in told if one.startswith("at least")]
+    hollow = [one for one in told if one.endswith("(not steady)") and one not in bounds]
+    assert points.locator(".at-least").count() == len(bounds)
+    assert points.locator(".unsteady").count() == len(hollow)
+    assert bounds or hollow
+    fill = "(one) => getComputedStyle(one).fill"
+    for one in points.locator(".unsteady circle").all():
+        card = page.page.evaluate(
+            "getComputedStyle(document.querySelector('.card')).backgroundColor"
+        )
+        assert one.evaluate(fill) == card
+
+
+@pytest.mark.parametrize("example", [one.name for one in examples()])
+def test_every_example_has_a_curve_and_an_answer_at_once(
+    opened: Any,  # noqa: F811
+    example: str,
+) -> None:
+    page = opened(packed({"example": example}))
+    answer = page.answer()
+    assert "No model covers" not in page.page.locator("main").inner_text()
+    assert re.search(r"\d", answer)
+    drawn = page.page.locator(".picture .line, .picture .at-least")
+    drawn.first.wait_for(state="attached")
+
+
+def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:  # noqa: F811
+    page = begun(opened)
+    before = shown(page)
+    page.context.route("**/api/**", lambda route: route.abort())
+    page.page.get_by_role("button", name="Set a target").click()
+    page.page.locator(".editor [role=alert]", has_text="stay here").wait_for()
+    assert shown(page) == before
+    page.page.get_by_role("button", name="Simulate", exact=True).click()
+    page.page.locator(".run .notice.bad", has_text="Start airtcp web again").wait_for()
+    page.context.unroute("**/api/**")
+    simulated(page)
+    # The browser itself writes down that requests failed.
+    page.complaints[:] = [one for one in page.complaints if "ERR_FAILED" not in one]
+
+
+def test_a_plan_is_built_from_a_target_with_what_carries_further(
+    opened: Any,  # noqa: F811
+) -> None:
+    page = begun(opened)
+    page.page.get_by_role("button", name="Plan", exact=True).click()
+    page.page.get_by_label("From a target").select_option("desk flow_goodput > 1 Mb/s")
+    page.page.locator(".asked", has_text='--until "desk flow_goodput < 1 Mb/s"').wait_for()
+    page.page.get_by_role("button", name="Find the end").click()
+    lead = page.page.locator("main .lead", has_text="before desk flow_goodput")
+    lead.wait_for(timeout=120_000)
+    expected = airtcp.plan(airtcp.load(MIX), vary="stations", until="desk flow_goodput < 1 Mb/s")
+    assert expected.answer is not None
+    assert lead.inner_text().startswith(f"{expected.answer.value:g} stations")
+    ends = page.page.locator("main .bars-text").all_text_contents()
+    assert ends[0].startswith(f"{expected.answer.value:g} (")
+    best = next(one for one in expected.remedies if one.answer is not None)
+    assert best.answer is not None
+    assert any(text.startswith(f"{best.answer.value:g} (") for text in ends[1:])
+    page.page.locator(".remedy").first.get_by_role("button", name="Apply").click()
+    page.page.locator("#views button", has_text="Explore").click()
+    assert airtcp.load(text_of(page)).hash() != airtcp.load(MIX).hash()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> None:  # noqa: F811
+    """Groups, metrics, verdict and lights of a run, then the curve's table, of random scenarios."""
+    text = random_text(seed)
+    page = opened()
+    page.answer()
+    put(page, text)
+    page.page.wait_for_function(f"() => document.title.startsWith('Number {seed}')")
+    page.answer()
+    scenario = airtcp.load(text)
+    result = airtcp.compare(scenario)
+    judged = verdict(result)
+    simulated(page)
+    groups = by_group(result.simulation, least=1)
+    assert groups is not None
+    assert printed(page, "Results by group") == [list(row) for row in groups.rows]
+    # Of what was simulated each row has its metric's estimate, as the command line prints it.
+    labels = {one.label: name for name, one in METRICS.items()}
+    simulation = result.simulation.metrics
+    numbers = printed(page, "Models beside simulation")
+    assert len(numbers) > 2
+    for label, _, _, told, *_ in numbers:
+        name = labels[label]
+        assert told == quantity_with_interval(simulation[name], METRICS[name].unit)
+    if judged is None:
+        assert "Nothing is asked" in page.page.locator(".verdict-head").inner_text()
+        return
+    assert shown(page) == headline(judged)
+    lights = page.page.locator(".lights li").all_inner_texts()
+    for name, wanted, measured, by in rows(judged):
+        assert any(all(part in one for part in (name, wanted, measured, by)) for one in lights)
+    tried = [one for problem in airtcp.advise(result).problems for one in problem.remedies]
+    cards = " ".join(page.page.locator(".remedy").all_inner_texts())
+    for trial in tried:
+        assert trial.title.lower() in cards.lower()
+    # Along the first slider each look is that of the Python, at the depth that was asked for.
+    look = page.page.get_by_role("button", name=f"Curve: {rows(judged)[0][0]}").first
+    look.click()
+    page.page.locator(
+        ".picture .points circle, .picture .at-least, .picture .empty"
+    ).first.wait_for()
+    page.page.locator(".values summary").click()
+    axis = page.page.locator("#axis").input_value()
+    for row in page.page.locator(".values tbody tr").all()[:3]:
+        value, _, told, *_ = row.locator("td").all_inner_texts()
+        changed = sources.read(
+            sources.at(Source(text=text), axis, _written(value)), Path()
+        ).scenario
+        depths = []
+        for times in (1, 3, 9):
+            found = glanced(changed, airtcp.glance(changed, times=times))
+            assert found is not None
+            depths += [measured for _, _, measured, _ in rows(found)]
+        assert not told or told in depths
+
+
+def printed(page: Page, caption: str) -> list[list[str]]:
+    """The cells of a table on the page, row by row."""
+    table = page.page.locator("table", has=page.page.locator("caption", has_text=caption))
+    rows = table.locator("tbody tr").all()
+    return [row.locator("td").all_text_contents() for row in rows]
+
+
+def _written(value: str) -> Any:
+    return int(value) if value.isdigit() else value
