@@ -33,7 +33,7 @@ WITHOUT_RECORD = {
     "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
     "channel_width", "codec", "colliders", "control_law", "cubic_growth", "cw_reset", "delivery",
     "direction", "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake",
-    "hystart", "loss_window", "poll", "preamble", "preset", "profile", "protection",
+    "hystart", "loss_window", "model", "poll", "preamble", "preset", "profile", "protection",
     "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "segmentation", "stations", "tcp_ack", "tcp_data",
     "timers", "txop_protection", "udp", "video", "warmup",
@@ -110,18 +110,20 @@ RESOLVED = sorted(set(words(ResolvedScenario)))
 
 
 #: Laws are those of `airtcp.distributions` wherever they stand: sizes and times stand for all. TCP
-#: and path of a group are those of its flows.
+#: and path of a group are those of its flows, the access point of a cell is that of all;
+#: the air is no testbed's.
 TRIED = [
     (path, word)
     for path, word in WRITTEN
     if not path.endswith(".distribution") or path.split(".")[-2] in ("size", "interarrival")
-    if ".page." not in path and not path.startswith(("stations.tcp.", "stations.path."))
+    if ".page." not in path
+    and not path.startswith(("stations.tcp.", "stations.path.", "cells.ap.", "air."))
 ]
 
 
 def closed_set(path: str) -> str:
     """The key of `CLOSED_SETS` that a key path ends with; "" if none does."""
-    path = path.removesuffix(".kind") if path == "ap.scheduler.kind" else path
+    path = path.removesuffix(".kind") if path.endswith("ap.scheduler.kind") else path
     return next((key for key in CLOSED_SETS if f".{path}".endswith(f".{key}")), "")
 
 

@@ -21,6 +21,9 @@ NAMES = [
     "warehouse-wifi4",
     "home-wifi6",
     "office-wifi5",
+    "three-cells",
+    "hidden-uploads",
+    "three-offices",
     "fair-uploads",
     "ftp-downloads",
     "office-uploads",
@@ -28,10 +31,12 @@ NAMES = [
     "saturated-stations",
     "web-hotspot",
 ]
+#: Examples of several cells, or of stations that do not hear each other, which no model has.
+OF_CELLS = ["three-cells", "hidden-uploads", "three-offices"]
 #: Examples of profiles, whose pages, calls and films no model has together; so of uploads,
 #: downloads and calls.
 BY_PROFILES = NAMES[:5]
-UNCOVERED = [*BY_PROFILES, "office-wifi5"]
+UNCOVERED = [*BY_PROFILES, *OF_CELLS, "office-wifi5"]
 LOG = "semicomplete-2015-05.access.log.gz"
 
 

@@ -26,6 +26,8 @@ def test_the_face_is_what_is_promised() -> None:
         "ConvergenceError",
         "ModelError",
         "OutputError",
+        "PluginError",
+        "PluginFailedError",
         "QuestionError",
         "ScenarioError",
         "SimulationError",

@@ -220,13 +220,16 @@ def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:
     assert not said.uncovered.startswith("saturated")
 
 
-def test_no_model_has_an_access_point_that_sends_in_bursts() -> None:
+def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> None:
     text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=download())
     bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')
 
     said = predict(loads(bursts))
 
-    assert set(said.model) == {"best_target_active"}
+    assert {one.by for entries in said.model.values() for one in entries} == {
+        "models.bruno",
+        "models.bursts",
+    }
     assert "sends in bursts" in said.unanswered["paper M"]
 
 

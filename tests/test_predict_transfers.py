@@ -67,6 +67,19 @@ def test_few_stations_are_an_engset_queue_of_effective_service_times() -> None:
         assert told == pytest.approx(measured[metric].mean, rel=0.06), metric
 
 
+def test_percentiles_are_those_of_few_stations_that_wait_for_their_transfers() -> None:
+    """Ten stations that ask for 93 % of the channel: a Poisson process would be far too slow."""
+    asked = browsing(10, think=1.75, window=6)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    for metric in ("transfer_time_p50_s", "transfer_time_p90_s", "transfer_time_p99_s"):
+        told = values(said, metric)
+        assert said.model[metric][0].source == "H (26), few sources"
+        assert told["H (26), few sources"] == pytest.approx(measured[metric].mean, rel=0.1), metric
+        assert told["H (26)"] > 3.0 * measured[metric].mean
+
+
 def test_many_stations_are_a_poisson_process() -> None:
     """40 % of the channel, 200 stations that hardly wait for each other, the paper's window."""
     asked = browsing(200, think=75.0, window=6)

@@ -1,10 +1,17 @@
 """What is published says the same everywhere: versions, what is needed, what a release does."""
 
+import importlib.util
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -70,3 +77,96 @@ def test_the_paper_cites_what_its_bibliography_has() -> None:
     for section in ("Summary", "Statement of need", "State of the field", "Software design"):
         assert f"# {section}\n" in text
     assert "# AI usage disclosure\n" in text
+
+
+def module(path: str) -> ModuleType:
+    """A script of the repository, as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_lock_has_a_version_that_satisfies_each_requirement() -> None:
+    file = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [Requirement(one) for one in file["project"]["dependencies"]]
+    for listed in (*PROJECT["optional-dependencies"].values(), *file["dependency-groups"].values()):
+        wanted += [Requirement(one) for one in listed]
+    locked: dict[str, list[tuple[str, Marker | None]]] = {}
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            one = Requirement(line)
+            (exact,) = one.specifier
+            assert exact.operator == "=="
+            locked.setdefault(one.name, []).append((exact.version, one.marker))
+
+    for one in wanted:
+        if one.name != "airtcp":
+            here = [
+                version for version, marker in locked[one.name] if not marker or marker.evaluate()
+            ]
+            assert len(here) == 1, one.name
+            assert one.specifier.contains(here[0]), one.name
+
+
+def test_paper_and_package_have_the_authors_of_the_one_file_to_fill_in() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
+    authors = module("paper/authors.py")
+    people = [
+        {"given-names": "Ada", "family-names": "Lovelace", "affiliation": "A", "email": "a@b.org"},
+        {"name": "A group", "orcid": "https://orcid.org/0000-0001", "affiliation": "B"},
+        {"given-names": "Bob", "family-names": "Øre", "affiliation": "A"},
+    ]
+    paper = authors.paper((ROOT / "paper" / "paper.md").read_text(encoding="utf-8"), people)
+    package = authors.package((ROOT / "pyproject.toml").read_text(encoding="utf-8"), people)
+
+    front = yaml.safe_load(paper.split("---")[1])
+    assert [one["name"] for one in front["authors"]] == ["Ada Lovelace", "A group", "Bob Øre"]
+    assert [one["affiliation"] for one in front["authors"]] == [1, 2, 1]
+    assert front["authors"][1]["orcid"] == "0000-0001"
+    assert front["affiliations"] == [{"name": "A", "index": 1}, {"name": "B", "index": 2}]
+    assert tomllib.loads(package)["project"]["authors"] == [
+        {"name": "Ada Lovelace", "email": "a@b.org"},
+        {"name": "A group"},
+        {"name": "Bob Øre"},
+    ]
+    # The stored texts have the people of the file.
+    done = subprocess.run(
+        [sys.executable, ROOT / "paper" / "authors.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_each_command_has_a_manual_page_with_all_of_its_options(tmp_path: Path) -> None:
+    from airtcp.cli.commands import app
+    from typer.main import get_command
+
+    pages = dict(module("docs/man.py").pages())
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+
+    shown = {f"airtcp-{name}": one for name, one in commands.items() if not one.hidden}
+    assert set(pages) == {"airtcp", *shown}
+    for name, command in shown.items():
+        assert f"{name}(1)".replace("-", "\\-") in pages["airtcp"]
+        for one in command.params:
+            for option in one.opts if one.param_type_name == "option" else ():
+                assert option.replace("-", "\\-") in pages[name]
+    for name, text in pages.items() if shutil.which("groff") else ():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        told = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww", "-z", tmp_path / name],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stderr == ""
+
+
+def test_the_container_installs_what_is_locked() -> None:
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+
+    assert "--constraint requirements.lock" in text
+    for path in re.findall(r"python (\S+\.py)", text):
+        assert (ROOT / path).exists()

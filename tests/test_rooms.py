@@ -15,6 +15,7 @@ GROUND = {
     "airtime",
     "amendments",
     "amounts",
+    "channels",
     "choices",
     "conditions",
     "distributions",
@@ -48,10 +49,13 @@ BOTH_DEPTHS = ANSWERS | {
     "advice",
     "remedies",
     "traffic",
+    "importer",
     "testbed",
 }
 
 ROOMS = {
+    "plugins": {"exceptions"},
+    "congestion": {"choices", "exceptions", "plugins", "_core"},
     "models": {"airtime", "amendments", "exceptions", "high_rate", "standards"},
     "scenario": GROUND,
     "estimates": GROUND | {"scenario"},
@@ -65,14 +69,15 @@ ROOMS = {
     "compare": ANSWERS | {"predict", "run"},
     "sharing": ANSWERS | {"predict", "run"},
     "difference": ANSWERS | {"run"},
-    "sweep": ANSWERS | {"_core", "predict", "run"},
+    "sweep": ANSWERS | {"_core", "plugins", "predict", "run"},
     "traffic": ANSWERS,
+    "importer": ANSWERS,
     "testbed": ANSWERS | {"_core", "run"},
-    "plan": ANSWERS | {"advice", "predict", "run", "remedies"},
+    "plan": ANSWERS | {"advice", "models", "predict", "run", "remedies"},
     "examples": set(),
     "reproduce": BOTH_DEPTHS,
     "web": BOTH_DEPTHS | {"examples", "reproduce"},
-    "cli": BOTH_DEPTHS | {"examples", "reproduce", "web"},
+    "cli": BOTH_DEPTHS | {"examples", "plugins", "reproduce", "web"},
 }
 """The other rooms, and what each may import beside itself; what is in functions counts too."""
 

@@ -14,23 +14,16 @@ from airtcp.present.sense import sanity
 from airtcp.results.verdict import Growth, Judged, State, Target, Verdict
 from airtcp.scenario import loads
 from airtcp.stats import Interval
-from bases import cell
+from bases import CALLS, cell
 from typer.testing import CliRunner
 
-OFFICE = """
+OFFICE = (
+    """
 title = "A small office"
-phy = { standard = "802.11ac", mcs = 5 }
 run = { warmup = "1 s", duration = "2 s", replications = 4 }
-stations = [{ name = "desk", count = 2 }, { name = "phone", count = 3 }]
-[[flows]]
-stations = "desk"
-direction = "download"
-application = { kind = "bulk" }
-[[flows]]
-stations = "phone"
-direction = "both"
-application = { kind = "udp", packet = "200 B", rate = "100 kb/s" }
 """
+    + CALLS
+)
 
 
 def judged(text: str, state: State, *interval: float | None) -> Judged:

@@ -16,22 +16,10 @@ from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.scenario import load, loads
 from airtcp.scenario.measured import measurable
 from airtcp.stats import Interval
-from bases import SATURATED, cell, reading
+from bases import CALLS, SATURATED, cell, reading
 from typer.testing import CliRunner
 
 VALID = sorted((Path(__file__).parent / "scenarios" / "valid").glob("*.toml"))
-CALLS = """
-phy = { standard = "802.11ac", mcs = 5 }
-stations = [{ name = "desk", count = 2 }, { name = "phone", count = 3 }]
-[[flows]]
-stations = "desk"
-direction = "download"
-application = { kind = "bulk" }
-[[flows]]
-stations = "phone"
-direction = "both"
-application = { kind = "udp", packet = "200 B", rate = "100 kb/s" }
-"""
 SHORT = 'run = { warmup = "1 s", duration = "1 s", replications = 4, seed = 1 }\n'
 
 

@@ -24,6 +24,8 @@ from airtcp.exceptions import (
     ConvergenceError,
     ModelError,
     OutputError,
+    PluginError,
+    PluginFailedError,
     QuestionError,
     ScenarioError,
     SimulationError,
@@ -34,7 +36,8 @@ from airtcp.prediction import predict
 from airtcp.sweep import sweep
 
 if TYPE_CHECKING:
-    from airtcp import models, results, scenario, stats  # noqa: F401  # `airtcp.results.open`
+    # `airtcp.results.open`
+    from airtcp import congestion, models, plugins, results, scenario, stats  # noqa: F401
     from airtcp._version import __version__
     from airtcp.difference import diff
     from airtcp.run.glance import glance
@@ -46,6 +49,8 @@ __all__ = [
     "ConvergenceError",
     "ModelError",
     "OutputError",
+    "PluginError",
+    "PluginFailedError",
     "QuestionError",
     "ScenarioError",
     "SimulationError",
@@ -63,7 +68,7 @@ __all__ = [
 ]
 
 #: Packages and modules of the public face: `airtcp.results.open` needs no import of its own.
-_ROOMS: Final = ("models", "results", "scenario", "stats")
+_ROOMS: Final = ("congestion", "models", "plugins", "results", "scenario", "stats")
 
 
 def _figure(result: Any, /, **options: Any) -> Any:

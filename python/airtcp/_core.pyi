@@ -232,6 +232,13 @@ def run_testbed(
     none.
     """
 
+def register_congestion(name: str, class_: type) -> None:
+    """Register a class of congestion controls (`airtcp.congestion`) under a word of scenarios.
+
+    Runs whose scenarios have the word make an object of it for each connection, and call it; what a
+    call raises ends the run, as an `airtcp.PluginFailedError`.
+    """
+
 def airtime_ns(resolved_json: str, bits: int, rate_bps: int) -> int:
     """Time on the air in nanoseconds of a frame of `bits` bits, MAC header and FCS included.
 

@@ -50,7 +50,8 @@ class Congestion(Choice):
     `needs` are the keys of a connection that must have these values beside it, which are their
     defaults then: those of a model of the path, which sets the pace itself and takes no marks.
     `has_aimd`: it obeys the table `aimd`. `loss_window` names the closed form of the mean window at
-    a loss probability, None where no model has one.
+    a loss probability, None where no model has one. `resolved` is the word of the resolved form of
+    one that a user registered: its name and a hash of its code.
     """
 
     kernel: str | None
@@ -59,11 +60,12 @@ class Congestion(Choice):
     needs: Mapping[str, Any] = field(default_factory=dict)
     has_aimd: bool = False
     loss_window: Literal["aimd", "cubic"] | None = None
+    resolved: str | None = None
 
 
 _OF_MODELS: Final = MappingProxyType({"variant": "rack", "pacing": True, "slow_start": "standard"})
 
-CONGESTION: Final = _set(
+_CONGESTION: Final = (
     Congestion(
         word="reno",
         name="Reno",
@@ -99,6 +101,26 @@ CONGESTION: Final = _set(
         needs=_OF_MODELS,
     ),
 )
+
+_KNOWN: Final = {one.word: one for one in _CONGESTION}
+CONGESTION: Final[Mapping[str, Congestion]] = MappingProxyType(_KNOWN)
+
+
+def add_congestion(one: Congestion) -> None:
+    """Adds a congestion control of a user; `airtcp.congestion.register` has checked it."""
+    _KNOWN[one.word] = one
+
+
+def has_own_congestion() -> bool:
+    """Tells whether a user has registered a control."""
+    return any(one.resolved for one in _KNOWN.values())
+
+
+def own_congestion(word: Any) -> str | None:
+    """The word of the resolved form for a control of a user, None for every other value."""
+    one = _KNOWN.get(word) if isinstance(word, str) else None
+    return None if one is None else one.resolved
+
 
 RecoveryName = Literal["reno", "newreno", "sack", "rack"]
 

@@ -5,12 +5,14 @@ Knows how a prediction and a measured interval are compared. Computes neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Row, SimulationResult, TestbedResult
+    from airtcp.results.measured import Answer, Measurement
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
@@ -19,7 +21,7 @@ AGREES: Final = 0.05
 #: Up to this one it is close, and up to `OFF` merely too high or too low.
 CLOSE: Final = 0.10
 OFF: Final = 0.30
-#: What a model may say where the simulation saw nothing at all, and still agree.
+#: The largest value of a model that agrees with a simulation that saw nothing at all.
 RARE: Final = 1e-3
 
 
@@ -98,6 +100,95 @@ def with_testbed(comparison: Comparison, testbed: TestbedResult) -> Comparison:
         if (simulated := comparison.simulation.metrics.get(name)) and simulated.mean is not None
     ]
     return replace(comparison, testbed=replace(testbed, comparison=tuple(rows)))
+
+
+def with_measured(comparison: Comparison, measurement: Measurement) -> Comparison:
+    """The comparison with what was measured in a real network.
+
+    Each measured metric that was simulated too gets a row, of a direction if one group has flows
+    of it: how far simulation and models are from the measured value, in the words for models.
+    Numbers of events are those of as long a time as the simulation measured.
+    """
+    from dataclasses import replace
+
+    from airtcp.results.measured import Measured, MeasuredRow
+    from airtcp.stats import Interval, joint
+
+    found: list[tuple[str, str, Interval, Interval]] = []
+    without: list[str] = []
+    counted = dict(measurement.values)
+    if measurement.counts and measurement.duration_s:
+        longer = comparison.scenario.run.duration_ns / 1e9 / measurement.duration_s
+        counts = {
+            name: Interval(count * longer, None, None, 1)
+            for name, count in measurement.counts.items()
+        }
+        counted[""] = {**counted.get("", {}), **counts}
+    for direction, values in counted.items():
+        of, simulated = _scope(comparison, direction)
+        for name, measured in values.items():
+            beside = simulated.get(name)
+            if beside is None or beside.mean is None:
+                without.append(f"{name}{f' of {direction}s' if direction else ''}")
+            else:
+                found.append((name, of, measured, beside))
+    rows = []
+    for name, of, measured, beside in found:
+        sure = joint(beside, comparison.simulation.confidence, len(found))
+        around = _around(measured, joint(measured, comparison.simulation.confidence, len(found)))
+        both = _around(measured, around, sure)
+        told = [("simulation", beside.mean, both)]
+        if not of:
+            told += [
+                (one.source, one.value, _around(measured, around, None if measured.n > 1 else sure))
+                for one in comparison.model.get(name, [])
+                if not isinstance(one.value, list)
+            ]
+        answers = tuple(_answer(by, value, width) for by, value, width in told if value is not None)
+        rows.append(MeasuredRow(name, of, measured, beside, answers))
+    measured_beside = Measured(measurement, tuple(rows), (*without, *measurement.others))
+    return replace(comparison, measured=measured_beside)
+
+
+def _scope(comparison: Comparison, direction: str) -> tuple[str, Mapping[str, Interval]]:
+    """The simulated metrics of everything, or of the one group with flows of a direction."""
+    if not direction:
+        return "", comparison.metrics
+    groups = comparison.simulation.groups
+    having = [name for name, parts in groups.items() if direction in parts]
+    if len(having) != 1:
+        return "", {}
+    return f"{having[0]}/{direction}", groups[having[0]][direction]
+
+
+def _around(measured: Interval, own: Interval, simulated: Interval | None = None) -> Interval:
+    """The measured value, as far as chance goes in it and in the simulation.
+
+    The variances of independent means add up. One value without an interval is one run: it is as
+    far from its mean as one more replication would be.
+    """
+    from airtcp.stats import Interval, of_one_more
+
+    mean = measured.mean
+    if mean is None:
+        return measured
+    widths = [own.half_width]
+    if simulated is not None:
+        alone = own.half_width is None
+        widths.append((of_one_more(simulated) if alone else simulated).half_width)
+    known = [width for width in widths if width is not None]
+    if not known:
+        return Interval(mean, None, None, 1)
+    half = math.hypot(*known)
+    return Interval(mean, mean - half, mean + half, measured.n)
+
+
+def _answer(by: str, value: float, around: Interval) -> Answer:
+    from airtcp.results.measured import Answer
+
+    # Without any interval nothing tells chance from a difference.
+    told = "undecided" if around.half_width is None else verdict(value, around)
+    return Answer(by, value, difference(value, around), told)
 
 
 def difference(model: float, simulated: Interval) -> float | None:

@@ -4,10 +4,12 @@
       UnitError            a text is not a quantity of the wanted kind (also a ValueError)
       ScenarioError        a scenario file is wrong: file, key path, what is allowed there
       QuestionError        a question has no answer: its words, or what it asks for
+      PluginError          a plug-in cannot be loaded or registered
       OutputError          a result cannot be written where the user wants it
       ModelError           a model cannot answer
         ConvergenceError   its solver did not converge: there is no number to give
       SimulationError      a run failed: a violated law, or the core refused its input
+        PluginFailedError  a plug-in raised, took too long, or broke a law
 
 This module knows the tree and how a message reads; it does not know who raises what, nor exit
 statuses. Mistakes of airtcp itself are not in the tree: they surface as ordinary Python exceptions.
@@ -57,6 +59,10 @@ class ScenarioError(AirtcpError):
         super().__init__("\n".join(lines))
 
 
+class PluginError(AirtcpError):
+    """A plug-in cannot be loaded or registered; the text names the file and the line."""
+
+
 class QuestionError(AirtcpError):
     """A question about a scenario, or to results, has no answer; the text says what may be."""
 
@@ -83,6 +89,10 @@ class ConvergenceError(ModelError):
 
 class SimulationError(AirtcpError):
     """A simulation run failed; nothing that it counted can be trusted."""
+
+
+class PluginFailedError(SimulationError):
+    """A plug-in has ended a run; the text names the line of the user's code."""
 
 
 def _problem_line(file: str, key: str, message: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-#: What a metric may be of: everything, a station group, its flows in one direction, the queues of
+#: The subjects of a metric: everything, a station group, its flows in one direction, the queues of
 #: an access category.
 Scope = Literal["all", "group", "direction", "category"]
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 
-def predict(scenario: ResolvedScenario, *, glance: bool | None = None) -> Prediction:
+def predict(
+    scenario: ResolvedScenario, *, glance: bool | None = None, times: int = 1
+) -> Prediction:
     """Say what the models say about a scenario, best first for each metric, and what they assume.
 
     A model with a broken assumption still answers: `broken` names the assumption and what that does
@@ -28,8 +30,8 @@ def predict(scenario: ResolvedScenario, *, glance: bool | None = None) -> Predic
 
     Where no model has a goodput, or none the time of transfers that end, `glance` of what is given
     back is a short simulation with intervals (`airtcp.glance`). True asks for it in any case, False
-    for models alone, which simulates nothing. Where airtcp has no compiled core, as in a browser,
-    there is none unless it is asked for.
+    for models alone, which simulates nothing; `times` the usual work is spent on it. Where airtcp
+    has no compiled core, as in a browser, there is none unless it is asked for.
 
     A glance that fails, such as one at transfers that come faster than any network carries them, is
     in `unanswered` with its reason, and in `uncovered`. Raises as `airtcp.glance` if it was asked
@@ -55,7 +57,7 @@ def predict(scenario: ResolvedScenario, *, glance: bool | None = None) -> Predic
         return said
 
     try:
-        return replace(said, glance=look(scenario))
+        return replace(said, glance=look(scenario, times=times))
     except AirtcpError as error:
         if is_asked_for:
             raise

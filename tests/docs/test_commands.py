@@ -1,13 +1,15 @@
 """What README and pages tell a reader to type works.
 
 Blocks of a page marked `sh` run, line by line, in one directory, with the airtcp that is tested; so
-do blocks marked `python`, after them. Blocks marked `text` are not run: they need a clone, or take
-minutes; `json` is shown. Commands within a sentence must exist, with each option that they name.
+do blocks marked `python`, after them. Files in a directory with the page's name lie there before.
+Blocks marked `text` are not run: they need a clone, or take minutes; `json` is shown. Commands
+within a sentence must exist, with each option that they name.
 """
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
     *pages.written(),
 ]
+INCLUDED = re.compile(r"(?m)^```\{literalinclude\} (\S+)$")
 FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
 SPAN = re.compile(r"`airtcp ([^`]*)`")
 LANGUAGES = {"sh", "python", "text", "toml", "json"}
@@ -34,6 +37,7 @@ COMMANDS = {
     "share",
     "split",
     "traffic",
+    "import",
     "web",
     "sweep",
     "results",
@@ -106,6 +110,12 @@ def test_blocks_are_in_a_known_language(page: Path) -> None:
     ids=lambda page: page.name,
 )
 def test_what_a_page_says_to_type_works(page: Path, tmp_path: Path) -> None:
+    # A reader saves what is shown as a file under the name of that file.
+    for shown in INCLUDED.findall(pages.text(page)):
+        shutil.copy(page.parent / shown, tmp_path)
+    beside = page.with_suffix("")
+    if beside.is_dir():
+        shutil.copytree(beside, tmp_path, dirs_exist_ok=True)
     lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line]
     for line in lines:
         assert re.match(r"(airtcp|cmp) ", line), f"a line of another kind: {line}"

@@ -64,7 +64,7 @@ def test_a_neighbour_takes_air() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "key"), [("phy", "ofdma"), ("phy", "mu_mimo"), ("mac", "twt"), (None, "cells")]
+    ("table", "key"), [("phy", "ofdma"), ("phy", "mu_mimo"), ("mac", "twt"), (None, "mesh")]
 )
 def test_a_key_of_what_is_not_modelled_is_refused(table: str | None, key: str) -> None:
     scenario: dict[str, Any] = {

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "guide" / "scenario-files.md"
 def test_the_scenarios_of_the_page_resolve() -> None:
     """All but the first are parts of one."""
     blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, categories, polling, high_rate = blocks
+    example, categories, polling, cells, high_rate = blocks
 
     assert loads(example).title == "Web users in a hot spot"
     edca = loads(example + categories).mac.edca
@@ -27,6 +27,12 @@ def test_the_scenarios_of_the_page_resolve() -> None:
     assert polls.pcf is not None
     assert polls.beacon is not None
     assert polls.pcf.interval_ns == polls.beacon.interval_ns == 25_600_000
+    flow = (
+        'flows = [{ stations = "laptop", direction = "upload", application = { kind = "bulk" } }]'
+    )
+    hall = loads(f'{flow}\nphy = {{ standard = "802.11ax" }}\n{cells}')
+    assert hall.cells is not None
+    assert hall.cells[0].channel == 36
     modern = loads(high_rate + example[example.index("[[stations]]") :])
     assert modern.phy.standard == "802.11ax"
 

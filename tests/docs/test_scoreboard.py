@@ -5,15 +5,55 @@ from pathlib import Path
 
 import make_scoreboard
 import pytest
-from airtcp.reproduce.claims import Judgement
+from airtcp.reproduce.catalogue import PAPERS
+from airtcp.reproduce.claims import Judgement, load_claims
 
-EXPECTED: dict[str, list[str]] = tomllib.loads(
-    (Path(__file__).parents[1] / "reproduce" / "verdicts.toml").read_text("utf-8")
+VERDICTS = Path(__file__).parents[1] / "reproduce"
+EXPECTED: dict[str, list[str]] = tomllib.loads((VERDICTS / "verdicts.toml").read_text("utf-8"))
+LONG: dict[str, dict[str, list[str]]] = tomllib.loads(
+    (VERDICTS / "verdicts-long.toml").read_text("utf-8")
 )
 
 
 @pytest.mark.parametrize("one", make_scoreboard.judged(), ids=lambda one: one.claim.id)
 def test_the_number_shown_has_the_verdict_shown(one: Judgement) -> None:
-    expected = (word for word, claims in EXPECTED.items() if one.claim.id in claims)
+    command = make_scoreboard.command_of(one.claim.id)
+    held = EXPECTED if command is None else LONG[command]
+    expected = (word for word, claims in held.items() if one.claim.id in claims)
 
     assert one.verdict == next(expected, "met")
+
+
+def test_longer_runs_are_of_whole_items_and_their_commands_make_them() -> None:
+    runs = make_scoreboard.long_runs()
+
+    assert set(runs) == set(LONG)
+    for command, kept in runs.items():
+        item = command.removeprefix("airtcp reproduce ")
+        assert set(kept) == {claim.id for claim in load_claims() if claim.item == item}
+        shown = [one for one in make_scoreboard.judged() if one.claim.id in kept]
+        assert all(f"(`{command}`)" in make_scoreboard.ours(one) for one in shown)
+
+
+@pytest.mark.parametrize("letter", PAPERS)
+def test_each_claim_stands_beside_its_statement(letter: str) -> None:
+    _, _, *rows = make_scoreboard.statements(letter).splitlines()
+    named = [name for row in rows for name in row.split(" | ")[-2].split(", ")]
+
+    assert sorted(named) == sorted(one.id for one in load_claims() if one.paper == letter)
+    assert f"| {letter} | " in make_scoreboard.scoreboard()
+    assert f" | {len(named)} | {len(rows)} | " in make_scoreboard.scoreboard()
+
+
+def test_at_most_five_causes_are_not_shown() -> None:
+    failed = [one for one in make_scoreboard.judged() if one.verdict == "not met"]
+
+    assert len(failed) > 20
+    assert len([one.claim.id for one in failed if not one.cause]) <= 5
+
+
+def test_what_is_at_its_bound_says_why() -> None:
+    undecided = [one for one in make_scoreboard.judged() if one.verdict == "at the bound"]
+
+    assert undecided
+    assert [one.claim.id for one in undecided if not one.claim.why] == []

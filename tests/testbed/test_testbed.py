@@ -1,6 +1,7 @@
 """Real TCP through the air beside the simulation of the same scenario."""
 
 import json
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.exceptions import ScenarioError
 from airtcp.scenario import Scenario
+from airtcp.testbed.bench import measure
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -66,3 +69,50 @@ def test_model_simulation_and_testbed_stand_side_by_side(file: Path) -> None:
     assert goodput["simulation"] == answer["simulation"]["metrics"]["goodput_bps"]
     assert answer["model"]["goodput_bps"]
     assert answer["testbed"]["lag"]["packets"] > 200
+
+
+TWO = """
+title = "Two cells that hear each other"
+phy = { standard = "802.11a" }
+cells = { left = {}, right = {} }
+air = { heard = [["left", "right"]] }
+stations = [
+    { name = "reader", count = 1, cell = "left" },
+    { name = "clerk", count = 1, cell = "right" },
+]
+[[flows]]
+stations = "reader"
+direction = "download"
+application = { kind = "bulk" }
+path = [{ rate = "1 Gb/s", delay = "5 ms" }]
+tcp = { preset = "linux" }
+[[flows]]
+stations = "clerk"
+direction = "download"
+application = { kind = "bulk" }
+path = [{ rate = "1 Gb/s", delay = "5 ms" }]
+tcp = { preset = "linux" }
+[run]
+warmup = "1 s"
+duration = "5 s"
+replications = 8
+"""
+
+
+def test_two_cells_that_hear_each_other_share_the_air() -> None:
+    """Each cell alone has twice as much; runs of five seconds lie some 2 % around their mean."""
+    scenario = airtcp.load(TWO)
+    measured = measure(scenario, name="two.toml").to_dict()["testbed"]
+    simulated = airtcp.simulate(scenario).simulation
+
+    goodputs = {flow["name"]: flow["goodput_bps"] for flow in measured["flows"]}
+    for cell, flow in (("left", "reader/0"), ("right", "clerk/0")):
+        runs = [one.answer["cells"] for one in simulated.runs]
+        own = [record[("left", "right").index(cell)]["goodput_bps"] for record in runs]
+        expected, spread = statistics.fmean(own), 3.0 * statistics.stdev(own)
+        assert goodputs[flow] == pytest.approx(expected, abs=max(0.1 * expected, spread))
+
+
+def test_captures_of_several_cells_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="captures of several cells"):
+        measure(airtcp.load(TWO), name="two.toml", pcap=tmp_path / "two.pcapng")

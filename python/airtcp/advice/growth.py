@@ -82,7 +82,7 @@ class _Looks:
         most, target = max(known, key=lambda one: one[0], default=(0.0, None))
         if most > 0.0:
             return _Seen("fails", target)
-        # Where it is too short for its transfers it might see a target fail if it were longer.
+        # A glance that is too short for its transfers might see a target fail if it were longer.
         whole = seen.reached and seen.settled and len(known) == len(shortfalls)
         return _Seen("holds" if whole else "unknown")
 

@@ -54,7 +54,8 @@ def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
         tried = entry.application.kind in _AT_ONCE or flow.timeouts > 0
         if flow.goodput_bps > 0 or flow.transfers > 0 or not tried:
             continue
-        sender = stations[flow.station if flow.direction == "upload" else "ap"]
+        through = scenario.access_point(entry.stations)
+        sender = stations[flow.station if flow.direction == "upload" else through]
         cause = (
             _too_short(scenario, entry, flow, sender)
             or _on_the_air(scenario, entry, stations[flow.station], sender)

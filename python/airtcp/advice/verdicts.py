@@ -20,6 +20,7 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.results import Simulation
+    from airtcp.results.glance import Glance
     from airtcp.scenario import ResolvedScenario
 
 #: Delays are counted in bins: their percentiles are known to this part of them.
@@ -43,17 +44,38 @@ def verdict(result: Simulated, *, growth: bool = False) -> Verdict | None:
     ('holds', 'laptop/download flow_goodput > 1.33 Mb/s')
     """
     scenario = result.scenario
-    written = tuple(map(Target, scenario.targets))
-    targets = written or tuple(expected(scenario))
+    targets, written = _targets(scenario)
     if not targets or not result.simulation.runs:
         return None
     level = joint_level(result.simulation.confidence, len(targets))
     measured = _at(result, level)
     judged = tuple(_judged(measured, target, result.scenario) for target in targets)
-    found = Verdict(judged, bool(written), level)
+    found = Verdict(judged, written, level)
     if not growth:
         return found
-    return Verdict(judged, bool(written), level, growth_of(result, found))
+    return Verdict(judged, written, level, growth_of(result, found))
+
+
+def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:
+    """Judge a scenario by a glance at it, as `verdict` does by a simulation; None without targets.
+
+    That all is well is told only by a glance that saw as much of the traffic as there is.
+    """
+    targets, written = _targets(scenario)
+    if not targets:
+        return None
+    level = joint_level(seen.simulation.confidence, len(targets))
+    run = seen.scenario.run.model_copy(update={"confidence": level})
+    surer = replace(seen, scenario=seen.scenario.model_copy(update={"run": run}))
+    whole = seen.reached and seen.settled
+
+    def judged(target: Target) -> Judged:
+        one = target.condition
+        interval = surer.interval(one.metric, one.group, one.part)
+        state = state_of(one, interval)
+        return Judged(target, interval, state if whole or state == "fails" else "unknown")
+
+    return Verdict(tuple(map(judged, targets)), written, level)
 
 
 def joint_level(confidence: float, targets: int) -> float:
@@ -75,6 +97,12 @@ def state_of(condition: Condition, interval: Interval) -> State:
     if high is not None and high < condition.bound:
         return "fails" if condition.above else "holds"
     return "unknown"
+
+
+def _targets(scenario: ResolvedScenario) -> tuple[tuple[Target, ...], bool]:
+    """Return the targets of a scenario, and True if they are those of its file."""
+    written = tuple(map(Target, scenario.targets))
+    return written or tuple(expected(scenario)), bool(written)
 
 
 def _at(result: Simulated, level: float) -> Simulation:

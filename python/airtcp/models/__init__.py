@@ -6,6 +6,8 @@
 - `ampdu`: PPDUs of several frames: how many fit, how long they last, what errors leave
 - `bianchi`: saturated DCF, basic access and RTS/CTS, with and without a retry limit
 - `bruno`: paper B, an idealised round of TCP downloads and the burst of the access point
+- `bursts`: the goodput of downloads with such bursts
+- `cells`: saturated cells on one channel, of which some hear each other
 - `cubic`: mean windows of CUBIC and Reno on a path that loses
 - `edca`: saturated EDCA with access categories of different AIFS
 - `gopal`: paper G, simultaneous send
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
         ampdu,
         bianchi,
         bruno,
+        bursts,
+        cells,
         cubic,
         edca,
         gopal,
@@ -52,6 +56,8 @@ __all__ = [
     "ampdu",
     "bianchi",
     "bruno",
+    "bursts",
+    "cells",
     "cubic",
     "edca",
     "gopal",

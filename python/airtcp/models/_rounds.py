@@ -197,7 +197,7 @@ class _Walk:
         station = self._sends(state.station, by_ap=False) > 0
         if not ap and not station:
             wait_s = state.wire[0][0]
-            # Who has nothing counts down as far as the channel is idle.
+            # A station without a frame counts down as far as the channel is idle.
             rested = 3 if self.at_once and wait_s >= self.rest_s else 0
             after = _passes(state, wait_s)._replace(lost=0, rested=rested)
             return [(1.0, after)], _Means(wait_s, 0, 0, 0, 0, 0, 0, 0)

@@ -406,7 +406,7 @@ def _two_or_more(slots: Values, stations: Values) -> Values:
         odds = 1.0 / (slots - 1.0)
         nobody = stations * np.log1p(-1.0 / slots)
         likely = -np.expm1(nobody + np.log1p(stations * odds))
-        # Where it is small that is a difference of nearly equal numbers: two, three and so on.
+        # A small one is a difference of nearly equal numbers: two, three and so on.
         ratio = np.ones_like(odds * stations)
         total = ratio.copy()
         for k in range(2, _FEW_TERMS):

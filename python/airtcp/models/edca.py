@@ -281,7 +281,7 @@ def _collision_s(point: FixedPoint, lengths: Values) -> Values:
     time = np.zeros(point.tau.shape[:-1])
     before = np.asarray(point.zones.idle)
     for length in _checks.different(lengths):
-        # Nobody sends a longer frame: then the longest frame has this length, or is shorter.
+        # No station sends a longer frame: then the longest frame has this length, or is shorter.
         longer = _Ordered(
             order=ordered.order,
             n=np.where(of_class > length, ordered.n, 0.0),

@@ -4,7 +4,8 @@ Knows loads, service times and limits as plain numbers: the M/G/1-PS queue of pa
 and what becomes of it where the number of flows is limited, or their sources are few (Engset).
 Knows no Wi-Fi and no TCP: `hoekstra` makes the service times, `miorandi` capacities C_k.
 
-Everything but `sojourn_tail` holds for any law of service times with the same mean (insensitivity).
+Everything but the laws of sojourn times holds for any law of service times with the same mean
+(insensitivity): `sojourn_tail`, `engset_sojourn_tail` and their quantiles are of exponential ones.
 Times are in seconds; with a mean service time of 1 they count in mean service times.
 
 >>> sojourn_tail([0.0, 1.0, 10.0], rho=0.78).round(6)
@@ -26,6 +27,8 @@ __all__ = [
     "conditional_mean_sojourn",
     "engset",
     "engset_distribution",
+    "engset_sojourn_quantile",
+    "engset_sojourn_tail",
     "limited",
     "limited_distribution",
     "mean_sojourn",
@@ -45,6 +48,8 @@ _LOWEST = -5.0
 _LARGEST_EXPONENT = 800.0
 """Beyond e^-800 nothing adds to a double, not even times 2 / (1 - rho)."""
 _CHUNK = 256
+_UNSEEN = 1e-18
+"""Below this probability a number of flows is left out of `engset_sojourn_tail`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +183,7 @@ def sojourn_quantile(
     >>> sojourn_quantile([0.0, 0.5, 0.9, 0.99], rho=0.78).round(3)
     array([ 0.   ,  2.17 , 11.368, 33.196])
     """
-    wanted = _checks.real("probability", probability, at_least=0.0, at_most=1.0)
-    if np.any(wanted == 1.0):
-        raise ValueError("probability must be less than 1, not 1: no time is long enough")
+    wanted = _probability(probability)
     load = stable_load("rho", rho)
     mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
     wanted, load, mean = _checks.broadcast(probability=wanted, rho=load, mean_service_s=mean)
@@ -289,11 +292,91 @@ def engset_distribution(
     return _distribution(_offered(load, most, count), rate, most)
 
 
+def engset_sojourn_tail(
+    t_s: ArrayLike, sources: int, ratio: float, mean_service_s: float = 1.0
+) -> Values:
+    """Pr{S > t} of a flow of `engset` without a limit; exponential sizes and think times only.
+
+    `t_s` and the mean service time in seconds (default: t in units of it). A flow that begins finds
+    the others as they are without its source (K. Sevcik and I. Mitrani, JACM 28(2), 1981); then
+    they come and go until it ends: with k others, another comes at a rate of (sources - 1 - k)
+    times the ratio, one of them leaves at k / (k + 1), and the flow itself at 1 / (k + 1), per mean
+    service time.
+    This chain is reversible, so that its law is a sum of exponentials of real rates. The error is
+    some 1e-12.
+
+    Raises `ValueError` unless t_s >= 0, sources is whole and 1 to 100000, ratio and mean_service_s
+    > 0.
+
+    >>> engset_sojourn_tail([0.0, 1.0, 10.0], sources=2, ratio=1.0).round(6)
+    array([1.      , 0.501231, 0.001647])
+    """
+    time = _checks.real("t_s", t_s, at_least=0.0)
+    mean = float(_checks.real("mean_service_s", mean_service_s, above=0.0))
+    weights, rates = _engset_exponentials(sources, ratio)
+    tail = np.exp(-np.multiply.outer(time / mean, rates)) @ weights
+    return np.asarray(np.clip(tail, 0.0, 1.0))[()]
+
+
+def engset_sojourn_quantile(
+    probability: ArrayLike, sources: int, ratio: float, mean_service_s: float = 1.0
+) -> Values:
+    """The time below which a fraction `probability` of the flows of `engset_sojourn_tail` stays.
+
+    In seconds; exponential sizes and think times only, as there.
+
+    Raises `ValueError` unless 0 <= probability < 1, and as `engset_sojourn_tail`,
+    `ConvergenceError` where a probability so near 1 leaves no digits.
+
+    >>> engset_sojourn_quantile([0.0, 0.5, 0.9], sources=1, ratio=3.0).round(6)
+    array([0.      , 0.693147, 2.302585])
+    """
+    wanted = _probability(probability)
+    mean = float(_checks.real("mean_service_s", mean_service_s, above=0.0))
+    weights, rates = _engset_exponentials(sources, ratio)
+
+    def excess(t: Values) -> Values:
+        tail = np.exp(-np.multiply.outer(t, rates)) @ weights
+        return np.asarray(1.0 - np.where(t == 0.0, 1.0, tail) / (1.0 - wanted))
+
+    longest = np.log(np.abs(weights).sum() / (1.0 - wanted)) / rates.min() + 1.0
+    what = "quantile with few sources"
+    return np.asarray(increasing_root(excess, np.zeros(wanted.shape), longest, what=what) * mean)[
+        ()
+    ]
+
+
+def _engset_exponentials(sources: int, ratio: float) -> tuple[Values, Values]:
+    """Weights and rates, per mean service time, of the exponentials of `engset_sojourn_tail`."""
+    from scipy.linalg import eigh_tridiagonal
+
+    checked = _checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
+    load = float(_checks.real("ratio", ratio, above=0.0))
+    others = int(checked) - 1
+    found = engset_distribution(others, load) if others else np.ones(1)
+    seen = np.flatnonzero(found > _UNSEEN)
+    k = np.arange(seen[0], seen[-1] + 1, dtype=np.float64)
+    found = found[seen[0] : seen[-1] + 1]
+    up, down = (others - k) * load, k / (k + 1.0)
+    up[-1] = down[0] = 0.0
+    # The chain of the others is in balance with the weights found (k + 1): made symmetric by them.
+    rates, vectors = eigh_tridiagonal(up + down + 1.0 / (k + 1.0), -np.sqrt(up[:-1] * down[1:]))
+    begin, end = np.sqrt(found / (k + 1.0)), np.sqrt(found * (k + 1.0))
+    return np.asarray((begin @ vectors) * (end @ vectors)), np.asarray(rates)
+
+
 def _stretched(name: str, service_s: ArrayLike, rho: ArrayLike) -> Values:
     service = _checks.real(name, service_s, at_least=0.0)
     load = stable_load("rho", rho)
     service, load = _checks.broadcast(**{name: service, "rho": load})
     return np.asarray(service / (1.0 - load))[()]
+
+
+def _probability(probability: ArrayLike) -> Values:
+    wanted = _checks.real("probability", probability, at_least=0.0, at_most=1.0)
+    if np.any(wanted == 1.0):
+        raise ValueError("probability must be less than 1, not 1: no time is long enough")
+    return wanted
 
 
 def _count_and_load(n: ArrayLike, rho: ArrayLike) -> tuple[Values, ...]:

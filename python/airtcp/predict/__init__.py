@@ -12,6 +12,7 @@ scenario is none of its business it gives none.
 - `uploads`: TCP uploads beside prioritised TCP ACKs, paper L (1) to (9)
 - `bottleneck`: endless TCP transfers through a slow wired link, paper L, section 5.1
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
+- `bursts`: endless downloads through an access point that sends in bursts, after paper B (8)
 - `cycles`: the same as a cycle without contention or with the mean one; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
 - `arrivals`: transfers that wait for no others, at the capacities of paper M
@@ -95,6 +96,11 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
+    if scenario.air is not None:
+        return (), (
+            "not all nodes hear each other, or there are several cells; the models have one cell "
+            "in which all do"
+        )
     if scenario.mac.aggregation is None and scenario.ap.scheduler is not None:
         return (), (
             "the access point shares airtime out among stations; the models have one queue in the "
@@ -138,12 +144,21 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             ("Ramaiyan et al. (2008)", categories.predict),
         ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        from airtcp.predict import best, bottleneck, cycles, downloads, lossy_path, uploads
+        from airtcp.predict import (
+            best,
+            bottleneck,
+            bursts,
+            cycles,
+            downloads,
+            lossy_path,
+            uploads,
+        )
 
         return (
             ("L, section 5.1", bottleneck.predict),
             ("L (9)", uploads.predict),
             ("paper M", _under_dcf(downloads.predict)),
+            ("B (8), cycles", bursts.predict),
             ("paper B", _under_dcf(cycles.predict, silent=True)),
             ("losses on wired links", lossy_path.predict),
             ("L (9), best CWmin", best.window),

@@ -1,7 +1,7 @@
 """The contention of a scenario's nodes, as models take it: one way for all, the DCF's.
 
 Knows when access categories are as good as a DCF of their own, and what of them no model has; that
-no model has bursts of the access point.
+of the models with one DCF for all none has bursts of the access point (`bursts` has).
 Judges no model of TCP (`assumptions`).
 """
 

@@ -22,9 +22,9 @@ from airtcp.units import format_size
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.keys.traffic import StationGroup
+    from airtcp.scenario.keys.stations import StationGroup
 
-#: How long PPDUs are, and the waits around them.
+#: The durations of PPDUs, and of the waits around them.
 READS: Final = (
     "phy.slot_time_ns",
     "phy.sifs_ns",
@@ -48,7 +48,7 @@ READS: Final = (
     "flows.direction",
 )
 
-#: What these standards do not have.
+#: Features that these standards do not have.
 NOT_HERE: Final = {
     "phy.dsss": "802.11n and later have no rate of DSSS",
     "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",

@@ -38,7 +38,7 @@ from airtcp.standards import UDP_IP_HEADER_BYTES
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.keys.traffic import StationGroup
+    from airtcp.scenario.keys.stations import StationGroup
 
 #: Modules whose predictions read frame errors: they are not broken by them.
 BY: Final = "models.ampdu"

@@ -116,7 +116,7 @@ WEB: Final = (
         ("flows.application.think_time",),
     ),
 )
-#: What goes into the formulas of paper M.
+#: The quantities in the formulas of paper M.
 READS: Final = (*FRAMES, *SEGMENTS, "phy.cw_max", "mac.short_retry_limit")
 #: Endless transfers: their windows stand at the receive window when the warm-up is over.
 ENDLESS_HARMLESS: Final = MappingProxyType(
@@ -140,9 +140,10 @@ def network(connections: Connections) -> Iterator[str]:
     yield from alike(connections)
     yield from losses(connections)
     yield from path(connections)
-    yield from _acknowledgments(connections)
+    yield from acknowledgments(connections)
     yield from skipped_acks(connections.flows)
-    yield from _backoff_rules(connections)
+    yield from backoffs(connections)
+    yield from _collisions(connections)
 
 
 def senders(scenario: ResolvedScenario) -> Iterator[str]:
@@ -337,7 +338,8 @@ def path(connections: Connections) -> Iterator[str]:
     yield from lossy(connections.scenario, "the server is at the access point")
 
 
-def _acknowledgments(connections: Connections) -> Iterator[str]:
+def acknowledgments(connections: Connections) -> Iterator[str]:
+    """Say what becomes of an ACK for every d segments where d changes."""
     tcps = [tcp_of(flow) for flow in connections.flows]
     changing = [tcp.delayed_ack for tcp in tcps if len(tcp.delayed_ack.thresholds) > 1]
     if changing:
@@ -367,8 +369,9 @@ def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
         )
 
 
-def _backoff_rules(connections: Connections) -> Iterator[str]:
-    rules, phy = connections.scenario.mac.rules, connections.scenario.phy
+def backoffs(connections: Connections) -> Iterator[str]:
+    """Say what becomes of a backoff before each transmission by the rules of the MAC."""
+    rules = connections.scenario.mac.rules
     if rules.immediate_access or rules.post_backoff:
         what = [
             words
@@ -384,6 +387,10 @@ def _backoff_rules(connections: Connections) -> Iterator[str]:
             if on
         ]
         yield f"a backoff before every transmission; here {' and '.join(what)}; {PESSIMISTIC}"
+
+
+def _collisions(connections: Connections) -> Iterator[str]:
+    rules, phy = connections.scenario.mac.rules, connections.scenario.phy
     if rules.after_collision != "difs":
         wait = phy.eifs_ns + (phy.difs_ns if rules.after_collision == "eifs+difs" else 0)
         own = phy.ack_timeout_ns + phy.difs_ns

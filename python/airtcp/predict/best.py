@@ -138,7 +138,7 @@ def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
     _, doublings, hold = found.windows
     broken: list[str] | None = None
     with answers.attempt("L (9), best CWmin"):
-        # Where nothing gets through there is nothing to make better.
+        # A station whose frames do not get through cannot be made better.
         broken = list(uploads.breaks(found, found.throughput()))
     if broken is None:
         return None

@@ -19,6 +19,7 @@ from airtcp.models.airtime import Phy
 from airtcp.models.processor_sharing import (
     engset,
     engset_distribution,
+    engset_sojourn_quantile,
     mean_sojourn,
     number_distribution,
     sojourn_quantile,
@@ -26,6 +27,7 @@ from airtcp.models.processor_sharing import (
 )
 from airtcp.predict import assumed_windows, assumptions, wording
 from airtcp.predict.answers import Answers
+from airtcp.predict.assumed_sharing import is_exponential, near_one, not_poisson, unequal_shares
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, legacy, rate_of, tcp_of
 from airtcp.predict.keys import ALIKE, ALL_ACKS, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
@@ -40,11 +42,11 @@ from airtcp.predict.transfers import (
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.distributions import Distribution
+    from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
 
-#: Where beacons are part of the model (22).
+#: The keys of beacons, which are part of the model (22).
 SERVICE: Final = "models.hoekstra.service_time"
 _SHARING: Final = "models.processor_sharing"
 _EST: Final = (
@@ -103,6 +105,7 @@ _SHARED: Final = (
         ("ap.queue", "flows.tcp.receive_window_bytes", "flows.application.size"),
     ),
 )
+_EXPONENTIAL: Final = Assumption("service times are exponential", ("flows.application.size",))
 _CARD: Final = Card(
     name="paper H (19), few sources",
     by=SERVICE,
@@ -158,10 +161,14 @@ _QUANTILES_CARD: Final = replace(
         **dict.fromkeys(_OF_THE_LAST_ACK, "(26) has no time to the last ACK apart"),
     },
     answers=("transfer_time_p50_s", "transfer_time_p90_s", "transfer_time_p99_s"),
-    assumes=(
-        *_POISSON_CARD.assumes,
-        Assumption("service times are exponential", ("flows.application.size",)),
-    ),
+    assumes=(*_POISSON_CARD.assumes, _EXPONENTIAL),
+)
+_FEW_QUANTILES_CARD: Final = replace(
+    _QUANTILES_CARD,
+    name="paper H (26), few sources",
+    asked="web flows: effective service times, few sources, exponential sizes",
+    reads=tuple(key for key in _CARD.reads if key not in _OF_THE_LAST_ACK),
+    assumes=(*_CARD.assumes, _EXPONENTIAL),
 )
 _LONE_CARD: Final = replace(
     _CARD,
@@ -174,16 +181,14 @@ _LONE_CARD: Final = replace(
         "flows.application.start": "nothing else is under way, whenever it begins",
     },
 )
-CARDS: Final = (_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
+CARDS: Final = (_CARD, _FEW_QUANTILES_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
 #: Segments up to which windows hardly differ: paper H's testbed has 6.
 _SMALL_WINDOW: Final = 8
 #: States of a distribution below this probability are left out at its end.
 _NEGLIGIBLE: Final = 1e-9
 _MOST_STATES: Final = 1000
-#: The load from which 1 % of capacity is 9 % of time or more.
-_NEAR: Final = 0.9
-#: Independent streams of arrivals that together are nearly a Poisson process.
-_MANY: Final = 20
+#: The percentiles of `_QUANTILES_CARD`, in the order of its answers.
+_QUANTILES: Final = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +251,9 @@ def _few_sources(
             "active_flows_distribution": engset_distribution(count, ratio).tolist(),
         },
     )
+    if all(is_exponential(law) for law in transfers.sizes):
+        times_s = engset_sojourn_quantile(_QUANTILES, count, ratio, service.est_s)
+        _quantiles(_FEW_QUANTILES_CARD, "H (26), few sources", times_s, transfers, answers, broken)
 
 
 def ftp(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -262,43 +270,6 @@ def arrival_rate(transfers: Transfers) -> float:
     """Transfers of all FTP flows that begin in a second."""
     connections = transfers.connections
     return connections.count * transfers.over_flows(lambda flow: 1.0 / interarrival(flow).mean())
-
-
-def near_one(load: float) -> Iterator[str]:
-    """Say what becomes of times at a load near 1."""
-    if load >= _NEAR:
-        yield (
-            f"a load well below 1; here it is {load:.3g}: what the capacity is wrong by counts "
-            f"{load / (1.0 - load):.2g}-fold in times; {wording.UNKNOWN}"
-        )
-
-
-def not_poisson(transfers: Transfers) -> Iterator[str]:
-    """Say what becomes of a Poisson process where intervals are not exponential."""
-    laws = [interarrival(flow) for flow in transfers.connections.flows]
-    if all(_exponential(law) for law in laws):
-        return
-    if transfers.connections.count >= _MANY:
-        yield (
-            "transfers begin as a Poisson process; here intervals have another law, but those of "
-            f"{transfers.connections.count} stations together are nearer to one; "
-            f"{wording.UNKNOWN}"
-        )
-    elif max(law.scv() for law in laws) < 1.0:
-        yield (
-            "transfers begin as a Poisson process; here intervals are more regular; "
-            f"{wording.PESSIMISTIC}"
-        )
-    elif any(law.kind == "pareto" for law in laws):
-        yield (
-            "transfers begin as a Poisson process; here intervals have a least length and a heavy "
-            f"tail: most are more regular, few far longer; {wording.UNKNOWN}"
-        )
-    else:
-        yield (
-            "transfers begin as a Poisson process; here intervals are less regular; "
-            f"{wording.OPTIMISTIC}"
-        )
 
 
 def alone(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -324,7 +295,7 @@ def _open(
     broken: Sequence[str],
     label: str = "",
 ) -> None:
-    """(27) to (30), and (26) where sizes are exponential."""
+    """Answers of (27) to (30), and (26) where sizes are exponential."""
     rho = float(stable_load("rho_eff", rate_per_s * service.est_s))
     sojourn = float(mean_sojourn(service.est_s, rho))
     bits = 8.0 * transfers.mean_size_bytes * rate_per_s
@@ -345,28 +316,29 @@ def _open(
         _POISSON_CARD.origin(f"H (30){label}", broken),
         {"active_flows_distribution": pi[: int(np.count_nonzero(pi > _NEGLIGIBLE))].tolist()},
     )
-    if all(_exponential(law) for law in transfers.sizes):
-        windows = max(transfers.connections.windows)
-        if windows > _SMALL_WINDOW:
-            broken = [
-                *broken,
-                f"transfers share the channel equally; here windows open up to {windows} segments, "
-                "so that long files get more than their share of the access point's queue: the "
-                "99th percentile is too high, the median off either way",
-            ]
-        p50, p90, p99 = sojourn_quantile([0.5, 0.9, 0.99], rho, service.est_s).tolist()
-        answers.add(
-            _QUANTILES_CARD.origin(f"H (26){label}", broken),
-            {
-                "transfer_time_p50_s": p50,
-                "transfer_time_p90_s": p90,
-                "transfer_time_p99_s": p99,
-            },
-        )
+    if all(is_exponential(law) for law in transfers.sizes):
+        times_s = sojourn_quantile(_QUANTILES, rho, service.est_s)
+        _quantiles(_QUANTILES_CARD, f"H (26){label}", times_s, transfers, answers, broken)
 
 
-def _exponential(law: Distribution) -> bool:
-    return law.kind == "exponential"
+def _quantiles(
+    card: Card,
+    source: str,
+    times_s: Values,
+    transfers: Transfers,
+    answers: Answers,
+    broken: Sequence[str],
+) -> None:
+    """Percentiles of transfer times, and the harm that large windows do to them."""
+    windows = max(transfers.connections.windows)
+    if windows > _SMALL_WINDOW:
+        broken = [
+            *broken,
+            f"transfers share the channel equally; here windows open up to {windows} segments, "
+            "so that long files get more than their share of the access point's queue: the "
+            "99th percentile is too high, the median off either way",
+        ]
+    answers.add(card.origin(source, broken), dict(zip(card.answers, times_s.tolist(), strict=True)))
 
 
 def _service(transfers: Transfers, variant: hoekstra.Variant = hoekstra.CORRECTED) -> _Service:
@@ -472,24 +444,3 @@ def _broken(transfers: Transfers) -> Iterator[str]:
             "that caused it may go at once; times are too high, by about 1 %"
         )
     yield from unequal_shares(transfers)
-
-
-def unequal_shares(transfers: Transfers) -> Iterator[str]:
-    """Say what becomes of equal shares where windows share the access point's queue."""
-    connections, windows = transfers.connections, transfers.connections.windows
-    discipline = connections.scenario.ap.queue.discipline
-    turns = discipline in ("per-flow", "fq-codel") or connections.count == 1
-    if turns or max(windows) <= 2:
-        return
-    if transfers.scv > assumed_windows.SPREAD:
-        yield (
-            "transfers share the channel equally; here the access point's queue is shared by "
-            "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
-            f"ones, and the mean time depends on the law of sizes; {wording.OF_HEAVY_TAILS}"
-        )
-    elif transfers.scv < assumed_windows.LITTLE_SPREAD:
-        yield (
-            "transfers share the channel equally; here sizes hardly differ, and the access "
-            "point's queue serves transfers nearly one after the other, which is better for all; "
-            f"{wording.PESSIMISTIC}"
-        )

@@ -15,8 +15,9 @@ from airtcp.models.miorandi import Parameters
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.tcp import Tcp
-    from airtcp.scenario.keys.traffic import Flow, StationGroup
+    from airtcp.scenario.keys.traffic import Flow
 
 
 @dataclass(frozen=True, slots=True)

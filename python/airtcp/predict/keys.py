@@ -32,9 +32,9 @@ BASIC: Final = (
 RTS: Final = ("mac.rts_threshold_bytes", "phy.rts_bits", "phy.cts_bits")
 #: The same by the DCF, with RTS/CTS or without.
 FRAMES: Final = (*BASIC, *RTS, "phy.difs_ns", "phy.cw_min")
-#: What goes into segments and their acknowledgments.
+#: The keys of segments and their acknowledgments.
 SEGMENTS: Final = ("flows.tcp.mss_bytes", "flows.tcp.header_bits", "flows.tcp.delayed_ack")
-#: What a flow of transfers that end is made of, before and after the data.
+#: The keys of a flow of transfers that end, before and after the data.
 TRANSFERS: Final = (
     "flows.application.kind",
     "flows.application.size",
@@ -47,13 +47,13 @@ ALIKE: Final = Assumption(
     "access point and stations contend alike, in one access category",
     ("mac.edca", "classify", "ap.access"),
 )
-#: What asks for models of endless transfers.
+#: The keys that ask for models of endless transfers.
 NEVER_ENDS: Final = Assumption(
     "some transfers never end", ("flows.application.kind", "flows.application.size")
 )
-#: What no model has.
+#: The keys of features that no model has.
 NO_ERRORS: Final = Assumption("frames are lost in collisions alone", ("stations.frame_errors",))
-#: What every model of TCP has, as none has losses other than Reno's.
+#: The keys that every model of TCP has, as none has losses other than Reno's.
 RENO: Final = Assumption(
     "Reno's congestion control, and losses told by duplicate ACKs and timeouts",
     (
@@ -68,20 +68,20 @@ RENO: Final = Assumption(
         "flows.tcp.small_queue",
     ),
 )
-#: What every model of TCP has that has ACKs.
+#: The keys that every model of TCP with ACKs has.
 ALL_ACKS: Final = Assumption(
     "an ACK that was sent is not taken out of a queue for a newer one",
     ("ap.queue.ack_filter", "stations.queue.ack_filter"),
 )
-#: What bounds an answer, whatever the model has of it (`limits`).
+#: The keys that bound an answer of any model (`limits`).
 BOUNDED: Final = Assumption(
     "no more than windows in a round trip of their paths, and than wired links carry",
     ("flows.path", "links", "flows.tcp.receive_window_bytes"),
 )
-#: What no model has but paper H's.
+#: The keys that only paper H's model has.
 NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon",))
 
-#: What saturated nodes make harmless.
+#: The keys that saturated nodes make harmless.
 ALWAYS_BACKLOGGED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "mac.rules.immediate_access": "every sender always has a packet and draws a backoff for it",
@@ -92,7 +92,7 @@ ALWAYS_BACKLOGGED: Final[Mapping[str, str]] = MappingProxyType(
         "stations.queue": "as ap.queue",
     }
 )
-#: What models without backoff, or with a mean one, do not look at.
+#: The keys that models without backoff, or with a mean one, do not look at.
 NO_BACKOFF: Final[Mapping[str, str]] = MappingProxyType(
     {
         "mac.rules.immediate_access": "the model has no backoff that could be spared",

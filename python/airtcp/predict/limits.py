@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Bounds that are met but for rounding name no source.
 _ROUNDING: Final = 1e-9
-#: What becomes of metrics of nodes that have something to send less often than a model has them.
+#: The signs of metrics of nodes that have a frame to send less often than in a model.
 _OF_BUSY_NODES: Final = {
     "collision_probability": UNKNOWN,
     "drop_probability_mac": UNKNOWN,

@@ -35,7 +35,8 @@ from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.keys.traffic import Flow, StationGroup
+    from airtcp.scenario.keys.stations import StationGroup
+    from airtcp.scenario.keys.traffic import Flow
 
 SOURCE: Final = "TCP over A-MPDUs (A9)"
 _BOUND: Final = "TCP over A-MPDUs, no ACK access"

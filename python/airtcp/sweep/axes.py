@@ -21,7 +21,7 @@ from airtcp.exceptions import UnitError
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.quantities import Name, Written, needed, optional
 
-#: What a cell of an axis column holds.
+#: The type of a cell of an axis column.
 Label = int | float | str | bool | None
 
 #: The written forms, as messages name them.

@@ -11,7 +11,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from airtcp.exceptions import SimulationError
+from airtcp.exceptions import PluginFailedError, SimulationError
+from airtcp.plugins import take
 from airtcp.run.numbers import Numbers, wanted
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 
@@ -21,6 +22,7 @@ def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
 
     `control` is a `RunControl`. Raises `_core.Cancelled`.
     """
+    take(work.plugins)
     done = Done()
     begin, cpu_begin = time.perf_counter(), time.thread_time()
     end = begin + chunk.seconds
@@ -30,6 +32,8 @@ def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
             break
         try:
             rest = _run(work, task, control, end, done)
+        except PluginFailedError:
+            raise
         except SimulationError as error:
             done.failed.append((task.number, str(error)))
             done.finished += 1

@@ -20,7 +20,7 @@ from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 _Client = Any
 _Future = Any
 
-#: How long to wait for a scheduler, and for its first worker.
+#: The longest waits for a scheduler, and for its first worker.
 _PATIENCE_S: Final = 20.0
 #: Chunks that are handed in for each thread of the cluster: one to work on, one that waits.
 _EACH: Final = 2

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, SimulationError
+from airtcp.plugins import carried
 from airtcp.results.store import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer
 from airtcp.run import HEADLINES
@@ -31,7 +32,7 @@ from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What a chunk takes at first, and at most: so much is lost when a worker dies.
+#: The time of a first chunk, and of the longest: so much is lost when a worker dies.
 _FIRST_S: Final = 0.2
 _LONGEST_S: Final = 30.0
 #: A chunk takes this share of the time that the sweep has taken so far.
@@ -45,7 +46,7 @@ _SHORTEST_S: Final = 0.01
 _POLL_S: Final = 0.1
 #: Rows wait so long for others to be written with; each file takes some milliseconds of a core.
 _KEEP_EACH_S: Final = 0.5
-#: How often it is asked whether more workers are worth while, or have come.
+#: The period of looks whether more workers are worth while, or have come.
 _HIRE_EACH_S: Final = 0.25
 
 
@@ -106,7 +107,7 @@ def execute(
         outcome = Swept(folder, len(points))
         if writer.contents.rows and (before := _other_core(writer)) is not None:
             outcome.other_core = before
-        work = Work(points.template, writer.contents.metrics, sweep.often)
+        work = Work(points.template, writer.contents.metrics, sweep.often, carried())
         decided = Decided.of(folder, writer.contents)
         plan = _planned(points, work, writer, decided, crew.threads)
         outcome.there = plan.there
@@ -235,7 +236,7 @@ class _Run:
         self._plan, self._work, self._writer, self._outcome = plan, work, writer, outcome
         self._progress, self._interruption, self._decided = progress, interruption, decided
         self._ended: Ended = SimpleQueue()
-        #: What each worker has: the chunk that it is working on, and those that wait.
+        #: The chunks of each worker: that it is working on, and those that wait.
         self._held: dict[Worker, deque[Chunk]] = {}
         self._losses: dict[int, int] = {}
         self._begin = self._kept = time.perf_counter()

@@ -38,7 +38,7 @@ from airtcp.units import (
     parse_time_s,
 )
 
-#: Where a value stands in a resolved form.
+#: The place of a value in a resolved form.
 _Path = tuple[str | int, ...]
 
 #: Steps of an axis that are resolved one by one, before a rule for its values is looked for.
@@ -123,7 +123,7 @@ class _Resolver:
 
     def __init__(self, sweep: Sweep) -> None:
         self.sweep = sweep
-        # How often a point is run is not part of what it is: more replications extend a store.
+        # The number of replications is no part of a point: more of them extend a store.
         self.base = _vary(
             sweep,
             sweep.base,
@@ -253,7 +253,7 @@ def _each_step(resolver: _Resolver, first: Any, group: tuple[int, ...]) -> _Part
     return _Part(group, paths, texts.__getitem__)
 
 
-#: How a value of a file becomes one of the resolved form, where one follows from the other alone.
+#: Conversions of a value of a file to one of the resolved form, where it depends on no other key.
 _RULES: Final[tuple[Callable[[Any], Any], ...]] = (
     lambda value: value,
     float,

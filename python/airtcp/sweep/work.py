@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from airtcp.run.numbers import Booked
 
-#: What the holes of a template are filled with: JSON texts.
+#: The fillings of the holes of a template: JSON texts.
 Filling = tuple[str, ...]
 #: The metrics of a run: float64, little-endian; NaN where one does not exist.
 Row = bytes
@@ -49,6 +49,8 @@ class Work:
     template: Template
     metrics: tuple[str, ...]
     often: Often
+    #: Plug-ins by the names of their files, as `airtcp.plugins.carried` tells them.
+    plugins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

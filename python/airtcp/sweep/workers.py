@@ -26,7 +26,7 @@ from airtcp.sweep.work import Chunk, Done, Work
 THREADS: Final = 4
 #: Below this, a process beside this one takes longer to start than it helps.
 WORTH_A_PROCESS_S: Final = 1.0
-#: What a process takes to start.
+#: The time that a process takes to start.
 _START_S: Final = 0.4
 
 
@@ -188,7 +188,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sink = os.fdopen(os.dup(1), "wb")
-    # What anything prints is not part of what is said.
+    # Printed text is no part of the answer.
     os.dup2(2, 1)
     control = _core.RunControl()
     heard: SimpleQueue[Any] = SimpleQueue()

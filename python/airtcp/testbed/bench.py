@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, SimulationError
-from airtcp.results.objects import Provenance, Replication, Simulation
+from airtcp.results.objects import Replication, Simulation
+from airtcp.results.provenance import Provenance
 from airtcp.results.records import kept
 from airtcp.results.testbed import TestbedResult
 from airtcp.run import SNAPLEN
@@ -56,6 +57,7 @@ def measure(
     import numpy as np
 
     from airtcp import _core
+    from airtcp.run.simulate import check_capture
     from airtcp.run.warmup import with_warmup
     from airtcp.scenario.load import load
 
@@ -63,6 +65,8 @@ def measure(
         scenario = load(scenario)
     if seed is not None:
         scenario = scenario.with_run(seed=seed)
+    if pcap is not None:
+        check_capture(scenario, name)
     site = site_of(scenario, name=name, simulated=simulated, gro=gro)
     run = scenario.run
     programs = [program_of(real, run.seed, name=name) for real in site.flows]

@@ -129,7 +129,7 @@ def captured(
             failure = _finished(capture)
         if failure is not None:
             beside.unlink()
-            # What is behind that is a number for the kernel's friends.
+            # Behind that stands a number for developers of the kernel.
             why, _, _ = str(failure).partition(" (os error")
             lost.append(OutputError(f"cannot write to {path}: {why}"))
 

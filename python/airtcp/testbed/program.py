@@ -30,7 +30,7 @@ class Program(ABC):
     def __init__(self, real: RealFlow, seed: int) -> None:
         self.real = real
         self.seed = seed
-        #: When the air ends, which is known when its warm-up is.
+        #: The end of the air, which is known when its warm-up is.
         self.until_s = 0.0
 
     @abstractmethod

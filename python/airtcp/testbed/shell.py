@@ -29,7 +29,7 @@ _FOR_EVER_NS: Final = 10**15
 _SERVER_PATIENCE_S: Final = 5.0
 #: A command that goes on for so long after it was asked to end is killed. [s]
 _END_PATIENCE_S: Final = 5
-#: What asks a command to end.
+#: The signals that ask a command to end.
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -64,7 +64,10 @@ def shell(
     result.
     """
     from airtcp import _core
+    from airtcp.run.simulate import check_capture
 
+    if pcap is not None:
+        check_capture(scenario, name)
     at_server = node == SERVER
     first = f"{scenario.stations[0].name}/0"
     station = first if node is None or at_server else node
@@ -177,7 +180,7 @@ def _send(process: subprocess.Popen[bytes], number: int) -> None:
     """Sends a signal to the command that nsenter waits for; to nsenter if there is none yet."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     with contextlib.suppress(OSError):
-        # Nobody but `process.wait` takes its status: the number is not another's yet.
+        # Only `process.wait` takes its status: the number is not another's yet.
         found = [int(child) for child in children.read_text(encoding="ascii").split()]
         for pid in found or [process.pid]:
             os.kill(pid, number)

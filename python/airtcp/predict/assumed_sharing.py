@@ -1,0 +1,84 @@
+"""Sentences about assumptions of processor sharing that a scenario does not meet.
+
+Knows arrivals, their laws and loads, and windows that share the access point's queue. Does not know
+the models that assume it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from airtcp.predict import assumed_windows, wording
+from airtcp.predict.transfers import Transfers, interarrival
+
+if TYPE_CHECKING:
+    from airtcp.distributions import Distribution
+
+#: The load from which 1 % of capacity is 9 % of time or more.
+_NEAR: Final = 0.9
+#: Independent streams of arrivals that together are nearly a Poisson process.
+_MANY: Final = 20
+
+
+def is_exponential(law: Distribution) -> bool:
+    """Tell whether a law is exponential."""
+    return law.kind == "exponential"
+
+
+def near_one(load: float) -> Iterator[str]:
+    """Say what becomes of times at a load near 1."""
+    if load >= _NEAR:
+        yield (
+            f"a load well below 1; here it is {load:.3g}: what the capacity is wrong by counts "
+            f"{load / (1.0 - load):.2g}-fold in times; {wording.UNKNOWN}"
+        )
+
+
+def not_poisson(transfers: Transfers) -> Iterator[str]:
+    """Say what becomes of a Poisson process where intervals are not exponential."""
+    laws = [interarrival(flow) for flow in transfers.connections.flows]
+    if all(is_exponential(law) for law in laws):
+        return
+    if transfers.connections.count >= _MANY:
+        yield (
+            "transfers begin as a Poisson process; here intervals have another law, but those of "
+            f"{transfers.connections.count} stations together are nearer to one; "
+            f"{wording.UNKNOWN}"
+        )
+    elif max(law.scv() for law in laws) < 1.0:
+        yield (
+            "transfers begin as a Poisson process; here intervals are more regular; "
+            f"{wording.PESSIMISTIC}"
+        )
+    elif any(law.kind == "pareto" for law in laws):
+        yield (
+            "transfers begin as a Poisson process; here intervals have a least length and a heavy "
+            f"tail: most are more regular, few far longer; {wording.UNKNOWN}"
+        )
+    else:
+        yield (
+            "transfers begin as a Poisson process; here intervals are less regular; "
+            f"{wording.OPTIMISTIC}"
+        )
+
+
+def unequal_shares(transfers: Transfers) -> Iterator[str]:
+    """Say what becomes of equal shares where windows share the access point's queue."""
+    connections, windows = transfers.connections, transfers.connections.windows
+    discipline = connections.scenario.ap.queue.discipline
+    turns = discipline in ("per-flow", "fq-codel") or connections.count == 1
+    if turns or max(windows) <= 2:
+        return
+    if transfers.scv > assumed_windows.SPREAD:
+        yield (
+            "transfers share the channel equally; here the access point's queue is shared by "
+            "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
+            f"ones, and the mean time depends on the law of sizes; {wording.OF_HEAVY_TAILS}"
+        )
+    elif transfers.scv < assumed_windows.LITTLE_SPREAD:
+        yield (
+            "transfers share the channel equally; here sizes hardly differ, and the access "
+            "point's queue serves transfers nearly one after the other, which is better for all; "
+            f"{wording.PESSIMISTIC}"
+        )

@@ -1,0 +1,158 @@
+"""Endless TCP downloads through an access point that sends in bursts: airtcp's form of paper B.
+
+Knows which scenarios have such an access point, and what of the model they break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from airtcp.models.airtime import Phy
+from airtcp.models.bursts import Exchanges, goodput
+from airtcp.predict import assumptions
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.facts import Connections, endless_flows, rate_of, tcp_of, weighted
+from airtcp.predict.keys import ALL_ACKS, FRAMES, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
+from airtcp.predict.senders import rts_before
+from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+_SOURCE: Final = "B (8), cycles"
+_CARD: Final = Card(
+    name="paper B (8), cycles",
+    by="models.bursts",
+    asked="endless TCP downloads, the access point sends in bursts",
+    answers=(
+        "goodput_bps",
+        "flow_goodput_bps",
+        "collision_probability_ap",
+        "collision_probability_stations",
+    ),
+    reads=(
+        *FRAMES,
+        *SEGMENTS,
+        "ap.access",
+        "phy.cw_max",
+        "phy.eifs_ns",
+        "mac.short_retry_limit",
+        "mac.rules.after_collision",
+    ),
+    assumes=(
+        *assumptions.COMMON,
+        Assumption(
+            "as many stations contend in each slot, their mean number, at which the bursts of (8) "
+            "cause as many TCP ACKs as leave",
+            (),
+        ),
+        Assumption(
+            "windows that keep the queues of stations filled where (8) would send more",
+            ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes"),
+        ),
+        Assumption("a form of airtcp's own: the paper has no goodput model", ()),
+        NO_BEACONS,
+        NO_ERRORS,
+        RENO,
+        ALL_ACKS,
+    ),
+    needs=(
+        NEVER_ENDS,
+        Assumption("the access point sends in bursts", ("ap.access",)),
+        Assumption("downloads, and no uploads", ("flows.direction",)),
+        Assumption("one access category", ("mac.edca", "classify")),
+    ),
+    harmless=assumptions.ENDLESS_HARMLESS,
+)
+CARDS: Final = (_CARD,)
+#: Windows of so many ACKs keep a lone station's queue filled.
+_FILLED: Final = 4
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Tell goodput and collisions where all endless flows are downloads; else why not."""
+    access = scenario.ap.access
+    if access.scheme != "adaptive-burst" or scenario.mac.edca is not None:
+        return None
+    connections = Connections.of(scenario, endless_flows(scenario))
+    if connections.uploads or not connections.alone:
+        return (
+            "the model of bursts has endless downloads alone; here "
+            + (f"{connections.uploads} connections are uploads" if connections.uploads else "")
+            + ("" if connections.uploads else "other flows share the air with them")
+        )
+    with answers.attempt(_SOURCE):
+        said = goodput(
+            connections.count,
+            _exchanges(scenario, connections),
+            window_slots=access.window_slots,
+            target=access.target_active,
+            acks_per_segment=1.0 / connections.every,
+            cw_min=scenario.phy.cw_min,
+            cw_max=scenario.phy.cw_max,
+            attempts=scenario.mac.short_retry_limit,
+        )
+        total = float(said.goodput_bps)
+        answers.add(
+            _CARD.origin(_SOURCE, _broken(connections)),
+            {
+                "goodput_bps": total,
+                "flow_goodput_bps": total / connections.count,
+                "collision_probability_ap": float(said.p_ap),
+                "collision_probability_stations": float(said.p_stations),
+            },
+        )
+    return None
+
+
+def _exchanges(scenario: ResolvedScenario, connections: Connections) -> Exchanges:
+    """The mean exchanges of all connections."""
+    phy, rules = Phy.of(scenario.phy), scenario.mac.rules
+    single = []
+    for flow in connections.flows:
+        tcp, (data, control) = tcp_of(flow), rate_of(scenario.group(flow.stations))
+        header = tcp.header_bits
+        one = Exchanges.from_phy(
+            phy,
+            payload_bits=8 * tcp.mss_bytes,
+            header_bits=header,
+            after_collision="difs" if rules.after_collision == "difs" else "eifs",
+            rts=(
+                rts_before(scenario, tcp.mss_bytes + header // 8),
+                rts_before(scenario, header // 8),
+            ),
+            data_rate=data,
+            control_rate=control,
+        )
+        single.append(one)
+    means = {
+        name: weighted([float(getattr(one, name)) for one in single], connections.counts)
+        for name in Exchanges.__dataclass_fields__
+    }
+    return replace(single[0], **means)
+
+
+def _broken(connections: Connections) -> Iterator[str]:
+    yield from assumptions.alike(connections)
+    yield from assumptions.losses(connections)
+    yield from assumptions.path(connections)
+    yield from assumptions.acknowledgments(connections)
+    yield from assumptions.skipped_acks(connections.flows)
+    yield from assumptions.backoffs(connections)
+    window, count = connections.smallest_window, connections.count
+    if count == 1 and window < _FILLED * connections.every:
+        yield (
+            "windows that keep the queues of stations filled; here the only one has "
+            f"{segments(window)}, and the station is often without an ACK to send; {OPTIMISTIC}, "
+            "by up to 7 %"
+        )
+    first = connections.scenario.phy.cw_min
+    if first < 31:
+        yield (
+            "a station whose counter was frozen waits for an idle slot; here CWmin is "
+            f"{first}, so that one station in {first + 1} draws no wait at all; {PESSIMISTIC}, by "
+            "up to 6 %"
+        )

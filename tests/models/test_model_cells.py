@@ -1,0 +1,174 @@
+"""Chains of several saturated cells: published digits, Bianchi, Komondor, a solution in full."""
+
+import itertools
+
+import numpy as np
+import pytest
+from airtcp.models import bianchi
+from airtcp.models.bianchi import SlotTimes
+from airtcp.models.cells import MOST_CELLS, clusters, independent_sets
+from numpy.typing import NDArray
+
+#: 802.11a at 54 Mb/s, ACK at 24 Mb/s, datagrams of 1472 bytes: 248 + 16 + 28 + 34 us.
+EXCHANGE_S = 326e-6
+BITS = 1472 * 8
+TIMES = SlotTimes(9e-6, EXCHANGE_S, EXCHANGE_S, BITS / 54e6)
+
+Edges = list[tuple[int, int]]
+PAIR: Edges = [(0, 1)]
+TRIANGLE: Edges = [(0, 1), (1, 2), (0, 2)]
+STAR: Edges = [(0, 1), (0, 2), (0, 3)]
+
+
+def row(cells: int) -> Edges:
+    return [(cell, cell + 1) for cell in range(cells - 1)]
+
+
+def graph(cells: int, edges: Edges) -> NDArray[np.bool_]:
+    matrix = np.zeros((cells, cells), dtype=bool)
+    for one, other in edges:
+        matrix[one, other] = matrix[other, one] = True
+    return matrix
+
+
+def goodputs(cells: int, edges: Edges) -> list[float]:
+    """Goodputs in Mb/s."""
+    found = clusters(graph(cells, edges), TIMES, w0=16, m=6, retries=7)
+    return list(found.successes_per_s * BITS / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("cells", "edges", "expected"),
+    [
+        (2, PAIR, [15.04, 15.04]),
+        (3, TRIANGLE, [9.80, 9.80, 9.80]),
+        (3, row(3), [26.7, 2.77, 26.7]),
+        (4, row(4), [20.1, 9.59, 9.59, 20.1]),
+        (4, STAR, [0.35, 29.5, 29.5, 29.5]),
+    ],
+)
+def test_known_digits_of_small_graphs(cells: int, edges: Edges, expected: list[float]) -> None:
+    digits = [0.05 if one > 20 else 0.005 for one in expected]
+
+    assert np.all(np.abs(np.subtract(goodputs(cells, edges), expected)) <= digits)
+
+
+def in_full(adjacent: NDArray[np.bool_], begins: list[float]) -> NDArray[np.float64]:
+    """The shares of time in which cells send, by a dense system of sets of busy cells."""
+    cells = range(len(adjacent))
+    states = [frozenset(one) for n in range(len(adjacent) + 1) for one in subsets(cells, n)]
+    rates = np.zeros((len(states), len(states)))
+    at = {state: index for index, state in enumerate(states)}
+    for state in states:
+        free = [
+            cell
+            for cell in cells
+            if cell not in state and not any(adjacent[cell, other] for other in state)
+        ]
+        for number in range(1, len(free) + 1):
+            for begun in subsets(free, number):
+                product = np.prod(
+                    [begins[one] if one in begun else 1 - begins[one] for one in free]
+                )
+                rates[at[state], at[state | frozenset(begun)]] += product / TIMES.slot_s
+        left = set(state)
+        while left:
+            cluster = {left.pop()}
+            while more := {one for one in left if any(adjacent[one, two] for two in cluster)}:
+                cluster |= more
+                left -= more
+            rates[at[state], at[state - cluster]] += 1 / EXCHANGE_S
+    balance = rates.T - np.diag(rates.sum(axis=1))
+    balance[0] = 1.0
+    law = np.linalg.solve(balance, [1.0] + [0.0] * (len(states) - 1))
+    return np.array([sum(law[at[state]] for state in states if cell in state) for cell in cells])
+
+
+def subsets(cells: range | list[int], number: int) -> list[tuple[int, ...]]:
+    return list(itertools.combinations(cells, number))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_graphs_are_solved_as_in_full(seed: int) -> None:
+    stream = np.random.default_rng(seed)
+    upper = np.triu(stream.random((5, 5)) < 0.5, 1)
+    adjacent = upper | upper.T
+    found = clusters(adjacent, TIMES, w0=16, m=6, retries=7)
+    stage = np.arange(8)
+    backoff = (16 * 2.0 ** np.minimum(stage, 6) - 1) / 2
+    begins = [float((one**stage).sum() / (one**stage @ backoff)) for one in found.gamma]
+
+    assert found.busy == pytest.approx(in_full(adjacent, begins), rel=1e-4)
+    # Time that is spent sending is that of the exchanges, which all last as long.
+    assert (found.busy / EXCHANGE_S)[~adjacent.any(axis=1)] == pytest.approx(
+        found.starts_per_s[~adjacent.any(axis=1)], rel=1e-4
+    )
+
+
+def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
+    senders = 6
+    everybody = graph(senders, subsets(range(senders), 2))  # type: ignore[arg-type]
+    one_each = clusters(everybody, TIMES, w0=16, m=6, retries=7)
+    in_one = clusters([[0]], TIMES, w0=16, m=6, retries=7, contenders=senders)
+    point = bianchi.fixed_point(senders, 16, 6, 7)
+    channel = bianchi.saturation(point, TIMES)
+
+    assert in_one.successes_per_s.sum() == pytest.approx(one_each.successes_per_s.sum(), rel=1e-4)
+    assert in_one.gamma == pytest.approx(one_each.gamma.mean(), rel=1e-3)
+    # Bianchi's tau has a slot more in the mean backoff, and no idle slot before each start.
+    assert in_one.gamma == pytest.approx(point.p, rel=0.06)
+    assert in_one.successes_per_s == pytest.approx(channel.success_rate_per_s, rel=0.04)
+
+
+@pytest.mark.parametrize(
+    ("cells", "komondor"),
+    [
+        (2, [13.94, 13.98]),
+        (4, [17.25, 9.47, 9.34, 17.33]),
+        (5, [20.31, 5.34, 17.89, 5.30, 20.36]),
+    ],
+)
+def test_independent_sets_are_near_komondor(cells: int, komondor: list[float]) -> None:
+    # A window of 16 that stays, 12,000 bits a frame; alone a cell has 24.33 Mb/s.
+    backoff_s = 7.5 * 9e-6
+    busy_s = 12_000 / 24.33e6 - backoff_s
+    shares = independent_sets(graph(cells, row(cells)), busy_s, backoff_s)
+
+    assert shares * 12_000 / busy_s / 1e6 == pytest.approx(komondor, abs=1.0)
+
+
+def test_cells_apart_have_the_channel_alone() -> None:
+    alone = clusters([[0]], TIMES, w0=16, m=6, retries=7).successes_per_s
+    among = clusters(graph(5, [(0, 1), (2, 3)]), TIMES, w0=16, m=6, retries=7).successes_per_s
+
+    assert among[4] == pytest.approx(alone[0], rel=1e-4)
+    assert among[:2] == pytest.approx(among[2:4], rel=1e-4)
+    assert independent_sets(np.zeros((40, 40)), 3.0, 1.0) == pytest.approx(np.full(40, 0.75))
+
+
+def test_the_largest_chain_is_solved() -> None:
+    found = clusters(graph(MOST_CELLS, row(MOST_CELLS)), TIMES, w0=16, m=6, retries=7)
+
+    assert found.successes_per_s == pytest.approx(found.successes_per_s[::-1], rel=1e-3)
+    assert found.successes_per_s[0] > 3 * found.successes_per_s[1]
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "words"),
+    [
+        ([[0, 1], [0, 0]], "symmetric"),
+        ([[1]], "no cell a neighbour of itself"),
+        ([0, 1], "square matrix"),
+        (np.zeros((13, 13)), "13 cells; allowed: 12 at most"),
+    ],
+)
+def test_what_is_no_graph_is_refused(neighbours: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        clusters(neighbours, TIMES, w0=16, m=6, retries=7)  # type: ignore[arg-type]
+
+
+def test_times_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="busy_s"):
+        independent_sets([[0]], 0.0, 1.0)
+    with pytest.raises(ValueError, match="w0"):
+        clusters([[0]], TIMES, w0=1, m=6, retries=7)

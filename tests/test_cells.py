@@ -1,0 +1,220 @@
+"""Results of several cells: what each gets of what it has alone, why, and how that is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.difference import diff
+from airtcp.examples import directory
+from airtcp.exceptions import QuestionError
+from airtcp.present.cells import by_cell, sentences
+from airtcp.results import Simulation
+from airtcp.results.cells import cells
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, load, loads
+from airtcp.scenario.alone import cell_alone
+from airtcp.web.timeline import timeline
+from bases import cell
+from typer.testing import CliRunner
+
+SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 2}
+
+
+def example(name: str, **changes: Any) -> Scenario:
+    """An example of cells, with short runs."""
+    of = load(Path(str(directory())) / f"{name}.toml")
+    return of.vary({**SHORT, **changes})
+
+
+@pytest.fixture(scope="module")
+def row() -> Simulation:
+    return simulate(example("three-cells"), threads=1).simulation
+
+
+def test_the_middle_of_three_cells_gets_little_of_what_it_has_alone(row: Simulation) -> None:
+    shares = {name: cell.share_of_alone for name, cell in row.cells.items()}
+
+    assert list(shares) == ["left", "middle", "right"]
+    means = {name: share.mean for name, share in shares.items() if share and share.mean}
+    # ns-3 has 1.5 of 25 Mb/s in the middle, and 23 outside.
+    assert means["middle"] < 0.12
+    assert means["left"] > 0.85
+    assert means["right"] > 0.85
+
+
+def test_goodputs_of_cells_add_up_and_airtime_is_conserved(row: Simulation) -> None:
+    total = row.metrics["goodput_bps"].mean
+    assert total is not None
+    assert sum(one.goodput_bps.mean or 0.0 for one in row.cells.values()) == pytest.approx(total)
+    for one in row.cells.values():
+        parts = (one.airtime.own, one.airtime.heard, one.airtime.idle)
+        assert min(parts) >= 0.0
+        assert sum(parts) == pytest.approx(1.0)
+    # A cell that hears one neighbour alone waits for no other.
+    assert list(row.cells["left"].waits_for) == ["middle"]
+    assert list(row.cells["middle"].waits_for) == ["left", "right"]
+
+
+def test_a_sentence_names_cause_and_culprits(row: Simulation) -> None:
+    (told,) = sentences(example("three-cells"), row)
+
+    assert told.startswith("Cell middle gets ")
+    assert "of what it has alone: it waits for left and right, who do not hear each other" in told
+
+
+def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:
+    table = by_cell(row)
+
+    assert table is not None
+    assert table.head[:3] == ["cell", "goodput", "of alone"]
+    assert [line[0] for line in table.rows] == ["left", "middle", "right"]
+
+
+def test_a_cell_alone_has_nothing_of_the_others() -> None:
+    of = example("three-cells")
+
+    middle = cell_alone(of, 1)
+
+    assert [group.name for group in middle.stations] == ["guest"]
+    assert [flow.stations for flow in middle.flows] == ["guest"]
+    assert middle.cells is not None
+    assert [cell.name for cell in middle.cells] == ["middle"]
+    assert middle.air is not None
+    assert middle.air.classes == (0, 1)
+    assert middle.air.received_dbm == ((-50.0, -50.0), (-50.0, -50.0))
+
+
+def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
+    channels = {f"cells.{name}.channel": 36 + 4 * index
+                for index, name in enumerate(("left", "middle", "right"))}  # fmt: skip
+
+    apart = simulate(example("three-cells", **channels, air=None), threads=1).simulation
+
+    for one in apart.cells.values():
+        assert one.share_of_alone is not None
+        # Equal bits: neither a backoff nor a segment differs.
+        assert one.share_of_alone.mean == 1.0
+        assert one.airtime.heard == 0.0
+        assert one.waits_for == {}
+    assert sentences(example("three-cells", **channels, air=None), apart) == []
+
+
+def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
+    of = example("hidden-uploads", **{"run.replications": 4, "run.duration": "20 s"})
+    plain, rts = (
+        simulate(one, threads=1).simulation for one in (of, of.vary({"mac.rts_threshold": "0 B"}))
+    )
+
+    def weaker(simulation: Simulation) -> float:
+        """The mean share of the sum that the weaker of both has."""
+        shares = []
+        for run in simulation.runs:
+            goodputs = [flow["goodput_bps"] for flow in run.answer["flows"]]
+            shares.append(min(goodputs) / sum(goodputs))
+        return float(sum(shares) / len(shares))
+
+    assert weaker(plain) < 0.05
+    assert weaker(rts) > 0.25
+    (told,) = sentences(of, plain)
+    assert told.startswith("One of the stations that do not hear each other (near-wall and behind")
+    assert 'mac.rts_threshold = "0 B"' in told
+
+
+def test_failures_are_shares_of_all_transmissions() -> None:
+    """Two replications, 10 and 30 transmissions: 1 + 2 failed in the same slot of 40."""
+    first = {
+        "goodput_bps": 1e6,
+        "airtime": {"own": 0.5, "heard": 0.25, "idle": 0.25},
+        "attempts": 10,
+        "failures": {"same_slot": 1, "hidden": 0, "neighbour": 2},
+        "waits_for": [[1, 0.25]],
+    }
+    second = {**first, "attempts": 30, "failures": {"same_slot": 2, "hidden": 3, "neighbour": 0}}
+    nodes = [{"name": "a", "attempts": 9, "successes": 9},
+             {"name": "x/0", "attempts": 4, "successes": 1}]  # fmt: skip
+    answers = [{"cells": [one, one], "stations": nodes} for one in (first, second)]
+
+    found = cells(["a", "b"], {"x": "a", "y": "b"}, answers, 0.95, {"a": [2e6, 4e6]})
+
+    assert found["a"].failures.same_slot == pytest.approx(3 / 40)
+    assert found["a"].failures.hidden == pytest.approx(3 / 40)
+    assert found["a"].failures.neighbour == pytest.approx(2 / 40)
+    assert found["a"].failures.total == pytest.approx(8 / 40)
+    assert found["a"].worst_failed == 0.75
+    assert found["a"].waits_for == {"b": 0.25}
+    assert found["a"].share_of_alone is not None
+    # 1 of 2 and 1 of 4 Mb/s.
+    assert found["a"].share_of_alone.mean == 0.375
+    assert found["b"].share_of_alone is None
+
+
+def test_results_have_cells_by_name(row: Simulation) -> None:
+    told = json.loads(json.dumps(row.to_dict()))["cells"]
+
+    assert set(told) == {"left", "middle", "right"}
+    assert set(told["middle"]) == {
+        *("goodput_bps", "share_of_alone", "airtime", "failures", "waits_for", "worst_failed")
+    }
+    assert set(told["middle"]["failures"]) == {"same_slot", "hidden", "neighbour"}
+
+
+def test_one_cell_has_no_cells_in_its_results() -> None:
+    one = loads(cell(2, warmup="0 s", duration="100 ms", replications=1))
+
+    assert "cells" not in simulate(one, threads=1).simulation.to_dict()
+
+
+def test_a_difference_tells_what_a_channel_changes() -> None:
+    a = example("three-cells", **{"run.replications": 3})
+    b = a.vary({f"cells.{name}.channel": 36 + 4 * place
+                for place, name in enumerate(("left", "middle", "right"))}
+               | {"air": None})  # fmt: skip
+
+    found = diff(a, b, threads=1)
+
+    change = found.cells["middle"]["goodput_bps"]
+    assert change.separated
+    assert change.difference.mean is not None
+    assert change.difference.mean > 15e6
+    assert set(json.loads(found.to_json())["cells"]) == {"left", "middle", "right"}
+
+
+def test_no_model_is_offered_and_a_glance_is_taken() -> None:
+    of = example("three-cells")
+
+    prediction = airtcp.predict(of)
+
+    assert prediction.model == {}
+    assert prediction.uncovered is not None
+    assert "several cells" in prediction.uncovered
+    seen = airtcp.glance(of).metrics["goodput_bps"]
+    assert seen.mean is not None
+    assert 40e6 < seen.mean < 55e6
+
+
+def test_what_has_one_cell_alone_says_so() -> None:
+    of = example("three-cells")
+
+    with pytest.raises(QuestionError, match="one cell in which all hear each other"):
+        timeline(of, 0.0, 0.01)
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "120"])
+def test_the_screen_has_the_cells_at_any_width(
+    columns: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    file = tmp_path / "row.toml"
+    file.write_text(example("three-cells").to_toml())
+
+    result = CliRunner().invoke(app, ["run", str(file), "--no-advice"], prog_name="airtcp")
+
+    assert result.exit_code == 0
+    assert "of alone" in result.stdout
+    assert "do not hear each other" in " ".join(result.stdout.split())
+    assert max(map(len, result.stdout.splitlines())) <= int(columns)

@@ -1,0 +1,259 @@
+"""Algorithms of a user: equal to the core's where they do as it does, and told when they fail."""
+
+import json
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp import _core
+from airtcp.choices import CONGESTION
+from airtcp.plugins import carried
+from airtcp.scenario import Scenario, loads
+from airtcp.sweep.work import Often, Template, Work
+
+ROOT = Path(__file__).parents[1]
+COMMAND = [sys.executable, "-m", "airtcp"]
+#: Losses by a full queue and by the air, timeouts, pauses longer than the RTO: every event.
+TEXT = """
+title = "Losses of every kind"
+
+[phy]
+standard = "802.11g"
+data_rate = "54 Mb/s"
+
+[ap]
+queue = { limit = 15 }
+
+[[stations]]
+name = "desk"
+count = 3
+frame_errors = { rate = "40 %", of = "1500 B" }
+
+[[flows]]
+stations = "desk"
+direction = "download"
+application = { kind = "bulk" }
+tcp = { congestion = "WORD", receive_window = "64 KiB", rules = { loss_window = "flight-size" } }
+path = [{ delay = "10 ms" }]
+
+[[flows]]
+stations = "desk"
+name = "pages"
+direction = "upload"
+tcp = { congestion = "WORD", variant = "sack", receive_window = "64 KiB" }
+application = { kind = "web", size = { distribution = "exponential", mean = "300 kB" }, \
+think_time = { distribution = "exponential", mean = "500 ms" } }
+
+[run]
+warmup = "1 s"
+duration = "8 s"
+replications = 4
+"""
+
+
+def scenario(word: str) -> Scenario:
+    """The scenario with a congestion control."""
+    return loads(TEXT.replace("WORD", word))
+
+
+def registered(tmp_path: Path, name: str, body: str) -> str:
+    """Registers a class that extends Reno by methods, from a file."""
+    file = tmp_path / f"{name}.py"
+    indented = "\n".join(f"    {line}" for line in body.splitlines())
+    file.write_text(
+        f"import airtcp\n\nclass Own(airtcp.congestion.Reno):\n    counted = 0\n{indented}\n\n"
+        f'airtcp.congestion.register("{name}", Own)\n'
+    )
+    airtcp.plugins.load(file)
+    return name
+
+
+def outcomes(word: str, threads: int) -> Any:
+    """The core's bits of two replications of the scenario, and all estimates."""
+    core = _core.Simulation(scenario(word).to_json())
+    runs = [core.run(1, index, _core.RunControl()) for index in range(2)]
+    return runs, airtcp.simulate(scenario(word), threads=threads).metrics
+
+
+def test_reno_in_python_gives_the_bits_of_reno_on_one_thread_and_on_two(tmp_path: Path) -> None:
+    twin = registered(tmp_path, "twin", "")
+    ours = outcomes("reno", 1)
+
+    assert outcomes(twin, 1) == ours
+    assert outcomes(twin, 2) == ours
+
+
+def test_the_scenario_reaches_every_method(tmp_path: Path) -> None:
+    """Else the equality of the twins would say little of them."""
+    body = "\n".join(
+        f"def {one}(self, window, event):\n"
+        f'    open({str(tmp_path / one)!r}, "a").close()\n'
+        f"    super().{one}(window, event)\n"
+        for one in ("on_ack", "on_loss", "on_timeout", "on_idle")
+    )
+    airtcp.simulate(scenario(registered(tmp_path, "seen", body)), replications=2)
+
+    for one in ("on_ack", "on_loss", "on_timeout", "on_idle"):
+        assert (tmp_path / one).exists(), one
+
+
+def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
+    twin = registered(tmp_path, "coded", "")
+    word = json.loads(scenario(twin).to_json())["flows"][0]["tcp"]["congestion"]
+
+    assert word == CONGESTION["coded"].resolved
+    name, _, digits = word.partition("@")
+    assert (name, len(digits)) == ("coded", 12)
+    # A file that names it so means this code, and no other.
+    assert scenario(word).to_json() == scenario(twin).to_json()
+    with pytest.raises(airtcp.ScenarioError, match="coded@0000"):
+        scenario("coded@000000000000")
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "told"),
+    [
+        ("raises", "def on_ack(self, window, event):\n    return 1 // 0", "line 6, on_ack: Zero"),
+        (
+            "negative",
+            "def avoid(self, window, event):\n    window.cwnd = -3",
+            "cwnd = -3 B: at least a segment, 1460 B (RFC 5681, section 3.1)",
+        ),
+        (
+            "fraction",
+            "def avoid(self, window, event):\n    window.cwnd *= 1.5",
+            "allowed: a whole number of bytes",
+        ),
+        (
+            "slow",
+            "def on_loss(self, window, event):\n    import time\n    time.sleep(1.1)",
+            " s; allowed: a second",
+        ),
+        ("unknown", "def on_ack(self, window, event):\n    event.packet", "packet"),
+        (
+            "silent",
+            "def on_loss(self, window, event):\n    window.ssthresh = 0",
+            "ssthresh = 0 B: at least a segment",
+        ),
+    ],
+)
+def test_a_wrong_call_ends_the_run_with_the_users_line(
+    tmp_path: Path, name: str, body: str, told: str
+) -> None:
+    word = registered(tmp_path, name, body)
+    for threads in (1, 2):
+        with pytest.raises(airtcp.PluginFailedError) as failed:
+            airtcp.simulate(scenario(word), threads=threads)
+        assert told in str(failed.value)
+        assert f'the plug-in "{word}@' in str(failed.value)
+
+
+def test_a_file_that_cannot_be_loaded_is_told_with_its_line(tmp_path: Path) -> None:
+    for text, told in (
+        ("import airtcp\nx = (", "line 2: SyntaxError"),
+        ("import airtcp\n1 // 0", "line 2, <module>: ZeroDivisionError"),
+        (
+            "import airtcp\nclass A: pass\nairtcp.congestion.register('a', A)",
+            "A has no on_ack, on_loss, on_timeout, on_idle",
+        ),
+        (
+            "import airtcp\nairtcp.congestion.register('reno', airtcp.congestion.Reno)",
+            "taken by airtcp itself",
+        ),
+        ("import airtcp\nairtcp.congestion.register('A b', int)", "small letters"),
+    ):
+        file = tmp_path / "wrong.py"
+        file.write_text(text)
+        with pytest.raises(airtcp.PluginError) as wrong:
+            airtcp.plugins.load(file)
+        assert told in str(wrong.value)
+    with pytest.raises(airtcp.PluginError, match="no such file, and no package"):
+        airtcp.plugins.load("nothing-of-that-name")
+
+
+def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
+    word = registered(tmp_path, "carried", "def avoid(self, window, event):\n    pass")
+    resolved = scenario(word).to_json()
+    work = Work(Template((resolved,)), ("goodput",), Often(2), carried())
+    expected = _core.Simulation(resolved).run(1, 0, _core.RunControl())[1]
+    code = (
+        "import pickle, sys\n"
+        "from airtcp import _core\n"
+        "from airtcp.plugins import take\n"
+        "work = pickle.load(sys.stdin.buffer)\n"
+        "take(work.plugins)\n"
+        "core = _core.Simulation(work.template.filled(()))\n"
+        "sys.stdout.buffer.write(core.run(1, 0, _core.RunControl())[1])\n"
+    )
+    # The file is gone where the worker is.
+    (tmp_path / "carried.py").unlink()
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(work), capture_output=True, check=True
+    )
+    assert done.stdout == expected
+
+
+@pytest.mark.parametrize("name", ["scalable", "delay_based"])
+def test_the_examples_of_the_guide_do_otherwise_than_reno(name: str) -> None:
+    airtcp.plugins.load(ROOT / "docs" / "plugins" / f"{name}.py")
+    text = TEXT.replace('congestion = "WORD"', 'congestion = "WORD", variant = "rack"', 1)
+    one, other = (loads(text.replace("WORD", word)) for word in (name.replace("_", "-"), "reno"))
+
+    runs = [_core.Simulation(each.to_json()).run(1, 0, _core.RunControl()) for each in (one, other)]
+    assert runs[0][1] != runs[1][1]
+
+
+def written(tmp_path: Path, name: str, body: str) -> list[str]:
+    """A command that simulates the scenario with a plug-in."""
+    (tmp_path / "own.py").write_text(
+        "import airtcp\nclass Own(airtcp.congestion.Reno):\n"
+        f"    def on_ack(self, window, event):\n        {body}\n"
+        f'airtcp.congestion.register("{name}", Own)\n'
+    )
+    (tmp_path / "own.toml").write_text(TEXT.replace("WORD", name))
+    return [*COMMAND, "simulate", str(tmp_path / "own.toml"), "--plugin", str(tmp_path / "own.py")]
+
+
+def test_the_command_line_says_which_line_raised(tmp_path: Path) -> None:
+    done = subprocess.run(
+        written(tmp_path, "raising", "return window.size"), capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "own.py, line 4, on_ack: AttributeError" in done.stderr
+    assert "Traceback" not in done.stderr
+    missing = subprocess.run(
+        [*COMMAND, "simulate", str(tmp_path / "own.toml")], capture_output=True, text=True
+    )
+    assert missing.returncode == 2
+    assert '"raising" is unknown' in missing.stderr
+
+
+@pytest.mark.parametrize("waits", ["while True: pass", "__import__('time').sleep(100)"])
+@pytest.mark.parametrize("replications", [1, 4])
+def test_ctrl_c_ends_a_plug_in_that_never_returns_within_two_seconds(
+    tmp_path: Path, replications: int, waits: str
+) -> None:
+    body = f"open({str(tmp_path / 'begun')!r}, 'w').close()\n        {waits}"
+    command = written(tmp_path, "endless", body)
+    process = subprocess.Popen(
+        [*command, "--replications", str(replications)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell's background commands hear no Ctrl-C, nor do their children.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    process.communicate(timeout=20)
+    assert time.monotonic() - began < 2
+    assert process.returncode == 130
