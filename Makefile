@@ -11,7 +11,9 @@ STAMPS := $(VENV)/.stamps
 CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name 'Cargo.toml') pyproject.toml
 
 UV := $(filter uv,$(INSTALLER))
-INSTALL_INTO = $(if $(UV),$(BIN)/uv pip install --quiet --python $(1),$(1) -m pip install --quiet)
+# Versions of packages are those of the lock; `make lock` takes newer ones.
+LOCKED := --constraint requirements.lock
+INSTALL_INTO = $(if $(UV),$(BIN)/uv pip install --quiet --python $(1),$(1) -m pip install --quiet) $(LOCKED)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 
 # Verbs follow one another. What a verb needs is made side by side, the core while packages are installed.
@@ -23,7 +25,7 @@ STARTED := $(shell date +%s)
 SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help runs build demo reproduce check test test-rust test-python tests-of-rust tests-of-python programs coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel clean
+.PHONY: help runs build demo reproduce check test test-rust test-python tests-of-rust tests-of-python programs coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -35,7 +37,7 @@ $(STAMPS)/tools:
 	@mkdir -p $(STAMPS) && touch $@
 
 # What runs, the page of airtcp web included, and no more.
-$(STAMPS)/packages: $(STAMPS)/tools pyproject.toml
+$(STAMPS)/packages: $(STAMPS)/tools pyproject.toml requirements.lock
 	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*p["dependencies"], *p["optional-dependencies"]["web"], sep="\n")' > $(STAMPS)/packages.txt
@@ -43,7 +45,7 @@ $(STAMPS)/packages: $(STAMPS)/tools pyproject.toml
 	$(SAY) 'packages are there'
 	@touch $@
 
-$(STAMPS)/dev: $(STAMPS)/packages pyproject.toml
+$(STAMPS)/dev: $(STAMPS)/packages pyproject.toml requirements.lock
 	$(SAY) 'packages for developers: about 400 MB to fetch'
 	@$(INSTALL) $(if $(UV),--compile-bytecode) --group dev
 	$(SAY) 'packages for developers are there'
@@ -195,6 +197,8 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/around.py
 	$(BIN)/python benches/sweep.py
 	$(BIN)/python benches/web.py
+	$(BIN)/python benches/classroom.py
+	$(BIN)/python benches/plugins.py
 
 peers: build ## Compare with ns-2 and ns-3 on 20 points and in an office: what they say, and how much longer they take (minutes)
 	@command -v ns > /dev/null || { echo 'ns-2 is not here: apt-get install ns2' >&2; exit 1; }
@@ -211,7 +215,7 @@ pages: build ## Make every stored table of the documentation again (an hour; PAG
 pages-check: build ## Check the stored tables that take seconds; make test does, too (LONG=--long for all)
 	$(BIN)/python docs/pages.py --check $(LONG)
 
-$(STAMPS)/docs: pyproject.toml
+$(STAMPS)/docs: pyproject.toml requirements.lock
 	$(INSTALL) --group docs
 	@touch $@
 
@@ -243,6 +247,15 @@ wheel: build ## Build the abi3 wheel into dist, with a profile of the core (minu
 	$(SAY) 'does it give the outcomes that are stored?'
 	@PYTHONPATH=out/wheel $(BIN)/python validation/same/same.py
 	@ls dist/*.whl
+
+man: build ## Write manual pages into out/man; man -M out/man airtcp-run shows one
+	$(BIN)/python docs/man.py out/man
+
+lock: build ## Take the newest versions of all packages into requirements.lock
+	$(BIN)/uv pip compile --quiet --upgrade $(LOCK_FROM) --output-file requirements.lock
+
+# All that any verb installs, for each platform and version of Python.
+LOCK_FROM := --universal --no-annotate --all-extras --group dev --group docs --group lite pyproject.toml
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target dist out docs/_build docs/_generated docs/jupyter_execute

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).parent / "guide" / "results.md"
 SCENARIO = ROOT / "python" / "airtcp" / "examples" / "web-hotspot.toml"
 
-#: What is changed in the hot spot, in words and as keys.
+#: The changes of the hot spot, in words and as keys.
 CHANGES: Final[dict[str, dict[str, Any]]] = {
     "an ACK for every segment": {"flows.laptop.tcp.delayed_ack": {"every": 1}},
     "a receive window of 4 segments": {"flows.laptop.tcp.receive_window": {"segments": 4}},

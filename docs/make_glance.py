@@ -25,7 +25,7 @@ PAGE = Path(__file__).parent / "laboratory" / "glance.md"
 sys.path.insert(0, str(ROOT / "validation"))
 from accuracy import glances as beside  # noqa: E402
 
-#: What is told of less than so many is told of none.
+#: The least number of points of which a summary is told.
 _LEAST: Final = 5
 
 

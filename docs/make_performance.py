@@ -22,7 +22,7 @@ PICTURE = Path(__file__).parent / "images" / "performance.png"
 STATIONS = (10, 100, 1_000, 5_000)
 REPEATS = 15
 ACTIVE = 10
-#: What an idle flow may take.
+#: The bound of the cost of an idle flow.
 BUDGET_BYTES = 2_000
 
 #: Of each station two flows. Ten stations download without end; of the others both flows think.
@@ -124,7 +124,7 @@ def main() -> None:
         idle = max(1, stations - ACTIVE)
         few = measured(FEW.format(active=ACTIVE, idle=idle, seconds=60))
         every = measured(ALL.format(stations=stations, seconds=60))
-        # What is done once for each flow, at the beginning and at the end, is no exchange's.
+        # Work done once for each flow, at the beginning and at the end, is no exchange's.
         still = measured(FEW.format(active=ACTIVE, idle=idle, seconds=1))
         few_ns.append(
             1e9 * (few["cpu_s"] - still["cpu_s"]) / (few["exchanges"] - still["exchanges"])

@@ -33,7 +33,7 @@ BENCHES = ROOT / "benches" / "README.md"
 
 #: The columns of the terminal that the README shows.
 COLUMNS = 100
-#: What the picture compares.
+#: The quantities that the picture compares.
 WAYS = {"as it is": {}, "calls in the voice category": {"mac.classify.udp": "AC_VO"}}
 DESKS = (5, 10, 20, 30, 40)
 BOUND_MS = 1e3 * THRESHOLDS["call delay"].value

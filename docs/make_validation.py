@@ -25,7 +25,8 @@ sys.path.insert(0, str(ROOT / "validation"))
 from peers import ns2, ns3_modern, table  # noqa: E402
 
 SENDERS = (1, 2, 5, 10, 20, 50)
-#: How five endless downloads begin: slow-start threshold in segments, least RTO and warm-up in s.
+#: The beginnings of five endless downloads: slow-start threshold in segments, least RTO and
+#: warm-up in s.
 BEGINNINGS = (
     (20, 0.2, 135),
     (1000, 0.2, 135),

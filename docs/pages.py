@@ -52,6 +52,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_ack_gain": (),
     "make_diff": (),
     "make_advice": (),
+    "make_cells": (),
     "make_glance": None,
 }
 #: The pages with tables of a machine, or of programs that are no part of airtcp.

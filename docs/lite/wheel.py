@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "airtcp"
-#: What predictions need of what the package depends on.
+#: The dependencies of the package that predictions need.
 NEEDED = ("numpy", "pydantic", "scipy")
 #: In the place of the compiled core.
 NO_CORE = '''"""Stands where the compiled core is elsewhere: this airtcp is without it."""

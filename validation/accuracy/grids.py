@@ -272,6 +272,7 @@ GRIDS: dict[str, Grid] = {
             "M (17), corrected": "W = 1: here access point and station contend, so that backoffs "
             "overlap",
             "H (29)": _POISSON,
+            "H (26), few sources": "sharing by windows is not quite equal",
             "H (26)": "sharing by windows is not quite equal; stations are not endlessly many",
         },
     ),

@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OLD = Path(__file__).with_name("old.txt")
 
-HEADLESS = re.compile(r"(Whether|What|Whatever|Who|Whoever|Whom|Where|How|When|The same)\b")
+HEADLESS = re.compile(r"(Whether|What|Whatever|Who|Whoever|Whom|Where|How|When|Nobody|The same)\b")
 HE = re.compile(r"\b([Hh]e|him|[Hh]is|himself)\b")
 CODE = re.compile(r"`[^`]*`|\"[^\"]*\"|'[a-z]+'")
 # A capital letter, and the ending of the third person, but for words that only look like it.
@@ -50,7 +50,13 @@ def rust(text: str) -> Iterator[Fault]:
     for number, line in enumerate(lines):
         if "//" in line and HE.search(CODE.sub("", line[line.index("//") :])):
             yield number + 1, "calls something he"
-        if line[:3] not in ("///", "//!") or (number and lines[number - 1][:3] == line[:3]):
+        documents = line[:3] in ("///", "//!")
+        before = lines[number - 1] if number else ""
+        if before[:3] == line[:3] or (before[:2] == "//" and not documents):
+            continue
+        if line[:3] == "// " and (headless := HEADLESS.match(line[3:])):
+            yield number + 1, f"begins with {headless[0]}"
+        if not documents:
             continue
         first = line[3:].strip()
         below = "\n".join(lines[number:])
@@ -65,9 +71,16 @@ def rust(text: str) -> Iterator[Fault]:
 
 def python(text: str) -> Iterator[Fault]:
     """Line and fault of each comment of a Python file that is against the rule."""
+    lines = text.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and HE.search(CODE.sub("", token.string)):
-            yield token.start[0], "calls something he"
+        if token.type != tokenize.COMMENT:
+            continue
+        number = token.start[0]
+        if HE.search(CODE.sub("", token.string)):
+            yield number, "calls something he"
+        goes_on = number > 1 and lines[number - 2].lstrip().startswith("#")
+        if not goes_on and (headless := HEADLESS.match(token.string.lstrip("#: "))):
+            yield number, f"begins with {headless[0]}"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
             words = ast.get_docstring(node) or ""
