@@ -256,10 +256,13 @@ def test_pools_hold_their_bounds_and_count_blocks_not_cells() -> None:
 
 @pytest.fixture(scope="module")
 def blocks() -> dict[str, list[dict[str, Estimate]]]:
-    """Blocks of 5 replications of a processor at a load of 0.7, and what is said of them."""
+    """Blocks of 5 replications of a processor at a load of 0.7, and what is said of them.
+
+    Of an infinite variance a minute does not tell a mean time (`airtcp.estimates.startup`).
+    """
     found = {}
-    for law, count in (("exponential", 200), ("pareto", 200)):
-        system = a_system(law)
+    for law, measured_s in (("exponential", 60.0), ("pareto", 240.0)):
+        system, count = a_system(law, measured_s), 200
         scenario = system.scenario(0)
         found[law] = [
             judge.estimates(store.simulate(system, block, replications=5), scenario)
@@ -296,4 +299,6 @@ def test_intervals_hold_the_truth_where_the_variance_is_infinite(
     plain = [Estimate(block[metric].plain, block[metric].plain) for block in blocks["pareto"]]
 
     assert np.nanmean(judge.held(plain, truth)) < 0.9
-    assert np.nanmean(judge.held([block[metric] for block in blocks["pareto"]], truth)) >= 0.90
+    held = judge.held([block[metric] for block in blocks["pareto"]], truth)
+    assert np.isfinite(held).mean() > 0.95
+    assert np.nanmean(held) >= 0.90

@@ -16,7 +16,7 @@ from airtcp.distributions import (
     Uniform,
 )
 from airtcp.estimates import estimate
-from airtcp.estimates.startup import Startup, byte_median, startups
+from airtcp.estimates.startup import Startup, _older, byte_median, startups, unseen
 from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
 
@@ -150,3 +150,36 @@ def test_runs_of_equal_transfers_are_neither_short_nor_rare() -> None:
     assert not one.is_rare
     assert np.isclose(one.large_bytes, 1.67835 * 30e3, rtol=2e-3)
     assert estimate(result.simulation.runs, result.scenario, "transfer_time_s").interval.mean
+
+
+def test_what_a_run_that_began_empty_cannot_show_is_the_share_of_older_transfers() -> None:
+    # Of a shape of 1.5 sqrt(scale / x) of the bytes are beyond x. With the smallest transfer at 1 s
+    # the mean of 1 / sqrt(t) over 3 to 16 s is 2 (4 - sqrt 3) / 13.
+    law = Pareto(shape=1.5, scale=1000.0)
+    assert _older(law, 1.0, 3.0, 13.0) == pytest.approx(2.0 * (4.0 - 3.0**0.5) / 13.0, rel=1e-5)
+    # Before the smallest could have ended, all are missing.
+    assert _older(law, 10.0, 0.0, 10.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("shape", "measured_s", "is_told"), [(1.5, 10, False), (1.5, 400, True), (2.5, 10, True)]
+)
+def test_no_mean_time_is_told_where_much_of_an_infinite_variance_goes_unseen(
+    shape: float, measured_s: int, is_told: bool
+) -> None:
+    size = f'distribution = "pareto", mean = "30 kB", shape = {shape}'
+    result, _ = of(size, warmup_s=2, measured_s=measured_s)
+    runs = result.simulation.runs
+
+    one = estimate(runs, result.scenario, "transfer_time_s")
+    goodput = estimate(runs, result.scenario, "goodput_bps")
+
+    assert (one.interval.mean is not None) == is_told
+    assert goodput.interval.mean is not None
+    missing = unseen(Traffic(runs, result.scenario, None, "all"))
+    assert [each.is_much for each in missing] == ([not is_told] if shape < 2.0 else [])
+    if not is_told:
+        assert one.interval.low is not None
+        assert one.steadiness.simulate_s is not None
+        assert one.steadiness.simulate_s > measured_s
+        assert "variance of sizes is infinite" in (one.steadiness.reason or "")

@@ -18,7 +18,7 @@ from airtcp.estimates.laws import pause_s
 from airtcp.estimates.quantiles import PERCENTILES, percentile
 from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import skewed_interval
-from airtcp.estimates.startup import Startup, startups
+from airtcp.estimates.startup import Startup, Unseen, startups, unseen
 from airtcp.estimates.steadiness import Judgement, Steadiness, judge, rounded_up
 from airtcp.estimates.traffic import Run, Traffic
 from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval
@@ -137,11 +137,20 @@ class Estimates:
             is_rare = one.is_rare and self._traffic.is_heavy and len(self._traffic.runs) > 1
             if is_rare and metric in _OF_LARGE:
                 return Steadiness("cannot tell", one.rarity)
+        if metric in _OF_LARGE and len(self._traffic.runs) > 1:
+            for missing in self._unseen:
+                if missing.is_much:
+                    enough_s = rounded_up(missing.enough_s)
+                    return Steadiness("unsteady", missing.reason, simulate_s=enough_s)
         return None
 
     @cached_property
     def _startups(self) -> list[Startup]:
         return startups(self._traffic)
+
+    @cached_property
+    def _unseen(self) -> list[Unseen]:
+        return unseen(self._traffic)
 
     @cached_property
     def can_improve(self) -> bool:
