@@ -15,8 +15,9 @@ Where the variance of sizes is infinite, there are always transfers that take lo
 lasts: in a run that began empty none is in progress that is older than the run. A regression goes
 on with what the largest transfers that were seen did to others, which is enough on a shared
 processor; over radios it is not, perhaps as a transfer that lasts fills queues, and holds others up
-more than in proportion. The limit was chosen by the blocks that it was measured by. On 802.11ax intervals of the mean time held it in 70 to 72 of 100 where 3.5 % of the
-bytes went unseen so, and in 87 to 92 where 4.3 % did.
+more than in proportion. The
+limit was chosen by the blocks that it was measured by. On 802.11ax intervals of the mean time held
+it in 70 to 72 of 100 where 3.5 % of the bytes went unseen so, and in 87 to 92 where 4.3 % did.
 """
 
 from __future__ import annotations
