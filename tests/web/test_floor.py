@@ -98,7 +98,7 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     grip.focus()
     page.page.keyboard.press("ArrowDown")
     page.page.wait_for_function(
-        "(old) => document.getElementById('toml').value !== old",
+        "(old) => document.getElementById('toml')?.value !== old",
         arg=page.page.locator("#toml").input_value(),
     )
     after = floor.told(airtcp.load(page.page.locator("#toml").input_value()))

@@ -314,7 +314,7 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
     count.wait_for()
     page.until("All flows")
     page.page.get_by_role("button", name="Scenario", exact=True).click()
-    page.page.wait_for_function("() => document.getElementById('toml').value.includes('fair')")
+    page.page.wait_for_function("() => document.getElementById('toml')?.value.includes('fair')")
     with page.page.expect_download() as taken:
         page.page.get_by_role("button", name="Download").click()
     path = tmp_path / taken.value.suggested_filename
@@ -326,7 +326,7 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
 
     changed = re.sub(r"count *= *\d+", "count = 3", text)
     page.page.fill("#toml", changed)
-    page.page.wait_for_function("() => document.getElementById('example').value === ''")
+    page.page.wait_for_function("() => document.getElementById('example')?.value === ''")
     page.page.get_by_role("button", name="Explore", exact=True).click()
     page.until(goodput(airtcp.load(changed)))
     assert page.page.locator("#example").input_value() == ""

@@ -47,7 +47,7 @@ def findings(page: Page, width: int) -> list[str]:
 def empty(page: Page) -> list[str]:
     """A scenario that was just begun: no traffic that somebody chose, nothing simulated."""
     page.page.get_by_role("button", name="Blank", exact=True).click()
-    page.page.wait_for_function("() => document.getElementById('toml').value.includes('laptop')")
+    page.page.wait_for_function("() => document.getElementById('toml')?.value.includes('laptop')")
     return list(VIEWS)
 
 

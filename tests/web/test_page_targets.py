@@ -76,7 +76,7 @@ def text_of(page: Page) -> str:
 def has(page: Page, text: str) -> None:
     """Wait until the file holds a text: lights may come before it."""
     page.page.wait_for_function(
-        "(text) => document.getElementById('toml').value.includes(text)", arg=text
+        "(text) => document.getElementById('toml')?.value.includes(text)", arg=text
     )
 
 
@@ -179,7 +179,7 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:  
     page.page.get_by_role("button", name="Remove: p95 packet delay of call").click()
     page.page.locator(".lights li", has_text="packet delay").wait_for(state="detached")
     page.page.wait_for_function(
-        "() => !document.getElementById('toml').value.includes('packet_delay')"
+        "() => !document.getElementById('toml')?.value.includes('packet_delay')"
     )
     assert [one.text for one in airtcp.load(text_of(page)).targets] == [
         "desk flow_goodput > 1 Mb/s"

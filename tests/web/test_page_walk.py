@@ -93,21 +93,21 @@ def test_from_the_start_page_to_the_best_remedy_in_twelve_clicks_and_two_minutes
     by.press(button("button", name="Blank", exact=True))
     count = button("spinbutton", name="Stations", exact=True)
     count.wait_for()
-    page.page.wait_for_function("() => document.activeElement.dataset.key?.endsWith('.count')")
+    page.page.wait_for_function("() => document.activeElement?.dataset.key?.endsWith('.count')")
     page.page.keyboard.type("40")
     # 10 calls.
     by.choose(page.page.get_by_label("Which"), "meeting-laptop")
     by.fill(page.page.get_by_label("How many"), "10")
     page.page.keyboard.press("Enter")
     page.page.wait_for_function(
-        "() => document.getElementById('toml').value.includes('count = 10')"
+        "() => document.getElementById('toml')?.value.includes('count = 10')"
     )
     assert "count = 40" in text_of(page)
     # A target of 50 ms at p95.
     by.press(button("button", name="Explore", exact=True))
     # The access point is an older one.
     by.choose(page.page.get_by_label("Standard", exact=True), "802.11n (Wi-Fi 4)")
-    page.page.wait_for_function("() => document.getElementById('toml').value.includes('802.11n')")
+    page.page.wait_for_function("() => document.getElementById('toml')?.value.includes('802.11n')")
     by.press(button("button", name="Set a target"))
     page.page.locator(".editor fieldset:enabled").wait_for()
     bound = page.page.get_by_label("Bound", exact=True)
@@ -130,7 +130,7 @@ def test_from_the_start_page_to_the_best_remedy_in_twelve_clicks_and_two_minutes
     title = best.locator(".card-head h4").inner_text().removeprefix("Best: ")
     by.press(best.get_by_role("button", name="Apply"))
     page.page.wait_for_function(
-        "(text) => document.getElementById('toml').value !== text", arg=text
+        "(text) => document.getElementById('toml')?.value !== text", arg=text
     )
     took = time.monotonic() - begin
     print(f"{by.clicks} clicks, {took:.0f} s: {said} {title}")
