@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 #: Python with what a command imports, and the scenario itself.
-_PROCESS: Final = 100_000_000
+_PROCESS: Final = 110_000_000
 #: In a run under way: a node with its queues, more where each access category has one.
 _STATION: Final = 2_500
 _CATEGORIES: Final = 1_500
