@@ -1,4 +1,4 @@
-"""Measures what a congestion control in Python costs beside the core's own: CPU time an event.
+"""Measures what algorithms in Python cost beside the core's own: CPU time a call.
 
 python benches/plugins.py
 """
@@ -6,7 +6,9 @@ python benches/plugins.py
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import airtcp
 from airtcp import _core
@@ -14,11 +16,11 @@ from airtcp.scenario import loads
 
 TEXT = """
 [phy]
-standard = "802.11g"
-data_rate = "54 Mb/s"
+standard = "{standard}"
 
 [ap]
-queue = { limit = 30 }
+queue = {{ limit = 30, discipline = "{discipline}" }}
+{scheduler}
 
 [[stations]]
 name = "desk"
@@ -27,37 +29,71 @@ count = 10
 [[flows]]
 stations = "desk"
 direction = "download"
-application = { kind = "bulk" }
-tcp = { congestion = "WORD", receive_window = "64 KiB" }
-path = [{ delay = "10 ms" }]
+application = {{ kind = "bulk" }}
+tcp = {{ congestion = "{congestion}", receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
+path = [{{ delay = "10 ms" }}]
 
 [run]
 warmup = "1 s"
-duration = "120 s"
+duration = "{duration}"
 """
+PLAIN = {
+    "standard": "802.11g",
+    "discipline": "fifo",
+    "scheduler": "",
+    "congestion": "reno",
+    "acks": "every = 2",
+    "duration": "120 s",
+}
+AGGREGATED = {"standard": "802.11n", "scheduler": 'scheduler = "round-robin"', "duration": "30 s"}
 REPEATED = 5
+#: A kind, the twin's base and registration, words of both scenarios, of the twin's, methods.
+KINDS: tuple[tuple[str, Any, Callable[..., str], dict[str, str], dict[str, str], Any], ...] = (
+    (
+        "congestion control", airtcp.congestion.Reno, airtcp.congestion.register,
+        {}, {"congestion": "twin"}, ("on_ack", "on_loss", "on_timeout", "on_idle"),
+    ),
+    (
+        "ACK policy", airtcp.acks.Delayed, airtcp.acks.register,
+        {}, {"acks": 'policy = "twin"'}, ("delay_ns",),
+    ),
+    (
+        "queue discipline", airtcp.queues.Fifo, airtcp.queues.register,
+        {}, {"discipline": "twin"}, ("on_arrival", "next", "on_departure"),
+    ),
+    (
+        "scheduler", airtcp.schedulers.RoundRobin, airtcp.schedulers.register,
+        AGGREGATED, {"scheduler": 'scheduler = "twin"'}, ("choose", "on_airtime"),
+    ),
+)  # fmt: skip
 
 
-class Counted(airtcp.congestion.Reno):
-    """Reno, and how often it was told of an ACK."""
+def counted(base: type, methods: tuple[str, ...], run: Callable[[], Any]) -> int:
+    """The calls of these methods while `run` runs."""
+    calls = 0
 
-    told = 0
+    def counting(plain: Any) -> Any:
+        def call(*given: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return plain(*given)
 
-    def on_ack(self, window: airtcp.congestion.Window, event: airtcp.congestion.Event) -> None:
-        """Counts, and does as Reno."""
-        Counted.told += 1
-        super().on_ack(window, event)
+        return call
+
+    plain = {one: getattr(base, one) for one in methods}
+    for one, method in plain.items():
+        setattr(base, one, counting(method))
+    run()
+    for one, method in plain.items():
+        setattr(base, one, method)
+    return calls
 
 
-class Twin(airtcp.congestion.Reno):
-    """Reno in Python."""
-
-
-def seconds(word: str) -> float:
-    """The least CPU time of a run with a congestion control."""
-    core = _core.Simulation(loads(TEXT.replace("WORD", word)).to_json())
+def seconds(words: dict[str, str], repeated: int = REPEATED) -> float:
+    """The least CPU time of a run with these algorithms."""
+    core = _core.Simulation(loads(TEXT.format(**PLAIN | words)).to_json())
     took = []
-    for _ in range(REPEATED):
+    for _ in range(repeated):
         began = time.process_time()
         core.run(1, 0, _core.RunControl())
         took.append(time.process_time() - began)
@@ -65,18 +101,15 @@ def seconds(word: str) -> float:
 
 
 def main() -> None:
-    """Prints a row for each control."""
-    for name, control in (("twin", Twin), ("counted", Counted)):
-        airtcp.congestion.register(name, control)
-    seconds("counted")
-    events = Counted.told // REPEATED
-    core = seconds("reno")
-    python = seconds("twin")
-    print(f"{events} ACKs told in {Path(__file__).name}, two minutes of ten downloads")
-    print(f"reno of the core    {core:.2f} s")
-    print(
-        f"reno in Python      {python:.2f} s, {1e6 * (python - core) / events:.2f} us an ACK more"
-    )
+    """Prints a row for each kind."""
+    print("| in Python | calls | core (s) | Python (s) | us a call more |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for kind, base, register, scenario, ours, methods in KINDS:
+        register("twin", base)
+        calls = counted(base, methods, partial(seconds, scenario | ours, repeated=1))
+        core, python = seconds(scenario), seconds(scenario | ours)
+        more = 1e6 * (python - core) / calls
+        print(f"| {kind} | {calls:,} | {core:.2f} | {python:.2f} | {more:.2f} |")
 
 
 if __name__ == "__main__":

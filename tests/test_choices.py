@@ -142,7 +142,8 @@ def test_each_word_of_a_closed_set_has_its_record(form: list[tuple[str, str]]) -
     if form is RESOLVED:
         # Calls are resolved to flows of UDP.
         known["application.kind"] -= {"call"}
-        known["ap.scheduler"] = known.pop("ap.scheduler")
+        for key in ("ap.scheduler", "queue.discipline"):
+            known[key] |= {"own"}
     assert found == known
 
 

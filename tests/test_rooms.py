@@ -54,8 +54,11 @@ BOTH_DEPTHS = ANSWERS | {
 }
 
 ROOMS = {
-    "plugins": {"exceptions"},
-    "congestion": {"choices", "exceptions", "plugins", "_core"},
+    "plugins": {"choices", "exceptions"},
+    **{
+        one: {"choices", "plugins", "_core"}
+        for one in ("acks", "congestion", "queues", "schedulers")
+    },
     "models": {"airtime", "amendments", "exceptions", "high_rate", "standards"},
     "scenario": GROUND,
     "estimates": GROUND | {"scenario"},

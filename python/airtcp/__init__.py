@@ -37,7 +37,17 @@ from airtcp.sweep import sweep
 
 if TYPE_CHECKING:
     # `airtcp.results.open`
-    from airtcp import congestion, models, plugins, results, scenario, stats  # noqa: F401
+    from airtcp import (  # noqa: F401
+        acks,
+        congestion,
+        models,
+        plugins,
+        queues,
+        results,
+        scenario,
+        schedulers,
+        stats,
+    )
     from airtcp._version import __version__
     from airtcp.difference import diff
     from airtcp.run.glance import glance
@@ -68,7 +78,17 @@ __all__ = [
 ]
 
 #: Packages and modules of the public face: `airtcp.results.open` needs no import of its own.
-_ROOMS: Final = ("congestion", "models", "plugins", "results", "scenario", "stats")
+_ROOMS: Final = (
+    "acks",
+    "congestion",
+    "models",
+    "plugins",
+    "queues",
+    "results",
+    "scenario",
+    "schedulers",
+    "stats",
+)
 
 
 def _figure(result: Any, /, **options: Any) -> Any:

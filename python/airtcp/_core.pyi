@@ -232,6 +232,15 @@ def run_testbed(
     none.
     """
 
+def register_acks(name: str, class_: type) -> None:
+    """Register a class of ACK policies (`airtcp.acks`), as `register_congestion` does."""
+
+def register_discipline(name: str, class_: type) -> None:
+    """Register a class of queue disciplines (`airtcp.queues`), as `register_congestion` does."""
+
+def register_scheduler(name: str, class_: type) -> None:
+    """Register a class of schedulers (`airtcp.schedulers`), as `register_congestion` does."""
+
 def register_congestion(name: str, class_: type) -> None:
     """Register a class of congestion controls (`airtcp.congestion`) under a word of scenarios.
 

@@ -22,13 +22,15 @@ class Choice:
     """A word of a closed set.
 
     `name` is what a sentence calls it, `label` what a list on the page does, and `also` are names
-    for it elsewhere, which a scenario does not take and a message understands.
+    for it elsewhere, which a scenario does not take and a message understands. `resolved` is the
+    word of the resolved form of one that a user registered: its name and a hash of its code.
     """
 
     word: str
     name: str
     label: str = ""
     also: tuple[str, ...] = ()
+    resolved: str | None = None
 
 
 _Any = TypeVar("_Any", bound=Choice)
@@ -36,6 +38,36 @@ _Any = TypeVar("_Any", bound=Choice)
 
 def _set(*choices: _Any) -> Mapping[str, _Any]:
     return MappingProxyType({one.word: one for one in choices})
+
+
+#: The sets to which a user may add, by the word for their kind.
+_OPEN: Final[dict[str, dict[str, Any]]] = {}
+
+
+def _open_set(kind: str, *choices: _Any) -> Mapping[str, _Any]:
+    _OPEN[kind] = {one.word: one for one in choices}
+    return MappingProxyType(_OPEN[kind])
+
+
+def add(kind: str, one: Choice) -> None:
+    """Adds an algorithm of a user to the open set of its kind; its registration has checked it."""
+    _OPEN[kind][one.word] = one
+
+
+def has_own() -> bool:
+    """Tells whether a user has registered an algorithm of any kind."""
+    return any(one.resolved for known in _OPEN.values() for one in known.values())
+
+
+def own_names(kind: str) -> list[str]:
+    """The names of the algorithms of this kind that a user has registered."""
+    return [one.name for word, one in _OPEN[kind].items() if one.resolved and word == one.name]
+
+
+def own_word(kind: str, word: Any) -> str | None:
+    """The word of the resolved form for an algorithm of a user, None for every other value."""
+    one = _OPEN[kind].get(word) if isinstance(word, str) else None
+    return None if one is None else one.resolved
 
 
 CongestionName = Literal["reno", "cubic", "bbr", "bbr1"]
@@ -50,8 +82,7 @@ class Congestion(Choice):
     `needs` are the keys of a connection that must have these values beside it, which are their
     defaults then: those of a model of the path, which sets the pace itself and takes no marks.
     `has_aimd`: it obeys the table `aimd`. `loss_window` names the closed form of the mean window at
-    a loss probability, None where no model has one. `resolved` is the word of the resolved form of
-    one that a user registered: its name and a hash of its code.
+    a loss probability, None where no model has one.
     """
 
     kernel: str | None
@@ -60,7 +91,6 @@ class Congestion(Choice):
     needs: Mapping[str, Any] = field(default_factory=dict)
     has_aimd: bool = False
     loss_window: Literal["aimd", "cubic"] | None = None
-    resolved: str | None = None
 
 
 _OF_MODELS: Final = MappingProxyType({"variant": "rack", "pacing": True, "slow_start": "standard"})
@@ -102,25 +132,10 @@ _CONGESTION: Final = (
     ),
 )
 
-_KNOWN: Final = {one.word: one for one in _CONGESTION}
-CONGESTION: Final[Mapping[str, Congestion]] = MappingProxyType(_KNOWN)
+CONGESTION: Final = _open_set("congestion control", *_CONGESTION)
 
-
-def add_congestion(one: Congestion) -> None:
-    """Adds a congestion control of a user; `airtcp.congestion.register` has checked it."""
-    _KNOWN[one.word] = one
-
-
-def has_own_congestion() -> bool:
-    """Tells whether a user has registered a control."""
-    return any(one.resolved for one in _KNOWN.values())
-
-
-def own_congestion(word: Any) -> str | None:
-    """The word of the resolved form for a control of a user, None for every other value."""
-    one = _KNOWN.get(word) if isinstance(word, str) else None
-    return None if one is None else one.resolved
-
+ACK_POLICIES: Final[Mapping[str, Choice]] = _open_set("ACK policy")
+"""Policies of users alone: those of the core have keys of their own."""
 
 RecoveryName = Literal["reno", "newreno", "sack", "rack"]
 
@@ -185,7 +200,8 @@ class Discipline(Choice):
     leaves_stations: bool = True
 
 
-DISCIPLINES: Final = _set(
+DISCIPLINES: Final = _open_set(
+    "queue discipline",
     Discipline(
         word="fifo",
         name="first in, first out",
@@ -237,17 +253,18 @@ class Scheduler(Choice):
     """A scheduler of the access point.
 
     `phrase` says it of a network, empty where it is as always. `written` is its shortest form in a
-    file. `shares` is what it gives all receivers alike. `in_any_standard`: also before 802.11n, and
-    then under disciplines that leave it the stations.
+    file. `shares` is what it gives all receivers alike, None where that is not known.
+    `in_any_standard`: also before 802.11n, and then under disciplines that leave it the stations.
     """
 
     phrase: str = ""
     written: Any
-    shares: Literal["packets", "ppdus", "airtime"]
+    shares: Literal["packets", "ppdus", "airtime"] | None
     in_any_standard: bool = False
 
 
-SCHEDULERS: Final = _set(
+SCHEDULERS: Final = _open_set(
+    "scheduler",
     Scheduler(
         word="oldest",
         name="the oldest packet first",

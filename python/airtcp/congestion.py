@@ -28,12 +28,10 @@ Fast recovery sets `cwnd` itself, from the `ssthresh` that `on_loss` leaves (RFC
 
 from __future__ import annotations
 
-import re
 from typing import Final, Protocol
 
-from .choices import CONGESTION, Congestion, add_congestion
-from .exceptions import PluginError
-from .plugins import code_of
+from .choices import CONGESTION, Congestion
+from .plugins import Kind, registered
 
 __all__ = ["Control", "Event", "Reno", "Window", "register"]
 
@@ -134,21 +132,11 @@ def register(name: str, control: type[Control]) -> str:
     """
     from . import _core
 
-    if not re.fullmatch("[a-z][a-z0-9-]*", name):
-        raise PluginError(f'congestion control "{name}": allowed: small letters, digits and "-"')
-    missing = [one for one in _METHODS if not callable(getattr(control, one, None))]
-    if missing:
-        raise PluginError(
-            f'congestion control "{name}": {control.__name__} has no {", ".join(missing)}; '
-            f"allowed: a class with {', '.join(_METHODS)}, such as one that extends "
-            "airtcp.congestion.Reno"
-        )
-    word = f"{name}@{code_of(control)}"
-    if name in CONGESTION and CONGESTION[name].resolved != word:
-        taken = "by other code" if CONGESTION[name].resolved else "by airtcp itself"
-        raise PluginError(f'congestion control "{name}": the name is taken {taken}')
-    if name not in CONGESTION:
-        _core.register_congestion(word, control)
-        for one in (name, word):
-            add_congestion(Congestion(word=one, name=name, label=name, kernel=None, resolved=word))
-    return word
+    kind = Kind("congestion control", CONGESTION, _METHODS, "airtcp.congestion.Reno")
+    return registered(
+        kind,
+        name,
+        control,
+        _core.register_congestion,
+        lambda word: Congestion(word=word, name=name, label=name, kernel=None),
+    )

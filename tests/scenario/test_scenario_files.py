@@ -259,8 +259,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(receiver.Tack), queues["flows"][0]["tcp"]["tack"]),
         (written(tcp.Aimd), flow["tcp"]["aimd"]),
         (written(tcp.TcpRules), flow["tcp"]["rules"]),
-        # every and thresholds exclude each other
-        (written(receiver.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
+        # every, thresholds and policy exclude each other, and a policy is a plug-in's
+        (written(receiver.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1, "policy": ""}),
         # skip and adaptive exclude each other
         (written(receiver.AckSkip), {**flow["tcp"]["ack_skip"], **skips}),
         (written(receiver.AdaptiveSkip), skips["adaptive"]),

@@ -12,5 +12,6 @@ mod testing;
 pub mod wire;
 
 pub use packet::Packet;
+pub use queues::plugin;
 pub use queues::{BareAck, Destination, Inspect, Queue, QueueConfig, Scheduler, Served};
 pub use wire::{LinkConfig, Loss, LossConfig, Wires};

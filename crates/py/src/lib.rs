@@ -81,7 +81,8 @@ impl PyRunControl {
 impl PyRunControl {
     /// Evaluates a run of this control in this thread.
     fn watched<T>(&self, run: impl FnOnce() -> T) -> T {
-        plugin::watched(&self.control, &self.raised, run)
+        let control = Arc::clone(&self.control);
+        plugin::watched(move || control.cancel(), &self.raised, run)
     }
 
     /// Returns the exception for a run with this control that has no outcome.

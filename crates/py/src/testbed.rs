@@ -16,7 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::{PySimulation, failed, written};
+use crate::{PySimulation, failed, plugin, written};
 
 /// Watches and stops a testbed from another thread.
 #[pyclass(name = "TestbedControl", frozen)]
@@ -154,20 +154,30 @@ fn run_testbed<'py>(
     let site = Site { stations, servers };
     let simulation: &Simulation = &simulation.0;
     let board = Arc::clone(&control.0);
+    let raised = Arc::default();
+    let stop = {
+        let board = Arc::clone(&board);
+        move || board.stop()
+    };
     let outcome = py.detach(|| {
-        let mut driver = Driver::new(simulation.scenario(), seed, &site);
-        let capture = capture.map(|one| one.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let capture = capture.as_ref().and_then(|one| one.as_ref());
-        if let Some(capture) = capture {
-            driver.capture(capture.frames(), capture.snaplen());
-        }
-        run(&mut driver, &mut devices, epoch_ns, &board, capture)?;
-        match driver.conclude() {
-            Ok(outcome) => Ok(Some(written(&outcome))),
-            Err(RunError::Cancelled) => Ok(None),
-            Err(error) => Err(error),
-        }
+        plugin::watched(stop, &raised, || {
+            let mut driver = Driver::new(simulation.scenario(), seed, &site);
+            let capture = capture.map(|one| one.0.lock().unwrap_or_else(PoisonError::into_inner));
+            let capture = capture.as_ref().and_then(|one| one.as_ref());
+            if let Some(capture) = capture {
+                driver.capture(capture.frames(), capture.snaplen());
+            }
+            run(&mut driver, &mut devices, epoch_ns, &board, capture)?;
+            match driver.conclude() {
+                Ok(outcome) => Ok(Some(written(&outcome))),
+                Err(RunError::Cancelled) => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
     });
+    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error);
+    }
     let outcome = outcome.map_err(failed)?;
     Ok(outcome.map(|(json, times)| (json, PyBytes::new(py, &times))))
 }

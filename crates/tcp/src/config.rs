@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use airtcp_kernel::Duration;
 use serde::{Deserialize, Serialize};
 
+use crate::acks;
 use crate::congestion::plugin;
 
 pub use self::ends::Peer;
@@ -212,6 +213,9 @@ pub struct DelayedAck {
     /// As in Linux: the first segments are acknowledged at once, and the timeout follows the gaps
     /// between segments, from [`Self::timeout`] on.
     pub adaptive: bool,
+    /// A policy of [`acks::register`](crate::acks::register) by its number there, which decides in place of
+    /// [`Self::every`]; [`Self::timeout`] bounds its delays.
+    pub policy: Option<u16>,
 }
 
 /// From one segment on, an acknowledgment for every so many.
@@ -274,6 +278,9 @@ struct AckThresholds {
     thresholds: Vec<(u64, u32)>,
     timeout_ns: Duration,
     adaptive: bool,
+    /// The name of a registered policy.
+    #[serde(default)]
+    policy: Option<String>,
 }
 
 /// So small and so large that the units of [`Aimd`] can tell it from nothing and from all.
@@ -365,23 +372,27 @@ impl TryFrom<AimdFactors> for Aimd {
 }
 
 impl TryFrom<AckThresholds> for DelayedAck {
-    type Error = &'static str;
+    type Error = String;
 
     fn try_from(resolved: AckThresholds) -> Result<Self, Self::Error> {
         let thresholds = &resolved.thresholds;
         if !thresholds.is_sorted_by(|before, after| before.0 < after.0) {
-            return Err("need thresholds in ascending order");
+            return Err("need thresholds in ascending order".into());
         }
         if thresholds.iter().any(|(_, every)| *every == 0) {
-            return Err("an ACK for every 0 segments");
+            return Err("an ACK for every 0 segments".into());
         }
         let [(0, every), later @ ..] = thresholds.as_slice() else {
-            return Err("need thresholds from segment 0 on");
+            return Err("need thresholds from segment 0 on".into());
         };
         let threshold = |&(from_segment, every): &(u64, u32)| Threshold { from_segment, every };
         let later = later.iter().map(threshold).collect();
+        let every = *every;
+        let policy = resolved.policy.map(|name| {
+            acks::number(&name).ok_or_else(|| format!("no ACK policy `{name}` is registered"))
+        });
         let AckThresholds { timeout_ns: timeout, adaptive, .. } = resolved;
-        Ok(Self { every: *every, later, timeout, adaptive })
+        Ok(Self { every, later, timeout, adaptive, policy: policy.transpose()? })
     }
 }
 
@@ -417,7 +428,7 @@ fn scale(amount: u64, units: u32) -> u64 {
 impl DelayedAck {
     /// Asks for an acknowledgment for every `every` segments, and after `timeout`.
     pub fn every(every: u32, timeout: Duration) -> Self {
-        Self { every, later: Vec::new(), timeout, adaptive: false }
+        Self { every, later: Vec::new(), timeout, adaptive: false, policy: None }
     }
 
     /// Returns the longest delay of an acknowledgment.

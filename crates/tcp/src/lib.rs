@@ -66,5 +66,6 @@ pub use congestion::plugin;
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;
 pub use options::{SegmentOptions, Timestamps};
+pub use receiver::acks;
 pub use segment::{Flags, Segment};
 pub use sender::{LossState, Segments};

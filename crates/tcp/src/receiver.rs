@@ -4,6 +4,7 @@
 //! know what the endpoint sends: it is told when an acknowledgment has left, on its own or with
 //! data.
 
+pub mod acks;
 mod adaptive;
 mod late;
 mod opening;
@@ -14,6 +15,7 @@ use std::num::NonZeroU64;
 
 use airtcp_kernel::{Duration, Time};
 
+use self::acks::{Arrival, Registered};
 use self::adaptive::Adaptive;
 pub(crate) use self::late::LateReader;
 use self::skipping::Skipping;
@@ -51,10 +53,11 @@ pub(crate) struct Receiver {
 }
 
 /// The state of a receiver that thins acknowledgments out by what it is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Thinning {
     Tame(Tame),
     Skipping(Skipping),
+    Registered(Registered),
 }
 
 /// Which acknowledgment the other end must get, and when.
@@ -185,7 +188,9 @@ impl Receiver {
         let tame = Thinning::Tame(Tame::default());
         match &mut **self.thinning.get_or_insert_with(|| Box::new(tame)) {
             Thinning::Tame(tame) => tame,
-            Thinning::Skipping(_) => unreachable!("one policy of acknowledgments"),
+            Thinning::Skipping(_) | Thinning::Registered(_) => {
+                unreachable!("one policy of acknowledgments")
+            }
         }
     }
 
@@ -193,7 +198,21 @@ impl Receiver {
         let skipping = Thinning::Skipping(Skipping::default());
         match &mut **self.thinning.get_or_insert_with(|| Box::new(skipping)) {
             Thinning::Skipping(skipping) => skipping,
-            Thinning::Tame(_) => unreachable!("one policy of acknowledgments"),
+            Thinning::Tame(_) | Thinning::Registered(_) => {
+                unreachable!("one policy of acknowledgments")
+            }
+        }
+    }
+
+    fn registered(&mut self, policy: u16) -> &mut Registered {
+        let thinning = self
+            .thinning
+            .get_or_insert_with(|| Box::new(Thinning::Registered(Registered::new(policy))));
+        match &mut **thinning {
+            Thinning::Registered(registered) => registered,
+            Thinning::Tame(_) | Thinning::Skipping(_) => {
+                unreachable!("one policy of acknowledgments")
+            }
         }
     }
 
@@ -217,6 +236,7 @@ impl Receiver {
             Some(Thinning::Skipping(skipping)) => {
                 skipping.on_ack_sent(self.rcv_nxt > self.acknowledged);
             }
+            Some(Thinning::Registered(registered)) => registered.on_ack_sent(now),
         }
         self.acknowledged = self.rcv_nxt;
         self.ack_owed = AckOwed::None;
@@ -262,6 +282,10 @@ impl Receiver {
             self.delay_tack(config, now);
             return;
         }
+        if let Some(policy) = config.delayed_ack.policy {
+            self.delay_by_policy(config, policy, now);
+            return;
+        }
         let is_adaptive = config.delayed_ack.adaptive;
         let delay = if is_adaptive {
             // As in Linux.
@@ -288,6 +312,28 @@ impl Receiver {
         if let Some(tack) = config.tack {
             self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
         }
+    }
+
+    /// Does as [`Self::delay_ack`] by a registered policy.
+    #[inline(never)]
+    fn delay_by_policy(&mut self, config: &Config, policy: u16, now: Time) {
+        let due = match self.ack_owed {
+            AckOwed::Now | AckOwed::Bare => return,
+            AckOwed::Until(due) => due,
+            AckOwed::None => now + config.delayed_ack.timeout,
+        };
+        let arrival = Arrival {
+            now,
+            mss: config.mss,
+            delivered: self.delivered(),
+            unacknowledged: self.rcv_nxt - self.acknowledged,
+            since_ack: None,
+        };
+        self.ack_owed = match self.registered(policy).delay(arrival) {
+            Some(Duration::ZERO) => AckOwed::Now,
+            Some(delay) => AckOwed::Until(due.min(now + delay)),
+            None => AckOwed::Until(due),
+        };
     }
 
     /// Owes an acknowledgment of data in order, which is sent unless it is one to be left out.
@@ -355,8 +401,8 @@ impl Receiver {
 /// Returns after how many bytes in order an acknowledgment is due (RFC 5681 section 4.2), if that never changes:
 /// with one for each segment after any.
 fn due_after(config: &Config) -> u32 {
-    let DelayedAck { every, later, adaptive, .. } = &config.delayed_ack;
-    if config.tack.is_some() || *adaptive || !later.is_empty() {
+    let DelayedAck { every, later, adaptive, policy, .. } = &config.delayed_ack;
+    if config.tack.is_some() || *adaptive || policy.is_some() || !later.is_empty() {
         0
     } else if *every <= 1 {
         1

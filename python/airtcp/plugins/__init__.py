@@ -1,8 +1,9 @@
 """Algorithms that a user brings as files of Python: loaded once, and carried to workers.
 
 Knows files, entry points, and which code a name stands for; the hash of that code is part of the
-resolved form, and so of provenance and of a store's keys. Does not know what is registered:
-`airtcp.congestion` does. A scenario file never loads code, and neither does the page.
+resolved form, and so of provenance and of a store's keys. Does not know what an algorithm is told:
+`airtcp.congestion`, `airtcp.acks`, `airtcp.queues` and `airtcp.schedulers` do. A scenario file
+never loads code, and neither does the page.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import inspect
+import re
 import sys
 import traceback
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from ..choices import Choice, add
 from ..exceptions import PluginError, PluginFailedError, one_line
 
-__all__ = ["carried", "code_of", "explained", "load", "take"]
+__all__ = ["Kind", "carried", "code_of", "explained", "load", "registered", "take"]
 
 GROUP: Final = "airtcp.plugins"
 """The group of entry points: each names a module that registers what it has."""
@@ -86,6 +90,62 @@ def code_of(made: type) -> str:
                 "allowed: a class in a file"
             ) from error
     return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of algorithm: what sentences call it, and what a class of it must have.
+
+    `known` are the words that there are, and `base` is a class to extend.
+    """
+
+    name: str
+    known: Mapping[str, Choice]
+    methods: tuple[str, ...]
+    base: str
+
+
+def registered(
+    kind: Kind,
+    name: str,
+    made: type,
+    register: Callable[[str, type], None],
+    choice: Callable[[str], Choice],
+) -> str:
+    """Registers a class in the core and among the words of scenarios, unless it is there.
+
+    Args:
+        kind: what it is.
+        name: the word for it in a file.
+        made: the class, which the core makes without arguments.
+        register: registers it in the core under the word of the resolved form.
+        choice: all that is said of a word for it.
+
+    Returns:
+        the word of the resolved form.
+
+    Raises:
+        PluginError: a name that is taken or no word, a class without one of the methods, or one
+            whose code cannot be read.
+    """
+    subject = f'{kind.name} "{name}"'
+    if not re.fullmatch("[a-z][a-z0-9-]*", name):
+        raise PluginError(f'{subject}: allowed: small letters, digits and "-"')
+    missing = [one for one in kind.methods if not callable(getattr(made, one, None))]
+    if missing:
+        raise PluginError(
+            f"{subject}: {made.__name__} has no {', '.join(missing)}; allowed: a class with "
+            f"{', '.join(kind.methods)}, such as one that extends {kind.base}"
+        )
+    word = f"{name}@{code_of(made)}"
+    if name in kind.known and kind.known[name].resolved != word:
+        taken = "by other code" if kind.known[name].resolved else "by airtcp itself"
+        raise PluginError(f"{subject}: the name is taken {taken}")
+    if name not in kind.known:
+        register(word, made)
+        for one in (name, word):
+            add(kind.name, replace(choice(one), resolved=word))
+    return word
 
 
 def explained(name: str, error: BaseException) -> PluginFailedError:

@@ -101,6 +101,11 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "not all nodes hear each other, or there are several cells; the models have one cell "
             "in which all do"
         )
+    if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "own":
+        return (), (
+            "the access point's scheduler is one's own, of which nothing is known; the models know "
+            "the shares that a scheduler gives"
+        )
     if scenario.mac.aggregation is None and scenario.ap.scheduler is not None:
         return (), (
             "the access point shares airtime out among stations; the models have one queue in the "

@@ -172,7 +172,9 @@ def sharing_of(scenario: ResolvedScenario) -> Sharing:
     not waited so long: long PPDUs get a few per cent more).
     """
     kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
-    return SCHEDULERS[kind].shares
+    shares = SCHEDULERS[kind].shares
+    assert shares is not None  # of one's own no model is made
+    return shares
 
 
 def jain(rates: Values) -> float:

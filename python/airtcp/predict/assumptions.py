@@ -176,6 +176,11 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
             "segments that leave as soon as the window lets them; here they are paced, and a "
             f"window that is not full leaves fewer in the queue; {UNKNOWN}"
         )
+    if any(tcp.delayed_ack.policy is not None for tcp in connections):
+        yield (
+            "an ACK for every d segments; here ACKs leave by a policy of one's own, of which "
+            f"nothing is known, and d is taken as 1; {UNKNOWN}"
+        )
     if any(tcp.tack is not None for tcp in connections):
         yield (
             "an ACK for every d segments; here ACKs also wait for a part of the least round trip "
@@ -270,6 +275,11 @@ def losses(connections: Connections) -> Iterator[str]:
             f"a queue without limit at the access point; here {queue.limit} packets, and the "
             f"windows let {under_way:,} be under way: packets are dropped, TCP retransmits and "
             f"slows down; {OPTIMISTIC}"
+        )
+    if not only_acks and queue.discipline == "own":
+        yield (
+            "packets go in the order of arrival, and none is lost while there is room; here the "
+            f"queue's discipline is one's own, of which nothing is known; {UNKNOWN}"
         )
     if not only_acks and queue.discipline == "red" and under_way >= queue.red.min_threshold:
         yield (

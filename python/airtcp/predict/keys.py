@@ -62,6 +62,7 @@ RENO: Final = Assumption(
         "flows.tcp.slow_start",
         "flows.tcp.pacing",
         "flows.tcp.delayed_ack.adaptive",
+        "flows.tcp.delayed_ack.policy",
         "flows.tcp.tack",
         "flows.tcp.mac_feedback",
         "flows.tcp.ecn",

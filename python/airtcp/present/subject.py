@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.choices import (
     ACCESS_SCHEMES,
+    ACK_POLICIES,
     APPLICATIONS,
     CONGESTION,
     DISCIPLINES,
@@ -47,8 +48,8 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         _queue(scenario.ap.queue),
     ]
     scheduler = scenario.ap.scheduler
-    if scheduler is not None and SCHEDULERS[scheduler.kind].phrase:
-        network.append(SCHEDULERS[scheduler.kind].phrase)
+    if scheduler is not None and SCHEDULERS[scheduler.word].phrase:
+        network.append(SCHEDULERS[scheduler.word].phrase)
     if ACCESS_SCHEMES[scenario.ap.access.scheme].phrase:
         network.append(ACCESS_SCHEMES[scenario.ap.access.scheme].phrase)
     if mac.beacon is not None:
@@ -97,7 +98,7 @@ def _queue(queue: Queue) -> str:
     words = (
         "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
     )
-    words += DISCIPLINES[queue.discipline].phrase
+    words += DISCIPLINES[queue.word].phrase
     if queue.mac_limit is not None:
         words += f", {queue.mac_limit} of them in the driver"
     return f"{words}, {queue.ack_filter} ACK filter" if queue.ack_filter is not None else words
@@ -193,6 +194,9 @@ def _receiving(end: Receiver) -> Iterator[str]:
 
 def _acks(tcp: Tcp | Receiver) -> Iterator[str]:
     """Say which ACKs are sent if not one for each segment."""
+    if tcp.delayed_ack.policy is not None:
+        yield f"ACKs by {ACK_POLICIES[tcp.delayed_ack.policy].name}"
+        return
     (_, first), *later = tcp.delayed_ack.thresholds
     if first > 1 or later:
         words = f"an ACK for every {first} segments" if first > 1 else "an ACK for every segment"

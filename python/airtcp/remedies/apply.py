@@ -285,7 +285,7 @@ def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:
     queue = new.ap.queue
     root = f"tc qdisc replace dev {INTERFACE} root"
     limit = queue.limit or 1000
-    discipline = DISCIPLINES[queue.discipline]
+    discipline = DISCIPLINES[queue.word]
     if queue.ack_filter is not None:
         lines.add("tc", f"{root} cake unlimited ack-filter")
     elif discipline.qdisc is None:

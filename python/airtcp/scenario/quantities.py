@@ -6,6 +6,7 @@ which keys a scenario has; `errors` turns what is refused here into messages.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
@@ -16,13 +17,16 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from .. import units
+from ..choices import own_names, own_word
 from ..exceptions import UnitError
 
 
@@ -32,6 +36,37 @@ def in_any_case(*words: str) -> BeforeValidator:
 
     def read(value: object) -> object:
         return known.get(value.lower(), value) if isinstance(value, str) else value
+
+    return BeforeValidator(read)
+
+
+def own(kind: str) -> WrapValidator:
+    """Takes the name of an algorithm of this kind that a user has registered, and else known ones.
+
+    A registered name becomes the word of its resolved form.
+    """
+
+    def read(value: Any, known: ValidatorFunctionWrapHandler) -> Any:
+        return own_word(kind, value) or known(value)
+
+    return WrapValidator(read)
+
+
+def only_own(kind: str) -> BeforeValidator:
+    """Takes the name of an algorithm of this kind that a user has registered, and no other.
+
+    A registered name becomes the word of its resolved form.
+    """
+
+    def read(value: Any) -> Any:
+        if (word := own_word(kind, value)) is not None:
+            return word
+        known = ", ".join(f'"{one}"' for one in own_names(kind)) or f"an {kind} of a plug-in"
+        raise PydanticCustomError(
+            "unknown_own",
+            "{found} is unknown; allowed: {known} (--plugin FILE)",
+            {"found": json.dumps(value, default=str), "known": known},
+        )
 
     return BeforeValidator(read)
 

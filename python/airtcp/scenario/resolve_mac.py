@@ -9,14 +9,22 @@ from __future__ import annotations
 from .. import standards
 from ..airtime import exchange_ns, needs_rts, ppdu_ns
 from ..amendments import AMENDMENTS
-from ..choices import DISCIPLINES
+from ..choices import DISCIPLINES, own_word
 from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from .declare import written
 from .errors import InvalidError, Path
 from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Rules
 from .keys.phy import Phy
-from .keys.queue import Access, AdaptiveBurst, AirtimeScheduler, Scheduler, StandardAccess
+from .keys.queue import (
+    Access,
+    AdaptiveBurst,
+    AirtimeScheduler,
+    AnyScheduler,
+    OwnScheduler,
+    Scheduler,
+    StandardAccess,
+)
 from .packets import Side, packets
 from .quantities import Written
 from .resolve_high_rate import resolve_aggregation
@@ -57,7 +65,7 @@ def with_categories(mac: Written, standard: str) -> Written:
     return mac.filled(edca=Edca.written_default())
 
 
-def resolve_scheduler(ap: Written, phy: Phy) -> Scheduler | AirtimeScheduler | None:
+def resolve_scheduler(ap: Written, phy: Phy) -> AnyScheduler | None:
     """Whose packets go next; None where they go one by one.
 
     Raises:
@@ -66,6 +74,9 @@ def resolve_scheduler(ap: Written, phy: Phy) -> Scheduler | AirtimeScheduler | N
     """
     if ap.scheduler == "airtime" or isinstance(ap.scheduler, Written):
         return _airtime(ap)
+    if phy.standard in AMENDMENTS and own_word("scheduler", ap.scheduler):
+        _check_leaves_stations(ap)
+        return OwnScheduler(kind="own", name=ap.scheduler)
     if phy.standard in AMENDMENTS:
         return Scheduler(kind=ap.scheduler or "oldest")
     if ap.scheduler is not None:
@@ -83,18 +94,25 @@ def _airtime(ap: Written) -> AirtimeScheduler:
         if isinstance(ap.scheduler, Written)
         else AirtimeScheduler.of(written(AirtimeScheduler).model_validate({"kind": "airtime"}))
     )
-    if not DISCIPLINES[ap.queue.discipline].leaves_stations:
-        raise InvalidError(
-            ("ap", "scheduler"),
-            f'with discipline = "{ap.queue.discipline}" flows take turns, whosever they are; '
-            "allowed: another discipline",
-        )
+    _check_leaves_stations(ap)
     if scheduler.aql_ns is not None and ap.queue.mac_limit is not None:
         raise InvalidError(
             ("ap", "queue", "mac_limit"),
             "the driver's ring is limited in airtime; allowed: aql of the scheduler, or mac_limit",
         )
     return scheduler
+
+
+def _check_leaves_stations(ap: Written) -> None:
+    """Raise InvalidError where the queue leaves nothing to a scheduler."""
+    discipline = DISCIPLINES[ap.queue.discipline]
+    if not discipline.leaves_stations:
+        what = "it chooses packets itself" if discipline.resolved else "flows take turns"
+        raise InvalidError(
+            ("ap", "scheduler"),
+            f'with discipline = "{discipline.name if discipline.resolved else discipline.word}" '
+            f"{what}, whosever they are; allowed: another discipline",
+        )
 
 
 def _rules(rules: Written) -> Rules:

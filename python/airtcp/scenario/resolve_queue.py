@@ -17,7 +17,17 @@ from ..units import format_time_ns
 from .declare import Table, written
 from .errors import InvalidError, Path
 from .keys.phy import Phy
-from .keys.queue import Codel, CodelQueue, Fq, FqCodelQueue, PlainQueue, Queue, Red, RedQueue
+from .keys.queue import (
+    Codel,
+    CodelQueue,
+    Fq,
+    FqCodelQueue,
+    OwnQueue,
+    PlainQueue,
+    Queue,
+    Red,
+    RedQueue,
+)
 from .keys.stations import StationGroup
 from .keys.traffic import Link
 from .quantities import Written
@@ -90,6 +100,8 @@ def resolve_queue(
                     "says of which stations queues are; allowed: in [ap] alone",
                 )
             return FqCodelQueue.of(queue, codel=_codel(queue, here), fq=fq, **common)
+        case own if DISCIPLINES[own].resolved:
+            return OwnQueue.of(queue, name=own, **{**common, "discipline": "own"})
         case _:
             return PlainQueue.of(queue, **common)
 

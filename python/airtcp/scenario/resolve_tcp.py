@@ -103,6 +103,10 @@ def _receiving(end: Written, tcp: Written, here: Path) -> Receiver:
     """Resolve the keys by which one end of the connection receives."""
     _check_window_scaling(end, tcp.mss, here)
     _check_tack(end, tcp, here)
+    if end.delayed_ack.policy is not None and end.ack_skip is not None:
+        raise InvalidError(
+            (*here, "ack_skip"), "stands beside delayed_ack.policy; allowed: one of the two"
+        )
     return Receiver.model_construct(
         receive_window_bytes=_receive_window(end, tcp, here),
         delayed_ack=_delayed_ack(end.delayed_ack, (*here, "delayed_ack")),
@@ -172,6 +176,10 @@ def _check_tack(end: Written, tcp: Written, here: Path) -> None:
             raise InvalidError(
                 (*here, "tack"), f"stands beside delayed_ack.{key}; allowed: one of the two"
             )
+    if end.delayed_ack.policy is not None:
+        raise InvalidError(
+            (*here, "tack"), "stands beside delayed_ack.policy; allowed: one of the two"
+        )
     if tcp.handshake != "three-way":
         raise InvalidError(
             (*here, "tack"),
@@ -239,6 +247,9 @@ def _check_timeouts(tcp: Written, here: Path) -> None:
 def _delayed_ack(delayed_ack: Written, here: Path) -> DelayedAck:
     if delayed_ack.given("every") and delayed_ack.given("thresholds"):
         raise InvalidError((*here, "thresholds"), "stands beside every; allowed: one of the two")
+    for key in ("every", "thresholds", "adaptive"):
+        if delayed_ack.policy is not None and delayed_ack.given(key):
+            raise InvalidError((*here, "policy"), f"stands beside {key}; allowed: one of the two")
     pairs = delayed_ack.thresholds or [[0, delayed_ack.every]]
     return DelayedAck.of(delayed_ack, thresholds=tuple((begin, every) for begin, every in pairs))
 

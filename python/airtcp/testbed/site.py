@@ -248,6 +248,12 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
             raise ScenarioError(
                 name, f"{path}.{key}", f"{what}; allowed in a testbed: none, or {simulated}"
             )
+    if asked["delayed_ack"]["policy"] is not None:
+        raise ScenarioError(
+            name,
+            f"{path}.delayed_ack.policy",
+            f"no kernel takes a policy of one's own; allowed in a testbed: none, or {simulated}",
+        )
     every = [count for _, count in asked["delayed_ack"]["thresholds"]]
     if every not in ([1], [2]):
         raise ScenarioError(

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::ack_filter::AckFilter;
 use super::codel::CodelConfig;
 use super::fq_codel::FqConfig;
+use super::plugin::DisciplineNumber;
 use super::red::RedConfig;
 
 /// A queue in the resolved form of a scenario.
@@ -40,6 +41,11 @@ pub enum DisciplineConfig {
         /// The time for which they may.
         codel: CodelConfig,
     },
+    /// A discipline that was registered.
+    Own {
+        /// Its name.
+        name: DisciplineNumber,
+    },
     /// Flows take turns by bytes, each with a CoDel queue.
     FqCodel {
         /// The time for which packets may wait.
@@ -59,7 +65,9 @@ impl QueueConfig {
             return Err("a queue of no packet".into());
         }
         match &self.discipline {
-            DisciplineConfig::Fifo {} | DisciplineConfig::PerFlow {} => Ok(()),
+            DisciplineConfig::Fifo {}
+            | DisciplineConfig::PerFlow {}
+            | DisciplineConfig::Own { .. } => Ok(()),
             DisciplineConfig::Red { red } => red.check(),
             DisciplineConfig::Codel { codel } => codel.check(),
             DisciplineConfig::FqCodel { codel, fq } => codel.check().and_then(|()| fq.check(codel)),

@@ -8,6 +8,7 @@ use super::codel::CodelLine;
 use super::fifo::Fifo;
 use super::fq_codel::{FlowQueues, FqConfig};
 use super::lines::Lines;
+use super::own::Own;
 use super::per_flow::PerFlow;
 use super::red::Red;
 use super::ring::{Allowance, Ring};
@@ -29,6 +30,7 @@ pub(super) enum Discipline<B> {
     Codel(Box<Tins<B, CodelLine, ()>>),
     FqCodel(Box<Tins<B, FlowQueues, FqConfig>>),
     Ring(Box<Ring<B>>),
+    Own(Box<Own<B>>),
 }
 
 /// The fill of a queue.
@@ -94,6 +96,7 @@ macro_rules! policy {
             Discipline::Codel($policy) => $call,
             Discipline::FqCodel($policy) => $call,
             Discipline::Ring($policy) => $call,
+            Discipline::Own($policy) => $call,
         }
     };
 }
@@ -135,6 +138,7 @@ impl<B: Inspect> Discipline<B> {
                 Self::Red(Box::new(Red::new(red.clone(), stream(), &service)))
             }
             DisciplineConfig::PerFlow {} => Self::PerFlow(PerFlow::default()),
+            DisciplineConfig::Own { name } => Self::Own(Box::new(Own::new(name.made()))),
             DisciplineConfig::Codel { codel } => {
                 Self::Codel(Box::new(Tins::new((), *codel, None, service, stream())))
             }
@@ -153,7 +157,7 @@ impl<B: Inspect> Discipline<B> {
             Self::Lines(lines) => lines.push(packet),
             Self::PerFlow(flows) => flows.push(packet),
             Self::FqCodel(tins) => tins.take_in(packet),
-            Self::Red(_) | Self::Codel(_) | Self::Ring(_) => return false,
+            Self::Red(_) | Self::Codel(_) | Self::Ring(_) | Self::Own(_) => return false,
         }
         true
     }
@@ -190,7 +194,7 @@ impl<B: Inspect> Discipline<B> {
     /// Tells whether a packet may be refused for which there is room.
     pub(super) fn drops_at_random(&self) -> bool {
         match self {
-            Self::Red(_) => true,
+            Self::Red(_) | Self::Own(_) => true,
             Self::Ring(ring) => ring.drops_at_random(),
             _ => false,
         }

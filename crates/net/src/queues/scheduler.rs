@@ -7,6 +7,7 @@ use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
 
 use super::Served;
+use super::plugin::{self, Candidate, SchedulerNumber};
 
 /// The choice of a receiver where an access serves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -16,6 +17,11 @@ pub enum Scheduler {
     Oldest {},
     /// Receivers take turns, an access each.
     RoundRobin {},
+    /// A scheduler that was registered.
+    Own {
+        /// Its name.
+        name: SchedulerNumber,
+    },
     /// Deficit round robin in airtime, both ways (Høiland-Jørgensen et al. 2017, Algorithm 3).
     Airtime {
         /// The airtime that a receiver of weight 256 may use in a round.
@@ -40,6 +46,7 @@ pub(super) enum Turns {
         last: Option<u32>,
     },
     Airtime(Box<Deficits>),
+    Own(Box<dyn plugin::Scheduler>),
 }
 
 impl Turns {
@@ -47,6 +54,7 @@ impl Turns {
         match scheduler {
             Scheduler::Oldest {} => Self::Oldest,
             Scheduler::RoundRobin {} => Self::RoundRobin { last: None },
+            Scheduler::Own { name } => Self::Own(name.made(&service.receivers)),
             Scheduler::Airtime { quantum, .. } => {
                 Self::Airtime(Box::new(Deficits::new(quantum, service)))
             }
@@ -74,14 +82,35 @@ impl Turns {
                 next
             }
             Self::Airtime(deficits) => deficits.choose(&mut all),
+            Self::Own(scheduler) => chosen(&mut **scheduler, &mut all),
         }
     }
 
     pub(super) fn charge(&mut self, to: u32, airtime: Duration) {
-        if let Self::Airtime(deficits) = self {
-            deficits.charge(to, airtime);
+        match self {
+            Self::Airtime(deficits) => deficits.charge(to, airtime),
+            Self::Own(scheduler) => scheduler.charge(to, airtime),
+            Self::Oldest | Self::RoundRobin { .. } => {}
         }
     }
+}
+
+/// Returns the receiver that a registered scheduler chooses.
+fn chosen(
+    scheduler: &mut dyn plugin::Scheduler,
+    all: &mut dyn Iterator<Item = (u32, Option<Time>)>,
+) -> Option<u32> {
+    let mut candidates: Vec<Candidate> =
+        all.map(|(receiver, oldest)| Candidate { receiver, oldest }).collect();
+    candidates.sort_by_key(|one| (one.receiver, one.oldest));
+    candidates.dedup_by_key(|one| one.receiver);
+    let first = candidates.first()?.receiver;
+    let receiver = scheduler.choose(&candidates);
+    if candidates.iter().any(|one| one.receiver == receiver) {
+        return Some(receiver);
+    }
+    scheduler.breaks(format!("choose: nothing waits for receiver {receiver}"));
+    Some(first)
 }
 
 /// Deficit round robin in airtime.

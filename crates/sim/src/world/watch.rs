@@ -30,7 +30,9 @@ pub(super) struct Watchers {
 impl Watchers {
     /// Makes those that a scenario asks for; a trace and a capture are asked for later.
     pub(super) fn new(scenario: &Scenario) -> Self {
-        let shares = |scheduler| matches!(scheduler, Some(Scheduler::Airtime { .. }));
+        let shares = |scheduler| {
+            matches!(scheduler, Some(Scheduler::Airtime { .. } | Scheduler::Own { .. }))
+        };
         let shares_airtime = scenario.access_points().any(|(_, ap)| shares(ap.scheduler));
         let tells_tcp = feedback::is_wanted(scenario);
         let counts_ppdus = scenario.mac.aggregation.is_some();

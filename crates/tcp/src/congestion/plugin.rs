@@ -5,9 +5,9 @@
 //! loss is and how it is repaired is the sender's business, as with every controller.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, Registry, Time};
 
 use super::{Controller, Delivery, Moment, Window, initial_window};
 
@@ -71,31 +71,24 @@ pub trait Plugin: fmt::Debug + Send + Sync {
     fn copied(&self) -> Box<dyn Plugin>;
 }
 
-type Maker = Arc<dyn Fn() -> Box<dyn Plugin> + Send + Sync>;
+type Maker = dyn Fn() -> Box<dyn Plugin> + Send + Sync;
 
-/// The names and makers of all controls, in the order in which they came; none ever goes.
-static REGISTERED: RwLock<Vec<(String, Maker)>> = RwLock::new(Vec::new());
+static REGISTERED: Registry<Maker> = Registry::new();
 
 /// Registers a control under a name, for configurations that are read afterwards. A name that is registered already
 /// keeps its maker, for it may be in use.
 pub fn register(name: &str, make: impl Fn() -> Box<dyn Plugin> + Send + Sync + 'static) {
-    let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    if all.iter().all(|(other, _)| other != name) {
-        all.push((name.to_owned(), Arc::new(make)));
-    }
+    REGISTERED.register(name, Arc::new(make));
 }
 
 /// Returns the number of a name, if it is registered.
 pub(crate) fn number(name: &str) -> Option<u16> {
-    let all = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    let place = all.iter().position(|(other, _)| other == name)?;
-    u16::try_from(place).ok()
+    REGISTERED.number(name)
 }
 
 /// Returns the name of a number that [`number`] gave.
 pub(crate) fn name(number: u16) -> String {
-    let all = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    all[usize::from(number)].0.clone()
+    REGISTERED.name(number)
 }
 
 /// A registered control as a controller.
@@ -104,10 +97,7 @@ pub(crate) struct Registered(Box<dyn Plugin>);
 
 impl Registered {
     pub(crate) fn new(number: u16) -> Self {
-        let make = {
-            let all = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(&all[usize::from(number)].1)
-        };
+        let make = REGISTERED.maker(number);
         Self(make())
     }
 

@@ -42,7 +42,7 @@ prop_compose! {
             *from_segment += more;
             Some(Threshold { from_segment: *from_segment, every: *every })
         });
-        DelayedAck { every, later: later.collect(), timeout: Duration::from_millis(timeout), adaptive: false }
+        DelayedAck { every, later: later.collect(), timeout: Duration::from_millis(timeout), adaptive: false, policy: None }
     }
 }
 

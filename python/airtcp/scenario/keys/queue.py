@@ -16,6 +16,7 @@ from ..quantities import (
     PositiveSizeBytes,
     PositiveTimeNs,
     number_or_table,
+    own,
     text_or_table,
 )
 
@@ -43,9 +44,9 @@ class AnyQueue(Table):
         "`fifo`: first in, first out, drop tail; `red`: the same with random early detection; "
         "`per-flow`: flows take turns, and the longest pays for an overflow; `codel`: first in, "
         "first out, and packets that have waited for too long are dropped; `fq-codel`: flows take "
-        "turns by bytes, each with a CoDel queue.",
+        "turns by bytes, each with a CoDel queue; or one that was registered (`airtcp.queues`).",
         default="fifo",
-        reads=DisciplineName,
+        reads=Annotated[DisciplineName, own("queue discipline")],
     )
     limit: int | None = key(
         "Packets at most, the one being sent included.",
@@ -70,6 +71,11 @@ class AnyQueue(Table):
         reads=_AckFilter,
         source="Hoiland-Jorgensen, Taht, Morton (2018), 4.3",
     )
+
+    @property
+    def word(self) -> str:
+        """The word of `choices.DISCIPLINES` for the discipline."""
+        return self.discipline
 
 
 class Red(Table):
@@ -217,8 +223,20 @@ class FqCodelQueue(AnyQueue):
     fq: Fq = derived("How flows take turns.")
 
 
+class OwnQueue(AnyQueue):
+    """A queue with a discipline that was registered."""
+
+    discipline: Literal["own"] = derived("A discipline of a user.")
+    name: str = derived("Its name, with a hash of its code.")
+
+    @property
+    def word(self) -> str:
+        """The word of `choices.DISCIPLINES` for the discipline."""
+        return self.name
+
+
 Queue = Annotated[
-    PlainQueue | RedQueue | CodelQueue | FqCodelQueue, Field(discriminator="discipline")
+    PlainQueue | RedQueue | CodelQueue | FqCodelQueue | OwnQueue, Field(discriminator="discipline")
 ]
 QueueForm = written(AnyQueue, Red, Codel, Fq)
 LinkQueueForm: Any = Annotated[
@@ -273,6 +291,23 @@ class Scheduler(Table):
 
     kind: Literal["oldest", "round-robin"] = derived("`scheduler`.")
 
+    @property
+    def word(self) -> str:
+        """The word of `choices.SCHEDULERS` for the scheduler."""
+        return self.kind
+
+
+class OwnScheduler(Table):
+    """A scheduler that was registered."""
+
+    kind: Literal["own"] = derived("A scheduler of a user.")
+    name: str = derived("Its name, with a hash of its code.")
+
+    @property
+    def word(self) -> str:
+        """The word of `choices.SCHEDULERS` for the scheduler."""
+        return self.name
+
 
 class AirtimeScheduler(Table):
     """Deficit round robin in airtime, that of both directions (Hoiland-Jorgensen et al. 2017)."""
@@ -291,10 +326,16 @@ class AirtimeScheduler(Table):
         reads=PositiveTimeNs,
     )
 
+    @property
+    def word(self) -> str:
+        """The word of `choices.SCHEDULERS` for the scheduler."""
+        return self.kind
 
-AnyScheduler = Annotated[Scheduler | AirtimeScheduler, Field(discriminator="kind")]
+
+AnyScheduler = Annotated[Scheduler | AirtimeScheduler | OwnScheduler, Field(discriminator="kind")]
 SchedulerForm: Any = Annotated[
-    Annotated[SchedulerName, Tag("text")] | Annotated[written(AirtimeScheduler), Tag("table")],
+    Annotated[SchedulerName, own("scheduler"), Tag("text")]
+    | Annotated[written(AirtimeScheduler), Tag("table")],
     Discriminator(text_or_table),
 ]
 
@@ -309,7 +350,8 @@ class AccessPoint(Table):
     scheduler: AnyScheduler | None = key(
         "Whose packets go next where an access serves one station with several packets: those of "
         "the station whose packet came first, or of the next in turn, or (in any standard) of the "
-        'one that has used least airtime, `"airtime"`, which may be a table.',
+        'one that has used least airtime, `"airtime"`, which may be a table; or as one says that '
+        "was registered (`airtcp.schedulers`).",
         default=follows('"oldest" in 802.11n and later, else none: packets go one by one'),
         reads=SchedulerForm,
     )

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from ..declare import Key, Table, file_only, follows, key, none
-from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
+from ..quantities import PositiveSizeBytes, Written, needed, only_own, text_or_table
 
 #: Keys that a file has for both ends of a connection, and for the receiving end alone.
 RECEIVING = ("receive_window", "delayed_ack", "ack_skip", "tack")
@@ -82,6 +82,12 @@ class DelayedAck(Table):
         "and the timeout follows the gaps between segments, from `timeout` up to 200 ms.",
         default=False,
         source="Linux 6, tcp_event_data_recv",
+    )
+    policy: str | None = key(
+        "A policy of one's own, by the name under which it was registered (`airtcp.acks`); "
+        "`timeout` bounds its delays. Not together with the other keys.",
+        default=none("none: the keys above say it all"),
+        reads=Annotated[str, only_own("ACK policy")],
     )
 
     @property

@@ -7,20 +7,14 @@ they depend on each other: `resolve_tcp` does.
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field
 
-from ...choices import CongestionName, RecoveryName, SlowStartName, own_congestion
+from ...choices import CongestionName, RecoveryName, SlowStartName
 from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
-from ..quantities import PositiveSizeBytes
+from ..quantities import PositiveSizeBytes, own
 from .receiver import AckSkip, DelayedAck, Receiver, Tack, Window
 
-
-def _own_or_known(value: Any, known: ValidatorFunctionWrapHandler) -> Any:
-    """Takes the name of a control that a user has registered, and else those that there are."""
-    return own_congestion(value) or known(value)
-
-
-AnyCongestion = Annotated[CongestionName, WrapValidator(_own_or_known)]
+AnyCongestion = Annotated[CongestionName, own("congestion control")]
 
 
 class MacFeedback(Table):

@@ -1,0 +1,86 @@
+//! ACK policies written in Python: what a policy is told of data that arrives, and which answers there are.
+
+use airtcp_kernel::Duration;
+use airtcp_tcp::acks::{self, AckPolicy, Arrival};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::Called;
+
+/// Data that has arrived in order, not acknowledged yet.
+#[pyclass(name = "Arrival", frozen)]
+struct PyArrival(Arrival);
+
+#[pymethods]
+impl PyArrival {
+    /// Returns the time of the simulation in nanoseconds.
+    #[getter]
+    fn now_ns(&self) -> u64 {
+        self.0.now.as_nanos()
+    }
+
+    /// Returns SMSS in bytes.
+    #[getter]
+    fn mss(&self) -> u32 {
+        self.0.mss
+    }
+
+    /// Returns the bytes that were delivered since the connection began, these included.
+    #[getter]
+    fn delivered(&self) -> u64 {
+        self.0.delivered
+    }
+
+    /// Returns the bytes that no acknowledgment covers, these included.
+    #[getter]
+    fn unacknowledged(&self) -> u64 {
+        self.0.unacknowledged
+    }
+
+    /// Returns the time since an acknowledgment left, in nanoseconds; None before the first.
+    #[getter]
+    fn since_ack_ns(&self) -> Option<u64> {
+        self.0.since_ack.map(Duration::as_nanos)
+    }
+}
+
+/// Returns the delay that an answer means.
+fn delay(answer: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let nanos: i128 = answer.extract().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "delay_ns = {answer}: allowed: a whole number of nanoseconds, or None"
+        ))
+    })?;
+    u64::try_from(nanos).map(|nanos| Some(Duration::from_nanos(nanos))).map_err(|_| {
+        PyValueError::new_err(format!(
+            "delay_ns = {nanos}: an ACK leaves at once at the earliest; allowed: from 0, or None"
+        ))
+    })
+}
+
+impl AckPolicy for Called {
+    fn delay(&mut self, arrival: Arrival) -> Option<Duration> {
+        self.called(None, |called, py| {
+            delay(&called.method(py, "delay_ns", (PyArrival(arrival),))?)
+        })
+    }
+
+    fn copied(&self) -> Box<dyn AckPolicy> {
+        Box::new(self.duplicate())
+    }
+}
+
+/// Registers a class of ACK policies under a name, which scenarios that are read afterwards can have.
+#[pyfunction]
+fn register_acks(name: &str, class: Py<PyAny>) {
+    let made = Called::maker(name, class);
+    acks::register(name, move || Box::new(made()));
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyArrival>()?;
+    module.add_function(wrap_pyfunction!(register_acks, module)?)
+}

@@ -1,0 +1,117 @@
+//! Queue disciplines written in Python: packets as they see them, and which answers there are.
+
+use airtcp_kernel::Time;
+use airtcp_net::plugin::{self, Discipline, Fate, Seen};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::Called;
+
+/// A packet that waits, or comes.
+#[pyclass(name = "Packet", frozen)]
+struct PyPacket(Seen);
+
+#[pymethods]
+impl PyPacket {
+    /// Returns the number of the packet in its queue, from 0 on in the order of arrival.
+    #[getter]
+    fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// Returns the number of its flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.0.flow
+    }
+
+    /// Returns the number of the node that receives it from the air.
+    #[getter]
+    fn receiver(&self) -> u32 {
+        self.0.to
+    }
+
+    /// Returns its size in bytes, with the headers of IP and above.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.bits / 8
+    }
+
+    /// Returns the time at which it came, in nanoseconds of the simulation.
+    #[getter]
+    fn arrived_ns(&self) -> u64 {
+        self.0.arrived.as_nanos()
+    }
+
+    /// Tells whether it is a TCP segment that only acknowledges.
+    #[getter]
+    fn is_ack(&self) -> bool {
+        self.0.is_ack
+    }
+
+    fn __repr__(&self) -> String {
+        let Seen { id, flow, to, .. } = self.0;
+        format!("<packet {id} of flow {flow} to {to}, {} B>", self.size())
+    }
+}
+
+/// Returns the number of the packet that a method has answered with, if it is one.
+fn packet(method: &str, answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let packet = answer.cast::<PyPacket>().map_err(|_| {
+        PyTypeError::new_err(format!("{method} = {answer}: allowed: a packet, or None"))
+    })?;
+    Ok(Some(packet.get().0.id))
+}
+
+impl Discipline for Called {
+    fn arrives(&mut self, now: Time, seen: Seen, is_full: bool) -> Option<u64> {
+        let otherwise = is_full.then_some(seen.id);
+        self.called(otherwise, |called, py| {
+            let arguments = (PyPacket(seen), now.as_nanos(), is_full);
+            packet("on_arrival", &called.method(py, "on_arrival", arguments)?)
+        })
+    }
+
+    fn next(&mut self, receiver: Option<u32>) -> Option<u64> {
+        self.called(None, |called, py| packet("next", &called.method(py, "next", (receiver,))?))
+    }
+
+    fn leaves(&mut self, now: Time, seen: Seen) -> Fate {
+        self.called(Fate::Sent, |called, py| {
+            let answer = called.method(py, "on_departure", (PyPacket(seen), now.as_nanos()))?;
+            if answer.is_none() {
+                return Ok(Fate::Sent);
+            }
+            match answer.extract::<String>().as_deref() {
+                Ok("mark") => Ok(Fate::Marked),
+                Ok("drop") => Ok(Fate::Dropped),
+                _ => Err(PyTypeError::new_err(format!(
+                    "on_departure = {answer}: allowed: None, \"mark\" or \"drop\""
+                ))),
+            }
+        })
+    }
+
+    fn is_filtered(&mut self, seen: Seen) {
+        self.called((), |called, py| called.method(py, "on_filtered", (PyPacket(seen),)).map(drop));
+    }
+
+    fn breaks(&mut self, law: String) {
+        self.break_law(law);
+    }
+}
+
+/// Registers a class of queue disciplines under a name, which scenarios that are read afterwards can have.
+#[pyfunction]
+fn register_discipline(name: &str, class: Py<PyAny>) {
+    let made = Called::maker(name, class);
+    plugin::register_discipline(name, move || Box::new(made()));
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyPacket>()?;
+    module.add_function(wrap_pyfunction!(register_discipline, module)?)
+}

@@ -1,0 +1,95 @@
+//! Schedulers written in Python: the receivers among which one chooses, and what it is told of airtime.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_net::Destination;
+use airtcp_net::plugin::{self, Candidate, Scheduler};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::Called;
+
+/// A receiver that can be served.
+#[pyclass(name = "Candidate", frozen)]
+struct PyCandidate {
+    candidate: Candidate,
+    about: Option<Destination>,
+}
+
+#[pymethods]
+impl PyCandidate {
+    /// Returns its number in the cell.
+    #[getter]
+    fn receiver(&self) -> u32 {
+        self.candidate.receiver
+    }
+
+    /// Returns the time at which its oldest packet came, in nanoseconds of the simulation; None: what waits for it
+    /// cannot wait.
+    #[getter]
+    fn oldest_ns(&self) -> Option<u64> {
+        self.candidate.oldest.map(Time::as_nanos)
+    }
+
+    /// Returns its weight, 256 being that of most.
+    #[getter]
+    fn weight(&self) -> u32 {
+        self.about.map_or(256, |about| about.weight)
+    }
+
+    /// Returns the data rate of frames to it in bit/s; None where it has none of its own.
+    #[getter]
+    fn rate_bps(&self) -> Option<u64> {
+        self.about.map(|about| about.rate_bps)
+    }
+}
+
+/// A scheduler, and what is known of the receivers by their numbers.
+#[derive(Debug)]
+struct OfReceivers {
+    called: Called,
+    receivers: Box<[Destination]>,
+}
+
+impl Scheduler for OfReceivers {
+    fn choose(&mut self, candidates: &[Candidate]) -> u32 {
+        let receivers = &self.receivers;
+        self.called.called(candidates[0].receiver, |called, py| {
+            let all = candidates.iter().map(|&candidate| PyCandidate {
+                candidate,
+                about: receivers.get(candidate.receiver as usize).copied(),
+            });
+            let all: Vec<Py<PyCandidate>> =
+                all.map(|one| Py::new(py, one)).collect::<PyResult<_>>()?;
+            let answer = called.method(py, "choose", (PyList::new(py, all)?,))?;
+            let chosen = answer.cast::<PyCandidate>().map_err(|_| {
+                PyTypeError::new_err(format!("choose = {answer}: allowed: one of the candidates"))
+            })?;
+            Ok(chosen.get().candidate.receiver)
+        })
+    }
+
+    fn charge(&mut self, receiver: u32, airtime: Duration) {
+        self.called.called((), |called, py| {
+            called.method(py, "on_airtime", (receiver, airtime.as_nanos())).map(drop)
+        });
+    }
+
+    fn breaks(&mut self, law: String) {
+        self.called.break_law(law);
+    }
+}
+
+/// Registers a class of schedulers under a name, which scenarios that are read afterwards can have.
+#[pyfunction]
+fn register_scheduler(name: &str, class: Py<PyAny>) {
+    let made = Called::maker(name, class);
+    plugin::register_scheduler(name, move |receivers| {
+        Box::new(OfReceivers { called: made(), receivers: receivers.into() })
+    });
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyCandidate>()?;
+    module.add_function(wrap_pyfunction!(register_scheduler, module)?)
+}

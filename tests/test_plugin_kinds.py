@@ -1,0 +1,323 @@
+"""ACK policies, queue disciplines and schedulers written in Python: bits, laws, and messages.
+
+`test_plugins` has what all kinds of plug-ins have in common: files, hashes, workers, Ctrl-C.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp import _core
+from airtcp.scenario import Scenario, loads
+
+PLUGINS = Path(__file__).parents[1] / "docs" / "plugins"
+TEXT = """
+[phy]
+standard = "{standard}"
+
+[ap]
+{ap}
+
+[[stations]]
+name = "near"
+count = 2
+
+[[stations]]
+name = "far"
+count = 2
+frame_errors = "20 %"
+{far}
+
+[[flows]]
+name = "down"
+stations = "near"
+direction = "download"
+application = {{ kind = "bulk" }}
+tcp = {{ receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
+path = [{{ delay = "10 ms", rate = "30 Mb/s", queue = {{ {link} }} }}]
+
+[[flows]]
+name = "far"
+stations = "far"
+direction = "download"
+application = {{ kind = "bulk" }}
+tcp = {{ receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
+
+[[flows]]
+name = "up"
+stations = "near"
+direction = "upload"
+tcp = {{ variant = "sack", receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
+application = {{ kind = "web", size = {{ distribution = "exponential", mean = "300 kB" }}, \
+think_time = {{ distribution = "exponential", mean = "100 ms" }} }}
+
+[run]
+warmup = "500 ms"
+duration = "{duration}"
+replications = 2
+"""
+PLAIN = {
+    "standard": "802.11g",
+    "ap": 'queue = { discipline = "fifo", limit = 25 }',
+    "link": "limit = 30",
+    "acks": "every = 2",
+    "far": 'data_rate = "6 Mb/s"',
+    "duration": "4 s",
+}
+
+
+def scenario(**changed: str) -> Scenario:
+    """The scenario with other words at its places."""
+    return loads(TEXT.format(**{**PLAIN, **changed}))
+
+
+def outcomes(one: Scenario, threads: int) -> Any:
+    """The core's bits of two replications, and all estimates."""
+    core = _core.Simulation(one.to_json())
+    runs = [core.run(1, index, _core.RunControl()) for index in range(2)]
+    return runs, airtcp.simulate(one, threads=threads).metrics
+
+
+def registered(tmp_path: Path, name: str, kind: str, base: str, body: str = "") -> str:
+    """Registers a class that extends a base by methods, from a file."""
+    file = tmp_path / f"{name}.py"
+    indented = "\n".join(f"    {line}" for line in body.splitlines())
+    file.write_text(
+        f"import airtcp\n\nclass Own(airtcp.{kind}.{base}):\n    pass\n{indented}\n\n"
+        f'airtcp.{kind}.register("{name}", Own)\n'
+    )
+    airtcp.plugins.load(file)
+    return name
+
+
+AGGREGATED = {"standard": "802.11n", "far": "mcs = 0"}
+#: A full queue asks the discipline before the filter, but for the core's first in, first out.
+FILTERED = 'queue = {{ discipline = "{}", limit = 2000, ack_filter = true }}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "core", "ours"),
+    [
+        ("acks", "Delayed", {}, {"acks": 'policy = "{}"'}),
+        ("acks", "Delayed", AGGREGATED, {"acks": 'policy = "{}"'}),
+        ("queues", "Fifo", {}, {"ap": 'queue = {{ discipline = "{}", limit = 25 }}'}),
+        ("queues", "Fifo", {"ap": FILTERED.format("fifo")}, {"ap": FILTERED}),
+        ("queues", "Fifo", AGGREGATED, {"ap": 'queue = {{ discipline = "{}", limit = 25 }}'}),
+        # Without a filter the core computes when a plain queue before a wire is served.
+        (
+            "queues",
+            "Fifo",
+            {"link": "limit = 30, ack_filter = true"},
+            {"link": 'limit = 30, ack_filter = true, discipline = "{}"'},
+        ),
+        (
+            "schedulers",
+            "RoundRobin",
+            {**AGGREGATED, "ap": 'scheduler = "round-robin"'},
+            {"ap": 'scheduler = "{}"'},
+        ),
+    ],
+    ids=["acks", "acks-n", "fifo", "fifo-filtered", "fifo-n", "fifo-link", "round-robin"],
+)
+def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
+    tmp_path: Path, kind: str, base: str, core: dict[str, str], ours: dict[str, str]
+) -> None:
+    word = registered(tmp_path, f"twin-{kind}-{len(core)}{len(ours)}", kind, base)
+    twin = scenario(**{**core, **{key: text.format(word) for key, text in ours.items()}})
+    expected = outcomes(scenario(**core), 1)
+
+    assert outcomes(twin, 1) == expected
+    assert outcomes(twin, 2) == expected
+
+
+def test_the_resolved_form_names_the_code_of_each_kind(tmp_path: Path) -> None:
+    acks = registered(tmp_path, "hashed-acks", "acks", "Delayed")
+    queue = registered(tmp_path, "hashed-queue", "queues", "Fifo")
+    turns = registered(tmp_path, "hashed-turns", "schedulers", "RoundRobin")
+    one = scenario(**AGGREGATED, ap=f'scheduler = "{turns}"', acks=f'policy = "{acks}"')
+    other = scenario(ap=f'queue = {{ discipline = "{queue}" }}')
+
+    resolved = json.loads(one.to_json())
+    policy = resolved["flows"][0]["tcp"]["delayed_ack"]["policy"]
+    assert policy.startswith("hashed-acks@")
+    assert len(policy) == len("hashed-acks@") + 12
+    assert resolved["ap"]["scheduler"]["name"].startswith("hashed-turns@")
+    assert json.loads(other.to_json())["ap"]["queue"]["name"].startswith("hashed-queue@")
+    # A file that names it so means this code.
+    assert scenario(**AGGREGATED, acks=f'policy = "{policy}"').flows[0].tcp == (
+        scenario(**AGGREGATED, acks=f'policy = "{acks}"').flows[0].tcp
+    )
+
+
+LAST = "def next(self, receiver):\n    return None if not self.packets else "
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "place", "body", "told"),
+    [
+        (
+            "acks", "Delayed", "acks", "def delay_ns(self, arrival):\n    return -1",
+            "delay_ns = -1: an ACK leaves at once at the earliest",
+        ),
+        (
+            "acks", "Delayed", "acks", "def delay_ns(self, arrival):\n    return 0.5",
+            "allowed: a whole number of nanoseconds",
+        ),
+        (
+            "acks", "Delayed", "acks", "def delay_ns(self, arrival):\n    return arrival.port",
+            "line 6, delay_ns: AttributeError",
+        ),
+        (
+            "queues", "Fifo", "ap", "def next(self, receiver):\n    return None",
+            "next: packets wait, and none goes",
+        ),
+        (
+            "queues", "Fifo", "ap",
+            "def on_departure(self, packet, now_ns):\n    self.gone = packet\n"
+            "def next(self, receiver):\n    return getattr(self, 'gone', super().next(receiver))",
+            "does not wait in this queue",
+        ),
+        (
+            "queues", "Fifo", "ap", "def next(self, receiver):\n    return 7",
+            "next = 7: allowed: a packet, or None",
+        ),
+        (
+            "queues", "Fifo", "ap",
+            "def on_arrival(self, packet, now_ns, is_full):\n    self.packets[packet.id] = packet",
+            "the queue is full (`limit`), and nothing is dropped",
+        ),
+        (
+            "queues", "Fifo", "ap",
+            "def on_departure(self, packet, now_ns):\n    super().on_departure(packet, now_ns)\n"
+            "    return 'lost'",
+            "on_departure = lost: allowed: None, \"mark\" or \"drop\"",
+        ),
+        (
+            "schedulers", "RoundRobin", "turns", "def choose(self, candidates):\n    return 3",
+            "choose = 3: allowed: one of the candidates",
+        ),
+        (
+            "schedulers", "RoundRobin", "turns",
+            "def choose(self, candidates):\n    self.kept = getattr(self, 'kept', candidates[0])\n"
+            "    return self.kept",
+            "choose: nothing waits for receiver",
+        ),
+        (
+            "schedulers", "RoundRobin", "turns",
+            "def on_airtime(self, receiver, airtime_ns):\n    import time\n    time.sleep(1.1)",
+            "on_airtime took 1.1 s; allowed: a second",
+        ),
+    ],
+)  # fmt: skip
+def test_an_answer_against_a_law_ends_the_run(
+    tmp_path: Path, kind: str, base: str, place: str, body: str, told: str
+) -> None:
+    name = f"wrong-{abs(hash((kind, body))) % 10**9}"
+    word = registered(tmp_path, name, kind, base, body)
+    changed = {
+        "acks": {"acks": f'policy = "{word}"'},
+        "ap": {"ap": f'queue = {{ discipline = "{word}", limit = 25 }}'},
+        "turns": {**AGGREGATED, "ap": f'scheduler = "{word}"'},
+    }[place]
+    with pytest.raises(airtcp.PluginFailedError) as failed:
+        airtcp.simulate(scenario(**changed), threads=1)
+    assert told in str(failed.value)
+    assert f'the plug-in "{word}@' in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"acks": 'policy = "nobody"'}, 'acks.policy: "nobody" is unknown; allowed: '),
+        ({"acks": 'policy = "WORD", every = 2'}, "policy: stands beside every"),
+        ({"acks": 'policy = "WORD", adaptive = true'}, "policy: stands beside adaptive"),
+        ({"ap": 'scheduler = "nobody"', **AGGREGATED}, 'scheduler: "nobody" is unknown'),
+        ({"ap": 'scheduler = "TURNS"'}, "in 802.11g an access serves one packet"),
+        (
+            {"ap": 'scheduler = "TURNS"\nqueue = { discipline = "QUEUE" }', **AGGREGATED},
+            "it chooses packets itself, whosever they are",
+        ),
+        ({"ap": 'queue = { discipline = "nobody" }'}, 'discipline: "nobody" is unknown'),
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_told(
+    tmp_path: Path, changed: dict[str, str], told: str
+) -> None:
+    words = {
+        "WORD": registered(tmp_path, "meant-acks", "acks", "Delayed"),
+        "QUEUE": registered(tmp_path, "meant-queue", "queues", "Fifo"),
+        "TURNS": registered(tmp_path, "meant-turns", "schedulers", "RoundRobin"),
+    }
+    for place, word in words.items():
+        changed = {key: text.replace(place, word) for key, text in changed.items()}
+    with pytest.raises(airtcp.ScenarioError) as wrong:
+        scenario(**changed)
+    assert told.replace("acks.policy", "delayed_ack.policy") in str(wrong.value)
+
+
+def test_no_model_is_said_to_know_a_scheduler_of_ones_own(tmp_path: Path) -> None:
+    word = registered(tmp_path, "unmodelled", "schedulers", "RoundRobin")
+    said = airtcp.predict(scenario(**AGGREGATED, ap=f'scheduler = "{word}"'))
+
+    assert not said.model
+    assert said.glance is not None
+
+
+ROOM = "queue = { limit = 2000 }\n"
+
+
+def test_proportional_fairness_is_fairness_of_airtime_where_rates_stay() -> None:
+    """Viswanath et al.; deficit round robin in airtime is the witness."""
+    airtcp.plugins.load(PLUGINS / "proportional_fair.py")
+    goodput = {}
+    for name in ("proportional-fair", "airtime", "oldest"):
+        one = scenario(**AGGREGATED, ap=f'{ROOM}scheduler = "{name}"', duration="10 s")
+        flows = airtcp.simulate(one, threads=1).simulation.flows
+        goodput[name] = sum(one.goodput_bps for one in flows if one.name.startswith("far"))
+
+    assert goodput["proportional-fair"] == pytest.approx(goodput["airtime"], rel=0.1)
+    assert abs(goodput["oldest"] / goodput["airtime"] - 1) > 0.2
+
+
+def test_acks_by_time_are_at_most_one_in_five_milliseconds() -> None:
+    """Nothing is lost here, so that nothing but the policy calls for an ACK."""
+    airtcp.plugins.load(PLUGINS / "by_time.py")
+    changed = {"far": "", "ap": ROOM, "acks": 'policy = "by-time"', "link": "limit = 2000"}
+    one = loads(
+        TEXT.format(**{**PLAIN, **changed})
+        .replace('frame_errors = "20 %"', "")
+        .partition('name = "up"')[0]
+        .rpartition("[[flows]]")[0]
+        + '[run]\nwarmup = "500 ms"\nduration = "4 s"\nreplications = 1\n'
+    )
+    outcome = json.loads(_core.Simulation(one.to_json()).run(1, 0, _core.RunControl())[0])
+    counts = outcome["counts"]
+    data = outcome["metrics"]["goodput_bps"] * 4 / (8 * 1460)
+    acks = counts["mac_exchanges"] - data
+
+    assert counts["mac_drops"] == counts["ap_queue_drops"] == counts["tcp_retransmissions"] == 0
+    # Four connections, 4 s; without aggregation a segment, and an ACK, is an exchange.
+    assert 0.8 * 4 * 800 < acks <= 4 * 801 + 4
+
+
+def test_flows_that_have_sent_least_pass_those_that_have_sent_most() -> None:
+    """Pages pass downloads that have gone on for long."""
+    airtcp.plugins.load(PLUGINS / "least_sent.py")
+    times = {}
+    for name in ("fifo", "least-sent"):
+        one = loads(
+            TEXT.format(
+                **PLAIN
+                | {"ap": f'queue = {{ discipline = "{name}", limit = 60 }}'}
+                | {"far": "", "duration": "20 s"}
+            )
+            .replace("300 kB", "60 kB")
+            .replace('frame_errors = "20 %"', "")
+            .replace('direction = "upload"', 'direction = "download"')
+        )
+        result = airtcp.simulate(one, threads=1)
+        times[name] = result.simulation.metrics["transfer_time_s"].mean
+
+    assert times["least-sent"] < 0.8 * times["fifo"], times
