@@ -10,7 +10,15 @@ from typing import Any, Literal, get_args, get_origin
 import airtcp
 import pytest
 from airtcp.amendments import AMENDMENTS
-from airtcp.choices import APPLICATIONS, CLOSED_SETS, CONGESTION, RECOVERY, SLOW_STARTS, meant
+from airtcp.choices import (
+    APPLICATIONS,
+    CLOSED_SETS,
+    CONGESTION,
+    RECOVERY,
+    SLOW_STARTS,
+    meant,
+    of_airtcp,
+)
 from airtcp.exceptions import ScenarioError
 from airtcp.predict import predict
 from airtcp.present.subject import subject
@@ -138,7 +146,7 @@ def test_each_word_of_a_closed_set_has_its_record(form: list[tuple[str, str]]) -
         elif last != "kind" or table not in KINDS:
             assert last in WITHOUT_RECORD, f"{path}: neither in CLOSED_SETS nor in WITHOUT_RECORD"
 
-    known = {key: set(records) for key, records in CLOSED_SETS.items()}
+    known = {key: {one.word for one in of_airtcp(records)} for key, records in CLOSED_SETS.items()}
     if form is RESOLVED:
         # Calls are resolved to flows of UDP.
         known["application.kind"] -= {"call"}

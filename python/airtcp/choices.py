@@ -8,7 +8,7 @@ in `airtcp.standards` and `airtcp.amendments`; only other names for them are her
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
@@ -57,6 +57,11 @@ def add(kind: str, one: Choice) -> None:
 def has_own() -> bool:
     """Tells whether a user has registered an algorithm of any kind."""
     return any(one.resolved for known in _OPEN.values() for one in known.values())
+
+
+def of_airtcp(known: Mapping[str, _Any]) -> Iterator[_Any]:
+    """The words of a set but for those that a user has registered."""
+    return (one for one in known.values() if one.resolved is None)
 
 
 def own_names(kind: str) -> list[str]:

@@ -13,7 +13,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
-from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS
+from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS, of_airtcp
 from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.scenario.vary import shared_out
@@ -374,7 +374,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
     section = "Access point"
     disciplines = choice(
         section, "ap.queue.discipline", "Queue", now.get("discipline") or queue.discipline,
-        queue.discipline, [(word, one.label) for word, one in DISCIPLINES.items()],
+        queue.discipline, [(one.word, one.label) for one in of_airtcp(DISCIPLINES)],
     )  # fmt: skip
     known = keys_of_disciplines()
     everything = set().union(*known.values())
@@ -404,7 +404,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         "unbounded" if limit is None else f"{limit}", _LIMITS, none="unbounded", present=limit,
     )  # fmt: skip
     if scenario.mac.aggregation is not None:
-        kinds: list[tuple[Any, str]] = [(one.written, one.label) for one in SCHEDULERS.values()]
+        kinds: list[tuple[Any, str]] = [(one.written, one.label) for one in of_airtcp(SCHEDULERS)]
         present = at(written, "ap", "scheduler") or "oldest"
         if present not in [value for value, _ in kinds]:
             kinds.append((present, "as in the file"))
@@ -412,7 +412,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         for option in scheduler["options"]:
             if option["value"] not in _TURNS:
                 # Flows that take turns are asked whosever they are; and airtime limits the ring.
-                keeps = not DISCIPLINES[queue.discipline].leaves_stations
+                keeps = not DISCIPLINES[queue.word].leaves_stations
                 turns = ["ap.queue.discipline"] if keeps else []
                 ring = ["ap.queue.mac_limit"] if "mac_limit" in now else []
                 option["also"] = turns + ring

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.choices import CONGESTION, RECOVERY
+from airtcp.choices import CONGESTION, RECOVERY, of_airtcp
 from airtcp.scenario.keys.tcp import Tcp
 from airtcp.units import format_size
 from airtcp.web.controls import Field, choice, slider
@@ -50,7 +50,7 @@ def tcp_fields(
     congestion = str(tcp.congestion)
     algorithms: list[tuple[Any, str]] = [
         (None, default(chosen, CONGESTION[congestion].label)),
-        *((word, one.label) for word, one in CONGESTION.items()),
+        *((one.word, one.label) for one in of_airtcp(CONGESTION)),
     ]
     control = choice(
         section, f"{path}.congestion", "Congestion control", chosen, congestion, algorithms
