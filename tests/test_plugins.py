@@ -13,7 +13,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp import _core
-from airtcp.choices import CONGESTION
+from airtcp.choices import CONGESTION, has_own
 from airtcp.plugins import carried
 from airtcp.scenario import Scenario, loads
 from airtcp.sweep.work import Often, Template, Work
@@ -102,6 +102,15 @@ def test_the_scenario_reaches_every_method(tmp_path: Path) -> None:
 
     for one in ("on_ack", "on_loss", "on_timeout", "on_idle"):
         assert (tmp_path / one).exists(), one
+
+
+def test_only_a_scenario_that_names_an_algorithm_of_a_user_may_hang(tmp_path: Path) -> None:
+    """Others keep the thread of the caller, whatever else the process has registered."""
+    twin = registered(tmp_path, "elsewhere", "")
+
+    assert has_own()
+    assert has_own(scenario(twin).to_json())
+    assert not has_own(scenario("reno").to_json())
 
 
 def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ in `airtcp.standards` and `airtcp.amendments`; only other names for them are her
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -54,9 +55,10 @@ def add(kind: str, one: Choice) -> None:
     _OPEN[kind][one.word] = one
 
 
-def has_own() -> bool:
-    """Tells whether a user has registered an algorithm of any kind."""
-    return any(one.resolved for known in _OPEN.values() for one in known.values())
+def has_own(resolved: str | None = None) -> bool:
+    """Tells whether a resolved scenario names an algorithm of a user, or whether any is there."""
+    words = [one.resolved for known in _OPEN.values() for one in known.values() if one.resolved]
+    return any(resolved is None or json.dumps(word) in resolved for word in words)
 
 
 def of_airtcp(known: Mapping[str, _Any]) -> Iterator[_Any]:

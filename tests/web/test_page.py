@@ -148,8 +148,7 @@ def test_a_link_shows_the_same_in_a_fresh_browser(opened: Any) -> None:
 @pytest.mark.parametrize("fragment", ["#1nonsense", "#9abc", "#1%00", "#" + "A" * 3000])
 def test_a_broken_link_says_so(opened: Any, fragment: str) -> None:
     page = opened(fragment)
-    page.answer()
-    assert "link is broken" in page.page.locator(".problem").inner_text()
+    page.page.locator(".problem", has_text="link is broken").wait_for()
 
 
 def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened: Any) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from airtcp.choices import has_own
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
 from airtcp.run.interruption import Interruption
@@ -143,7 +144,7 @@ class Points(Generic[_Key]):
         runners = {key: Runner(self._cores[key][0], self._seed, None, None, 0) for key in wanted}
         together = _Together([(runners[key], index) for key, index in tasks])
         with Replications(
-            together, self._threads, self._progress, self._interruption, None
+            together, self._threads, self._progress, self._interruption, None, plugged=has_own()
         ) as done:
             try:
                 done.run_until(len(tasks))

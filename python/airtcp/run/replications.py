@@ -16,7 +16,6 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airtcp.choices import has_own
 from airtcp.estimates.books import Books
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
@@ -125,9 +124,13 @@ class Replications:
         progress: Callable[[float], None] | None,
         interruption: Interruption,
         trace_file: TraceFile | None,
+        *,
+        plugged: bool,
     ) -> None:
+        """Take what runs them; `plugged`: it may call an algorithm of a user."""
         self.finished: dict[int, Replication] = {}
         self._runner = runner
+        self._plugged = plugged
         self._progress = progress
         self._interruption = interruption
         self._trace_file = trace_file
@@ -159,7 +162,7 @@ class Replications:
         """
         waiting = iter(range(len(self.finished), target))
         # A plug-in that never returns would keep this thread, which alone hears Ctrl-C.
-        if len(self.finished) == target - 1 and not has_own():
+        if len(self.finished) == target - 1 and not self._plugged:
             self._run_here(target - 1)
             self._interruption.check()
             self._report(target)
@@ -265,7 +268,7 @@ class Replications:
                     del self._under_way[task[0]]
         # A run notices within a moment. A call of a plug-in may never return: it is interrupted,
         # and left behind if it does not hear that (a pause, say).
-        if not has_own():
+        if not self._plugged:
             self._keep_what_ends(None)
         elif not self._keep_what_ends(_PATIENCE_WITH_PLUGINS_S):
             import ctypes

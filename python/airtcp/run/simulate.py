@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from airtcp.choices import has_own
 from airtcp.exceptions import OutputError, ScenarioError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
@@ -137,7 +138,9 @@ def simulate(
             runner = Runner(
                 core, run.seed, interval_ns, capture, snaplen, transfers=transfers is not False
             )
-            with Replications(runner, threads, progress, interruption, file) as done:
+            with Replications(
+                runner, threads, progress, interruption, file, plugged=has_own(text)
+            ) as done:
                 try:
                     stopped = _run(scenario, done, tell)
                 except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from airtcp.choices import has_own
 from airtcp.exceptions import SimulationError
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
@@ -123,15 +124,18 @@ def _pilots(
 
     pilot = scenario.with_run(warmup_ns=0, duration_ns=length_ns)
     refuse_too_large(pilot, threads=threads, replications=PILOTS, sample_s=interval_ns / 1e9)
+    text = pilot.to_json()
     runner = Runner(
-        core=_core.Simulation(pilot.to_json()),
+        core=_core.Simulation(text),
         seed=scenario.run.seed,
         trace_interval_ns=interval_ns,
         capture=None,
         snaplen=0,
         first=_FIRST_PILOT,
     )
-    with Replications(runner, threads, None, interruption or Interruption(), None) as done:
+    with Replications(
+        runner, threads, None, interruption or Interruption(), None, plugged=has_own(text)
+    ) as done:
         done.run_until(PILOTS)
     return [run.trace for run in done.in_order() if run.trace is not None]
 
