@@ -126,7 +126,7 @@ def test_a_slider_shows_the_number_that_the_python_gives(opened: Any) -> None:
     # The same in the table of the curve.
     page.page.locator(".values summary").click()
     row = page.page.locator(".values tr", has_text=re.compile(r"^30"))
-    assert expected in row.inner_text()
+    row.filter(has_text=expected).wait_for()
 
 
 def test_a_link_shows_the_same_in_a_fresh_browser(opened: Any) -> None:
@@ -273,16 +273,15 @@ def test_a_simulation_is_stopped(opened: Any, web: Web) -> None:
     page.page.wait_for_timeout(500)
     page.page.get_by_role("button", name="Stop").click()
     page.page.get_by_role("button", name="Simulate", exact=True).wait_for()
-    assert "Stopped" in page.page.locator(".first").inner_text()
+    page.page.locator(".first", has_text="Stopped").wait_for()
 
 
 def test_a_broken_scenario_says_where(opened: Any) -> None:
     page = opened()
     page.answer()
     put(page, QUICK.replace("DURATION", "5 s").replace("count = 3", "count = 0"))
-    problem = page.page.locator(".problem .notice")
-    problem.wait_for()
-    assert "stations[0] (laptop).count: 0 is too small" in problem.inner_text()
+    said = "stations[0] (laptop).count: 0 is too small"
+    page.page.locator(".problem .notice", has_text=said).wait_for()
     put(page, "[phy\n")
     page.page.locator(".problem", has_text="is not TOML").wait_for()
     # Back to one that is right.
@@ -340,7 +339,7 @@ def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
     line = '10.0.0.1 - - [10/Oct/2025:13:55:36 +0000] "GET / HTTP/1.1" 200 {}\n'
     put(page, "".join(line.format(size) for size in (20000, 40000)), "my.log")
     page.page.locator("#answer", has_text="30 kB on average (2 measured values)").wait_for()
-    assert "my.log is in the scenario" in page.page.locator(".files").inner_text()
+    page.page.locator(".files", has_text="my.log is in the scenario").wait_for()
     # A table has columns to choose from: it is said how the scenario names it.
     put(page, "size\n1000\n", "sizes.csv")
     page.page.locator(".files", has_text='file = "sizes.csv"').wait_for()
