@@ -90,6 +90,16 @@ def test_reno_in_python_gives_the_bits_of_reno_on_one_thread_and_on_two(tmp_path
     assert outcomes(twin, 2) == ours
 
 
+def test_cubic_in_python_gives_the_bits_of_cubic_on_one_thread_and_on_two() -> None:
+    """It has what Reno lacks: the clock, the round trip, and floating point."""
+    airtcp.plugins.load(Path(__file__).parent / "plugins" / "cubic.py")
+    ours = outcomes("cubic", 1)
+
+    assert outcomes("cubic-twin", 1) == ours
+    assert outcomes("cubic-twin", 2) == ours
+    assert ours != outcomes("reno", 1)
+
+
 def test_the_scenario_reaches_every_method(tmp_path: Path) -> None:
     """Else the equality of the twins would say little of them."""
     body = "\n".join(
