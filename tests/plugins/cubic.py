@@ -17,7 +17,7 @@ ALPHA = 3.0 * (1.0 - BETA) / (1.0 + BETA)
 
 def cbrt(x: float) -> float:
     """The cube root, rounded to nearest as the core's library rounds it: libm may miss an ulp."""
-    root = x ** (1 / 3)
+    root: float = x ** (1 / 3)
     around = (math.nextafter(root, 0.0), root, math.nextafter(root, math.inf))
     for low, high in pairwise(around):
         middle = (Fraction(low) + Fraction(high)) / 2
