@@ -120,6 +120,57 @@ pub enum MacEvent<'a, P> {
         /// The frame.
         mpdu: &'a Mpdu<P>,
     },
+    /// A frame of a [`Field`](crate::Field) has ended that was asked to tell of it.
+    Heard(HeardFrame<'a, P>),
+}
+
+/// A frame of a [`Field`](crate::Field), and those that have received it.
+#[derive(Debug)]
+pub struct HeardFrame<'a, P> {
+    /// The kind of the frame.
+    pub kind: HeardKind,
+    /// The contender whose exchange it belongs to.
+    pub by: ContenderId,
+    /// Its sender.
+    pub sender: StationId,
+    /// The station that it is for.
+    pub to: StationId,
+    /// The beginning of its preamble.
+    pub start: Time,
+    /// The end of what has to come through for any of it to be read; its beginning, if all of it has to.
+    pub header_end: Time,
+    /// Its end.
+    pub end: Time,
+    /// Of data, the frames, of which each tells whether it was received.
+    pub psdu: Option<Frames<'a, P>>,
+    /// Of data or a request, a flag: its receiver has read at least a part of it, and answers.
+    pub is_answered: bool,
+    /// The stations that detected its preamble and were receiving it at its end.
+    pub ears: &'a [HeardBy],
+}
+
+/// A station that was receiving a frame to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeardBy {
+    /// The station.
+    pub station: StationId,
+    /// The first instant at which interference was too strong; [`Time::NEVER`] if it never was.
+    pub bad_from: Time,
+    /// The last such instant.
+    pub bad_until: Time,
+}
+
+/// The kinds of frames of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeardKind {
+    /// An RTS.
+    Rts,
+    /// A CTS, also one of its sender to itself.
+    Cts,
+    /// Data, or a Block ACK request.
+    Data,
+    /// An ACK or a Block ACK.
+    Answer,
 }
 
 /// A frame that the point coordinator sends, or who is polled (IEEE Std 802.11-2016, 10.4.4): with or

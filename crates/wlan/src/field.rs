@@ -16,6 +16,7 @@ mod air;
 mod books;
 mod clock;
 mod exchange;
+mod heard;
 mod hearing;
 mod node;
 mod waiting;
@@ -24,7 +25,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::MacConfig;
 use crate::contention::{Contender, ContenderConfig, Settings};
-use crate::events::Supply;
+use crate::events::{HeardBy, Supply};
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
 use crate::medium::{ErrorModel, FrameErrors};
@@ -101,6 +102,8 @@ pub struct Field<P> {
     waited: Vec<StationId>,
     /// Memory for when the frames of an aggregate arrive.
     arrivals: Vec<Time>,
+    /// Those that have received the frame that ends, if they are to be told of.
+    heard: Option<Vec<HeardBy>>,
     /// The law that was broken, which should not have happened.
     broken_law: Option<String>,
 }
@@ -162,6 +165,7 @@ impl<P: Clone> Field<P> {
             together: Vec::new(),
             waited: Vec::new(),
             arrivals: Vec::new(),
+            heard: None,
             broken_law: None,
             roles,
             hearing,

@@ -31,7 +31,7 @@ pub use config::{
 };
 pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
-pub use events::{Began, CfFrame, MacEvent, Supply};
+pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply};
 pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
 pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};

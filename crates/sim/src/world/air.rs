@@ -128,6 +128,7 @@ impl Supply<Packet> for World<'_> {
                     self.capture_outcome(psdu);
                 }
             }
+            MacEvent::Heard(_) => unreachable!("a field tells of frames"),
             MacEvent::GivenUp { by, mpdu } => {
                 // It may have come all the same, and only that was not known.
                 if !mpdu.is_received {

@@ -8,7 +8,7 @@ use super::Field;
 use super::clock::{Key, Rank};
 use super::hearing::{COLOUR_KNOWN, Ear, Power};
 use super::node::{Culprit, Frame, Kind, Known, Lock};
-use crate::events::Supply;
+use crate::events::{HeardBy, Supply};
 use crate::station::StationId;
 
 /// The reception of a frame by the station that it is for.
@@ -243,9 +243,15 @@ impl<P: Clone> Field<P> {
         }
         self.settle_idle(sender, now);
         self.set_clock(sender);
+        if frame.kind == Kind::Answer {
+            self.tell_heard(sender, &frame, supply);
+        }
         self.frame_sent(sender, &frame, now, supply);
         if came == Came::Understood {
             self.frame_came(&frame, now, supply);
+        }
+        if frame.kind != Kind::Answer {
+            self.tell_heard(sender, &frame, supply);
         }
         while let Some(station) = self.waited.pop() {
             if self.nodes[station as usize].waits_for_end {
@@ -278,6 +284,9 @@ impl<P: Clone> Field<P> {
                 let (first_bad, last_bad) = (lock.first_bad, lock.last_bad);
                 node.lock = None;
                 node.free_from = now;
+                if let Some(heard) = &mut self.heard {
+                    heard.push(HeardBy { station, bad_from: first_bad, bad_until: last_bad });
+                }
                 if node.waits_for_end {
                     self.waited.push(station);
                 }

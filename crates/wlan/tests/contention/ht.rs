@@ -117,7 +117,8 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::Request { by, collides, .. }) => Seen::Request(by, collides),
             MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),
             MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. })
-            | MacEvent::Answered { .. } => return,
+            | MacEvent::Answered { .. }
+            | MacEvent::Heard(_) => return,
             MacEvent::Began(Began::ContentionFree(_)) => panic!("there is no PCF"),
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),

@@ -169,6 +169,7 @@ impl Supply<u32> for Queues {
             MacEvent::Lost { by, psdu, .. } => Seen::Lost { by, packet: psdu.mpdus()[0].payload },
             MacEvent::Received { by, mpdu, .. } => Seen::Received { by, packet: mpdu.payload },
             MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
+            MacEvent::Heard(_) => panic!("a cell tells of exchanges"),
         };
         self.seen.push((micros(now), seen));
     }
