@@ -13,6 +13,7 @@ from airtcp.advice.trials import starves
 from airtcp.cli.commands import app
 from airtcp.present import advice as words
 from airtcp.remedies import Changed, catalogue, changed, named
+from airtcp.remedies.apart import apart
 from airtcp.results.advice import Advice, Effect, Goal, Trial
 from typer.testing import CliRunner, Result
 
@@ -107,6 +108,31 @@ PLANTED = {
         flows=[bulk("desk", "upload")],
     ),
 }
+
+
+CELLS = network(
+    phy={"standard": "802.11a"},
+    mac={},
+    cells={"left": {}, "middle": {}, "right": {}},
+    air={"heard": [["left", "middle"], ["middle", "right"]]},
+    stations=[
+        {"name": name, "cell": cell, "count": 1}
+        for name, cell in (("reader", "left"), ("guest", "middle"), ("clerk", "right"))
+    ],
+    flows=[bulk(name, "download") for name in ("reader", "guest", "clerk")],
+)
+PLANTED["neighbours"] = CELLS
+PLANTED["hidden"] = network(
+    phy={"standard": "802.11a"},
+    mac={},
+    stations=[
+        {"name": "one", "count": 1, "hears": []},
+        {"name": "other", "count": 1, "hears": []},
+    ],
+    flows=[bulk(name, "upload") for name in ("one", "other")],
+    links={"line": {"delay": "1 ms"}},
+    run=RUN | {"duration": "20 s"},
+)
 
 
 def problems_of(scenario: dict[str, Any]) -> list[str]:
@@ -254,6 +280,56 @@ def test_equal_shares_of_next_to_nothing_are_no_help() -> None:
     assert starves(goal, [others, nothing])
     assert not starves(goal, [others, less])
     assert not starves(Goal("path_rtt_s", "sender", "upload"), [nothing])
+
+
+@pytest.mark.parametrize(
+    ("cause", "remedy", "settings"),
+    [
+        (
+            "neighbours",
+            "channels-apart",
+            {
+                "cells.left.channel": 36,
+                "cells.middle.channel": 40,
+                "cells.right.channel": 36,
+                "air.heard": [],
+            },
+        ),
+        ("hidden", "rts-all", {"mac.rts_threshold": "0 B"}),
+    ],
+)
+def test_cells_and_hidden_stations_are_helped_by_what_was_tried(
+    cause: str, remedy: str, settings: dict[str, Any]
+) -> None:
+    advice = airtcp.advise(airtcp.simulate(airtcp.load(PLANTED[cause])))
+    (trial,) = (one for one in advice.problems[0].remedies if one.name == remedy)
+
+    assert trial.outcome == "helps"
+    assert trial.set == settings
+    # The one that had next to nothing has a multiple of it, or each has as much as the other.
+    assert trial.before.mean is not None
+    assert trial.after.mean is not None
+    assert trial.after.mean > (0.9 if cause == "hidden" else 5.0 * trial.before.mean)
+
+
+def test_each_cell_keeps_the_channel_that_disturbs_nobody() -> None:
+    assert apart(airtcp.load(CELLS)) == (36, 40, 36)
+    moved = {f"cells.{name}.channel": 40 for name in ("left", "middle", "right")}
+    assert apart(airtcp.load(CELLS).vary(moved)) == (40, 36, 40)
+
+
+def test_the_three_channels_of_2_4_ghz_are_not_enough_for_four_cells_that_hear_each_other() -> None:
+    names = ["a", "b", "c", "d"]
+    crowded = CELLS | {
+        "phy": {"standard": "802.11g"},
+        "cells": {name: {} for name in names},
+        "air": {"heard": [[one, two] for one in names for two in names if one < two]},
+        "stations": [{"name": f"of-{name}", "cell": name, "count": 1} for name in names],
+        "flows": [bulk(f"of-{name}", "download") for name in names],
+    }
+    assert apart(airtcp.load(crowded)) is None
+    (remedy,) = (one for one in catalogue() if one.name == "channels-apart")
+    assert isinstance(changed(named(airtcp.load(crowded)), remedy), str)
 
 
 def test_the_same_trials_on_any_number_of_threads() -> None:

@@ -27,6 +27,9 @@ TOLD = 0.1
 
 def value_of(run: Replication, goal: Goal) -> float | None:
     """Return the metric of a goal in one replication."""
+    if not goal.group:
+        value: float | None = run.answer["metrics"][goal.metric]
+        return value
     group = next(one for one in run.answer["groups"] if one["name"] == goal.group)
     part = group[goal.part]
     return None if part is None else part[goal.metric]

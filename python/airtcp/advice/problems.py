@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from airtcp.advice import felt_signs, own_signs
+from airtcp.advice import cell_signs, felt_signs, own_signs
 from airtcp.advice.complaints import Sign, complaint, felt
 from airtcp.advice.reading import Reading, Simulated
 from airtcp.results.advice import Finding
@@ -55,6 +55,18 @@ def unhappy(result: Simulated) -> set[tuple[str, str]]:
 
 #: Name, title, search and remedies of each problem, in the order in which they are told.
 _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], ...]] = (
+    (
+        "hidden",
+        "stations that do not hear each other",
+        cell_signs.hidden_stations,
+        "rts-all",
+    ),
+    (
+        "neighbours",
+        "a cell starves beside others",
+        cell_signs.starved_cell,
+        "channels-apart spatial-reuse rts-all",
+    ),
     ("aggregation", "frames go one by one", own_signs.single_frames, "larger-aggregates"),
     ("priority", "calls come after data", own_signs.calls_after_data, "calls-first managed-queue"),
     ("lossy-wire", "a wire loses packets", own_signs.lossy_wire, "sound-wire bbr cubic"),

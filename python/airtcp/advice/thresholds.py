@@ -76,6 +76,16 @@ THRESHOLDS: Final = {
     "full air": Threshold(
         0.8, "", "nodes with a packet, in the mean, from which on the air is full; chosen"
     ),
+    "cell share": Threshold(
+        0.4,
+        "",
+        "a cell's goodput over what it has alone: of two on a channel each has half; chosen",
+    ),
+    "hidden loss": Threshold(
+        0.25,
+        "",
+        "the part of a station's transmissions lost under those that it does not hear; chosen",
+    ),
     "call airtime": Threshold(
         0.5, "", "the part of the airtime in use that datagrams take; chosen"
     ),

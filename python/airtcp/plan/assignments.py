@@ -14,10 +14,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from airtcp import channels as numbers
 from airtcp.exceptions import QuestionError
+from airtcp.remedies.apart import channel_changes
 from airtcp.scenario.resolve_air import band_and_width
 
 if TYPE_CHECKING:
@@ -94,22 +95,7 @@ def with_channels(scenario: Scenario, plan: Plan) -> Scenario:
 
     Raises ScenarioError.
     """
-    cells = scenario.cells or ()
-    changes: dict[str, Any] = {
-        f"cells.{cell.name}.channel": number for cell, number in zip(cells, plan, strict=True)
-    }
-    written = scenario.written
-    heard = written.get("air", {}).get("heard")
-    if heard is not None:
-        of = {cell.name: number for cell, number in zip(cells, plan, strict=True)}
-        changes["air.heard"] = [pair for pair in heard if of[pair[0]] == of[pair[1]]]
-        group_on = {group["name"]: of[group["cell"]] for group in written["stations"]}
-        for group in written["stations"]:
-            if group.get("hears"):
-                changes[f"stations.{group['name']}.hears"] = [
-                    name for name in group["hears"] if group_on[name] == group_on[group["name"]]
-                ]
-    return scenario.vary(changes)
+    return scenario.vary(channel_changes(scenario, plan))
 
 
 def on_one_channel(scenario: Scenario, channel: int) -> Scenario:

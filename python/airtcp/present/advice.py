@@ -50,7 +50,7 @@ def effect_line(advised: Advised, trial: Trial) -> str:
     if trial.before.mean is None or trial.after.mean is None:
         return f"{trial.title}: {outcome(trial)} ({about.label} does not exist in both)"
     before, after = (quantity(one.mean, about.unit, 3) for one in (trial.before, trial.after))
-    where = f"of {goal.group} {goal.part}s" if goal.part != "all" else f"of {goal.group}"
+    where = f"of {goal.whose}"
     return f"{trial.title}: {about.label} {where} {before} → {after} ({runs}); {outcome(trial)}"
 
 

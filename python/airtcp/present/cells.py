@@ -10,21 +10,18 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity_with_interval
 from airtcp.present.groups import GroupTable
+from airtcp.scenario.hearing import deaf_groups, hear, reaches
 
 if TYPE_CHECKING:
     from airtcp.results import Simulation
     from airtcp.results.cells import CellResult
     from airtcp.scenario import ResolvedScenario
 
-#: Below this part of what it has alone a cell is told of, chosen by hand: of two that share a
-#: channel each has a half.
-_LITTLE: Final = 0.4
 #: The least share of time, or of transmissions, that is named as a cause.
 _CAUSE: Final = 0.1
-#: Losing less is no reason for TCP to give up, chosen by hand.
-_HIDDEN: Final = 0.25
 #: Cells and pairs of groups that are named.
 _NAMED: Final = 3
 
@@ -60,12 +57,12 @@ def sentences(scenario: ResolvedScenario, simulation: Simulation) -> list[str]:
     told = []
     for index, (name, cell) in enumerate(simulation.cells.items()):
         share = None if cell.share_of_alone is None else cell.share_of_alone.mean
-        if share is not None and share < _LITTLE:
+        if share is not None and share < of("cell share"):
             causes = list(_causes(scenario, simulation, index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
             told.append(f"Cell {name} gets {percent(share)} of what it has alone{why}.")
-        pairs = list(itertools.islice(_deaf_groups(scenario, index), _NAMED))
-        if pairs and cell.failures.hidden and cell.worst_failed >= _HIDDEN:
+        pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
+        if pairs and cell.failures.hidden and cell.worst_failed >= of("hidden loss"):
             told.append(_hidden(scenario, name, cell, pairs))
     return told
 
@@ -82,7 +79,7 @@ def _causes(
         deaf = [
             (one, other)
             for one, other in itertools.combinations(waits, 2)
-            if not _hear(scenario, names.index(one), names.index(other))
+            if not hear(scenario, names.index(one), names.index(other))
         ]
         if len(waits) > 1 and len(deaf) == len(list(itertools.combinations(waits, 2))):
             words += ", who do not hear each other"
@@ -93,7 +90,7 @@ def _causes(
         culprits = [
             name
             for other, name in enumerate(names)
-            if other != index and _reaches(scenario, other, index)
+            if other != index and reaches(scenario, other, index)
         ]
         yield (
             f"{percent(failures)} of its transmissions fail under frames of "
@@ -112,64 +109,6 @@ def _hidden(
     return (
         f"{where} of the stations that do not hear each other ({who}) loses "
         f"{percent(cell.worst_failed)} of its transmissions under those of the others{rts}."
-    )
-
-
-def _deaf_groups(scenario: ResolvedScenario, index: int) -> Iterator[tuple[str, str]]:
-    """The pairs of groups of a cell, or a group twice, of which some do not hear each other."""
-    own = [group for group in scenario.stations if group.cell == index]
-    for place, group in enumerate(own):
-        for other in own[place:]:
-            several = group is not other or group.count > 1
-            if several and not all(
-                _senses(scenario, one, two)
-                for one in _nodes(scenario, group.name)
-                for two in _nodes(scenario, other.name)
-                if one != two
-            ):
-                yield group.name, other.name
-
-
-def _nodes(scenario: ResolvedScenario, group: str) -> range:
-    """The places of a group's stations among all nodes."""
-    first = len(scenario.cells or ())
-    for one in scenario.stations:
-        if one.name == group:
-            return range(first, first + one.count)
-        first += one.count
-    raise KeyError(group)
-
-
-def _of_cell(scenario: ResolvedScenario, index: int) -> list[int]:
-    """The places of all nodes of a cell."""
-    nodes = [index]
-    for group in scenario.stations:
-        if group.cell == index:
-            nodes += _nodes(scenario, group.name)
-    return nodes
-
-
-def _senses(scenario: ResolvedScenario, sender: int, listener: int) -> bool:
-    """Tell whether a node senses the frames of another."""
-    air = scenario.air
-    assert air is not None, "cells come with the air"
-    power = air.received_dbm[air.classes[sender]][air.classes[listener]]
-    return power is not None and power >= air.sense_dbm
-
-
-def _hear(scenario: ResolvedScenario, one: int, other: int) -> bool:
-    """Tell whether the access points of two cells sense each other."""
-    return _senses(scenario, one, other) and _senses(scenario, other, one)
-
-
-def _reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
-    """Tell whether a node of a cell is heard at all by one of another."""
-    air = scenario.air
-    assert air is not None, "cells come with the air"
-    return any(
-        air.received_dbm[air.classes[one]][air.classes[two]] is not None
-        for one in _of_cell(scenario, cell)
-        for two in _of_cell(scenario, other)
     )
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
+from airtcp.remedies.apart import apart, channel_changes
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
 from airtcp.units import parse_rate_bps
@@ -235,8 +236,14 @@ def _number(scenario: Scenario, path: str) -> Any:
 
 
 def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
-    changes = {}
-    for path in remedy.next:
+    changes: dict[str, Any] = {}
+    for path, what in remedy.next.items():
+        if what == "channel":
+            plan = apart(scenario)
+            if plan is None:
+                raise CannotBeAppliedError("the band has no such channels, or there is one cell")
+            changes |= channel_changes(scenario, plan)
+            continue
         amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
         assert high is not None, "a standard with channel widths has MCSs"
         wider = [mhz for mhz in amendment.subcarriers if mhz > high.channel_width_mhz]

@@ -227,6 +227,25 @@ def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
     lines.notes.append("hostapd also wants the centre frequency of the channel")
 
 
+def _channels(lines: Lines, new: Scenario, old: Scenario) -> None:
+    """Say the channel of each access point that moves."""
+    for place, (cell, before) in enumerate(zip(new.cells or (), old.cells or (), strict=True)):
+        if cell.channel != before.channel:
+            one = channel_lines(new, place)
+            for tool, told in one.by_tool.items():
+                lines.add(f"{tool} of {cell.name}", *told)
+            lines.notes.extend(note for note in one.notes if note not in lines.notes)
+
+
+def _spatial_reuse(lines: Lines, new: Scenario, _: Scenario) -> None:
+    """Say the level at which frames of other cells are ignored, as decibels above -82 dBm."""
+    assert new.air is not None
+    assert new.air.obss_pd_dbm is not None
+    above = round(new.air.obss_pd_dbm + 82.0)
+    # Bit 2 of the SR Control field: an offset for those outside of a group is present (9.4.2.260).
+    lines.add("hostapd", "he_spr_sr_control=4", f"he_spr_non_srg_obss_pd_max_offset={above}")
+
+
 def _aggregates(lines: Lines, *_: Scenario) -> None:
     lines.notes.append("drivers aggregate as far as they can; look whether one was told not to")
 
@@ -323,6 +342,8 @@ _WRITERS: Final[Mapping[str, Callable[[Lines, Scenario, Scenario], None]]] = {
     "rates": _rates,
     "width": _width,
     "aggregates": _aggregates,
+    "channels": _channels,
+    "spatial-reuse": _spatial_reuse,
     "quickack": _quickack,
     "window": _window_lines,
     "large-window": _large_window,

@@ -18,11 +18,18 @@ Outcome = Literal["helps", "costs others", "no gain", "cannot tell", "harms"]
 
 @dataclass(frozen=True)
 class Goal:
-    """The metric that a problem spoils: of a group and one of its parts."""
+    """The metric that a problem spoils: of a group and one of its parts; no group: of all flows."""
 
     metric: str
     group: str
     part: str
+
+    @property
+    def whose(self) -> str:
+        """The flows that it is of, in words: a group, with its direction if that matters."""
+        if not self.group:
+            return "all flows"
+        return self.group if self.part == "all" else f"{self.group} {self.part}s"
 
 
 @dataclass(frozen=True)

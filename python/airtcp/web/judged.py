@@ -94,8 +94,7 @@ def _problem(advised: Advised) -> Json:
     about = METRICS[found.goal.metric]
     return advised.to_dict() | {
         "headline": told.headline(advised),
-        "label": f"{about.label} of {found.goal.group}"
-        + ("" if found.goal.part == "all" else f" {found.goal.part}s"),
+        "label": f"{about.label} of {found.goal.whose}",
         "unit": about.unit,
         "better": about.better,
         "remedies": [_trial(advised, one) for one in advised.remedies],

@@ -1,0 +1,53 @@
+"""Signs of trouble between cells, and of stations that do not hear each other.
+
+Knows what a cell has beside others and alone, and which transmissions failed for what. Does not
+know who waits for whom in words (`airtcp.present.cells`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from airtcp.advice.complaints import Sign
+from airtcp.advice.reading import Reading, Scope
+from airtcp.advice.thresholds import of
+from airtcp.amounts import percent
+from airtcp.results.advice import Goal
+from airtcp.scenario.hearing import deaf_groups
+
+
+def starved_cell(reading: Reading) -> Iterator[Sign]:
+    """Finds the cell that gets least beside others, if that is little of what it has alone."""
+    shares = {
+        name: cell.share_of_alone.mean
+        for name, cell in reading.simulation.cells.items()
+        if cell.share_of_alone is not None and cell.share_of_alone.mean is not None
+    }
+    starved = [name for name, share in shares.items() if share < of("cell share")]
+    for name in sorted(starved, key=lambda one: shares[one])[:1]:
+        scopes = _scopes_of(reading, list(reading.simulation.cells).index(name))
+        if scopes:
+            evidence = f"cell {name} gets {percent(shares[name])} of what it has alone"
+            yield Sign(scopes, evidence)
+
+
+def hidden_stations(reading: Reading) -> Iterator[Sign]:
+    """Finds stations that lose much under the frames of others, which they do not hear."""
+    for index, cell in enumerate(reading.simulation.cells.values()):
+        deaf = {name for pair in deaf_groups(reading.scenario, index) for name in pair}
+        if not deaf or not cell.failures.hidden or cell.worst_failed < of("hidden loss"):
+            continue
+        scopes = [scope for scope in _scopes_of(reading, index) if scope.group in deaf]
+        if scopes:
+            evidence = (
+                f"a station loses {percent(cell.worst_failed)} of its transmissions under those of "
+                "stations that it does not hear"
+            )
+            # One of them may have all, another in each run: of all runs each has as much.
+            yield Sign(scopes, evidence, Goal("jain_index", "", "all"))
+
+
+def _scopes_of(reading: Reading, index: int) -> list[Scope]:
+    """The scopes of the groups of a cell."""
+    groups = {group.name for group in reading.scenario.stations if group.cell == index}
+    return [scope for scope in reading.scopes if scope.group in groups]

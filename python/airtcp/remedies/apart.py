@@ -1,0 +1,80 @@
+"""Channels of their own for cells that hear each other, and what else changes with a channel.
+
+Knows which channels a band has, which share spectrum, and who hears whom. Does not know which of
+several ways is best: that is `airtcp.plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from airtcp import channels
+from airtcp.scenario.hearing import reaches
+from airtcp.scenario.resolve_air import band_and_width
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+
+def apart(scenario: Scenario) -> tuple[int, ...] | None:
+    """Return a channel for each cell, so that none shares spectrum with one that it hears.
+
+    Cells in the order of the scenario keep the channel that they have wherever they can. None where
+    the band has too few channels, or there is one cell.
+    """
+    cells = scenario.cells or ()
+    if len(cells) < 2:
+        return None
+    band, width = band_and_width(scenario)
+    known = channels.channels(band, width)
+    chosen: list[int] = []
+    for index, cell in enumerate(cells):
+        others = [
+            number
+            for other, number in enumerate(chosen)
+            # Of cells on two channels nothing may say whether they would hear each other on one.
+            if cells[other].channel != cell.channel
+            or reaches(scenario, index, other)
+            or reaches(scenario, other, index)
+        ]
+        present = [] if cell.channel is None else [cell.channel]
+        free = (
+            number
+            for number in (*present, *known)
+            if all(channels.share(band, width, number, one) is False for one in others)
+        )
+        number = next(free, None)
+        if number is None:
+            return None
+        chosen.append(number)
+    return tuple(chosen)
+
+
+def channel_changes(scenario: Scenario, plan: Sequence[int]) -> dict[str, Any]:
+    """Return the changes, by key path, that give cells other channels than they have.
+
+    Pairs of `air.heard` and `hears` of cells on two channels go.
+    """
+    cells = scenario.cells or ()
+    on = {cell.name: number for cell, number in zip(cells, plan, strict=True)}
+    changes: dict[str, Any] = {
+        f"cells.{cell.name}.channel": on[cell.name]
+        for cell in cells
+        if cell.channel != on[cell.name]
+    }
+    if not changes:
+        return {}
+    written = scenario.written
+    heard = written.get("air", {}).get("heard")
+    if heard is not None:
+        kept = [pair for pair in heard if on[pair[0]] == on[pair[1]]]
+        if kept != heard:
+            changes["air.heard"] = kept
+    groups = {group["name"]: on[group["cell"]] for group in written["stations"] if "cell" in group}
+    for group in written["stations"]:
+        if group.get("hears"):
+            kept = [name for name in group["hears"] if groups[name] == groups[group["name"]]]
+            if kept != group["hears"]:
+                changes[f"stations.{group['name']}.hears"] = kept
+    return changes
