@@ -57,7 +57,22 @@ OFFICE = cell(
     links={"line": {"rate": "10 Mb/s", "delay": "10 ms", "loss": "1 %"}},
     mac={"classify": {"tcp_data": "AC_VI"}},
 )
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE)
+NEIGHBOURS = named(
+    airtcp.load(
+        {
+            "phy": {"standard": "802.11ax", "mcs": 5},
+            "cells": {"one": {"position": [0, 0]}, "other": {"position": [20, 0]}},
+            "air": {"path_loss": {"model": "log-distance", "at_1m": "46.4 dB", "exponent": 3.5}},
+            "stations": [
+                {"name": f"of-{name}", "count": 1, "cell": name, "positions": [[x, 3]]}
+                for name, x in (("one", 0), ("other", 20))
+            ],
+            "flows": [DOWNLOAD | {"stations": f"of-{name}"} for name in ("one", "other")],
+            "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
+        }
+    )
+)
+CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS)
 
 
 @pytest.mark.parametrize("direction", ["download", "both"])
