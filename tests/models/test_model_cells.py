@@ -1,18 +1,36 @@
-"""Chains of several saturated cells: published digits, Bianchi, Komondor, a solution in full."""
+"""Chains of several saturated cells: known digits, Bianchi, Komondor, a solution in full, floors.
 
+The rows of `reference/random_floors.csv` are simulations (`validation/cells/random_floors.py`).
+"""
+
+import csv
 import itertools
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from airtcp.models import bianchi
 from airtcp.models.bianchi import SlotTimes
-from airtcp.models.cells import MOST_CELLS, clusters, independent_sets
+from airtcp.models.cells import (
+    MOST_CELLS,
+    Unaligned,
+    approximate_clusters,
+    clusters,
+    independent_sets,
+)
 from numpy.typing import NDArray
 
 #: 802.11a at 54 Mb/s, ACK at 24 Mb/s, datagrams of 1472 bytes: 248 + 16 + 28 + 34 us.
 EXCHANGE_S = 326e-6
 BITS = 1472 * 8
 TIMES = SlotTimes(9e-6, EXCHANGE_S, EXCHANGE_S, BITS / 54e6)
+#: EIFS with an ACK at 6 Mb/s is 44 us and a SIFS longer than DIFS.
+WAITS = Unaligned(sifs_s=16e-6, eifs_s=60e-6)
+FLOORS = Path(__file__).parents[1] / "reference" / "random_floors.csv"
+#: A cell alone, and the part of it below which a cell starves.
+ALONE_BPS = 29.93e6
+STARVED = 0.2
 
 Edges = list[tuple[int, int]]
 PAIR: Edges = [(0, 1)]
@@ -151,6 +169,93 @@ def test_the_largest_chain_is_solved() -> None:
 
     assert found.successes_per_s == pytest.approx(found.successes_per_s[::-1], rel=1e-3)
     assert found.successes_per_s[0] > 3 * found.successes_per_s[1]
+
+
+def test_cells_that_hear_the_same_lose_no_slots() -> None:
+    plain = clusters(graph(3, TRIANGLE), TIMES, w0=16, m=6, retries=7)
+    corrected = clusters(graph(3, TRIANGLE), TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
+
+    assert corrected.successes_per_s == pytest.approx(plain.successes_per_s, rel=1e-4)
+
+
+def random_floors() -> list[tuple[NDArray[np.bool_], list[dict[str, str]]]]:
+    """The graphs of the stored floors, with the rows of their cells."""
+    with FLOORS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = []
+    for _, cells in itertools.groupby(rows, key=lambda row: row["floor"]):
+        of = list(cells)
+        heard = [] if of[0]["heard"] == "none" else of[0]["heard"].split()
+        edges = [("ABCDEFGH".index(one), "ABCDEFGH".index(other)) for one, other in heard]
+        found.append((graph(len(of), edges), of))
+    return found
+
+
+def test_random_floors_are_near_the_simulation() -> None:
+    # Those that hear a collision go on DIFS after it.
+    times = SlotTimes(9e-6, EXCHANGE_S, 248e-6 + 34e-6, BITS / 54e6)
+    floors = random_floors()
+    unstarved, starved, known = [], [], []
+    for adjacent, rows in floors:
+        found = clusters(adjacent, times, w0=16, m=6, retries=7, unaligned=WAITS)
+        for rate, row in zip(found.successes_per_s * BITS, rows, strict=True):
+            simulated, half = float(row["udp_bps"]), float(row["udp_half"])
+            starves = simulated < STARVED * ALONE_BPS
+            known.append((rate < STARVED * ALONE_BPS) == starves)
+            error = abs(rate - simulated)
+            if starves:
+                starved.append(error <= 0.2 * simulated)
+                # Of the others the interval is within 20 %.
+                assert error <= 0.2 * simulated + half
+            else:
+                unstarved.append(error <= 0.05 * simulated)
+
+    assert (len(floors), len(unstarved), len(starved)) == (60, 241, 85)
+    assert all(unstarved)
+    assert sum(starved) >= 81
+    assert sum(known) >= 0.98 * len(known)
+
+
+def test_the_product_form_is_near_the_chain() -> None:
+    stream = np.random.default_rng(5)
+    errors, starved = [], []
+    for _ in range(40):
+        cells = int(stream.integers(3, 11))
+        likely = min(stream.uniform(1, 3) / (cells - 1), 0.8)
+        upper = np.triu(stream.random((cells, cells)) < likely, 1)
+        adjacent = upper | upper.T
+        chain = clusters(adjacent, TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
+        form = approximate_clusters(adjacent, TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
+        for one, other in zip(chain.successes_per_s, form.successes_per_s, strict=True):
+            of = starved if one * BITS < STARVED * ALONE_BPS else errors
+            of.append(abs(other / one - 1.0))
+
+    # What the docstring says.
+    assert max(errors) < 0.06
+    assert np.median(starved) < 0.17
+    assert max(starved) < 0.31
+
+
+def test_the_product_form_is_right_for_two_cells_and_for_cells_apart() -> None:
+    pair = clusters(graph(2, PAIR), TIMES, w0=16, m=6, retries=7).successes_per_s
+    alone = clusters([[0]], TIMES, w0=16, m=6, retries=7).successes_per_s
+    form = approximate_clusters(graph(40, PAIR), TIMES, w0=16, m=6, retries=7).successes_per_s
+
+    assert form[:2] == pytest.approx(pair, rel=1e-5)
+    assert form[2:] == pytest.approx(alone[0], rel=1e-5)
+
+
+@pytest.mark.verify  # processor time on a machine that is busy with else is up to twice as much
+@pytest.mark.parametrize(("cells", "most_s"), [(MOST_CELLS, 0.05), (30, 1.0)])
+def test_chains_take_little_of_a_processor(cells: int, most_s: float) -> None:
+    solve = clusters if cells <= MOST_CELLS else approximate_clusters
+    taken = []
+    for _ in range(9):
+        begin = time.process_time()
+        solve(graph(cells, row(cells)), TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
+        taken.append(time.process_time() - begin)
+
+    assert min(taken) < most_s
 
 
 @pytest.mark.parametrize(

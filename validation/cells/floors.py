@@ -35,7 +35,7 @@ def scenario(name: str, **run: Any) -> Scenario:
     """The scenario of a row, with keys of `[run]`."""
     floor = FLOORS.get(name)
     if floor is None:
-        return _saturated(name, run)
+        return drawn(name, "udp", **run)
     standard = floor.get("standard", "a")
     modes = dict(mode.split(":") for mode in floor.get("modes", ()))
     stations = [node for node in floor["nodes"] if node.islower()]
@@ -71,8 +71,11 @@ def scenario(name: str, **run: Any) -> Scenario:
     )
 
 
-def _saturated(name: str, run: Mapping[str, Any]) -> Scenario:
-    """A floor of the second witness: cells of one station, each of which always has a datagram."""
+def drawn(name: str, kind: str, **run: Any) -> Scenario:
+    """A floor of the second witness: cells of one station, with a flow of `udp` or `tcp` down.
+
+    A cell of UDP always has a datagram; those of TCP have the settings of ns-3's rows.
+    """
     match = _FLOOR.fullmatch(name)
     assert match is not None, name
     cells = "ABCDEFGHIJ"[: int(match[1])]
@@ -86,7 +89,7 @@ def _saturated(name: str, run: Mapping[str, Any]) -> Scenario:
             "cells": {cell: {} for cell in cells},
             "air": {"heard": heard},
             "stations": groups,
-            "flows": [_flow(f"{cell}>{cell.lower()}1:udp", {}) for cell in cells],
+            "flows": [_flow(f"{cell}>{cell.lower()}1:{kind}", {}) for cell in cells],
             "run": run,
         }
     )
