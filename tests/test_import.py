@@ -230,7 +230,7 @@ def test_wrong_files_are_refused_with_their_place(tmp_path: Path, text: str, sai
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xd4\xc3\xb2\xa1" + bytes(20), "is a capture"),
+        (b"\xd4\xc3\xb2\xa1" + bytes(20), "is a capture with no frame"),
         (b"\x7fELF\xff\xfe", "line 1: is not text"),
         (b"hw_mode=g\n\0\0", "line 2: is binary"),
         (gzip.compress(b"hw_mode=g")[:-6], "is damaged"),

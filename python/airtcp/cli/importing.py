@@ -14,7 +14,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="hostapd.conf or OpenWrt's wireless; the JSON of iperf3 -J, or a data file of flent.",
+        help="hostapd.conf or OpenWrt's wireless; a capture (pcap, pcapng), the JSON of iperf3 -J, "
+        "or a data file of flent.",
     ),
 ]
 Target = Annotated[
@@ -36,20 +37,29 @@ Radio = Annotated[
 def import_(files: Files, out: Target = None, radio: Radio = None, force: Force = False) -> None:
     """Write a scenario of an access point's configuration, and of what iperf3 or flent measured."""
     with outcome():
-        from airtcp.importer.files import scenario_of
-
-        text = scenario_of(files, radio)
-        if out is None:
-            print(text, end="")
-            return
         from airtcp.exceptions import OutputError
         from airtcp.files import write_files
+        from airtcp.importer.files import draft_of
+
+        draft = draft_of(files, radio)
+        if out is None:
+            if draft.files:
+                raise OutputError(
+                    "--out is missing: the laws of this traffic are files beside the scenario; "
+                    "allowed: --out FILE.toml"
+                )
+            print(draft.text(), end="")
+            return
+        draft.put_beside(out.stem)
+        text = draft.text()
 
         is_source = out.exists() and any(out.samefile(file) for file in files)
-        if out.exists() and (not force or is_source):
-            raise OutputError(
-                f"cannot write to {out}: it is there; allowed: another name, or --force"
-            )
-        write_files(out.parent, {out.name: text.encode()})
-        print(f"wrote {out}")
+        for path in (out, *(out.parent / name for name in draft.files)):
+            if path.exists() and (not force or is_source):
+                raise OutputError(
+                    f"cannot write to {path}: it is there; allowed: another name, or --force"
+                )
+        write_files(out.parent, {**draft.files, out.name: text.encode()})
+        laws = f", and {len(draft.files)} laws beside it" if draft.files else ""
+        print(f"wrote {out}{laws}")
         print(f"try: airtcp run {out}")

@@ -5,8 +5,10 @@ Knows tables of TOML and comments. Does not know which file says what.
 
 from __future__ import annotations
 
+import tempfile
 import textwrap
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from airtcp.exceptions import ScenarioError, one_line
@@ -36,14 +38,18 @@ class Said:
 class Draft:
     """A scenario in the making.
 
-    `tables` has keys by header, such as `phy` or `mac.edca.ap`; `flows` has a table for each flow.
+    `tables` has keys by header, such as `phy` or `mac.edca.ap`; `groups` has a table for each group
+    of stations where there are several, `flows` one for each flow, and `files` what the scenario
+    names, by the names that stand there.
     `unknown` are sentences of what the files do not say and what stands instead, `unread` names of
     lines that say something of which a scenario has no key.
     """
 
     names: list[str] = field(default_factory=list)
     tables: dict[str, dict[str, Said]] = field(default_factory=dict)
+    groups: list[dict[str, Said]] = field(default_factory=list)
     flows: list[dict[str, Said]] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     measured: list[str] = field(default_factory=list)
@@ -56,16 +62,28 @@ class Draft:
         """Tell whether a key is written already."""
         return key in self.tables.get(header, {})
 
+    def put_beside(self, stem: str) -> None:
+        """Let the names of files begin with that of the scenario."""
+        for flow in self.flows:
+            if isinstance(table := flow["application"].value, dict):
+                for law in table.values():
+                    if isinstance(law, dict) and law.get("file") in self.files:
+                        law["file"] = f"{stem}-{law['file']}"
+        self.files = {f"{stem}-{name}": content for name, content in self.files.items()}
+
     def text(self) -> str:
         """The TOML text. Raises ScenarioError if it is none that can be loaded."""
         text = "\n".join(self._lines()) + "\n"
         from airtcp.scenario import loads
 
-        try:
-            loads(text, name="the scenario of these files")
-        except ScenarioError as error:
-            names = ", ".join(self.names)
-            raise ScenarioError(names, error.key, f"no scenario follows: {error.message}") from None
+        with tempfile.TemporaryDirectory(prefix="airtcp-") as directory:
+            for name, content in self.files.items():
+                (Path(directory) / name).write_bytes(content)
+            try:
+                loads(text, name="the scenario of these files", base=directory)
+            except ScenarioError as error:
+                names, said = ", ".join(self.names), f"no scenario follows: {error.message}"
+                raise ScenarioError(names, error.key, said) from None
         return text
 
     def _lines(self) -> list[str]:
@@ -84,8 +102,9 @@ class Draft:
                     )
         lines += ["", f"title = {value_text(f'Imported from {names}')}"]
         for header, keys in self.tables.items():
-            lines += ["", f"[[{header}]]" if header == "stations" else f"[{header}]"]
-            lines += [_line(key, said) for key, said in keys.items()]
+            for table in (self.groups or [keys]) if header == "stations" else [keys]:
+                lines += ["", f"[[{header}]]" if header == "stations" else f"[{header}]"]
+                lines += [_line(key, said) for key, said in table.items()]
             if header == "stations":
                 for flow in self.flows:
                     lines += ["", "[[flows]]", *(_line(key, said) for key, said in flow.items())]

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from airtcp.amounts import quantity_with_interval
-from airtcp.exceptions import QuestionError
+from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.importer import flent, iperf3
+from airtcp.importer.capture.blocks import is_capture
+from airtcp.importer.capture.draft import add_capture, read_capture
+from airtcp.importer.capture.network import Network
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.source import KINDS, Node, Source, parse_json, read
@@ -23,26 +26,40 @@ from airtcp.results.measured import Measurement
 
 _UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
 _GUESS: Final = "no file says it: a guess"
+_WITH: Final = (
+    "the JSON of iperf3 -J, a data file of flent, or a CSV file with the columns metric,value"
+)
+_SECOND: Final = (
+    "a second measurement; allowed: one for a scenario, for two say nothing of whether they ran "
+    "together"
+)
 
 
 def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
-    """The text of a scenario of files: one configuration at most, and one measurement at most.
+    """The text of a scenario of files that needs no others: see `draft_of`."""
+    return draft_of(paths, radio).text()
+
+
+def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
+    """The scenario of files: one configuration at most, and one measurement or capture at most.
 
     `radio` is the radio of a configuration of OpenWrt. Raises ScenarioError for a file that is
     wrong, QuestionError for files that do not belong together.
     """
     draft: Draft | None = None
-    measured: Node | None = None
+    measured: Node | Network | None = None
     for path in paths:
+        if is_capture(path):
+            if measured is not None:
+                raise QuestionError(f"{path}: {_SECOND}")
+            measured = read_capture(path)
+            continue
         source = read(path)
         if is_table(source):
             raise source.error("", f"has values alone, and no scenario; allowed: {KINDS}")
         if _is_json(source):
             if measured is not None:
-                raise QuestionError(
-                    f"{path}: a second measurement; allowed: one for a scenario, for two say "
-                    "nothing of whether they ran together"
-                )
+                raise QuestionError(f"{path}: {_SECOND}")
             measured = _json(source)
             continue
         if draft is not None:
@@ -55,19 +72,20 @@ def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
         draft = read_uci(source, radio) if is_uci else read_hostapd(source)
     if radio is not None and draft is None:
         raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
-    return _completed(draft, measured).text()
+    return _completed(draft, measured)
 
 
 def measurement_of(path: Path) -> Measurement:
     """The measured values of a file. Raises ScenarioError."""
+    if is_capture(path):
+        raise ScenarioError(str(path), "", "is a capture, which has no interval; allowed: " + _WITH)
     source = read(path)
     if is_table(source):
         return read_table(source)
     if not _is_json(source):
         raise source.error(
             "",
-            "has no measurement; allowed: the JSON of iperf3 -J, a data file of flent, or a CSV "
-            "file with the columns metric,value",
+            f"has no measurement; allowed: {_WITH}",
         )
     top = _json(source)
     return iperf3.measurement(top) if iperf3.is_iperf3(top) else flent.measurement(top)
@@ -85,8 +103,13 @@ def _json(source: Source) -> Node:
     return top
 
 
-def _completed(draft: Draft | None, measured: Node | None) -> Draft:
+def _completed(draft: Draft | None, measured: Node | Network | None) -> Draft:
     """The draft with the stations, and with flows of the measurement or a guess."""
+    if isinstance(measured, Network):
+        draft = draft or Draft()
+        add_capture(measured, draft)
+        draft.say("run", "replications", 5, "")
+        return draft
     if draft is None:
         draft = Draft()
         draft.say("phy", "standard", "802.11ax", _GUESS)

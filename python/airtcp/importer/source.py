@@ -19,16 +19,9 @@ from airtcp.exceptions import ScenarioError, one_line
 MOST_BYTES: Final = 64 * 2**20
 
 _GZIP: Final = b"\x1f\x8b"
-#: The first bytes of pcap in both orders and of both resolutions, and of pcapng.
-_CAPTURES: Final = (
-    b"\xa1\xb2\xc3\xd4",
-    b"\xd4\xc3\xb2\xa1",
-    b"\xa1\xb2\x3c\x4d",
-    b"\x4d\x3c\xb2\xa1",
-    b"\x0a\x0d\x0d\x0a",
-)
 KINDS: Final = (
-    "hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of iperf3 -J, a data file of flent"
+    "a capture (pcap, pcapng), hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of "
+    "iperf3 -J, a data file of flent"
 )
 _SHOWN: Final = 40
 
@@ -53,15 +46,13 @@ class Source:
 def read(path: Path) -> Source:
     """The text of a file, plain or compressed with gzip.
 
-    Raises ScenarioError: unreadable, too large, damaged, a capture, or binary.
+    Raises ScenarioError: unreadable, too large, damaged, or binary.
     """
     name = str(path)
     try:
         with path.open("rb") as file:
-            first = file.peek(4)[:4] if hasattr(file, "peek") else b""
-            if first in _CAPTURES:
-                raise ScenarioError(name, "", f"is a capture, which is not read; allowed: {KINDS}")
-            if first[:2] == _GZIP:
+            first = file.peek(4)[:2] if hasattr(file, "peek") else b""
+            if first == _GZIP:
                 with gzip.open(file) as unpacked:
                     data = unpacked.read(MOST_BYTES + 1)
             else:

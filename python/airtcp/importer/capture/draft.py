@@ -1,0 +1,431 @@
+"""The scenario of a capture: groups of stations, their flows, and each assumption in a line.
+
+Knows the keys that a capture leads to. Does not know frames: `network` has read them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from airtcp.exceptions import ScenarioError
+from airtcp.importer.capture import laws, radio
+from airtcp.importer.capture.connections import Told
+from airtcp.importer.capture.groups import Group, Law, groups_of, steady
+from airtcp.importer.capture.network import Network
+from airtcp.importer.capture.stations import ServiceSet, Station
+from airtcp.importer.capture.transfers import DOWN, UP
+from airtcp.importer.draft import Draft, Said, time_text
+
+_WAYS: Final = ("upload", "download")
+#: More groups than these are stray stations: those of fewest bytes are left out.
+_MOST_GROUPS: Final = 40
+#: Speech in packets of the codecs that a scenario knows, headers included, 50 a second.
+_CODECS: Final = {200: "G.711", 60: "G.729A"}
+_WIRE_OF_NONE_NS: Final = 5 * 10**6
+_MOST_LINES: Final = 12
+
+
+def read_capture(path: Path) -> Network:
+    """A capture. Raises ScenarioError if nothing in it can be read."""
+    network = Network(path.name)
+    network.read(path)
+    chosen = _chosen(network)
+    if chosen is None or network.duration_ns <= 0:
+        told = network.damage.told + _counted(network)
+        reason = f": {'; '.join(told[:3])}" if told else ""
+        seen = f"{network.frames} frames, and none" if network.frames else "no frame"
+        raise ScenarioError(
+            str(path),
+            "",
+            f"is a capture with {seen} from which a scenario follows{reason}; allowed: data frames "
+            "of stations and an access point (802.11), or IP packets (Ethernet)",
+        )
+    return network
+
+
+def _chosen(network: Network) -> ServiceSet | None:
+    """The basic service set with most data, or one that only announces itself."""
+    found = max(network.sets.values(), key=lambda one: (one.bytes, one.beacons), default=None)
+    return found if found is not None and (found.bytes or found.beacons) else None
+
+
+def _counted(network: Network) -> list[str]:
+    return [f"{count} {sentence}" for sentence, count in network.damage.counts.items()]
+
+
+def add_capture(network: Network, draft: Draft) -> None:
+    """Write all keys that the capture tells."""
+    one = _chosen(network)
+    assert one is not None
+    name = network.name
+    draft.names.append(name)
+    form = "" if one.is_wired else radio.say_radio(network, one, draft, name)
+    if not draft.has("phy", "standard"):
+        draft.say("phy", "standard", "802.11ax", "no rate was captured: a guess")
+        draft.unknown.append(
+            "the radio, as no frame has a rate: hostapd.conf or UCI beside the capture would say it"
+        )
+    rates = [
+        (station, radio.choice_of(station, form) if form else None)
+        for station in one.stations.values()
+    ]
+    groups = groups_of(rates, network.begin_ns, network.end_ns)
+    groups.sort(key=lambda group: -sum(sum(station.bytes) for station in group.stations))
+    _tell_losses(network, one, draft)
+    if len(groups) > _MOST_GROUPS:
+        draft.unknown.append(
+            f"{len(groups) - _MOST_GROUPS} kinds of stations with least data: left out"
+        )
+    _say_queue(one, groups, draft, name)
+    draft.tables["stations"] = {}
+    for group in groups[:_MOST_GROUPS]:
+        _add_group(network, one, group, form, draft)
+    if not groups:
+        draft.groups.append({"name": Said("station", ""), "count": Said(1, "a guess")})
+        draft.flows.append(
+            {
+                "stations": Said("station", ""),
+                "direction": Said("download", "no traffic could be read: a guess"),
+                "application": Said({"kind": "bulk"}, "a guess"),
+            }
+        )
+        draft.unknown.append("stations and traffic: one station that downloads stands there")
+    _tell_rest(network, one, groups, draft)
+    seconds = max(network.duration_ns / 1e9, 0.001)
+    draft.say("run", "warmup", time_text(min(0.1 * seconds, 60.0)), "a tenth of the capture")
+    draft.say("run", "duration", time_text(seconds), f"{name}: from its first to its last frame")
+
+
+def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) -> None:
+    """Write the limit of the access point's queue, if it was seen full."""
+    filled = sum(station.told[DOWN].filled for station in one.stations.values())
+    most = one.wait.most_packets
+    if one.is_wired:
+        draft.unknown.append("the access point's queue, which is behind the capture: it has none")
+    elif filled >= 3 and most >= 5:
+        why = (
+            f"{name}: {filled} segments were lost before the air; as many packets went before an "
+            "answer at most"
+        )
+        draft.say("ap", "queue", {"discipline": "fifo", "limit": most + 1}, why)
+    else:
+        draft.unknown.append(
+            "the limit of the access point's queue: hardly a segment was lost before the air, and "
+            f"up to {most} packets went before an answer; there is none"
+        )
+
+
+def _add_group(network: Network, one: ServiceSet, group: Group, form: str, draft: Draft) -> None:
+    name = "station" if not draft.groups else f"station-{len(draft.groups) + 1}"
+    first = group.stations[0].name
+    count = len(group.stations)
+    about = first if count == 1 else f"{first} and {count - 1} more"
+    table = {"name": Said(name, ""), "count": Said(count, f"{network.name}: {about}")}
+    if group.rate is not None:
+        _say_rate(group, form, table, network.name)
+    share = _errors(network, group)
+    if share >= 0.001:
+        table["frame_errors"] = Said(
+            f"{100 * share:.2g} %", "frames with a wrong FCS, alone on the air, that were repeated"
+        )
+    draft.groups.append(table)
+    for way in (DOWN, UP):
+        told = _together(group.stations, way)
+        tcp = _tcp(told, draft, f"{name}, {_WAYS[way]}s")
+        flow = {"stations": Said(name, ""), "name": Said(f"{name}-{_WAYS[way]}", "")}
+        flow["direction"] = Said(_WAYS[way], "")
+        if group.endless[way]:
+            flow_ = {**flow, "name": Said(f"{name}-bulk-{_WAYS[way]}", "")}
+            if group.endless[way] > 1:
+                flow_["connections"] = Said(group.endless[way], "of each station")
+            flow_["application"] = Said(
+                {"kind": "bulk"}, "more than half of the capture, and under way at its end"
+            )
+            _add_flow(draft, flow_, tcp, one)
+        law = group.laws.get(way)
+        if law is not None:
+            table_, why = _application(law, flow["name"].value, draft)
+            _add_flow(draft, {**flow, "application": Said(table_, why)}, tcp, one)
+        for place in range(_flows(network, group, way)):
+            _add_datagrams(network, group, way, place, draft, name)
+
+
+def _say_rate(group: Group, form: str, table: dict[str, Said], name: str) -> None:
+    """Write the rate of a group's data frames."""
+    rate = group.rate
+    assert rate is not None
+    used = radio.by_bytes(group.stations)
+    total = sum(used.values())
+    several = sorted(used, key=lambda sent: -used[sent])
+    told = "; ".join(f"{100 * used[one] / total:.0f} % {radio.words(one)}" for one in several[:4])
+    why = f"{name}: bytes: {told}" + ("; and others" if len(several) > 4 else "")
+    if rate.form == form and form in ("dsss", "ofdm"):
+        table["data_rate"] = Said(radio.mbps(rate.kbps), why)
+    elif form in ("dsss", "ofdm"):
+        # Stations of 802.11b in a cell of 802.11g.
+        if rate.form == "dsss":
+            table["data_rate"] = Said(radio.mbps(rate.kbps), why)
+    elif rate.form == form or rate.form not in ("dsss", "ofdm"):
+        table["mcs"] = Said(rate.mcs, why)
+        table["spatial_streams"] = Said(rate.streams, "")
+        table["channel_width"] = Said(f"{rate.width_mhz} MHz", "")
+    else:
+        table["mcs"] = Said(0, f"{why}: no MCS of this standard; the slowest stands")
+
+
+def _errors(network: Network, group: Group) -> float:
+    """The share of frames that were lost without a collision; 0 where the capture cannot tell."""
+    if not network.bad_fcs:
+        return 0.0
+    frames = sum(sum(one.frames) + sum(one.bad) for one in group.stations)
+    bad = sum(sum(one.bad) for one in group.stations)
+    retries = sum(sum(one.retries) for one in group.stations)
+    return min(bad, retries) / frames if frames else 0.0
+
+
+def _flows(network: Network, group: Group, way: int) -> int:
+    return min(len(steady(one, way, network.duration_ns)) for one in group.stations)
+
+
+def _add_datagrams(
+    network: Network, group: Group, way: int, place: int, draft: Draft, name: str
+) -> None:
+    each = [steady(one, way, network.duration_ns)[place] for one in group.stations]
+    count = sum(one.count for one in each)
+    size = round(sum(one.bytes for one in each) / count)
+    rate = sum(one.rate_bps for one in each) / len(each)
+    application: dict[str, Any] = {"kind": "udp", "packet": f"{max(size, 29)} B"}
+    why = f"{count} datagrams"
+    is_one_size = all(one.smallest == one.largest == size for one in each)
+    if not is_one_size:
+        why += f" of {min(one.smallest for one in each)} to {max(one.largest for one in each)} B"
+    if is_one_size and size in _CODECS and abs(rate / (8 * size) - 50) < 2.5:
+        application["codec"] = _CODECS[size]
+        why += ": 50 a second of this size are speech"
+        rate = 50 * 8 * size
+    application["rate"] = f"{max(round(rate), 1)} b/s"
+    draft.flows.append(
+        {
+            "stations": Said(name, ""),
+            "name": Said(f"{name}-udp-{_WAYS[way]}-{place + 1}", ""),
+            "direction": Said(_WAYS[way], ""),
+            "application": Said(application, why),
+        }
+    )
+
+
+def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str]:
+    """The application of transfers, and why it is this one."""
+    size = _law_text(draft, name, "size", law.sizes)
+    cut = f", {law.cut} of them cut off by the end" if law.cut else ""
+    why = f"{law.count} transfers{cut}"
+    if law.starts:
+        application: dict[str, Any] = {"kind": "bulk", "size": size}
+        application["start"] = _law_text(draft, name, "start", law.starts)
+        return application, f"{why}, one of each station"
+    if law.is_open:
+        gaps = _law_text(draft, name, "interarrival", law.pauses)
+        application = {"kind": "ftp", "interarrival": gaps, "size": size}
+        return application, f"{why}, which do not wait for each other"
+    application = {"kind": "web", "size": size}
+    application["think_time"] = _law_text(draft, name, "think", law.pauses)
+    request = laws.median(law.requests) if law.requests else 0
+    if request:
+        application["request"] = f"{request:.0f} B"
+        why += "; the median of requests"
+    return application, why
+
+
+def _law_text(draft: Draft, name: str, what: str, values: list[float]) -> Any:
+    """A law of values: one that is always the same, or a file beside the scenario."""
+    is_size = what == "size"
+    if len({round(value, 6) for value in values}) == 1:
+        return f"{max(round(values[0]), 1)} B" if is_size else time_text(values[0])
+    column = "bytes" if is_size else "seconds"
+    file = f"{name}-{what}.csv"
+    kept = [max(round(value), 1) for value in values] if is_size else values
+    draft.files[file] = laws.table(column, kept, 0 if is_size else 6)
+    return {"distribution": "empirical", "file": file, "column": column}
+
+
+def _add_flow(draft: Draft, flow: dict[str, Said], tcp: Said, one: ServiceSet) -> None:
+    flow["tcp"] = tcp
+    wire_ns = one.wait.least_wire_ns
+    if wire_ns > _WIRE_OF_NONE_NS:
+        path = [{"delay": time_text(wire_ns / 2e9)}]
+        flow["path"] = Said(path, "half of the least time from a SYN to its answer")
+    draft.flows.append(flow)
+
+
+class _Tcp:
+    """The facts that the connections of several stations tell."""
+
+    def __init__(self, told: list[Told]) -> None:
+        self.connections = sum(one.connections for one in told)
+        self.syns = sum(one.syns for one in told)
+        self.sack = sum(one.sack for one in told)
+        self.scaling = sum(one.scaling for one in told)
+        self.timestamps = sum(one.timestamps for one in told)
+        self.largest = max((one.largest for one in told), default=0)
+        self.acks_of = [sum(counts) for counts in zip(*(one.acks_of for one in told), strict=True)]
+        self.delays = [delay for one in told for delay in one.ack_delays]
+        self.windows = _sums([one.windows for one in told])
+        self.mss = _sums([one.mss for one in told])
+
+
+def _sums(tables: list[dict[int, int]]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for table in tables:
+        for key, count in table.items():
+            found[key] = found.get(key, 0) + count
+    return found
+
+
+def _together(stations: list[Station], way: int) -> _Tcp:
+    return _Tcp([station.told[way] for station in stations])
+
+
+def _tcp(told: _Tcp, draft: Draft, of: str) -> Said:
+    """The TCP of a group's data in a direction."""
+    if not told.connections:
+        return Said({"preset": "linux"}, "no TCP header could be read: as Linux has it")
+    most = told.connections / 2
+    table: dict[str, Any] = {}
+    why = []
+    is_linux = told.timestamps > most and told.scaling > told.syns / 2 and told.sack > told.syns / 2
+    if is_linux and told.syns:
+        table["preset"] = "linux"
+        why.append("timestamps, window scaling and SACK: as Linux has it")
+    elif told.syns and told.sack > told.syns / 2:
+        table["variant"] = "sack"
+    mss = _mss(told)
+    if mss:
+        table["mss"] = f"{mss} B"
+    if told.timestamps > most and not is_linux:
+        table["timestamps"] = True
+    window = max(told.windows, key=lambda one: (told.windows[one], one), default=0)
+    if window:
+        table["receive_window"] = f"{window} B"
+        if len(told.windows) > 1:
+            why.append(f"windows of {min(told.windows)} to {max(told.windows)} B")
+        if told.syns < told.connections:
+            why.append(
+                f"{told.connections - told.syns} connections without a SYN, whose windows may "
+                "have been scaled"
+            )
+    if not is_linux:
+        _say_acks(told, table, why)
+    if told.syns == 0:
+        draft.unknown.append(f"the options of TCP of {of}: no SYN was captured")
+    return Said(table, "; ".join(why) or f"{told.connections} connections")
+
+
+def _mss(told: _Tcp) -> int:
+    """The payload of a full segment: what was seen, within what the receiver asked for."""
+    option = max(told.mss, key=lambda one: told.mss[one], default=0)
+    if option and told.timestamps > told.connections / 2:
+        option -= 12
+    if not option:
+        # A card's segmentation makes larger ones than any link has.
+        return min(told.largest, 1460)
+    # Transfers of less than a segment do not show how large one would be.
+    return option if option < told.largest or 2 * told.largest < option else told.largest
+
+
+def _say_acks(told: _Tcp, table: dict[str, Any], why: list[str]) -> None:
+    """Write the policy of ACKs: for how many segments most were, and how long others waited."""
+    counts = told.acks_of[1:]
+    if sum(counts) < 10:
+        return
+    every = 1 + max(range(len(counts)), key=lambda place: counts[place])
+    policy: dict[str, Any] = {"every": every}
+    share = 100 * counts[every - 1] / sum(counts)
+    why.append(f"{share:.0f} % of ACKs are for {every} segment{'s' if every > 1 else ''}")
+    if every > 1 and len(told.delays) >= 5:
+        # RFC 1122, 4.2.3.2: below 500 ms. The medium adds to what the timer has.
+        timeout_ms = min(5 * round(laws.median(told.delays) / 5e6), 500)
+        if timeout_ms >= 20:
+            policy["timeout"] = f"{timeout_ms} ms"
+            why.append(f"{len(told.delays)} others waited for this time")
+    table["delayed_ack"] = policy
+
+
+def _tell_losses(network: Network, one: ServiceSet, draft: Draft) -> None:
+    """Tell of retries, and of segments that came again."""
+    stations = one.stations.values()
+    for way in (DOWN, UP):
+        frames = sum(station.frames[way] for station in stations)
+        retries = sum(station.retries[way] for station in stations)
+        segments = sum(station.told[way].segments for station in stations)
+        repeated = sum(station.told[way].repeated for station in stations)
+        filled = sum(station.told[way].filled for station in stations)
+        if frames and not one.is_wired:
+            draft.measured.append(f"retries ({_WAYS[way]}): {retries} of {frames} data frames")
+        if segments:
+            draft.measured.append(
+                f"TCP ({_WAYS[way]}): {segments} segments, {repeated} came twice and {filled} had "
+                "been lost before they were captured"
+            )
+    if not network.bad_fcs and not one.is_wired:
+        draft.unknown.append(
+            "losses without a collision: no frame with a wrong FCS is in the capture, and retries "
+            "may be of collisions; frame_errors of stations would say it"
+        )
+
+
+def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Draft) -> None:
+    """Tell what was left out, assumed and not read."""
+    seconds = network.duration_ns / 1e9
+    _tell_goodput(one, seconds, draft)
+    if one.is_wired:
+        draft.unknown.append(
+            "stations: the ends that open connections stand for them, at the default rate"
+        )
+    else:
+        draft.unknown.append(f"other networks than that of {one.name}: there are none")
+        others = len([other for other in network.sets.values() if other is not one])
+        if others:
+            draft.unread.append(f"{others} other access points in the capture")
+    has = {way: any(group.laws.get(way) for group in groups) for way in (UP, DOWN)}
+    if any(has.values()):
+        draft.unknown += [
+            "laws: of all stations of a group together, each value as likely; those that the end "
+            "cut off stand with the mean of longer ones",
+            "each transfer has a connection of its own; pauses of less than 0.2 s before a request "
+            "on the same connection are part of a transfer, and 1 s without data divides two",
+        ]
+    draft.unknown.append(
+        "congestion control, which no packet tells: Reno stands, or CUBIC where TCP is as in Linux"
+    )
+    if one.wait.least_wire_ns <= _WIRE_OF_NONE_NS:
+        draft.unknown.append(
+            "the wire behind the access point: none, as SYNs were answered at once"
+        )
+    small = [
+        stream
+        for station in one.stations.values()
+        for way in (UP, DOWN)
+        for stream in station.datagrams[way].values()
+        if stream not in steady(station, way, network.duration_ns)
+    ]
+    if small:
+        size = sum(stream.bytes for stream in small)
+        draft.unread.append(
+            f"{len(small)} pairs of UDP ports with few datagrams or pauses, {size} B in all"
+        )
+    draft.unread += (network.damage.told + _counted(network))[:_MOST_LINES]
+
+
+def _tell_goodput(one: ServiceSet, seconds: float, draft: Draft) -> None:
+    for way in (DOWN, UP):
+        size = sum(
+            sum(station.transfers[way].sizes)
+            + sum(station.transfers[way].endless)
+            + sum(cut for _, cut in station.transfers[way].cut)
+            for station in one.stations.values()
+        )
+        if size:
+            draft.measured.append(
+                f"goodput ({_WAYS[way]}): {8 * size / seconds / 1e6:.4g} Mb/s over {seconds:.4g} s"
+            )

@@ -1,0 +1,200 @@
+"""The radio of a capture as a scenario has it: standard, band, width, and the rate of each station.
+
+Knows which rates and formats are of which standard. Does not know traffic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, Final
+
+from airtcp.amendments import AMENDMENTS, SCHEMES
+from airtcp.importer.capture.network import Network
+from airtcp.importer.capture.radiotap import Sent
+from airtcp.importer.capture.stations import ServiceSet, Station
+from airtcp.importer.draft import Draft
+from airtcp.units import format_time_ns
+
+_FORMS: Final = ("dsss", "ofdm", "ht", "vht", "he", "eht")
+_STANDARDS: Final = {"ht": "802.11n", "vht": "802.11ac", "he": "802.11ax", "eht": "802.11be"}
+_RATES: Final = {
+    "dsss": (1000, 2000, 5500, 11000),
+    "ofdm": (6000, 9000, 12000, 18000, 24000, 36000, 48000, 54000),
+}
+#: Elements of beacons by the standard that brought them (IEEE 802.11-2020, 9.4.2.1, and later).
+_ELEMENTS: Final = ((256 + 108, "eht"), (256 + 35, "he"), (191, "vht"), (45, "ht"))
+_TIME_UNIT_NS: Final = 1_024_000
+#: A rate of most frames is that of a station; of fewer, the mean stands.
+_MOST: Final = 0.5
+
+
+def mbps(kbps: int) -> str:
+    """A rate as a scenario has it."""
+    return f"{kbps / 1000:g} Mb/s"
+
+
+def words(sent: Sent) -> str:
+    """A rate as a comment has it."""
+    if sent.form in _RATES:
+        return mbps(sent.kbps)
+    streams = f"{sent.streams} stream{'s' if sent.streams > 1 else ''}"
+    return f"{sent.form.upper()} MCS {sent.mcs}, {streams}, {sent.width_mhz} MHz"
+
+
+def by_bytes(stations: Iterable[Station]) -> dict[Sent, int]:
+    """The bytes of data frames of each rate that a standard has."""
+    found: dict[Sent, int] = {}
+    for station in stations:
+        for way in station.sent:
+            for sent, (_, size) in way.items():
+                if sent.form not in _RATES or sent.kbps in _RATES[sent.form]:
+                    found[sent] = found.get(sent, 0) + size
+    return found
+
+
+def form_of(one: ServiceSet) -> str:
+    """The format that the scenario's standard follows from; empty if nothing tells it."""
+    used = by_bytes(one.stations.values())
+    if used:
+        # A format of a few stray frames is not what a network is.
+        total = sum(used.values())
+        forms = [
+            form
+            for form in _FORMS
+            if sum(size for sent, size in used.items() if sent.form == form) > 0.01 * total
+        ]
+        return forms[-1]
+    return next((form for element, form in _ELEMENTS if element in one.elements), "")
+
+
+def _speed(sent: Sent) -> float:
+    """The rate in b/s, near enough to weigh airtime with."""
+    if sent.form in _RATES:
+        return 1000.0 * sent.kbps
+    scheme = SCHEMES[min(sent.mcs, len(SCHEMES) - 1)]
+    per_symbol = scheme.coded_bits * Fraction(scheme.coding) * sent.streams
+    return float(per_symbol) * sent.width_mhz * 0.72e6
+
+
+def choice_of(station: Station, form: str) -> Sent | None:
+    """The rate that stands for a station: that of most bytes, or the one nearest to their mean."""
+    used = by_bytes([station])
+    own = {sent: size for sent, size in used.items() if sent.form == form} or used
+    if not own:
+        return None
+    total = sum(own.values())
+    most = max(own, key=lambda sent: own[sent])
+    if own[most] >= _MOST * total:
+        return most
+    # The mean over airtime: what a packet takes on the average.
+    mean = total / sum(size / _speed(sent) for sent, size in own.items())
+    slower = [sent for sent in own if _speed(sent) <= mean]
+    return max(slower, key=_speed) if slower else min(own, key=_speed)
+
+
+def say_radio(network: Network, one: ServiceSet, draft: Draft, name: str) -> str:
+    """Write `[phy]` and `[mac]`; give the format, empty if the capture does not tell one."""
+    form = form_of(one)
+    if not form:
+        return ""
+    used = by_bytes(one.stations.values())
+    megahertz = max(network.channels, key=lambda mhz: network.channels[mhz], default=0)
+    band = "" if not megahertz else "2.4" if megahertz < 3000 else "5" if megahertz < 5925 else "6"
+    counts = f"{sum(sum(station.frames) for station in one.stations.values())} data frames"
+    if form in _STANDARDS:
+        standard, why = _STANDARDS[form], f"{name}: data frames in the format {form.upper()}"
+        if not used:
+            why = f"{name}: beacons announce it; no rate of a data frame was kept"
+    elif form == "ofdm":
+        standard = "802.11g" if band == "2.4" else "802.11a"
+        why = f"{name}: OFDM rates at {megahertz} MHz" if band else f"{name}: OFDM rates"
+    else:
+        standard, why = "802.11b", f"{name}: DSSS rates alone"
+    draft.say("phy", "standard", standard, f"{why}; {counts}")
+    if form in _STANDARDS:
+        if band:
+            bands = [f"{ghz} GHz" for ghz in AMENDMENTS[standard].widest_mhz]
+            if f"{band} GHz" in bands:
+                draft.say("phy", "band", f"{band} GHz", f"{name}: a channel at {megahertz} MHz")
+        _say_format(used, form, draft, name)
+    _say_control(network, form, draft, name)
+    _say_mac(network, one, form, draft, name)
+    return form
+
+
+def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> None:
+    """Write the width and the guard interval of formats that have several."""
+    own = {sent: size for sent, size in used.items() if sent.form == form}
+    if not own:
+        return
+    widest = max(sent.width_mhz for sent in own)
+    draft.say("phy", "channel_width", f"{widest} MHz", f"{name}: the widest data frames")
+    guards: dict[int, int] = {}
+    for sent, size in own.items():
+        guards[sent.gi_ns] = guards.get(sent.gi_ns, 0) + size
+    guard_ns = max(guards, key=lambda one: guards[one])
+    amendment = AMENDMENTS[_STANDARDS[form]]
+    if guard_ns in amendment.guard_intervals_ns:
+        share = 100 * guards[guard_ns] / sum(guards.values())
+        draft.say("phy", "guard_interval", f"{guard_ns} ns", f"{name}: of {share:.0f} % of bytes")
+
+
+def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
+    """Write the rates of answers, and the preamble of DSSS."""
+    for counts, key in ((network.control, "control_rate"), (network.block_acks, "block_ack_rate")):
+        legal = {
+            sent: count for sent, count in counts.items() if sent.kbps in _RATES.get(sent.form, ())
+        }
+        if form == "dsss" or form in _STANDARDS or form == "ofdm":
+            wanted = ("dsss",) if form == "dsss" else ("ofdm", "dsss")
+            legal = {sent: count for sent, count in legal.items() if sent.form in wanted}
+        total = sum(legal.values())
+        often = [sent.kbps for sent, count in legal.items() if count >= 0.05 * total]
+        if not often or (key == "block_ack_rate" and form not in _STANDARDS):
+            continue
+        told = "CTS and MAC ACKs" if key == "control_rate" else "Block ACKs"
+        more = "" if len(often) == 1 else ", the highest of several"
+        draft.say("phy", key, mbps(max(often)), f"{name}: of {total} {told}{more}")
+    if network.short_preambles + network.long_preambles and form in ("dsss", "ofdm"):
+        is_short = network.short_preambles > network.long_preambles
+        why = f"{name}: of {network.short_preambles + network.long_preambles} DSSS frames"
+        draft.say("phy", "preamble", "short" if is_short else "long", why)
+
+
+def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: str) -> None:
+    """Write RTS, beacons, access categories and aggregation."""
+    stations = one.stations.values()
+    frames = sum(sum(station.frames) for station in stations)
+    if one.with_rts < 1 << 20:
+        if one.without <= one.with_rts:
+            size = one.without + 4 if one.without else 0
+            why = f"{name}: data frames after an RTS have {one.with_rts + 4} B and more"
+            draft.say("mac", "rts_threshold", f"{size} B", why)
+        else:
+            draft.unknown.append(
+                "the RTS threshold: frames of the same size came after an RTS and without one"
+            )
+    if one.beacons and one.beacon_units >= 1:
+        beacon: dict[str, Any] = {
+            "interval": format_time_ns(one.beacon_units * _TIME_UNIT_NS),
+            "size_bits": 8 * one.beacon_bytes,
+        }
+        sent = one.beacon_radio.sent if one.beacon_radio else None
+        allowed = ("dsss",) if form == "dsss" else ("ofdm", "dsss")
+        if sent and sent.form in allowed and sent.kbps in _RATES.get(sent.form, ()):
+            is_five = network.channels and max(network.channels) > 3000
+            if not (is_five and sent.form == "dsss"):
+                beacon["rate"] = mbps(sent.kbps)
+        draft.say("mac", "beacon", beacon, f"{name}: {one.beacons} beacons")
+    if form not in _STANDARDS:
+        if frames and sum(station.qos for station in stations) > frames // 2:
+            draft.say("mac.edca", "preset", "wmm", f"{name}: QoS data frames")
+            draft.unknown.append("the parameters of access categories: those of WMM stand")
+        return
+    draft.unknown.append("the parameters of access categories: those that are usual stand")
+    amsdu = max((station.amsdu_bytes for station in stations), default=0)
+    if amsdu:
+        draft.say("mac.aggregation", "amsdu", f"{amsdu} B", f"{name}: the largest A-MSDU")
+    if form == "ht" and frames > 500 and not any(station.aggregated for station in stations):
+        draft.say("mac.aggregation", "ampdu", "0 B", f"{name}: no A-MPDU in {frames} data frames")

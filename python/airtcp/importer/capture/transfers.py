@@ -1,0 +1,86 @@
+"""Transfers as they are told apart: when each began and ended, and its bytes.
+
+Knows pauses and turns of two ends. Does not know packets, nor what a scenario makes of transfers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Final
+
+UP, DOWN = 0, 1
+
+#: A pause that divides data of one end, if what came before it looked like an end.
+PAUSE_NS: Final = 10**9
+#: A request so soon after an answer on one connection is part of the same transfer.
+SAME_TRANSFER_NS: Final = 200 * 10**6
+
+
+class Transfers:
+    """The transfers of a station in one direction; those in `cut` were under way at the end."""
+
+    __slots__ = ("begins", "cut", "endless", "ends", "requests", "sizes")
+
+    def __init__(self) -> None:
+        self.begins, self.ends = array("q"), array("q")
+        self.sizes, self.requests = array("q"), array("q")
+        #: Begin and bytes so far.
+        self.cut: list[tuple[int, int]] = []
+        #: The connections that sent throughout, and never ended: their bytes.
+        self.endless: list[int] = []
+
+    def add(self, begin_ns: int, end_ns: int, size: int, request: int) -> None:
+        """Add one that has ended."""
+        self.begins.append(begin_ns)
+        self.ends.append(end_ns)
+        self.sizes.append(size)
+        self.requests.append(request)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether there is none of any kind."""
+        return not (self.begins or self.cut or self.endless)
+
+
+class Exchange:
+    """The data under way between two ends: a request and its answer, or data one way alone."""
+
+    __slots__ = ("begin_ns", "bytes", "first", "last_ns", "looks_ended", "turn")
+
+    def __init__(self, begin_ns: int, first: int) -> None:
+        self.begin_ns = self.last_ns = begin_ns
+        self.first = self.turn = first
+        self.bytes = [0, 0]
+        self.looks_ended = False
+
+    def is_over(self, time_ns: int, side: int) -> bool:
+        """Tell whether data of `side` belong to another exchange."""
+        gap = time_ns - self.last_ns
+        if side != self.turn:
+            return side == self.first and gap >= SAME_TRANSFER_NS
+        return gap >= PAUSE_NS and self.looks_ended
+
+    def add(self, time_ns: int, side: int, count: int, *, looks_ended: bool) -> None:
+        """Add data of `side`; `looks_ended`: nothing need follow them."""
+        self.turn = side
+        self.last_ns = time_ns
+        self.bytes[side] += count
+        self.looks_ended = looks_ended
+
+    def close(self, into: list[Transfers]) -> None:
+        """Add what is over to the transfers of its direction: where most of the bytes went."""
+        up, down = self.bytes
+        way = DOWN if down >= up else UP
+        request = self.bytes[1 - way] if self.first != way else 0
+        into[way].add(self.begin_ns, self.last_ns, self.bytes[way], request)
+
+    def cut(self, into: list[Transfers], end_ns: int, duration_ns: int) -> None:
+        """Add what was not over at the end of the capture."""
+        up, down = self.bytes
+        way = DOWN if down >= up else UP
+        if end_ns - self.last_ns >= PAUSE_NS or self.looks_ended:
+            self.close(into)
+        elif end_ns - self.begin_ns > duration_ns // 2:
+            into[way].endless.append(self.bytes[way])
+        else:
+            into[way].cut.append((self.begin_ns, self.bytes[way]))

@@ -1,0 +1,209 @@
+"""Captures of scenarios, and captures that nobody should have written.
+
+Knows ten scenarios, how their captures are made, and how bytes of a file are spoiled. Does not know
+what comes of them.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+_BULK = 'application = { kind = "bulk" }'
+
+
+def _web(mean: str, think: str, more: str = "") -> str:
+    size = f'{{ distribution = "exponential", mean = "{mean}" }}'
+    pause = f'{{ distribution = "exponential", mean = "{think}" }}'
+    return f'application = {{ kind = "web", size = {size}, think_time = {pause}{more} }}'
+
+
+def _phy(standard: str, *keys: str) -> str:
+    return "\n".join(["[phy]", f'standard = "{standard}"', *keys])
+
+
+def _stations(name: str, count: int, *keys: str) -> str:
+    return "\n".join(["[[stations]]", f'name = "{name}"', f"count = {count}", *keys])
+
+
+def _flow(stations: str, direction: str, *keys: str) -> str:
+    head = ["[[flows]]", f'stations = "{stations}"', f'direction = "{direction}"']
+    return "\n".join([*head, *keys])
+
+
+def _run(seconds: int) -> str:
+    # A capture has no warm-up: what it has is the window.
+    return f'[run]\nwarmup = "0 s"\nduration = "{seconds} s"\nreplications = 1\n'
+
+
+LINUX = 'tcp = { preset = "linux" }'
+SCENARIOS: dict[str, str] = {
+    "b-web": "\n".join(
+        [
+            _phy("802.11b", 'data_rate = "11 Mb/s"', 'control_rate = "2 Mb/s"'),
+            _stations("s", 10),
+            _flow("s", "download", _web("30 kB", "5 s", ', request = "300 B"')),
+            _run(300),
+        ]
+    ),
+    "b-two-rates": "\n".join(
+        [
+            _phy("802.11b", 'preamble = "short"'),
+            _stations("near", 3),
+            _stations("far", 2, 'data_rate = "2 Mb/s"'),
+            _flow("near", "download", _web("40 kB", "3 s")),
+            _flow("far", "download", _web("40 kB", "3 s")),
+            _run(300),
+        ]
+    ),
+    "a-uploads": "\n".join(
+        [
+            _phy("802.11a", 'data_rate = "24 Mb/s"'),
+            _stations("s", 4),
+            _flow("s", "upload", _BULK, 'tcp = { receive_window = "16 KiB" }'),
+            _run(8),
+        ]
+    ),
+    "g-downloads": "\n".join(
+        [
+            _phy("802.11g"),
+            "[ap]\nqueue = { limit = 60 }",
+            _stations("s", 5),
+            _flow(
+                "s", "download", _BULK, 'tcp = { variant = "sack", delayed_ack = { every = 1 } }'
+            ),
+            _run(8),
+        ]
+    ),
+    "g-calls": "\n".join(
+        [
+            _phy("802.11g"),
+            _stations("s", 4),
+            _flow("s", "both", 'application = { kind = "call", codec = "G.711" }'),
+            _run(8),
+        ]
+    ),
+    "n-web": "\n".join(
+        [
+            _phy("802.11n", "mcs = 5", 'channel_width = "40 MHz"'),
+            _stations("s", 8),
+            _flow("s", "download", _web("100 kB", "2 s"), LINUX),
+            _run(100),
+        ]
+    ),
+    "n-rts-ftp": "\n".join(
+        [
+            _phy("802.11n", "mcs = 3", 'guard_interval = "800 ns"'),
+            '[mac]\nrts_threshold = "500 B"\nbeacon = {}',
+            _stations("s", 4),
+            _flow(
+                "s",
+                "upload",
+                'application = { kind = "ftp", interarrival = { distribution = "exponential", mean '
+                '= "500 ms" }, size = { distribution = "exponential", mean = "60 kB" } }',
+            ),
+            _run(100),
+        ]
+    ),
+    "ac-mixed": "\n".join(
+        [
+            _phy("802.11ac", 'channel_width = "80 MHz"', "mcs = 4", "spatial_streams = 2"),
+            _stations("s", 3),
+            _stations("u", 2),
+            _flow("s", "download", _BULK, LINUX),
+            _flow("u", "upload", _BULK, LINUX),
+            _run(2),
+        ]
+    ),
+    "ax-web-two-rates": "\n".join(
+        [
+            _phy("802.11ax", 'channel_width = "80 MHz"', "mcs = 9", "spatial_streams = 2"),
+            _stations("near", 5),
+            _stations("far", 5, "mcs = 2", "spatial_streams = 1"),
+            _flow("near", "download", _web("100 kB", "2 s"), LINUX),
+            _flow("far", "download", _web("100 kB", "2 s"), LINUX),
+            _run(100),
+        ]
+    ),
+    "ax-lossy-uploads": "\n".join(
+        [
+            _phy("802.11ax", 'channel_width = "20 MHz"', "mcs = 4"),
+            _stations("s", 2, 'frame_errors = "5 %"'),
+            _flow("s", "upload", _BULK),
+            _run(6),
+        ]
+    ),
+}
+
+
+def pcap_frames(path: Path) -> Iterator[tuple[int, bytes, int]]:
+    """The frames of a capture that airtcp wrote: nanoseconds, bytes kept, length."""
+    data, at = path.read_bytes(), 24
+    while at < len(data):
+        seconds, nanoseconds, kept, length = struct.unpack_from("<IIII", data, at)
+        yield seconds * 10**9 + nanoseconds, data[at + 16 : at + 16 + kept], length
+        at += 16 + kept
+
+
+def pcap(frames: list[tuple[int, bytes, int]], link: int = 127) -> bytes:
+    """A pcap file in microseconds, big-endian."""
+    parts = [struct.pack(">IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link)]
+    for time_ns, frame, length in frames:
+        seconds, rest = divmod(time_ns, 10**9)
+        parts.append(struct.pack(">IIII", seconds, rest // 1000, len(frame), length) + frame)
+    return b"".join(parts)
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    body += bytes(-len(body) % 4)
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def pcapng(frames: list[tuple[int, bytes, int]], link: int = 127) -> bytes:
+    """A pcapng file of an interface with nanoseconds, and of one that nothing comes from."""
+    parts = [_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
+    parts.append(_block(1, struct.pack("<HHI", 1, 0, 0)))
+    parts.append(_block(1, struct.pack("<HHIHHB3x", link, 0, 0, 9, 1, 9)))
+    # A block of a kind that nobody knows.
+    parts.append(_block(0x0BAD, b"?"))
+    for time_ns, frame, length in frames:
+        head = struct.pack("<IIIII", 1, time_ns >> 32, time_ns & 0xFFFFFFFF, len(frame), length)
+        parts.append(_block(6, head + frame))
+    return b"".join(parts)
+
+
+def ethernet(frame: bytes, length: int) -> tuple[bytes, int] | None:
+    """A frame of 802.11 without QoS as it goes over the wire; None without an IP packet."""
+    at = frame[2] | frame[3] << 8
+    if frame[at] != 0x08 or frame[at + 24 : at + 27] != b"\xaa\xaa\x03":
+        return None
+    begin = at + 24 + 6
+    whole = bytes(12) + frame[begin:]
+    return whole, length - begin - 4 + 12
+
+
+def spoiled(content: bytes, draw: random.Random) -> bytes:
+    """Content with some of its bytes changed, lost, doubled or put elsewhere."""
+    data = bytearray(content)
+    for _ in range(draw.choice((1, 1, 2, 5, 50))):
+        if not data:
+            break
+        # Headers are at the beginning, and mistakes there tell more.
+        place = draw.randrange(len(data) if draw.random() < 0.5 else min(len(data), 400))
+        kind = draw.randrange(6)
+        if kind == 0:
+            data[place] = draw.randrange(256)
+        elif kind == 1:
+            data[place] ^= 1 << draw.randrange(8)
+        elif kind == 2:
+            del data[place : place + draw.choice((1, 2, 4, 100))]
+        elif kind == 3:
+            data[place:place] = data[place : place + draw.choice((1, 4, 64))]
+        elif kind == 4:
+            del data[place + 1 :]
+        else:
+            values = (b"\xff\xff\xff\xff", bytes(4), b"\x00\x00\x00\x80", b'"', b"{", b"-1", b"\n")
+            data[place : place + 4] = draw.choice(values)
+    return bytes(data)

@@ -1,0 +1,276 @@
+"""Captures come back as scenarios; what cannot be read of one is a line, and never a traceback."""
+
+import gzip
+import random
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import AirtcpError, ScenarioError
+from airtcp.importer.capture.laws import completed
+from airtcp.importer.files import draft_of
+from airtcp.scenario import load, loads
+from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng, spoiled
+from typer.testing import CliRunner
+
+FILES = Path(__file__).parents[1] / "docs" / "guide" / "import"
+SMALL = """
+[phy]
+standard = "802.11g"
+data_rate = "24 Mb/s"
+[[stations]]
+name = "s"
+count = 2
+[[flows]]
+stations = "s"
+direction = "download"
+application = { kind = "web", size = "30 kB", think_time = "300 ms", request = "200 B" }
+tcp = { receive_window = "100000 B", variant = "sack" }
+[run]
+warmup = "0 s"
+duration = "4 s"
+replications = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("captures") / "air.pcap"
+    airtcp.simulate(loads(SMALL), pcap=str(path))
+    return path
+
+
+def imported(path: Path) -> dict[str, Any]:
+    return tomllib.loads(draft_of([path]).text())
+
+
+def rewritten(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def test_radio_traffic_and_tcp_come_back(capture: Path) -> None:
+    found = imported(capture)
+
+    assert found["phy"] == {"standard": "802.11g", "control_rate": "24 Mb/s"}
+    (group,) = found["stations"]
+    assert (group["count"], group["data_rate"]) == (2, "24 Mb/s")
+    (flow,) = found["flows"]
+    # All pages have one size; a pause of 300 ms ends when the SYN is on the air.
+    assert flow["application"]["kind"] == "web"
+    assert flow["application"]["size"] == "30000 B"
+    assert flow["application"]["request"] == "200 B"
+    # 100,000 B are shifted by one bit: an even number.
+    assert flow["tcp"]["receive_window"] == "100000 B"
+    assert flow["tcp"]["mss"] == "1460 B"
+    assert flow["tcp"]["variant"] == "sack"
+    assert flow["tcp"]["delayed_ack"]["every"] == 2
+    assert flow["direction"] == "download"
+
+
+def test_pauses_are_those_between_transfers(capture: Path) -> None:
+    draft = draft_of([capture])
+    (content,) = draft.files.values()
+    pauses = [float(line) for line in content.decode().splitlines()[1:]]
+
+    # 300 ms and what it takes until a SYN is on the air, which is less than 20 ms here. The first
+    # pause of each station is left out, for it began before the capture. The last is cut off at the
+    # end, and stands with the mean of longer ones.
+    assert len(pauses) > 10
+    assert all(0.299 < pause < 0.32 for pause in pauses)
+
+
+def test_all_formats_say_the_same(capture: Path, tmp_path: Path) -> None:
+    frames = list(pcap_frames(capture))
+    wanted = imported(capture)
+
+    ng = imported(rewritten(tmp_path / "air.pcap", pcapng(frames)))
+    packed = imported(rewritten(tmp_path / "air.pcap", gzip.compress(capture.read_bytes())))
+    micro = imported(rewritten(tmp_path / "air.pcap", pcap(frames)))
+
+    assert ng == packed == wanted
+    assert micro["flows"][0]["tcp"] == wanted["flows"][0]["tcp"]
+
+
+def test_a_wire_has_traffic_and_no_rate(capture: Path, tmp_path: Path) -> None:
+    frames = [
+        (time_ns, *whole)
+        for time_ns, frame, length in pcap_frames(capture)
+        if (whole := ethernet(frame, length)) is not None
+    ]
+    path = rewritten(tmp_path / "wire.pcap", pcap(frames, link=1))
+
+    found, text = imported(path), draft_of([path]).text()
+
+    assert found["phy"] == {"standard": "802.11ax"}
+    assert found["stations"][0]["count"] == 2
+    assert found["flows"][0]["application"]["size"] == "30000 B"
+    assert found["flows"][0]["tcp"]["receive_window"] == "100000 B"
+    assert "hostapd.conf or UCI beside the capture would say it" in text
+    both = tomllib.loads(draft_of([FILES / "hostapd.conf", path]).text())
+    assert both["phy"]["standard"] == "802.11ac"
+
+
+def test_encrypted_frames_tell_sizes_and_times(capture: Path, tmp_path: Path) -> None:
+    frames = []
+    for time_ns, frame, length in pcap_frames(capture):
+        at = frame[2]
+        is_data = frame[at] & 0x0C == 8
+        locked = frame[: at + 1] + bytes([frame[at + 1] | 0x40]) + frame[at + 2 : at + 24]
+        frames.append((time_ns, locked if is_data else frame, length))
+    path = rewritten(tmp_path / "air.pcap", pcap(frames))
+
+    text = draft_of([path]).text()
+
+    assert tomllib.loads(text)["stations"][0]["data_rate"] == "24 Mb/s"
+    assert "data frames are encrypted" in text
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [(84, "TCP segments whose headers were not kept"), (50, "IP packets whose headers are")],
+)
+def test_short_snap_lengths_leave_the_radio(
+    capture: Path, tmp_path: Path, kept: int, said: str
+) -> None:
+    frames = [(time_ns, frame[:kept], n) for time_ns, frame, n in pcap_frames(capture)]
+    path = rewritten(tmp_path / "air.pcap", pcap(frames))
+
+    text = draft_of([path]).text()
+
+    assert tomllib.loads(text)["stations"][0]["name"] == "station"
+    assert tomllib.loads(text)["phy"]["standard"] == "802.11g"
+    assert said in text
+
+
+def test_without_radiotap_there_is_no_rate(capture: Path, tmp_path: Path) -> None:
+    frames = [(t, frame[frame[2] :], n - frame[2]) for t, frame, n in pcap_frames(capture)]
+
+    found = imported(rewritten(tmp_path / "air.pcap", pcap(frames, link=105)))
+
+    assert found["phy"] == {"standard": "802.11ax"}
+    assert found["flows"][0]["tcp"]["receive_window"] == "100000 B"
+
+
+def test_a_clock_that_was_set_goes_on(capture: Path, tmp_path: Path) -> None:
+    frames = [
+        (t + (10**15 if number > 300 else 2 * 10**15), frame, n)
+        for number, (t, frame, n) in enumerate(pcap_frames(capture))
+    ]
+    path = rewritten(tmp_path / "air.pcap", pcap(frames))
+
+    text = draft_of([path]).text()
+
+    assert "the clock runs backwards" in text
+    seconds = float(tomllib.loads(text)["run"]["duration"].removesuffix(" s"))
+    assert 3.5 < seconds < 4.1
+
+
+def test_half_a_capture_is_read_up_to_there(capture: Path, tmp_path: Path) -> None:
+    whole = capture.read_bytes()
+    half = rewritten(tmp_path / "half.pcap", whole[: len(whole) // 2])
+    packed = rewritten(tmp_path / "packed.pcap", gzip.compress(whole)[:-4000])
+
+    assert "the last record is cut off" in draft_of([half]).text()
+    assert "the compressed file is damaged" in draft_of([packed]).text()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xd4\xc3\xb2\xa1", "the file ends in its header"),
+        (pcap([]), "is a capture with no frame"),
+        (pcap([(0, b"\0" * 40, 40)], link=147), "1 frames of link type 147"),
+        (pcap([(0, b"\0" * 40, 40)], link=127), "radiotap header is damaged"),
+        (pcapng([])[:30], "cut off"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(20), "the header of a section is damaged"),
+    ],
+)
+def test_nothing_readable_is_refused_with_the_reason(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = rewritten(tmp_path / "some.pcap", content)
+
+    done = CliRunner().invoke(app, ["import", str(path)])
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_laws_are_written_beside_the_scenario(capture: Path, tmp_path: Path) -> None:
+    out = tmp_path / "home.toml"
+
+    bare = CliRunner().invoke(app, ["import", str(capture)])
+    done = CliRunner().invoke(app, ["import", str(capture), "--out", str(out)])
+    again = CliRunner().invoke(app, ["import", str(capture), "--out", str(out)])
+
+    assert bare.exit_code == 2
+    assert "--out is missing" in bare.stderr
+    assert done.exit_code == 0
+    assert (tmp_path / "home-station-download-think.csv").exists()
+    assert load(out).stations[0].count == 2
+    assert again.exit_code == 2
+
+
+def test_what_the_end_cut_off_stands_with_the_mean_of_longer_ones() -> None:
+    # Beyond 2: 3 and 5, whose mean is 4. Beyond 6 there is nothing: the mean of 1, 3 and 5 is 3.
+    assert completed([1.0, 3.0, 5.0], [2.0]) == [1.0, 3.0, 5.0, 4.0]
+    assert completed([1.0, 3.0, 5.0], [6.0]) == [1.0, 3.0, 5.0, 9.0]
+
+
+def refused_or_read(directory: Path, content: bytes) -> bool:
+    """Import what is in a file; only an error of one line may come of it."""
+    path = rewritten(directory / "spoiled", content)
+    try:
+        draft_of([path]).text()
+    except AirtcpError as error:
+        said = str(error)
+    else:
+        return True
+    assert len(said.splitlines()) == 1, said
+    return False
+
+
+def sources(capture: Path) -> list[bytes]:
+    frames = list(pcap_frames(capture))[:400]
+    wire = [(t, *whole) for t, frame, n in frames if (whole := ethernet(frame, n)) is not None]
+    texts = [(FILES / name).read_bytes() for name in ("hostapd.conf", "wireless", "iperf3.json")]
+    return [pcap(frames), pcapng(frames), pcap(wire, link=1), *texts]
+
+
+def spoil(capture: Path, directory: Path, count: int) -> tuple[int, int]:
+    draw = random.Random(32)
+    wholes: Sequence[bytes] = sources(capture)
+    read = sum(
+        refused_or_read(directory, spoiled(wholes[i % len(wholes)], draw)) for i in range(count)
+    )
+    return read, count
+
+
+def test_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path) -> None:
+    read, count = spoil(capture, tmp_path, 90)
+
+    assert 10 < read < count
+
+
+@pytest.mark.verify
+def test_two_thousand_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path) -> None:
+    read, count = spoil(capture, tmp_path, 2000)
+
+    assert 200 < read < count
+
+
+def test_a_configuration_is_no_measurement(capture: Path) -> None:
+    from airtcp.importer.files import measurement_of
+
+    with pytest.raises(ScenarioError, match="is a capture"):
+        measurement_of(capture)
+
+
+def test_scenarios_are_ten() -> None:
+    assert len(SCENARIOS) == 10
