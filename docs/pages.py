@@ -52,6 +52,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_ack_gain": (),
     "make_diff": (),
     "make_advice": (),
+    "make_gaps": (),
     "make_cells": (),
     "make_glance": None,
 }

@@ -129,7 +129,7 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
         for name, measured in values.items():
             beside = simulated.get(name)
             if beside is None or beside.mean is None:
-                without.append(f"{name}{f' of {direction}s' if direction else ''}")
+                without.append(f"{name}{_plural(direction)}")
             else:
                 found.append((name, of, measured, beside))
     rows = []
@@ -150,15 +150,29 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
     return replace(comparison, measured=measured_beside)
 
 
-def _scope(comparison: Comparison, direction: str) -> tuple[str, Mapping[str, Interval]]:
-    """The simulated metrics of everything, or of the one group with flows of a direction."""
-    if not direction:
+def _scope(comparison: Comparison, of: str) -> tuple[str, Mapping[str, Interval]]:
+    """The simulated metrics of everything, of a group, or of a direction of one group.
+
+    A direction alone is that of the one group with flows of it; nothing where there are several.
+    """
+    if not of:
         return "", comparison.metrics
     groups = comparison.simulation.groups
-    having = [name for name, parts in groups.items() if direction in parts]
+    group, _, part = of.rpartition("/")
+    if group or of in groups:
+        group, part = (group, part) if group else (of, "all")
+        return of, groups.get(group, {}).get(part, {})
+    having = [name for name, parts in groups.items() if of in parts]
     if len(having) != 1:
         return "", {}
-    return f"{having[0]}/{direction}", groups[having[0]][direction]
+    return f"{having[0]}/{of}", groups[having[0]][of]
+
+
+def _plural(of: str) -> str:
+    """Return what a value is of, in words: "of uploads", "of laptop/download"."""
+    if not of:
+        return ""
+    return f" of {of}s" if of in ("download", "upload") else f" of {of}"
 
 
 def _around(measured: Interval, own: Interval, simulated: Interval | None = None) -> Interval:

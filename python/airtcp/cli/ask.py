@@ -122,6 +122,8 @@ def run(
         from airtcp.advice.verdicts import verdict
 
         finished = result.simulation.stopped != "interrupted"
+        if finished and most != 0 and result.measured is not None:
+            result = _explained(result, threads, quiet=quiet)
         result = replace(result, verdict=verdict(result, growth=finished and most != 0))
         if finished:
             from airtcp.advice.trials import advise
@@ -140,11 +142,25 @@ def run(
             models=models,
             explain=explain,
         )
+        gap = None if result.measured is None else result.measured.gap
+        if gap is not None and gap.interrupted:
+            note("interrupted: not all explanations were tried")
+            raise typer.Exit(Status.INTERRUPTED)
         if result.advice is not None and result.advice.interrupted:
             note("interrupted: not all remedies were tried")
             raise typer.Exit(Status.INTERRUPTED)
         if check and result.verdict is not None:
             raise typer.Exit(_STATUSES[result.verdict.state])
+
+
+def _explained(result: Comparison, threads: int | None, *, quiet: bool) -> Comparison:
+    """The result with what would explain the gap to what was measured."""
+    from airtcp.gaps.explain import explain
+
+    assert result.measured is not None
+    with progress_bar(quiet, "trying explanations") as progress:
+        gap = explain(result, threads=threads, progress=progress)
+    return replace(result, measured=replace(result.measured, gap=gap))
 
 
 def _most_tried(how: str) -> int | None:

@@ -19,6 +19,7 @@ from airtcp.present import verdict as words
 from airtcp.present.advice import effect_line, equipment, headline, others, settings, told
 from airtcp.present.answer import experience
 from airtcp.present.cautions import cautions
+from airtcp.present.gaps import explanation_line, gap_lines
 from airtcp.present.sense import extent
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from airtcp.results import Comparison
     from airtcp.results.advice import Advice
-    from airtcp.results.measured import Measured
+    from airtcp.results.measured import Gap, Measured
     from airtcp.results.verdict import Verdict
 
 _STATE_STYLES: Final = {"holds": "bold green", "fails": "bold red", "unknown": "bold yellow"}
@@ -83,6 +84,20 @@ def _measured(console: Console, beside: Measured) -> None:
         show.print_table(console, (f"measured ({source})", "", "difference", ""), rows)
     for one_without in beside.without:
         console.print(Text(f"Nothing stands beside {one_line(one_without)}", style="dim"))
+    console.print()
+    if beside.gap is not None:
+        _gap(console, beside.gap)
+
+
+def _gap(console: Console, gap: Gap) -> None:
+    """Print what would explain the gap, and how each is put into the scenario."""
+    for line in gap_lines(gap):
+        console.print(Text(one_line(line)))
+    for number, one in enumerate(gap.best, 1):
+        console.print(Padding(Text(one_line(explanation_line(number, one))), (0, 0, 0, 2)))
+        how = [settings(one.set)] if one.set else one.written.splitlines()
+        for line in how:
+            console.print(Text(f"     {line}", style="dim", overflow="ignore"), soft_wrap=True)
     console.print()
 
 

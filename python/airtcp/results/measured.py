@@ -1,26 +1,31 @@
 """Measurements of a real network, and how answers stand to them; attributes are the keys of JSON.
 
-Knows the shape. Reads no file (`airtcp.importer`) and judges nothing (`airtcp.compare`).
+Knows the shape. Reads no file (`airtcp.importer`), judges nothing (`airtcp.compare`) and
+explains nothing (`airtcp.gaps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from airtcp.stats import Interval
+
+#: A change that closes less than this part of a gap explains nothing.
+EXPLAINS: Final = 0.5
 
 
 @dataclass(frozen=True)
 class Measurement:
     """The values of a file of measurements.
 
-    `values` has intervals of metrics, in the unit of each, of everything (`""`) and of a direction
-    (`download`, `upload`). An interval without `low` and `high` is one value, of which the file
-    does not tell the spread. `counts` has numbers of events in `duration_s` seconds, by metric.
-    `others` are sentences of what was measured and no metric is.
+    `values` has intervals of metrics, in the unit of each, of everything (`""`), of a direction
+    (`download`, `upload`), a group, or a direction of a group (`laptop/download`). An interval
+    without `low` and `high` is one value, of which the file does not tell the spread. `counts` has
+    numbers of events in `duration_s` seconds, by metric. `others` are sentences of what was
+    measured and no metric is.
     """
 
     source: str
@@ -75,6 +80,73 @@ class MeasuredRow:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A change of the scenario with which it would give more of what was measured.
+
+    `share` is the part of the gap that it closes; negative where it widens it. `set` has values by
+    key path; empty for a neighbour, which no key path makes: `written` is a piece of a scenario
+    file. `values` has each measured metric as the changed scenario gives it; None where it has
+    none.
+    """
+
+    kind: str
+    title: str
+    share: float
+    set: Mapping[str, Any]
+    written: str
+    values: tuple[tuple[str, str, float | None], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as it stands in results.json."""
+        return {
+            "kind": self.kind,
+            "title": self.title,
+            "share": self.share,
+            "set": dict(self.set),
+            "written": self.written or None,
+            "values": [
+                {"metric": metric, "of": of or None, "value": value}
+                for metric, of, value in self.values
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The measured metrics that simulation is too far from, and what was tried to explain them.
+
+    `rows` has metric and scope of each. `explanations` are of one kind each, the one that closes
+    most first; those from `EXPLAINS` on count. `untried` has the reason by kind.
+    """
+
+    rows: tuple[tuple[str, str], ...]
+    explanations: tuple[Explanation, ...] = ()
+    untried: Mapping[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+    @property
+    def state(self) -> str:
+        """`no gap`, `explained`, or `none of these`."""
+        if not self.rows:
+            return "no gap"
+        return "explained" if self.best else "none of these"
+
+    @property
+    def best(self) -> tuple[Explanation, ...]:
+        """The explanations that close enough of the gap to be one."""
+        return tuple(one for one in self.explanations if one.share >= EXPLAINS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `state`, `rows`, `explanations`, `untried`."""
+        return {
+            "state": self.state,
+            "rows": [{"metric": metric, "of": of or None} for metric, of in self.rows],
+            "explanations": [one.to_dict() for one in self.explanations],
+            "untried": dict(self.untried),
+        }
+
+
 @dataclass(frozen=True)
 class Measured:
     """A measurement beside the answers of a scenario; `without` has values without an answer."""
@@ -82,11 +154,13 @@ class Measured:
     measurement: Measurement
     rows: tuple[MeasuredRow, ...]
     without: tuple[str, ...]
+    gap: Gap | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `source`, `rows`, `without`."""
-        return {
+        """Keys `source`, `rows`, `without`, and `gap` where explanations were looked for."""
+        told: dict[str, Any] = {
             "source": self.measurement.source,
             "rows": [row.to_dict() for row in self.rows],
             "without": list(self.without),
         }
+        return told if self.gap is None else told | {"gap": self.gap.to_dict()}

@@ -1,0 +1,65 @@
+"""Gaps between measurement and simulation in words.
+
+Knows what is said of a gap and of an explanation. Does not know how one is found (`airtcp.gaps`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from airtcp.metrics import METRICS
+from airtcp.results.measured import EXPLAINS
+
+if TYPE_CHECKING:
+    from airtcp.results.measured import Explanation, Gap
+
+#: Explanations that close so little less than the first are told to be as good.
+ALIKE: Final = 0.1
+
+
+def gap_lines(gap: Gap) -> list[str]:
+    """Say what stands above the explanations of a gap, or that there is none."""
+    if gap.state == "no gap":
+        return ["No measured value is far from what was simulated: there is nothing to explain."]
+    if not gap.explanations:
+        reasons = "; ".join(f"{kind}: {why}" for kind, why in gap.untried.items())
+        return [f"Measured is not what was predicted. Nothing was tried: {reasons}."]
+    if gap.state == "none of these":
+        nearest = gap.explanations[0]
+        closes = f"the nearest, {nearest.title}, closes {_percent(nearest.share)}"
+        if nearest.share <= 0.0:
+            closes = "each makes it wider"
+        return [
+            f"Measured is not what was predicted ({_rows(gap)}).",
+            f"None of these explains it: {_kinds(gap)}; {closes}.",
+        ]
+    lines = [f"Measured is not what was predicted ({_rows(gap)})."]
+    lines.append("What would explain it, tried on the same random numbers:")
+    first, *others = gap.best
+    if others and first.share - others[0].share < ALIKE:
+        lines.append("The first two explain it about as well; another measurement would tell.")
+    return lines
+
+
+def explanation_line(number: int, one: Explanation) -> str:
+    """Say what an explanation is, and how much it closes."""
+    return f"{number}. {one.title}: closes {_percent(one.share)} of the gap"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %"
+
+
+def _rows(gap: Gap) -> str:
+    """Name the first metrics of a gap."""
+    named = [
+        f"{METRICS[metric].label}, {of}" if of else METRICS[metric].label for metric, of in gap.rows
+    ]
+    shown = "; ".join(named[:3])
+    return shown if len(named) <= 3 else f"{shown}; and {len(named) - 3} more"
+
+
+def _kinds(gap: Gap) -> str:
+    """Name the kinds that were tried and close too little."""
+    titles = [one.title.partition(":")[0] for one in gap.explanations if one.share < EXPLAINS]
+    return ", ".join(titles)

@@ -1,0 +1,199 @@
+"""Explanations of a gap between a measurement and a simulation: `airtcp.gaps`."""
+
+import json
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.compare import compare, with_measured
+from airtcp.gaps.causes import KINDS, causes
+from airtcp.gaps.distance import Axis, carried, total
+from airtcp.gaps.explain import explain
+from airtcp.importer.files import measurement_of
+from airtcp.present.gaps import explanation_line, gap_lines
+from airtcp.remedies import named
+from airtcp.results.measured import Gap
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "guide" / "measured.md"
+HOME = ROOT / "docs" / "guide" / "measured" / "home.toml"
+MEASURED = HOME.with_name("measured.csv")
+
+sys.path.insert(0, str(ROOT / "validation" / "gaps"))
+from explained import judge  # noqa: E402
+from planted import planted, unchanged  # noqa: E402
+
+
+def beside(path: Path) -> Any:
+    scenario = airtcp.load(HOME).with_run(replications=4)
+    return with_measured(compare(scenario), measurement_of(path))
+
+
+def gap_of(path: Path, text: str) -> Gap:
+    file = path / "measured.csv"
+    file.write_text(text, encoding="utf-8")
+    return explain(beside(file))
+
+
+@pytest.fixture(scope="module")
+def of_the_page() -> Gap:
+    return explain(beside(MEASURED))
+
+
+def test_the_page_says_what_comes_out(of_the_page: Gap) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert of_the_page.best[0].kind == "wire-losses"
+    assert f"  {explanation_line(1, of_the_page.best[0])}\n" in page
+    assert gap_lines(of_the_page)[1] in page
+
+
+def test_an_explanation_set_in_the_scenario_gives_what_it_says(of_the_page: Gap) -> None:
+    """Two replications say what it gives; four that do not share their noise are near it."""
+    best = of_the_page.best[0]
+    again = airtcp.simulate(airtcp.load(HOME).vary(best.set), replications=4, seed=5)
+    told = {(metric, of): value for metric, of, value in best.values}
+
+    goodput = again.simulation.groups["laptop"]["download"]["goodput_bps"].mean
+    assert goodput == pytest.approx(told["goodput_bps", "laptop/download"], rel=0.3)
+
+
+def test_a_measurement_of_the_scenario_is_not_explained_away(tmp_path: Path) -> None:
+    result = airtcp.simulate(airtcp.load(HOME), seed=4711)
+    interval = result.simulation.groups["laptop"]["download"]["rtt_s"]
+    row = f"rtt_s,{interval.mean},{interval.low},{interval.high},10,laptop/download"
+
+    gap = gap_of(tmp_path, f"metric,value,low,high,runs,of\n{row}\n")
+
+    assert gap.state == "no gap"
+    assert gap.explanations == ()
+    assert gap_lines(gap) == [
+        "No measured value is far from what was simulated: there is nothing to explain."
+    ]
+
+
+def test_more_than_the_air_carries_is_explained_by_none(tmp_path: Path) -> None:
+    """No loss, neighbour, wire or queue makes a network of 270 Mb/s carry 2 Gb/s."""
+    gap = gap_of(tmp_path, "metric,value,low,high,runs\ngoodput_bps,2e9,1.9e9,2.1e9,10\n")
+
+    assert gap.state == "none of these"
+    assert gap.best == ()
+    assert "None of these explains it" in gap_lines(gap)[1]
+
+
+def test_every_kind_is_tried_or_has_a_reason(of_the_page: Gap) -> None:
+    assert {one.kind for one in of_the_page.explanations} | set(of_the_page.untried) == set(KINDS)
+    shares = [one.share for one in of_the_page.explanations]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_it_is_the_same_on_any_number_of_threads() -> None:
+    result = beside(MEASURED)
+    one, two = (explain(result, threads=n).to_dict() for n in (1, 2))
+    assert one == two
+
+
+def test_a_neighbour_is_told_as_a_piece_of_a_scenario_file() -> None:
+    scenario = named(airtcp.load(HOME))
+    found, _ = causes(scenario, 0.5)
+    change = next(one for one in found if one.kind == "neighbour").at(0.5)
+
+    pasted = {**airtcp.load(HOME).written}
+    piece = tomllib.loads(change.written)
+    for key in ("stations", "flows"):
+        pasted[key] = [*pasted[key], *piece[key]]
+
+    assert airtcp.load(pasted).hash() == scenario.rewritten(change.data).hash()
+
+
+def test_a_scenario_with_cells_has_its_neighbours_written_down() -> None:
+    found, untried = causes(named(airtcp.load(ROOT / "python/airtcp/examples/three-cells.toml")), 1)
+    assert "neighbour" in untried
+    assert all(one.kind != "neighbour" for one in found)
+
+
+def test_a_wire_is_put_in_where_there_is_none() -> None:
+    data = airtcp.load(HOME).written
+    del data["links"]
+    for flow in data["flows"]:
+        del flow["path"]
+    scenario = named(airtcp.load(data))
+
+    found, _ = causes(scenario, 0.5)
+    change = next(one for one in found if one.kind == "wire-losses").at(0.5)
+
+    changed = scenario.rewritten(change.data)
+    assert all(flow.path == ("wire",) for flow in changed.flows)
+    assert changed.links["wire"].loss is not None
+    assert "[links.wire]" in change.written
+
+
+def test_the_distance_is_that_of_cauchy() -> None:
+    """One standard deviation off costs log 2, and a value that is not there what it costs now."""
+    axis = Axis("goodput_bps", "", measured=1e6, base=2e6, spread=0.5, is_gap=True)
+    one_off = 1e6 * 2.718281828459045**0.5
+
+    # The small value that is added to both, 1 kb/s, moves it by less than a hundredth.
+    assert axis.loss(one_off) == pytest.approx(0.6931, rel=0.01)
+    assert axis.loss(1e6) == 0.0
+    assert total([axis], [None]) == axis.loss(2e6)
+
+
+def test_a_change_moves_the_mean_as_it_moves_a_replication() -> None:
+    axis = Axis("goodput_bps", "", measured=1e6, base=4e6, spread=0.5, is_gap=True)
+    assert carried(axis, 5e6, 2.5e6) == pytest.approx(2e6, rel=1e-3)
+    assert carried(axis, 5e6, None) is None
+
+
+@pytest.mark.parametrize("seed", [11, 17])
+def test_planted_gaps_are_told_first(seed: int) -> None:
+    """Two of those on which strengths were chosen; the page has twenty others."""
+    assert judge(next(planted([seed]))).is_right
+
+
+def test_nothing_changed_is_nothing_explained() -> None:
+    said = judge(next(unchanged([31])))
+    assert (said.gap.state, said.first) == ("no gap", "")
+
+
+def test_run_tells_what_would_explain_it() -> None:
+    command = ["run", str(HOME), "--measured", str(MEASURED), "--replications", "4", "--quiet"]
+
+    told = CliRunner().invoke(app, command)
+    as_json = CliRunner().invoke(app, [*command, "--json"])
+    without = CliRunner().invoke(app, [*command, "--json", "--no-advice"])
+
+    assert told.exit_code == 0, told.output
+    assert "1. losses on the wire" in told.stdout
+    assert "--set 'links.line.loss=" in told.stdout
+    gap = json.loads(as_json.stdout)["measured"]["gap"]
+    assert gap["state"] == "explained"
+    assert gap["explanations"][0]["kind"] == "wire-losses"
+    assert "gap" not in json.loads(without.stdout)["measured"]
+
+
+def test_without_a_measurement_there_is_nothing_to_explain() -> None:
+    result = compare(airtcp.load(HOME).with_run(replications=1))
+    with pytest.raises(ValueError, match="nothing measured"):
+        explain(replace(result, measured=None))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("goodput_bps,3,2,4,1.5,", "runs: 1.5"),
+        ("goodput_bps,3,2,4,1,", "runs: 1 "),
+        ("goodput_bps,3,2,4,5,laptop/sideways", "laptop/sideways"),
+    ],
+)
+def test_wrong_columns_are_told(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "wrong.csv"
+    path.write_text(f"metric,value,low,high,runs,of\n{line}\n", encoding="utf-8")
+    with pytest.raises(airtcp.ScenarioError, match=message):
+        measurement_of(path)
