@@ -185,13 +185,25 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
 
 
 def test_no_model_is_offered_and_a_glance_is_taken() -> None:
-    of = example("three-cells")
-
-    prediction = airtcp.predict(of)
+    prediction = airtcp.predict(example("hidden-uploads"))
 
     assert prediction.model == {}
     assert prediction.uncovered is not None
-    assert "several cells" in prediction.uncovered
+    assert "not all nodes hear each other" in prediction.uncovered
+
+
+def test_the_chain_of_clusters_says_who_starves() -> None:
+    of = example("three-cells")
+
+    best = airtcp.predict(of, glance=False).best("cell_goodput_bps")
+
+    assert best is not None
+    assert isinstance(best.value, list)
+    left, middle, right = best.value
+    # The simulation has 23.1, 1.2 and 23.1 Mb/s.
+    assert left == right == pytest.approx(23.1e6, rel=0.05)
+    assert middle < 0.1 * left
+    assert any("cells starve (middle)" in sentence for sentence in best.broken)
     seen = airtcp.glance(of).metrics["goodput_bps"]
     assert seen.mean is not None
     assert 40e6 < seen.mean < 55e6

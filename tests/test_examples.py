@@ -31,8 +31,8 @@ NAMES = [
     "saturated-stations",
     "web-hotspot",
 ]
-#: Examples of several cells, or of stations that do not hear each other, which no model has.
-OF_CELLS = ["three-cells", "hidden-uploads", "three-offices"]
+#: Examples of cells of 802.11ax, and of stations that do not hear each other, which no model has.
+OF_CELLS = ["hidden-uploads", "three-offices"]
 #: Examples of profiles, whose pages, calls and films no model has together; so of uploads,
 #: downloads and calls.
 BY_PROFILES = NAMES[:5]

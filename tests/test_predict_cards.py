@@ -97,6 +97,20 @@ def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
     return (group + flow).replace('"sta"', '"far"')
 
 
+def of_cells(application: str) -> ResolvedScenario:
+    """Two cells that hear each other, with two stations of one and one of the other."""
+    other = '[[stations]]\nname = "far"\ncount = 1\ncell = "right"\n'
+    flow = FLOW.format(direction="download", application=application)
+    return scenario(
+        application,
+        standard="802.11a",
+        count=2,
+        top='[cells.left]\n[cells.right]\n[air]\nheard = [["left", "right"]]\n',
+        more=f'cell = "left"\n{other}',
+        also=flow.replace('"sta"', '"far"'),
+    )
+
+
 #: What makes them weigh less than the others.
 LIGHT = "airtime_weight = 100\n"
 AIRTIME = '[ap]\nscheduler = "airtime"\n'
@@ -296,6 +310,8 @@ SCENARIOS = {
     "ftp": scenario(FTP),
     "ftp, ofdm, rts": scenario(FTP, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"'),
     "ftp, large": scenario(FTP, tcp="initial_window = 1"),
+    "cells, udp": of_cells(UDP),
+    "cells, downloads": of_cells(BULK),
     "one transfer": scenario(ONE, count=1),
     "one transfer, rts": scenario(ONE, count=1, mac='[mac]\nrts_threshold = "0 B"'),
     "one transfer, ofdm": scenario(ONE, count=1, standard="802.11g"),

@@ -99,6 +99,15 @@ _CATALOGUE: Final = (
         scopes=_FLOWS,
     ),
     Metric(
+        "cell_goodput_bps",
+        "goodput of each cell",
+        "b/s",
+        "`goodput_bps` of the flows of each of several cells, in their order, by models; simulated "
+        "it is in `simulation.cells`",
+        better="higher",
+        scopes=(),
+    ),
+    Metric(
         "jain_index",
         "Jain fairness index",
         "",

@@ -230,7 +230,7 @@ def test_the_product_form_is_near_the_chain() -> None:
             of = starved if one * BITS < STARVED * ALONE_BPS else errors
             of.append(abs(other / one - 1.0))
 
-    # What the docstring says.
+    # The bounds are those of the docstring.
     assert max(errors) < 0.06
     assert np.median(starved) < 0.17
     assert max(starved) < 0.31

@@ -86,6 +86,7 @@ class Chain:
         #: The cell that ends alone; one more than there are for a collision.
         first = np.repeat(np.arange(self._cells), [len(masks) for masks, _ in ends])
         self._ending = np.where(cluster == 1 << first, first, self._cells)
+        self._cluster = cluster
         self._leaving = np.concatenate([self._from, state])
         into = np.concatenate([self._from | self._set, state & ~cluster])
         # By the number of busy cells a matrix, of which only the rates change: starts enter a state
@@ -137,10 +138,18 @@ class Chain:
         law[self._colliding_states] *= _COLLISIONS
         return np.asarray(law / law.sum())
 
-    def settled(self, law: Values, rates: Values, lasts: Values, collision_s: float) -> Values:
-        """Bring a law nearer to the stationary one, by sweeps over the numbers of busy cells."""
-        ends = 1.0 / np.append(lasts, collision_s)
-        rates = np.concatenate([rates, ends[self._ending]])
+    def settled(self, law: Values, rates: Values, lasts: Values, collisions: Values) -> Values:
+        """Bring a law nearer to the stationary one, by sweeps over the numbers of busy cells.
+
+        `lasts` is the mean time of each cell's exchanges in s, `collisions` that of its collisions,
+        of which the longest counts.
+        """
+        ends_s = np.append(lasts, collisions[0])[self._ending]
+        if (collisions != collisions[0]).any():
+            together = self._ending == self._cells
+            members = self._bits[self._cluster[together]]
+            ends_s[together] = (members * collisions).max(axis=1)
+        rates = np.concatenate([rates, 1.0 / ends_s])
         leaves = np.bincount(self._leaving, rates, self._size)
         for _, entries, of_level in self._levels:
             of_level.data = rates[entries]

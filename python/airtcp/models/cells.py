@@ -25,6 +25,7 @@ follows where two neighbours that do not hear each other have sent their ACKs ov
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -76,7 +77,7 @@ class Clusters:
 
 def clusters(
     neighbours: ArrayLike,
-    times: SlotTimes,
+    times: SlotTimes | Sequence[SlotTimes],
     *,
     w0: int,
     m: int,
@@ -88,7 +89,8 @@ def clusters(
 
     Args:
         neighbours: a symmetric matrix, true where two cells hear each other.
-        times: the slot, and the durations of successes and collisions with the waits after them.
+        times: the slot, and the durations of successes and collisions with the waits after them;
+            one for each cell where they differ, with one slot.
         w0: the slots of the first window, CWmin + 1.
         m: how often the window doubles.
         retries: a frame is sent `retries` + 1 times at most.
@@ -108,6 +110,7 @@ def clusters(
     adjacent = _graph(neighbours, MOST_CELLS)
     cells = len(adjacent)
     senders, least, doublings, attempts = _checked(cells, contenders, w0, m, retries)
+    slot_s, successes_s, collisions_s = _times(times, cells)
     chain = Chain(adjacent, apart=unaligned is not None)
     near = approximate_clusters(
         neighbours,
@@ -120,19 +123,19 @@ def clusters(
     )
     gamma = near.gamma
     beta = _attempts_per_slot(gamma, least, doublings, attempts)
-    law = chain.independent(senders * beta * (1.0 - gamma / 2.0) * times.success_s / times.slot_s)
+    law = chain.independent(senders * beta * (1.0 - gamma / 2.0) * successes_s / slot_s)
     change = np.inf
     for look in range(_MOST_LOOKS):
         beta = _attempts_per_slot(gamma, least, doublings, attempts)
         alone = senders * beta * (1.0 - beta) ** (senders - 1.0)
         begins = -np.expm1(senders * np.log1p(-beta))
-        lasts = (alone * times.success_s + (begins - alone) * times.collision_s) / begins
+        lasts = (alone * successes_s + (begins - alone) * collisions_s) / begins
         before = law
-        rates = chain.rates(begins, times.slot_s)
-        law = chain.settled(law, rates, lasts, times.collision_s)
+        rates = chain.rates(begins, slot_s)
+        law = chain.settled(law, rates, lasts, collisions_s)
         starts, together = chain.starts(law, rates)
         if unaligned is not None and change > _HELD and look % _CORRECTED == 0:
-            chain.correct(law, begins, times.slot_s, lasts, unaligned)
+            chain.correct(law, begins, slot_s, lasts, unaligned)
         own = _own(beta, senders)
         found = 1.0 - (1.0 - own) * (1.0 - together / starts)
         change = max(np.abs(found - gamma).max(), np.abs(law - before).max())
@@ -145,7 +148,7 @@ def clusters(
 
 def approximate_clusters(
     neighbours: ArrayLike,
-    times: SlotTimes,
+    times: SlotTimes | Sequence[SlotTimes],
     *,
     w0: int,
     m: int,
@@ -174,8 +177,11 @@ def approximate_clusters(
     """
     cells = len(_graph(neighbours, _MOST_INDEPENDENT))
     senders, least, doublings, attempts = _checked(cells, contenders, w0, m, retries)
+    slot_s, successes_s, collisions_s = _times(times, cells)
     form = Product(np.asarray(neighbours).astype(bool))
-    senders = form.inward(senders)
+    senders, successes_s, collisions_s = (
+        form.inward(one) for one in (senders, successes_s, collisions_s)
+    )
     gamma = _own(_attempts_per_slot(np.zeros(cells), least, doublings, attempts), senders)
     kept = np.ones(cells)
     free = form.graph
@@ -183,22 +189,22 @@ def approximate_clusters(
         beta = _attempts_per_slot(gamma, least, doublings, attempts)
         alone = senders * beta * (1.0 - beta) ** (senders - 1.0)
         begins = -np.expm1(senders * np.log1p(-beta)) * kept
-        lasts = (alone * times.success_s + (begins / kept - alone) * times.collision_s) * kept
+        lasts = (alone * successes_s + (begins / kept - alone) * collisions_s) * kept
         lasts /= begins
         beside = -np.expm1((form.graph * np.log1p(-begins * free)).sum(axis=1))
         own = _own(beta, senders)
         found = 1.0 - (1.0 - own) * (1.0 - beside)
-        lasts = (1.0 - beside) * lasts + beside * times.collision_s / 2.0
-        form.solve(begins * lasts / times.slot_s)
+        lasts = (1.0 - beside) * lasts + beside * collisions_s / 2.0
+        form.solve(begins * lasts / slot_s)
         free = form.free_beside()
         kept_now = kept
         if unaligned is not None:
-            kept_now = form.kept(begins, free, times.slot_s, unaligned)
+            kept_now = form.kept(begins, free, slot_s, unaligned)
         change = max(np.abs(found - gamma).max(), np.abs(kept_now - kept).max())
         gamma += 0.7 * (found - gamma)
         kept = kept + 0.7 * (kept_now - kept)
         if change < _NEAR:
-            starts = begins * form.may_begin() / times.slot_s
+            starts = begins * form.may_begin() / slot_s
             successes = starts * (1.0 - beside) * alone * kept / begins
             told = (starts, successes, gamma, starts * lasts)
             return Clusters(*(form.outward(one) for one in told))
@@ -255,6 +261,17 @@ def _checked(
     doublings = int(_checks.scalar("m", m, at_least=0.0, at_most=60.0, whole=True))
     attempts = 1 + int(_checks.scalar("retries", retries, at_least=0.0, at_most=1e3, whole=True))
     return senders, least, doublings, attempts
+
+
+def _times(times: SlotTimes | Sequence[SlotTimes], cells: int) -> tuple[float, Values, Values]:
+    """Return the slot, and of each cell the time of a success and of a collision."""
+    each = [times] * cells if isinstance(times, SlotTimes) else list(times)
+    if len(each) != cells:
+        raise ValueError(f"times has {len(each)} entries; allowed: {cells}, one for each cell")
+    if len({one.slot_s for one in each}) > 1:
+        raise ValueError("times has slots of several lengths; allowed: one")
+    successes, collisions = zip(*((one.success_s, one.collision_s) for one in each), strict=True)
+    return each[0].slot_s, np.array(successes), np.array(collisions)
 
 
 def _attempts_per_slot(gamma: Values, w0: int, m: int, attempts: int) -> Values:

@@ -20,6 +20,7 @@ scenario is none of its business it gives none.
 - `best`: values of keys at which papers B and L get most through
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
 - `lossy_path`: windows that losses on wired links allow; RFC 9438, Mathis et al.
+- `cells`: several cells on one channel, by the chain of clusters
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
 - `limits`: what no answer passes, whatever a model says: windows a round trip, rates of links
@@ -97,10 +98,9 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
     if scenario.air is not None:
-        return (), (
-            "not all nodes hear each other, or there are several cells; the models have one cell "
-            "in which all do"
-        )
+        from airtcp.predict import cells
+
+        return (("chain of clusters", cells.predict),), ""
     if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "own":
         return (), (
             "the access point's scheduler is one's own, of which nothing is known; the models know "

@@ -11,6 +11,7 @@ from airtcp.predict import (
     bottleneck,
     bursts,
     categories,
+    cells,
     cycles,
     downloads,
     effective,
@@ -41,4 +42,5 @@ CARDS: Final[tuple[Card, ...]] = (
     *ampdu.CARDS,
     *tcp_ampdu.CARDS,
     *lossy_path.CARDS,
+    *cells.CARDS,
 )

@@ -139,6 +139,8 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
         label = metric(name).label
         for entry in prediction.model.get(name, ()):
             if isinstance(entry.value, list):
+                if name == "cell_goodput_bps":
+                    lines += _of_cells(prediction, entry.value, entry.source)
                 continue
             value = quantity(entry.value, metric(name).unit)
             lines.append(Line(label, "", model=value, source=entry.source))
@@ -146,6 +148,15 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
         if name in tabled:
             lines.append(Line(label, "", model=seen[name], source=SOURCE))
     return lines
+
+
+def _of_cells(prediction: Prediction, values: list[float], source: str) -> list[Line]:
+    """Return a line for the goodput of each cell."""
+    cells = prediction.scenario.cells or ()
+    return [
+        Line(f"goodput of cell {cell.name}", "", model=quantity(value, "b/s"), source=source)
+        for cell, value in zip(cells, values, strict=True)
+    ]
 
 
 def glanced(prediction: Prediction) -> str | None:
