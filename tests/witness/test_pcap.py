@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -20,7 +21,16 @@ from typing import Any
 import pytest
 from airtcp import OutputError, simulate
 from airtcp.scenario import loads
-from captures import DURATION_S, SCENARIOS, Frame, airtime_ns, capture, read
+from captures import (
+    DURATION_S,
+    SCENARIOS,
+    Frame,
+    airtime_ns,
+    capture,
+    flow,
+    read,
+    scenario_text,
+)
 from children import Children
 
 Captured = tuple[list[Frame], dict[str, Any], Path]
@@ -237,6 +247,24 @@ def test_a_capture_has_the_first_bytes_of_each_frame(tmp_path: Path) -> None:
         # All headers.
         assert len(three.mpdu) >= min(len(one.mpdu), 34 + 80)
     assert max(len(frame.mpdu) for frame in whole) == 30 + 8 + 1500 - 4
+
+
+@pytest.mark.parametrize("snaplen", range(104, 112))
+def test_a_capture_may_end_within_an_fcs(tmp_path: Path, snaplen: int) -> None:
+    # A TCP ACK is 22 + 24 + 8 + 40 + 4 bytes with radiotap: 98, and 110 with timestamps.
+    text = scenario_text("802.11b", 1, flow("download", tcp="timestamps = true"), duration_s=1)
+    capture(text, tmp_path / "cut.pcap", snaplen=snaplen)
+
+    data, at, lengths = (tmp_path / "cut.pcap").read_bytes(), 24, set()
+    while at < len(data):
+        _, _, kept, length = struct.unpack_from("<IIII", data, at)
+        # A record is as long as its header says, or the next one is no record.
+        assert kept == min(length, snaplen)
+        lengths.add(length)
+        at += 16 + kept
+
+    assert at == len(data)
+    assert 110 in lengths
 
 
 @pytest.fixture

@@ -78,8 +78,9 @@ impl PcapWriter {
         if record.len() < kept {
             record.resize(kept.min(record.len() + frame.zeros()), 0);
         }
-        if kept == len {
-            // A collision leaves no right bit; an FCS with all bits turned is wrong for sure.
+        if kept + FCS_BYTES > len {
+            // Some of the FCS is kept, if not all. A collision leaves no right bit; an FCS with all bits
+            // turned is wrong for sure.
             let fcs = if intact { frame.fcs() } else { !frame.fcs() };
             record.extend(fcs.to_le_bytes());
         }
