@@ -51,12 +51,35 @@ class Told:
 class Wait:
     """The queue at the access point as arrivals saw it, in packets, and round trips on the wire."""
 
-    __slots__ = ("least_wire_ns", "most_packets", "sent_down")
+    __slots__ = ("least_wire_ns", "packets", "sent_down")
 
     def __init__(self) -> None:
         self.sent_down = 0
-        self.most_packets = 0
+        #: Arrivals by the packets that they found in the queue, themselves included.
+        self.packets: dict[int, int] = {}
         self.least_wire_ns = -1
+
+    def find(self, mark: int) -> None:
+        """Count an arrival when so many packets had been sent: it is the last one sent now."""
+        packets = self.sent_down - mark
+        if packets in self.packets or len(self.packets) < _MOST_SAMPLES:
+            self.packets[packets] = self.packets.get(packets, 0) + 1
+
+    @property
+    def limit(self) -> int:
+        """The length that a full queue has: the most frequent, if it is; 0 if that is not known.
+
+        A third duplicate ACK comes when something was dropped, and finds a queue that is full or
+        nearly so. What was lost twice comes much later, and found no such queue.
+        """
+        count = sum(self.packets.values())
+        if count < 5:
+            return 0
+        often = max(self.packets, key=lambda one: (self.packets[one], one))
+        if self.packets[often] > 1 and often > 1:
+            return often
+        ordered = sorted(self.packets)
+        return ordered[int(0.9 * (len(ordered) - 1))]
 
 
 class _Half:
@@ -164,7 +187,7 @@ class Connection:
                 self.syn_ns = time_ns
                 self.syn_mark = wait.sent_down if side == UP else -1
         elif self.syn_mark >= 0 and side == DOWN:
-            wait.most_packets = max(wait.most_packets, wait.sent_down - self.syn_mark)
+            wait.find(self.syn_mark)
             wire = time_ns - self.syn_ns
             if wait.least_wire_ns < 0 or wire < wait.least_wire_ns:
                 wait.least_wire_ns = wire
@@ -245,7 +268,7 @@ class Connection:
         """Take a segment that is not the first with its numbers; a retry is not one of TCP's."""
         if half.mark >= 0 and not is_retry:
             if half is self.halves[DOWN]:
-                wait.most_packets = max(wait.most_packets, wait.sent_down - half.mark)
+                wait.find(half.mark)
             half.mark = -1
         for place, (low, high) in enumerate(half.holes):
             if low <= begin < high:

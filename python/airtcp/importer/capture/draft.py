@@ -33,6 +33,8 @@ def read_capture(path: Path) -> Network:
     chosen = _chosen(network)
     if chosen is None or network.duration_ns <= 0:
         told = network.damage.told + _counted(network)
+        if chosen is not None:
+            told.insert(0, "all frames have one time")
         reason = f": {'; '.join(told[:3])}" if told else ""
         seen = f"{network.frames} frames, and none" if network.frames else "no frame"
         raise ScenarioError(
@@ -100,15 +102,15 @@ def add_capture(network: Network, draft: Draft) -> None:
 def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) -> None:
     """Write the limit of the access point's queue, if it was seen full."""
     filled = sum(station.told[DOWN].filled for station in one.stations.values())
-    most = one.wait.most_packets
+    most, limit = max(one.wait.packets, default=0), one.wait.limit
     if one.is_wired:
         draft.unknown.append("the access point's queue, which is behind the capture: it has none")
-    elif filled >= 3 and most >= 5:
+    elif filled >= 3 and limit >= 5:
         why = (
-            f"{name}: {filled} segments were lost before the air; as many packets went before an "
-            "answer at most"
+            f"{name}: {filled} segments were lost before the air; most answers then waited for as "
+            "many packets"
         )
-        draft.say("ap", "queue", {"discipline": "fifo", "limit": most + 1}, why)
+        draft.say("ap", "queue", {"discipline": "fifo", "limit": limit}, why)
     else:
         draft.unknown.append(
             "the limit of the access point's queue: hardly a segment was lost before the air, and "
@@ -305,7 +307,9 @@ def _tcp(told: _Tcp, draft: Draft, of: str) -> Said:
     if told.timestamps > most and not is_linux:
         table["timestamps"] = True
     window = max(told.windows, key=lambda one: (told.windows[one], one), default=0)
-    if window:
+    if 0 < window < 2 * max(mss, 1):
+        why.append(f"windows of up to {max(told.windows)} B, which must have been scaled")
+    elif window:
         table["receive_window"] = f"{window} B"
         if len(told.windows) > 1:
             why.append(f"windows of {min(told.windows)} to {max(told.windows)} B")
@@ -324,13 +328,13 @@ def _tcp(told: _Tcp, draft: Draft, of: str) -> Said:
 def _mss(told: _Tcp) -> int:
     """The payload of a full segment: what was seen, within what the receiver asked for."""
     option = max(told.mss, key=lambda one: told.mss[one], default=0)
-    if option and told.timestamps > told.connections / 2:
-        option -= 12
     if not option:
         # A card's segmentation makes larger ones than any link has.
         return min(told.largest, 1460)
-    # Transfers of less than a segment do not show how large one would be.
-    return option if option < told.largest or 2 * told.largest < option else told.largest
+    # RFC 6691: options come off the MSS. A larger segment is one that a card will divide, and short
+    # transfers do not show how large one would be.
+    least = option - 12 if told.timestamps > told.connections / 2 else option
+    return told.largest if least <= told.largest <= option else least
 
 
 def _say_acks(told: _Tcp, table: dict[str, Any], why: list[str]) -> None:

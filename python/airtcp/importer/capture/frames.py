@@ -12,7 +12,11 @@ from typing import Final, NamedTuple
 ETHERNET, RAW, DOT11, COOKED = 1, 101, 105, 113
 PRISM, RADIOTAP, AVS, PPI, COOKED2 = 119, 127, 163, 192, 276
 IPV4_ALONE, IPV6_ALONE = 228, 229
-WIRED: Final = frozenset({ETHERNET, RAW, 12, 14, COOKED, COOKED2, IPV4_ALONE, IPV6_ALONE})
+#: Four octets of an address family before the packet, in an order of the host.
+LOOPBACK: Final = (0, 108)
+WIRED: Final = frozenset(
+    {*LOOPBACK, ETHERNET, RAW, 12, 14, COOKED, COOKED2, IPV4_ALONE, IPV6_ALONE}
+)
 WIRELESS: Final = frozenset({DOT11, PRISM, RADIOTAP, AVS, PPI})
 
 _IPV4, _IPV6, _VLAN = 0x0800, 0x86DD, (0x8100, 0x88A8)
@@ -54,9 +58,10 @@ def before_frame(link: int, data: bytes) -> int:
 
 def network_layer(link: int, data: bytes) -> tuple[int, int]:
     """The EtherType of a wired frame and where its packet begins; EtherType 0: none is known."""
-    if link in (RAW, 12, 14, IPV4_ALONE, IPV6_ALONE):
-        version = data[0] >> 4 if data else 0
-        return (_IPV4 if version == 4 else _IPV6 if version == 6 else 0), 0
+    if link in (RAW, 12, 14, IPV4_ALONE, IPV6_ALONE, *LOOPBACK):
+        at = 4 if link in LOOPBACK else 0
+        version = data[at] >> 4 if len(data) > at else 0
+        return (_IPV4 if version == 4 else _IPV6 if version == 6 else 0), at
     at = {ETHERNET: 12, COOKED: 14, COOKED2: 0}[link]
     kind = data[at] << 8 | data[at + 1] if len(data) >= at + 2 else 0
     at = 20 if link == COOKED2 else at + 2

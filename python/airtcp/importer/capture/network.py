@@ -32,6 +32,7 @@ _SLOT_NS: Final = 25_000
 _BACK_NS: Final = 50 * 10**6
 _AHEAD_NS: Final = 3600 * 10**9
 _QUIC: Final = 443
+_DELIMITER: Final = 4
 #: Bytes that are no data in a frame that cannot be read: LLC, IP, TCP with timestamps, and a key's.
 _OVERHEAD: Final = 8 + 20 + 32 + 16
 _PROTECTED: Final = "data frames are encrypted: their sizes and times alone are used"
@@ -54,11 +55,12 @@ class Network:
         self._radiotap = Reader()
         self._shift_ns = self._last_ns = 0
         self._rts_from = b""
-        self._air: list[tuple[int, bytes, Station, int, int]] = []
+        self._air: list[tuple[int, bytes, Station | None, int, int]] = []
         self._connections = self._datagrams = 0
         self._wired = ServiceSet("the wire", is_wired=True)
-        #: The A-MPDU that an RTS was for: -2 before it is known, -1 for a frame alone.
-        self._rts_for = -1
+        #: The last PSDU with data: its A-MPDU, set, sender, bytes and frames, and if after an RTS.
+        self._psdu: tuple[int, ServiceSet | None, bytes, int, int, bool]
+        self._psdu = (-1, None, b"", 0, 0, False)
 
     @property
     def duration_ns(self) -> int:
@@ -147,12 +149,19 @@ class Network:
         if kind == 1:
             if not radio.bad_fcs:
                 self._control_frame(control >> 4, data, at, radio)
+            elif control >> 4 == 12:
+                # A CTS to oneself.
+                self._heard(time_ns, data[at + 4 : at + 10], None, UP, 1)
+            elif len(data) >= at + 16:
+                self._heard(time_ns, data[at + 10 : at + 16], None, UP, 1)
             return
         if len(data) < at + 24:
             self.damage.count("frames that are too short, or were kept too short")
             return
         if kind == 0:
-            if control == 0x80 and not radio.bad_fcs:
+            if radio.bad_fcs:
+                self._heard(time_ns, data[at + 10 : at + 16], None, UP, 1)
+            elif control == 0x80:
                 self._beacon(data, at, length, radio)
             return
         if kind == 3:
@@ -172,9 +181,11 @@ class Network:
                 one.others += 1
             return
         station = None if one is None else one.stations.get(address)
+        sender = data[at + 10 : at + 16]
+        self._note_psdu(one, sender, length - at + (0 if radio.has_fcs else 4), reference)
         if radio.bad_fcs:
             if station is not None:
-                self._heard(time_ns, bssid if way == DOWN else address, station, way, 1)
+                self._heard(time_ns, sender, station, way, 1)
             return
         if control & 0x40:
             # Null frames and their kin carry nothing.
@@ -184,7 +195,7 @@ class Network:
             if station is None:
                 return
         one = self.sets[bssid]
-        self._heard(time_ns, bssid if way == DOWN else address, station, way, 0)
+        self._heard(time_ns, sender, station, way, 0)
         self._data_frame(time_ns, data, at, length, radio, reference, one, station, way)
 
     def _data_frame(
@@ -213,7 +224,6 @@ class Network:
         if station.first_ns < 0:
             station.first_ns = time_ns
         station.last_ns = time_ns
-        self._after_rts(one, data[at + 10 : at + 16], size, reference)
         header = 26 if is_qos else 24
         tid = 0
         if is_qos:
@@ -271,15 +281,21 @@ class Network:
             again=again,
         )
 
-    def _after_rts(self, one: ServiceSet, sender: bytes, size: int, reference: int) -> None:
-        """Note the size of a frame that came after an RTS of its sender, or without."""
-        if self._rts_from != sender or self._rts_for not in (-2, reference):
-            one.without = max(one.without, size)
-            return
-        one.with_rts = min(one.with_rts, size)
-        self._rts_for = reference
-        if reference < 0:
+    def _note_psdu(self, one: ServiceSet | None, sender: bytes, size: int, reference: int) -> None:
+        """Note the size of a PSDU that came after an RTS of its sender, or without."""
+        last, last_set, last_sender, total, last_count, has_rts = self._psdu
+        if reference >= 0 and reference == last and sender == last_sender:
+            # IEEE 802.11-2020, 9.7.1: delimiters, and multiples of 4 octets.
+            before = total if last_count > 1 else total + _DELIMITER
+            total, count = (before + 3) // 4 * 4 + _DELIMITER + size, last_count + 1
+        else:
+            if last_set is not None and has_rts:
+                last_set.with_rts = min(last_set.with_rts, total)
+            elif last_set is not None:
+                last_set.without = max(last_set.without, total)
+            total, count, has_rts = size, 1, self._rts_from == sender
             self._rts_from = b""
+        self._psdu = (reference, one, sender, total, count, has_rts)
 
     def _packet(
         self,
@@ -407,7 +423,7 @@ class Network:
 
     def _control_frame(self, subtype: int, data: bytes, at: int, radio: Radio) -> None:
         if subtype == 11 and len(data) >= at + 16:
-            self._rts_from, self._rts_for = data[at + 10 : at + 16], -2
+            self._rts_from = data[at + 10 : at + 16]
         if radio.sent is None:
             return
         if subtype in (12, 13):
@@ -429,7 +445,9 @@ class Network:
         one.beacon_radio = radio
         one.elements |= elements
 
-    def _heard(self, time_ns: int, sender: bytes, station: Station, way: int, bad: int) -> None:
+    def _heard(
+        self, time_ns: int, sender: bytes, station: Station | None, way: int, bad: int
+    ) -> None:
         """Note who began to send, for those who did at once collided."""
         if self._air and time_ns - self._air[0][0] > _SLOT_NS:
             self._judge()
@@ -439,18 +457,24 @@ class Network:
         """Count the losses of what was last on the air, unless it collided."""
         if len({sender for _, sender, *_ in self._air}) == 1:
             for _, _, station, way, bad in self._air:
-                station.bad[way] += bad
+                if station is not None:
+                    station.bad[way] += bad
         self._air.clear()
 
     def _on_wire(self, link: int, time_ns: int, data: bytes) -> None:
         kind, at = frames.network_layer(link, data)
         packet = frames.packet(kind, data, at)
         if packet is None:
-            if kind in (0x0800, 0x86DD):
-                self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")
+            of_ip = kind in (0x0800, 0x86DD)
+            self.damage.count(
+                "IP packets whose headers are damaged, cut off, or of fragments"
+                if of_ip
+                else "frames without an IP packet"
+            )
             return
         source, target, protocol, place, _, total = packet
         if target[0] >= 224 or target[-1] == 255 or protocol not in (frames.TCP, frames.UDP):
+            self.damage.count("IP packets that are neither TCP nor UDP, or for a group")
             return
         if len(data) < place + 4:
             self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")

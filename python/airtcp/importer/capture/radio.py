@@ -18,6 +18,8 @@ from airtcp.units import format_time_ns
 
 _FORMS: Final = ("dsss", "ofdm", "ht", "vht", "he", "eht")
 _STANDARDS: Final = {"ht": "802.11n", "vht": "802.11ac", "he": "802.11ax", "eht": "802.11be"}
+#: The forms of control frames and beacons that a scenario takes; of all others OFDM alone.
+_LEGACY: Final = {"dsss": ("dsss",), "ofdm": ("ofdm", "dsss")}
 _RATES: Final = {
     "dsss": (1000, 2000, 5500, 11000),
     "ofdm": (6000, 9000, 12000, 18000, 24000, 36000, 48000, 54000),
@@ -146,9 +148,8 @@ def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
         legal = {
             sent: count for sent, count in counts.items() if sent.kbps in _RATES.get(sent.form, ())
         }
-        if form == "dsss" or form in _STANDARDS or form == "ofdm":
-            wanted = ("dsss",) if form == "dsss" else ("ofdm", "dsss")
-            legal = {sent: count for sent, count in legal.items() if sent.form in wanted}
+        wanted = _LEGACY.get(form, ("ofdm",))
+        legal = {sent: count for sent, count in legal.items() if sent.form in wanted}
         total = sum(legal.values())
         often = [sent.kbps for sent, count in legal.items() if count >= 0.05 * total]
         if not often or (key == "block_ack_rate" and form not in _STANDARDS):
@@ -167,10 +168,9 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
     stations = one.stations.values()
     frames = sum(sum(station.frames) for station in stations)
     if one.with_rts < 1 << 20:
-        if one.without <= one.with_rts:
-            size = one.without + 4 if one.without else 0
-            why = f"{name}: data frames after an RTS have {one.with_rts + 4} B and more"
-            draft.say("mac", "rts_threshold", f"{size} B", why)
+        if one.without < one.with_rts:
+            why = f"{name}: data frames after an RTS have {one.with_rts} B and more"
+            draft.say("mac", "rts_threshold", f"{one.without} B", why)
         else:
             draft.unknown.append(
                 "the RTS threshold: frames of the same size came after an RTS and without one"
@@ -181,11 +181,11 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
             "size_bits": 8 * one.beacon_bytes,
         }
         sent = one.beacon_radio.sent if one.beacon_radio else None
-        allowed = ("dsss",) if form == "dsss" else ("ofdm", "dsss")
+        allowed = _LEGACY.get(form, ("ofdm",))
+        if draft.tables["phy"]["standard"].value == "802.11a":
+            allowed = ("ofdm",)
         if sent and sent.form in allowed and sent.kbps in _RATES.get(sent.form, ()):
-            is_five = network.channels and max(network.channels) > 3000
-            if not (is_five and sent.form == "dsss"):
-                beacon["rate"] = mbps(sent.kbps)
+            beacon["rate"] = mbps(sent.kbps)
         draft.say("mac", "beacon", beacon, f"{name}: {one.beacons} beacons")
     if form not in _STANDARDS:
         if frames and sum(station.qos for station in stations) > frames // 2:

@@ -97,7 +97,7 @@ class ServiceSet:
         #: Identifiers of elements of beacons; those of extensions are 256 more.
         self.elements: set[int] = set()
         self.others = 0
-        #: The smallest data frame after an RTS, the largest without.
+        #: The smallest PSDU with data after an RTS, the largest without.
         self.with_rts = 1 << 20
         self.without = 0
 

@@ -78,9 +78,12 @@ class Exchange:
         """Add what was not over at the end of the capture."""
         up, down = self.bytes
         way = DOWN if down >= up else UP
-        if end_ns - self.last_ns >= PAUSE_NS or self.looks_ended:
+        is_long = end_ns - self.begin_ns > duration_ns // 2
+        if end_ns - self.last_ns >= min(PAUSE_NS, duration_ns // 4):
             self.close(into)
-        elif end_ns - self.begin_ns > duration_ns // 2:
+        elif is_long:
             into[way].endless.append(self.bytes[way])
+        elif self.looks_ended:
+            self.close(into)
         else:
             into[way].cut.append((self.begin_ns, self.bytes[way]))
