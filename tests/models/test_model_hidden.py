@@ -1,0 +1,43 @@
+"""Two hidden stations: rows of ns-3 and of the second witness, and limits."""
+
+import pytest
+from airtcp.models.hidden import hidden_pair
+
+SLOT_S = 9e-6
+
+
+@pytest.mark.parametrize(
+    ("payload_bytes", "frame_s", "theirs_bps", "failed"),
+    [
+        # 802.11a at 54 Mb/s, 1472 and 500 bytes in frames of 248 and 104 us; ns-3 has 23.5 Mb/s.
+        (1472, 248e-6, 23.48e6, 0.286),
+        (500, 104e-6, 14.18e6, 0.174),
+    ],
+)
+def test_the_second_witness_is_met(
+    payload_bytes: int, frame_s: float, theirs_bps: float, failed: float
+) -> None:
+    pair = hidden_pair(
+        slot_s=SLOT_S, frame_s=frame_s, exchange_s=frame_s + 78e-6, w0=16, m=6, retries=7
+    )
+
+    # A frame of 27.6 slots is open to the other for 28, one of 11.6 for 12.
+    assert pair.successes_per_s * 8 * payload_bytes == pytest.approx(theirs_bps, rel=0.03)
+    assert pair.failed == pytest.approx(failed, abs=0.02)
+    # All attempts and their failures: what is dropped has failed eight times.
+    attempts = pair.successes_per_s / (1.0 - pair.failed)
+    assert 0.0 < 8 * pair.drops_per_s < pair.failed * attempts
+
+
+def test_frames_of_one_slot_fail_as_those_of_stations_that_hear_each_other() -> None:
+    # The other starts in the slot itself, with probability 1 / 8.5 or so, or has its own backoff.
+    pair = hidden_pair(slot_s=SLOT_S, frame_s=SLOT_S, exchange_s=2 * SLOT_S, w0=16, m=0, retries=0)
+
+    assert 0.0 < pair.failed < 0.25
+
+
+def test_arguments_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="exchange_s"):
+        hidden_pair(slot_s=SLOT_S, frame_s=1e-3, exchange_s=1e-4, w0=16, m=6, retries=7)
+    with pytest.raises(ValueError, match="w0"):
+        hidden_pair(slot_s=SLOT_S, frame_s=1e-4, exchange_s=2e-4, w0=1, m=6, retries=7)
