@@ -1,0 +1,81 @@
+"""Queues that slow each other down: closed forms where there are some, and a simulation."""
+
+import random
+
+import numpy as np
+import pytest
+from airtcp.exceptions import ConvergenceError
+from airtcp.models.coupled_sharing import coupled_queues
+
+
+def shared(busy: tuple[bool, ...]) -> list[float]:
+    """All queues that are busy share one server alike."""
+    return [1.0 / max(sum(busy), 1)] * len(busy)
+
+
+def slowed(busy: tuple[bool, ...]) -> list[float]:
+    """Two cells that hear each other: .53 of what each has alone while both are busy."""
+    return [0.53 if all(busy) else 1.0] * 2
+
+
+def test_queues_apart_are_queues_alone() -> None:
+    # M/M/1: 1 / (1 - rho) mean service times, busy with probability rho.
+    found = coupled_queues([0.5, 0.8], [1.0, 1.0], lambda busy: [1.0] * len(busy))
+
+    assert found.mean_sojourn_s == pytest.approx([2.0, 5.0], rel=1e-3)
+    assert found.busy == pytest.approx([0.5, 0.8], rel=1e-4)
+
+
+@pytest.mark.parametrize("load", [0.2, 0.5, 0.8])
+def test_queues_that_share_one_server_alike_have_its_work(load: float) -> None:
+    # By queues, not by jobs: the jobs of both together are those of one M/M/1 queue, and as many of
+    # one as of the other by symmetry.
+    found = coupled_queues([load / 2, load / 2], [1.0, 1.0], shared)
+
+    assert found.mean_jobs.sum() == pytest.approx(load / (1.0 - load), rel=2e-3)
+    assert found.mean_jobs[0] == pytest.approx(found.mean_jobs[1], rel=1e-6)
+
+
+def simulated(load: float, jobs: int, seed: int) -> float:
+    """The mean time in the system with `slowed`, of so many jobs, by Little's law."""
+    draw = random.Random(seed)
+    numbers, time, area = [0, 0], 0.0, 0.0
+    left = jobs
+    while left:
+        speed = slowed((numbers[0] > 0, numbers[1] > 0))[0]
+        rates = [load, load, speed * (numbers[0] > 0), speed * (numbers[1] > 0)]
+        step = draw.expovariate(sum(rates))
+        area += step * sum(numbers)
+        time += step
+        event = draw.choices(range(4), rates)[0]
+        numbers[event % 2] += 1 if event < 2 else -1
+        left -= event >= 2
+    return area / time / (2 * load)
+
+
+@pytest.mark.parametrize("load", [0.1, 0.2, 0.3])
+def test_two_queues_are_those_of_a_simulation(load: float) -> None:
+    exact = coupled_queues([load, load], [1.0, 1.0], slowed).mean_sojourn_s[0]
+    runs = [simulated(load, 20_000, seed) for seed in range(6)]
+
+    # Six runs: 99 % of such means are within 4 standard errors.
+    error = np.std(runs, ddof=1) / np.sqrt(len(runs))
+    assert exact == pytest.approx(np.mean(runs), abs=max(4.0 * error, 0.01 * exact))
+    assert error < 0.025 * exact
+
+
+def test_the_middle_of_three_is_slowest() -> None:
+    def row(busy: tuple[bool, ...]) -> list[float]:
+        middle = 1.0 if not (busy[0] or busy[2]) else 0.5 if busy[0] != busy[2] else 0.1
+        return [0.55 if busy[1] and not busy[2] else 1.0, middle, 1.0 if not busy[1] else 0.55]
+
+    found = coupled_queues([0.2, 0.2, 0.2], [1.0, 1.0, 1.0], row)
+
+    assert found.mean_sojourn_s[1] > found.mean_sojourn_s[[0, 2]].max()
+
+
+def test_queues_that_grow_without_end_are_refused() -> None:
+    with pytest.raises(ConvergenceError, match="unstable"):
+        coupled_queues([0.6, 0.6], [1.0, 1.0], shared)
+    with pytest.raises(ValueError, match="1 to 3 queues"):
+        coupled_queues([0.1] * 4, [1.0] * 4, shared)
