@@ -80,9 +80,10 @@ ROOMS = {
     "testbed": ANSWERS | {"_core", "run"},
     "plan": ANSWERS | {"advice", "models", "predict", "run", "remedies"},
     "examples": set(),
+    "labs": ANSWERS | {"run"},
     "reproduce": BOTH_DEPTHS,
     "web": BOTH_DEPTHS | {"examples", "reproduce"},
-    "cli": BOTH_DEPTHS | {"examples", "plugins", "reproduce", "web"},
+    "cli": BOTH_DEPTHS | {"examples", "labs", "plugins", "reproduce", "web"},
 }
 """The other rooms, and what each may import beside itself; what is in functions counts too."""
 

@@ -46,6 +46,7 @@ COMMANDS = {
     "example",
     "schema",
     "show",
+    "lab",
     "testbed",
     "shell",
 }

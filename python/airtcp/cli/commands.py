@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from airtcp.cli import ask, examples, traffic, understood
 from airtcp.cli.diff import diff
 from airtcp.cli.importing import import_
+from airtcp.cli.lab import lab
 from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
@@ -116,6 +117,7 @@ app.command("split", rich_help_panel=_EXPLORE)(split)
 app.command("sweep", rich_help_panel=_EXPLORE)(_with_plugins(sweep))
 app.command("results", rich_help_panel=_EXPLORE)(results)
 app.command("plot", rich_help_panel=_EXPLORE)(plot)
+app.command("lab", rich_help_panel=_EXPLORE)(lab)
 app.command("example", rich_help_panel=_WRITE)(examples.example)
 app.command("show", rich_help_panel=_WRITE)(_with_plugins(understood.show))
 app.command("import", rich_help_panel=_WRITE)(import_)

@@ -1,0 +1,219 @@
+"""Answers to the questions of a sheet, judged by simulating what they say.
+
+Knows kinds of questions. An answer in numbers is right within the tolerance of its question or
+within the interval of the simulation; a setting is right if what is asked holds with it. No right
+answer is stored: the scenario of the sheet is run, with its seed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import QuestionError, ScenarioError, UnitError
+from airtcp.labs.sheet import FORMS, NAMES, Question, Sheet, sheet
+from airtcp.metrics import METRICS
+from airtcp.scenario.toml_text import option_value
+from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+    from airtcp.stats import Interval
+
+_END: Final = ".answers.toml"
+#: Values of options that are nearer than this are alike.
+_ALIKE: Final = 0.02
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judgement of an answer: `right`, `wrong` or `open`, and why."""
+
+    sheet: str
+    question: str
+    state: str
+    why: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Keys `sheet`, `question`, `state`, `why`."""
+        return asdict(self)
+
+
+class _WrongError(Exception):
+    """Why an answer is wrong."""
+
+
+def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
+    """Judge the answers of a file, whose name begins with that of its sheet.
+
+    Raises QuestionError for a file that cannot be read, or is of no sheet.
+    """
+    file = Path(path)
+    name = file.name.partition(".")[0]
+    if name not in NAMES or not file.name.endswith(_END):
+        allowed = f"{', '.join(NAMES)}, with {_END} after it"
+        raise QuestionError(f"{file}: is named after no sheet; allowed: {allowed}")
+    try:
+        answers = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise QuestionError(f"{file}: cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise QuestionError(f"{file}: is no TOML: {error}") from error
+    of = sheet(name)
+    unknown = [key for key in answers if key not in of.questions]
+    if unknown:
+        known = ", ".join(of.questions)
+        raise QuestionError(f"{file}: {unknown[0]} is no question; allowed: {known}")
+    return [judge(of, key, answers.get(key), threads=threads) for key in of.questions]
+
+
+def judge(of: Sheet, name: str, answer: Any, *, threads: int | None = None) -> Judged:
+    """Judge one answer; None and an empty text are open questions."""
+    if answer is None or answer == "":
+        return Judged(of.name, name, "open", "not answered yet")
+    question = of.questions[name]
+    try:
+        why = _JUDGES[question.kind](_Runs(of, threads), question, answer)
+    except _WrongError as error:
+        return Judged(of.name, name, "wrong", str(error))
+    return Judged(of.name, name, "right", why)
+
+
+class _Runs:
+    """Simulations of the scenario of a sheet."""
+
+    def __init__(self, of: Sheet, threads: int | None) -> None:
+        from airtcp.scenario import loads
+
+        self._base: Scenario = loads(of.scenario, name=f"{of.name}.toml")
+        self._threads = threads
+
+    def of(self, changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Interval]]:
+        """The metrics of a run, of everything under "", else of group or group/direction."""
+        from airtcp.run.simulate import simulate
+
+        simulation = simulate(self._base.vary(changes), threads=self._threads).simulation
+        found = {"": simulation.metrics}
+        for group, parts in simulation.groups.items():
+            for part, metrics in parts.items():
+                found[group if part == "all" else f"{group}/{part}"] = metrics
+        return found
+
+    def value(self, question: Question, changes: Mapping[str, Any]) -> Interval:
+        """The metric of a question in a run."""
+        return self.of(changes)[question.of][question.metric]
+
+    def holds(self, conditions: tuple[str, ...], changes: Mapping[str, Any]) -> str | None:
+        """Return the first condition that does not hold in a run, by its mean; None: all do."""
+        from airtcp.conditions import read_condition
+
+        metrics = self.of(changes)
+        for text in conditions:
+            one = read_condition(text)
+            of = one.group or ""
+            mean = metrics[of if one.part == "all" else f"{of}/{one.part}"][one.metric].mean
+            if mean is None or (mean > one.bound) is not one.above:
+                return text
+        return None
+
+
+def _quantity(metric: str, answer: Any) -> float:
+    """The value of an answer in the unit of its metric. Raises _WrongError."""
+    if isinstance(answer, bool):
+        raise _WrongError(f"{answer} is no number; allowed: {FORMS['number']}")
+    unit = METRICS[metric].unit
+    try:
+        if isinstance(answer, str):
+            if unit == "b/s":
+                return float(parse_rate_bps(answer))
+            if unit == "s":
+                return parse_time_s(answer)
+            return parse_percent(answer) if answer.strip().endswith("%") else float(answer)
+        if unit in ("s", "b/s"):
+            raise _WrongError(f"{answer} has no unit; allowed: {FORMS['number']}")
+        return float(answer)
+    except (UnitError, ValueError, TypeError) as error:
+        raise _WrongError(f"{answer!r}: {error}; allowed: {FORMS['number']}") from error
+
+
+def _near(given: float, wanted: float, within: float, half: float | None = None) -> str:
+    """Say that a number is near enough. Raises _WrongError with the side that it is on."""
+    if abs(given - wanted) <= max(within * abs(wanted), half or 0.0):
+        return f"within {100 * within:g} % of the simulation, or its interval"
+    raise _WrongError("too high" if given > wanted else "too low")
+
+
+def _number(runs: _Runs, question: Question, answer: Any) -> str:
+    given = _quantity(question.metric, answer)
+    found = runs.value(question, question.set)
+    assert found.mean is not None, "a sheet asks for what its scenario has"
+    return _near(given, found.mean, question.within, found.half_width)
+
+
+def _factor(runs: _Runs, question: Question, answer: Any) -> str:
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        raise _WrongError(f"{answer!r} is no number; allowed: {FORMS['factor']}")
+    over = runs.value(question, question.set).mean
+    under = runs.value(question, question.against).mean
+    assert over is not None, "a sheet asks for what its scenario has"
+    assert under, "a sheet divides by nothing"
+    return _near(float(answer), over / under, question.within)
+
+
+def _choice(runs: _Runs, question: Question, answer: Any) -> str:
+    if answer not in question.options:
+        allowed = ", ".join(question.options)
+        raise _WrongError(f"{answer!r} is none of the words; allowed: {allowed}")
+    values = {name: runs.value(question, set_).mean for name, set_ in question.options.items()}
+    known = {name: value for name, value in values.items() if value is not None}
+    best = (max if question.want == "highest" else min)(known.values())
+    if abs(known[answer] - best) <= _ALIKE * abs(best):
+        return f"it has the {question.want} {METRICS[question.metric].label}"
+    raise _WrongError(f"another one has the {question.want} {METRICS[question.metric].label}")
+
+
+def _most(runs: _Runs, question: Question, answer: Any) -> str:
+    if isinstance(answer, bool) or not isinstance(answer, int) or answer < 1:
+        raise _WrongError(f"{answer!r} is no number; allowed: {FORMS['most']}, 1 or more")
+    try:
+        missed = runs.holds(question.holds, {**question.set, question.path: answer})
+        if missed is not None:
+            raise _WrongError(f"too many: {missed} does not hold")
+        more = answer + question.step
+        if runs.holds(question.holds, {**question.set, question.path: more}) is None:
+            raise _WrongError(f"too few: it holds with {more}, too")
+    except ScenarioError as error:
+        raise _WrongError(str(error)) from error
+    return f"it holds, and not with {question.step} more"
+
+
+def _setting(runs: _Runs, question: Question, answer: Any) -> str:
+    texts = [answer] if isinstance(answer, str) else answer
+    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        raise _WrongError(f"{answer!r} is no list of settings; allowed: {FORMS['setting']}")
+    changes: dict[str, Any] = {}
+    for text in texts:
+        path, equals, value = text.partition("=")
+        path = path.strip()
+        if not equals or not any(f"{path}.".startswith(f"{one}.") for one in question.allowed):
+            raise _WrongError(f"{text!r} may not be set; allowed: {', '.join(question.allowed)}")
+        changes[path] = option_value(value.strip())
+    try:
+        missed = runs.holds(question.holds, {**question.set, **changes})
+    except ScenarioError as error:
+        raise _WrongError(str(error)) from error
+    if missed is not None:
+        raise _WrongError(f"{missed} does not hold with it")
+    return "what is asked holds with it"
+
+
+_JUDGES: Final[Mapping[str, Callable[[_Runs, Question, Any], str]]] = {
+    "number": _number,
+    "factor": _factor,
+    "choice": _choice,
+    "most": _most,
+    "setting": _setting,
+}
