@@ -259,6 +259,7 @@ def test_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.verify
+@pytest.mark.timeout(3000)
 def test_two_thousand_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path) -> None:
     read, count = spoil(capture, tmp_path, 2000)
 
@@ -276,7 +277,7 @@ def test_scenarios_are_ten() -> None:
     assert len(SCENARIOS) == 10
 
 
-#: What an imported scenario must say of a group and its flow, exactly.
+#: The keys that an imported scenario must have, exactly: of the radio, of each group, and of TCP.
 EXACT: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]] = {
     "b-web": (
         {"standard": "802.11b", "control_rate": "2 Mb/s", "preamble": "long"},
@@ -373,6 +374,7 @@ def test_uploads_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.verify
+@pytest.mark.timeout(3000)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_ten_scenarios_come_back(tmp_path: Path, name: str) -> None:
     each = [came_back(tmp_path, name, seed) for seed in range(1, 6)]

@@ -12,6 +12,8 @@ UP, DOWN = 0, 1
 
 #: A pause that divides data of one end, if what came before it looked like an end.
 PAUSE_NS: Final = 10**9
+#: Timeouts of a sender in a row last so long.
+STALL_NS: Final = 7 * 10**9
 #: A request so soon after an answer on one connection is part of the same transfer.
 SAME_TRANSFER_NS: Final = 200 * 10**6
 
@@ -79,7 +81,9 @@ class Exchange:
         up, down = self.bytes
         way = DOWN if down >= up else UP
         is_long = end_ns - self.begin_ns > duration_ns // 2
-        if end_ns - self.last_ns >= min(PAUSE_NS, duration_ns // 4):
+        # A sender whose segment was lost waits for its timer; one that is done does not come back.
+        idle_ns = min(PAUSE_NS if self.looks_ended else STALL_NS, duration_ns // 4)
+        if end_ns - self.last_ns >= idle_ns:
             self.close(into)
         elif is_long:
             into[way].endless.append(self.bytes[way])
