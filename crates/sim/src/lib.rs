@@ -20,6 +20,7 @@ mod medium;
 pub mod outcome;
 mod packet;
 mod pcap;
+pub mod pcapng;
 mod replication;
 #[cfg(test)]
 #[path = "../tests/resolved/mod.rs"]
@@ -48,7 +49,8 @@ pub use trace::Trace;
 pub struct Recording {
     /// Between two samples of flows and queues in the trace.
     pub sample_interval: Option<Duration>,
-    /// The pcap file of the air, and the greatest number of bytes that it has of each frame.
+    /// The file of what is on the air, and the greatest number of bytes that it has of each frame: pcap where all hear
+    /// all, else pcapng with an interface for each node.
     pub capture: Option<(Box<dyn Write + Send>, u32)>,
     /// A flag: the outcome has each transfer.
     pub transfers: bool,
@@ -133,11 +135,6 @@ impl Simulation {
             replication = replication.traced(interval);
         }
         if let Some((out, snaplen)) = recording.capture {
-            if self.scenario.air.is_some() {
-                let reason =
-                    "captures of several cells, or where not all hear all, are not written";
-                return Err(RunError::CaptureFailed(reason.into()));
-            }
             replication = replication.captured(out, snaplen);
         }
         if recording.transfers {

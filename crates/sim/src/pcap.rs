@@ -13,11 +13,14 @@ use std::fmt;
 use airtcp_kernel::{ByteSink, Time};
 use airtcp_wlan::PhyConfig;
 
+use crate::pcapng::{self, InOrder};
 use frame::{FCS_BYTES, Frame};
 use radiotap::{Radio, Sending};
 
 /// Times in nanoseconds (`pcap-savefile(5)`), little-endian.
 const MAGIC: u32 = 0xa1b2_3c4d;
+/// The writer of files of several interfaces, as they name it.
+const APPLICATION: &str = "airtcp simulate";
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const LINK_TYPE: u32 = 127;
 
@@ -29,6 +32,8 @@ pub type TakesFrames = Box<dyn FnMut(Time, &[u8], usize) + Send>;
 pub(crate) enum Out {
     /// A pcap file.
     File(ByteSink),
+    /// A pcapng file with an interface for each node, by their names.
+    Nodes(ByteSink, Vec<String>, InOrder),
     /// A reader that has a file of its own.
     Taker(TakesFrames),
 }
@@ -37,6 +42,7 @@ impl fmt::Debug for Out {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(sink) => f.debug_tuple("File").field(sink).finish(),
+            Self::Nodes(sink, names, _) => f.debug_tuple("Nodes").field(sink).field(names).finish(),
             Self::Taker(_) => f.debug_tuple("Taker").finish_non_exhaustive(),
         }
     }
@@ -55,8 +61,15 @@ pub(crate) struct PcapWriter {
 impl PcapWriter {
     /// Opens a file of the frames of a cell; of each the first `snaplen` bytes.
     pub(crate) fn new(mut out: Out, snaplen: u32, phy: &PhyConfig) -> Self {
-        if let Out::File(sink) = &mut out {
-            sink.write(&file_header(snaplen));
+        match &mut out {
+            Out::File(sink) => sink.write(&file_header(snaplen)),
+            Out::Nodes(sink, names, _) => {
+                sink.write(&pcapng::section_header(APPLICATION));
+                for name in names {
+                    sink.write(&pcapng::interface(pcapng::RADIOTAP, name, snaplen));
+                }
+            }
+            Out::Taker(_) => {}
         }
         Self { out, radio: Radio::new(phy), snaplen: snaplen as usize, record: Vec::new() }
     }
@@ -69,6 +82,18 @@ impl PcapWriter {
     /// Writes a frame whose PPDU began at `start`; one that nobody could read is `intact` no more, and has a
     /// wrong FCS.
     pub(crate) fn write(&mut self, start: Time, sending: &Sending, intact: bool, frame: &Frame) {
+        self.write_at(0, start, sending, intact, frame);
+    }
+
+    /// Does as [`Self::write`] for the node with this number, where each has its own interface.
+    pub(crate) fn write_at(
+        &mut self,
+        node: u32,
+        start: Time,
+        sending: &Sending,
+        intact: bool,
+        frame: &Frame,
+    ) {
         let record = &mut self.record;
         record.clear();
         self.radio.header(record, start.as_nanos(), sending, intact);
@@ -91,21 +116,34 @@ impl PcapWriter {
                 sink.write(&record_header(start, kept, len));
                 sink.write(record);
             }
+            Out::Nodes(sink, _, held) => {
+                held.push(start, pcapng::packet(node, None, start, record, len as u32));
+                while let Some(block) = held.pop() {
+                    sink.write(&block);
+                }
+            }
         }
     }
 
     /// Returns the error of the first write that failed, if one did.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.out {
-            Out::File(sink) => sink.failure().map(ToString::to_string),
+            Out::File(sink) | Out::Nodes(sink, ..) => sink.failure().map(ToString::to_string),
             Out::Taker(_) => None,
         }
     }
 
     /// Writes all that is left to write.
     pub(crate) fn finish(&mut self) {
-        if let Out::File(sink) = &mut self.out {
-            sink.flush();
+        match &mut self.out {
+            Out::File(sink) => sink.flush(),
+            Out::Nodes(sink, _, held) => {
+                for block in held.rest() {
+                    sink.write(&block);
+                }
+                sink.flush();
+            }
+            Out::Taker(_) => {}
         }
     }
 }

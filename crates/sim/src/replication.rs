@@ -18,6 +18,7 @@ use crate::medium::Medium;
 use crate::outcome::Outcome;
 use crate::packet::Packet;
 use crate::pcap::Out;
+use crate::pcapng::InOrder;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::world::{BLOCKS, OverField, World};
@@ -69,7 +70,15 @@ impl<'a> Replication<'a> {
 
     /// Makes it write what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
-        self.world.capture(Out::File(ByteSink::new(out)), snaplen);
+        let sink = ByteSink::new(out);
+        let out = match &mut self.medium {
+            Medium::Cell(_) => Out::File(sink),
+            Medium::Field(field) => {
+                field.tell_frames();
+                Out::Nodes(sink, self.world.node_names(), InOrder::default())
+            }
+        };
+        self.world.capture(out, snaplen);
         self
     }
 

@@ -1,42 +1,21 @@
 //! A capture file of what real programs send and get: the IP packets that leave the nodes of a testbed
 //! and those that come to them, and the frames on the air between, for Wireshark and its kin.
 //!
-//! The format is pcapng (draft-ietf-opsawg-pcapng), with an interface for each node and one for the air,
+//! The format is pcapng ([`airtcp_sim::pcapng`]), with an interface for each node and one for the air,
 //! so that one file has both ends of every connection and its way. A thread of its own writes: whoever
 //! carries packets waits for no disk. Knows bytes and the air's clock; what a frame is, the simulator
 //! says. Packets that are simulated have no bytes at a node, and are on the air alone.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::Time;
 use airtcp_sim::live::TakesFrames;
+use airtcp_sim::pcapng::{InOrder, RADIOTAP, RAW_IP, interface, packet, section_header};
 
-/// Block types (section 4 of the draft).
-const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-const INTERFACE_DESCRIPTION: u32 = 1;
-const ENHANCED_PACKET: u32 = 6;
-/// A section begins with it, in the byte order of its writer.
-const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// LINKTYPE_RAW: an IP packet, with nothing before it.
-const RAW_IP: u16 = 101;
-/// LINKTYPE_IEEE802_11_RADIOTAP: a radiotap header, and a frame with its FCS.
-const RADIOTAP: u16 = 127;
 /// The name of the interface of the air.
 const AIR: &str = "air";
-/// A frame is known when it has come through or not, and stands in the file when it began: so long is
-/// what came later held back. Longer than any PPDU.
-const HELD_BACK: Duration = Duration::from_millis(100);
-/// Options: who has written the section; an interface's name and the unit of its times; a packet's flags.
-const USER_APPLICATION: u16 = 4;
-const NAME: u16 = 2;
-const TIME_RESOLUTION: u16 = 9;
-const PACKET_FLAGS: u16 = 2;
-/// Times are in units of 10^-9 s.
-const NANOSECONDS: u8 = 9;
 
 /// Which way a packet goes through the device of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +58,7 @@ impl Capture {
         snaplen: u32,
     ) -> io::Result<Self> {
         let (blocks, to_write) = channel();
-        let mut head = section_header();
+        let mut head = section_header("airtcp testbed");
         for node in nodes {
             head.extend(interface(RAW_IP, node, snaplen));
         }
@@ -106,7 +85,7 @@ impl Capture {
     /// Writes a packet of the node with this number: when it left, or when it was due to come.
     pub fn packet(&self, node: usize, way: Way, at: Time, bytes: &[u8]) {
         let kept = &bytes[..bytes.len().min(self.snaplen as usize)];
-        let block = packet(node as u32, Some(way), at, kept, bytes.len() as u32);
+        let block = packet(node as u32, Some(way.flags()), at, kept, bytes.len() as u32);
         // A receiver that no longer listens has failed, and reports it at the end.
         let _ = self.blocks.send((at, block));
     }
@@ -131,82 +110,17 @@ fn write_all(
     blocks: &Receiver<(Time, Vec<u8>)>,
 ) -> io::Result<()> {
     out.write_all(head)?;
-    let mut held = BinaryHeap::new();
-    let mut latest = Time::ZERO;
-    for (number, (at, block)) in blocks.iter().enumerate() {
-        latest = latest.max(at);
-        held.push(Reverse((at, number, block)));
-        while let Some(Reverse((first, ..))) = held.peek()
-            && *first + HELD_BACK <= latest
-            && let Some(Reverse((.., block))) = held.pop()
-        {
+    let mut held = InOrder::default();
+    for (at, block) in blocks {
+        held.push(at, block);
+        while let Some(block) = held.pop() {
             out.write_all(&block)?;
         }
     }
-    while let Some(Reverse((.., block))) = held.pop() {
+    for block in held.rest() {
         out.write_all(&block)?;
     }
     out.flush()
-}
-
-/// Makes a block (section 3.1): type, length, body, length again. The body is a multiple of four bytes.
-fn block(kind: u32, body: &[u8]) -> Vec<u8> {
-    debug_assert!(body.len().is_multiple_of(4), "bodies are padded");
-    let length = (body.len() as u32 + 12).to_le_bytes();
-    [&kind.to_le_bytes()[..], &length, body, &length].concat()
-}
-
-/// Makes an option (section 3.5), padded to a multiple of four bytes.
-fn option(code: u16, value: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend(code.to_le_bytes());
-    bytes.extend((value.len() as u16).to_le_bytes());
-    bytes.extend(value);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-}
-
-/// The end of a list of options.
-const END_OF_OPTIONS: [u8; 4] = [0; 4];
-
-fn section_header() -> Vec<u8> {
-    let mut body = Vec::new();
-    body.extend(BYTE_ORDER.to_le_bytes());
-    body.extend(1_u16.to_le_bytes());
-    body.extend(0_u16.to_le_bytes());
-    // The length of the section is not specified.
-    body.extend(u64::MAX.to_le_bytes());
-    body.extend(option(USER_APPLICATION, b"airtcp testbed"));
-    body.extend(END_OF_OPTIONS);
-    block(SECTION_HEADER, &body)
-}
-
-fn interface(link_type: u16, name: &str, snaplen: u32) -> Vec<u8> {
-    let mut body = Vec::new();
-    body.extend(link_type.to_le_bytes());
-    body.extend(0_u16.to_le_bytes());
-    body.extend(snaplen.to_le_bytes());
-    body.extend(option(NAME, name.as_bytes()));
-    body.extend(option(TIME_RESOLUTION, &[NANOSECONDS]));
-    body.extend(END_OF_OPTIONS);
-    block(INTERFACE_DESCRIPTION, &body)
-}
-
-fn packet(interface: u32, way: Option<Way>, at: Time, kept: &[u8], length: u32) -> Vec<u8> {
-    let nanos = at.as_nanos();
-    let mut body = Vec::with_capacity(kept.len() + 40);
-    body.extend(interface.to_le_bytes());
-    body.extend(((nanos >> 32) as u32).to_le_bytes());
-    body.extend((nanos as u32).to_le_bytes());
-    body.extend((kept.len() as u32).to_le_bytes());
-    body.extend(length.to_le_bytes());
-    body.extend(kept);
-    body.resize(body.len().next_multiple_of(4), 0);
-    if let Some(way) = way {
-        body.extend(option(PACKET_FLAGS, &way.flags().to_le_bytes()));
-        body.extend(END_OF_OPTIONS);
-    }
-    block(ENHANCED_PACKET, &body)
 }
 
 #[cfg(test)]

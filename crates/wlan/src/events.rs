@@ -141,10 +141,8 @@ pub struct HeardFrame<'a, P> {
     pub header_end: Time,
     /// Its end.
     pub end: Time,
-    /// Of data, the frames, of which each tells whether it was received.
+    /// The data of the exchange, unless a Block ACK is asked for. With an answer each tells whether it was received.
     pub psdu: Option<Frames<'a, P>>,
-    /// Of data or a request, a flag: its receiver has read at least a part of it, and answers.
-    pub is_answered: bool,
     /// The stations that detected its preamble and were receiving it at its end.
     pub ears: &'a [HeardBy],
 }

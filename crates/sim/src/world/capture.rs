@@ -4,10 +4,11 @@
 //! made when it goes on the air, and written when it is known what of it came through: nothing else is
 //! on the air before. The packets in it are named in [`packets`], what Block ACKs say is in
 //! [`agreements`], frames of contention-free periods are in [`contention_free`],
-//! those without data in [`management`], and what the bytes are is in [`pcap`](crate::pcap).
+//! those without data in [`management`], over a field each node's are in [`heard`], and what the bytes are is in [`pcap`](crate::pcap).
 
 mod agreements;
 mod contention_free;
+mod heard;
 mod management;
 mod packets;
 
@@ -29,6 +30,7 @@ use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
 use agreements::{Agreement, BlockAck};
+use heard::UnderWay;
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
@@ -49,6 +51,8 @@ pub(super) struct Capture {
     foreign: ForeignBytes,
     /// The data PPDU on the air.
     pending: Option<Pending>,
+    /// Over a field, the exchange of each queue.
+    under_way: BTreeMap<ContenderId, UnderWay>,
     /// The agreements of a queue with a receiver; without aggregation with all of them, as it sends one
     /// frame at a time.
     agreements: BTreeMap<(ContenderId, StationId), Agreement>,
@@ -97,6 +101,7 @@ impl World<'_> {
             names: Names::new(self.flows.len()),
             foreign: ForeignBytes::default(),
             pending: None,
+            under_way: BTreeMap::new(),
             agreements: BTreeMap::new(),
             sequence_numbers: BTreeMap::new(),
             ids: BTreeMap::new(),
@@ -164,6 +169,9 @@ impl World<'_> {
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
     ) {
+        if self.scenario.air.is_some() {
+            return self.note_exchange(by, (times, class), psdu);
+        }
         let Some(mut capture) = self.watchers.capture.take() else { return };
         capture.settle(|_| true);
         let (data_rate, control_rate) = self.scenario.rates_of(class);
@@ -343,7 +351,7 @@ impl World<'_> {
 
     /// Returns the addresses of sender and receiver of a data frame.
     fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
-        // So far there is one cell, whose stations have the numbers of their nodes.
+        // Stations of the medium have the numbers of their nodes.
         [address_of(self.transmitters[by as usize].node), address_of(receiver)]
     }
 

@@ -95,18 +95,21 @@ impl Supply<Packet> for OverField<'_, '_> {
                     self.0.show_exchange(by, now, times, ppdu);
                 }
             }
-            MacEvent::Began(Began::Request { by, times, receiver, .. }) => {
-                if self.0.watchers.shares_airtime {
-                    self.0.charge(by, receiver, times.total);
-                }
-            }
             MacEvent::Lost { by, psdu, .. } => {
                 self.0.field.under_way[by as usize] = None;
                 if self.0.watchers.watch_frames() {
                     self.0.frame_failed(by, &psdu.first().payload, false);
                     self.0.record_lost_ppdu(by);
+                    self.0.capture_unanswered(by);
                 }
             }
+            MacEvent::Began(Began::Request { by, times, receiver, window_start, .. }) => {
+                if self.0.watchers.shares_airtime {
+                    self.0.charge(by, receiver, times.total);
+                }
+                self.0.capture_request(by, now, times, receiver, window_start, true);
+            }
+            MacEvent::Heard(frame) => self.0.capture_heard(&frame),
             event => self.0.on_event(now, event),
         }
     }

@@ -70,9 +70,14 @@ impl World<'_> {
             flows: recorder.flows,
             queues: recorder.queues,
             events: recorder.events,
-            node_names: self.nodes.iter().map(|node| node.name.clone()).collect(),
+            node_names: self.node_names(),
             ppdus: recorder.ppdus,
         })
+    }
+
+    /// Returns the names of all nodes, as they stand in results.
+    pub(crate) fn node_names(&self) -> Vec<String> {
+        self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
     fn queue_names(&self) -> Vec<String> {

@@ -243,15 +243,10 @@ impl<P: Clone> Field<P> {
         }
         self.settle_idle(sender, now);
         self.set_clock(sender);
-        if frame.kind == Kind::Answer {
-            self.tell_heard(sender, &frame, supply);
-        }
+        self.tell_heard(sender, &frame, supply);
         self.frame_sent(sender, &frame, now, supply);
         if came == Came::Understood {
             self.frame_came(&frame, now, supply);
-        }
-        if frame.kind != Kind::Answer {
-            self.tell_heard(sender, &frame, supply);
         }
         while let Some(station) = self.waited.pop() {
             if self.nodes[station as usize].waits_for_end {

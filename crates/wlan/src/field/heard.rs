@@ -2,7 +2,7 @@
 
 use super::Field;
 use super::node::{Frame, Kind};
-use crate::events::{HeardFrame, HeardKind, MacEvent, Supply};
+use crate::events::{HeardBy, HeardFrame, HeardKind, MacEvent, Supply};
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
@@ -11,8 +11,7 @@ impl<P: Clone> Field<P> {
         self.heard = Some(Vec::new());
     }
 
-    /// Tells of `frame` of `sender`, which has ended, if that is asked for. Of an answer before its receiver has it,
-    /// of others after that.
+    /// Tells of `frame` of `sender`, which has ended, if that is asked for; before its receiver has what is in it.
     #[inline]
     pub(super) fn tell_heard<S: Supply<P>>(
         &mut self,
@@ -21,9 +20,8 @@ impl<P: Clone> Field<P> {
         supply: &mut S,
     ) {
         if let Some(heard) = &mut self.heard {
-            let ears = std::mem::take(heard);
+            let mut ears = std::mem::take(heard);
             supply.on_event(frame.end, MacEvent::Heard(self.heard_frame(sender, frame, &ears)));
-            let mut ears = ears;
             ears.clear();
             self.heard = Some(ears);
         }
@@ -33,7 +31,7 @@ impl<P: Clone> Field<P> {
         &'a self,
         sender: StationId,
         frame: &Frame,
-        ears: &'a [crate::events::HeardBy],
+        ears: &'a [HeardBy],
     ) -> HeardFrame<'a, P> {
         let kind = match frame.kind {
             Kind::Rts => HeardKind::Rts,
@@ -41,9 +39,6 @@ impl<P: Clone> Field<P> {
             Kind::Data => HeardKind::Data,
             Kind::Answer => HeardKind::Answer,
         };
-        let next = self.nodes[frame.to as usize].next_frame;
-        let is_answered = next.is_some_and(|next| next.by == frame.by && next.kind == Kind::Answer);
-        let psdu = self.originators[frame.by as usize].frames();
         HeardFrame {
             kind,
             by: frame.by,
@@ -52,8 +47,7 @@ impl<P: Clone> Field<P> {
             start: frame.start,
             header_end: frame.header_end,
             end: frame.end,
-            psdu: psdu.filter(|_| frame.kind == Kind::Data),
-            is_answered,
+            psdu: self.originators[frame.by as usize].frames(),
             ears,
         }
     }

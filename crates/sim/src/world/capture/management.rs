@@ -24,6 +24,9 @@ impl World<'_> {
         let tid = self.tid(by);
         let control_rate = self.control_rate_to(by, receiver);
         let [_, _, request, answer] = times.intervals(&self.scenario.phy);
+        if self.scenario.air.is_some() {
+            return self.note_request(by, (times, control_rate), receiver, window_start);
+        }
         let Some(capture) = &mut self.watchers.capture else { return };
         capture.settle(|_| true);
         let [sender, far] = addresses;

@@ -1,0 +1,282 @@
+//! The frames of a field in a capture: each goes to the interface of its sender, and to those of the nodes that
+//! detected its preamble and were receiving it to its end, there with a wrong FCS if interference was too strong.
+//!
+//! Knows of an exchange what goes on the air in it, and of each frame what the field tells of it. Who did not detect a
+//! preamble has nothing of it; of a frame that was left for a stronger one, nothing either. What is in a data frame is
+//! made when it has been sent; its receiver has it when it is known what of it was read, with the answer.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_wlan::{
+    ContenderId, FrameTimes, Frames, HeardBy, HeardFrame, HeardKind, Rate, StationId,
+};
+
+use super::super::World;
+use super::agreements::BlockAck;
+use super::{Capture, micros_up, wrapped};
+use crate::packet::Packet;
+use crate::pcap::frame::{Address, Frame};
+use crate::pcap::radiotap::Sending;
+
+/// The exchange of a queue.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    receiver: StationId,
+    /// Of the queue's node, and of the receiver.
+    addresses: [Address; 2],
+    data_rate: Rate,
+    /// Of RTS and CTS.
+    protection_rate: Rate,
+    /// Of a request, and of an answer that tells of one frame.
+    control_rate: Rate,
+    /// In RTS, CTS, and data or a request.
+    durations: [u16; 3],
+    /// The number of the frame that the window begins with, if it asks for a Block ACK.
+    asks_from: Option<u64>,
+    /// A flag: the answer is a Block ACK.
+    has_block_ack: bool,
+    /// The data that have been sent, until it is known what of them was read.
+    sent: Option<Sent>,
+}
+
+/// The data of a PPDU.
+#[derive(Debug)]
+struct Sent {
+    start: Time,
+    /// Its frames, with their numbers.
+    frames: Vec<(u64, Frame)>,
+    sendings: Vec<Sending>,
+    /// A flag: its receiver was receiving it to its end.
+    is_received: bool,
+}
+
+impl World<'_> {
+    /// Notes an exchange of `by` that begins.
+    pub(super) fn note_exchange(
+        &mut self,
+        by: ContenderId,
+        (times, class): (&FrameTimes, u32),
+        psdu: Frames<'_, Packet>,
+    ) {
+        let (data_rate, control_rate) = self.scenario.rates_of(class);
+        let protection_rate = self.protection_rate(data_rate, control_rate);
+        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
+        let left = |end: Duration| micros_up(ack.1 - end);
+        let under_way = UnderWay {
+            receiver: psdu.receiver(),
+            addresses: self.addresses_on_air(by, psdu.receiver()),
+            data_rate,
+            protection_rate,
+            control_rate,
+            durations: [left(rts.1), left(cts.1), left(data.1)],
+            asks_from: None,
+            has_block_ack: psdu.count() > 1,
+            sent: None,
+        };
+        self.begin_under_way(by, under_way);
+    }
+
+    /// Notes that `by` asks `receiver` for a Block ACK from `window_start` on.
+    pub(super) fn note_request(
+        &mut self,
+        by: ContenderId,
+        (times, control_rate): (&FrameTimes, Rate),
+        receiver: StationId,
+        window_start: u64,
+    ) {
+        let [_, _, request, answer] = times.intervals(&self.scenario.phy);
+        let under_way = UnderWay {
+            receiver,
+            addresses: self.addresses_on_air(by, receiver),
+            data_rate: control_rate,
+            protection_rate: control_rate,
+            control_rate,
+            durations: [0, 0, micros_up(answer.1 - request.1)],
+            asks_from: Some(window_start),
+            has_block_ack: true,
+            sent: None,
+        };
+        self.begin_under_way(by, under_way);
+    }
+
+    fn begin_under_way(&mut self, by: ContenderId, under_way: UnderWay) {
+        if let Some(capture) = &mut self.watchers.capture {
+            capture.settle_sent(by, |_| false);
+            capture.under_way.insert(by, under_way);
+        }
+    }
+
+    /// Captures that nobody answers what `by` has sent.
+    pub(in crate::world) fn capture_unanswered(&mut self, by: ContenderId) {
+        if let Some(capture) = &mut self.watchers.capture {
+            capture.settle_sent(by, |_| false);
+        }
+    }
+
+    /// Captures a frame of a field where it was heard.
+    #[cold]
+    pub(in crate::world) fn capture_heard(&mut self, heard: &HeardFrame<'_, Packet>) {
+        let Some(mut capture) = self.watchers.capture.take() else { return };
+        if let Some(under_way) = capture.under_way.remove(&heard.by) {
+            let under_way = self.write_heard(&mut capture, under_way, heard);
+            // Settling may need it.
+            capture.under_way.insert(heard.by, under_way);
+        }
+        self.watchers.capture = Some(capture);
+    }
+
+    fn write_heard(
+        &self,
+        capture: &mut Capture,
+        mut under_way: UnderWay,
+        heard: &HeardFrame<'_, Packet>,
+    ) -> UnderWay {
+        let UnderWay { addresses: [sender, receiver], durations: [rts, cts, last], .. } = under_way;
+        match heard.kind {
+            HeardKind::Rts => {
+                capture.frame.rts(rts, receiver, sender);
+                capture.write_control(heard, under_way.protection_rate);
+            }
+            HeardKind::Cts => {
+                // To the sender of the RTS, or, without one, to oneself.
+                capture.frame.cts(cts, sender);
+                capture.write_control(heard, under_way.protection_rate);
+            }
+            HeardKind::Data => match (under_way.asks_from, heard.psdu) {
+                (Some(window_start), _) => {
+                    let tid = self.tid(heard.by);
+                    let addresses = [receiver, sender];
+                    capture.frame.block_ack_request(last, addresses, tid, wrapped(window_start));
+                    capture.write_control(heard, under_way.control_rate);
+                    let key = (heard.by, under_way.receiver);
+                    if heard.ears.iter().any(|ear| ear.station == heard.to && ear.is_whole(heard)) {
+                        capture.agreements.entry(key).or_default().request(window_start);
+                    }
+                }
+                (None, Some(psdu)) => {
+                    let (by, rate) = (heard.by, under_way.data_rate);
+                    let (frames, sendings) = self.data_frames(capture, by, psdu, rate, last, None);
+                    capture.write_data(heard, &frames, &sendings);
+                    let is_received = heard.ears.iter().any(|ear| ear.station == heard.to);
+                    under_way.sent =
+                        Some(Sent { start: heard.start, frames, sendings, is_received });
+                }
+                (None, None) => {}
+            },
+            HeardKind::Answer => {
+                let (by, far) = (heard.by, under_way.receiver);
+                if let Some(sent) = under_way.sent.take() {
+                    let came = |id| {
+                        let has_come = |psdu: Frames<'_, Packet>| {
+                            psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received)
+                        };
+                        heard.psdu.is_none_or(has_come)
+                    };
+                    capture.write_received((by, far), &sent, came);
+                }
+                let rate = match (&self.scenario.mac.aggregation, capture.window) {
+                    (Some(aggregation), Some(window)) if under_way.has_block_ack => {
+                        let agreement = capture.agreements.entry((by, far)).or_default();
+                        let BlockAck { start, bitmap } = agreement.block_ack(window);
+                        let (addresses, tid) = ([sender, receiver], self.tid(by));
+                        capture.frame.block_ack(addresses, tid, wrapped(start), &bitmap);
+                        aggregation.block_ack_rate
+                    }
+                    _ => {
+                        capture.frame.ack(sender);
+                        under_way.control_rate
+                    }
+                };
+                capture.write_control(heard, rate);
+            }
+        }
+        under_way
+    }
+}
+
+impl Capture {
+    /// Writes its frame where it was heard.
+    fn write_control(&mut self, heard: &HeardFrame<'_, Packet>, rate: Rate) {
+        let sending = Sending::alone(rate);
+        self.pcap.write_at(heard.sender, heard.start, &sending, true, &self.frame);
+        for ear in heard.ears {
+            let is_whole = ear.is_whole(heard);
+            self.pcap.write_at(ear.station, heard.start, &sending, is_whole, &self.frame);
+        }
+    }
+
+    /// Writes data at its sender, and where it was heard but at its receiver.
+    fn write_data(
+        &mut self,
+        heard: &HeardFrame<'_, Packet>,
+        frames: &[(u64, Frame)],
+        sendings: &[Sending],
+    ) {
+        let all: u64 = frames.iter().map(|(_, frame)| frame.len() as u64).sum();
+        // Of an aggregate each frame has its share of the time; else all of it has to come through.
+        let span = (heard.end - heard.header_end).as_nanos();
+        let mut before = 0;
+        for ((_, frame), sending) in frames.iter().zip(sendings) {
+            let after = before + frame.len() as u64;
+            let at = |bytes: u64| {
+                heard.header_end
+                    + Duration::from_nanos(
+                        (u128::from(span) * u128::from(bytes) / u128::from(all)) as u64,
+                    )
+            };
+            let (from, until) = (at(before), at(after));
+            before = after;
+            self.pcap.write_at(heard.sender, heard.start, sending, true, frame);
+            for ear in heard.ears.iter().filter(|ear| ear.station != heard.to) {
+                let is_whole = ear.bad_from >= heard.header_end && ear.is_clear(from, until);
+                self.pcap.write_at(ear.station, heard.start, sending, is_whole, frame);
+            }
+        }
+    }
+
+    /// Writes data at its receiver, which has read those of which `came` says so.
+    fn write_received(
+        &mut self,
+        (by, receiver): (ContenderId, StationId),
+        sent: &Sent,
+        came: impl Fn(u64) -> bool,
+    ) {
+        if !sent.is_received {
+            return;
+        }
+        for ((id, frame), sending) in sent.frames.iter().zip(&sent.sendings) {
+            let intact = came(*id);
+            self.pcap.write_at(receiver, sent.start, sending, intact, frame);
+            if let (true, Some(window)) = (intact, self.window) {
+                self.agreements.entry((by, receiver)).or_default().receive(*id, window);
+            }
+        }
+    }
+
+    /// Writes data of `by` at its receiver, if there are any of which that was not known.
+    fn settle_sent(&mut self, by: ContenderId, came: impl Fn(u64) -> bool) {
+        let under_way = self.under_way.get_mut(&by);
+        if let Some((receiver, sent)) =
+            under_way.and_then(|one| one.sent.take().map(|sent| (one.receiver, sent)))
+        {
+            self.write_received((by, receiver), &sent, came);
+        }
+    }
+}
+
+/// The judgement of a listener.
+trait Judged {
+    /// Tells whether all of a frame came through.
+    fn is_whole(&self, heard: &HeardFrame<'_, Packet>) -> bool;
+    /// Tells whether nothing was too strong in a span of time.
+    fn is_clear(&self, from: Time, until: Time) -> bool;
+}
+
+impl Judged for HeardBy {
+    fn is_whole(&self, heard: &HeardFrame<'_, Packet>) -> bool {
+        self.is_clear(heard.start, heard.end)
+    }
+
+    fn is_clear(&self, from: Time, until: Time) -> bool {
+        self.bad_from >= until || self.bad_until <= from
+    }
+}
