@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
-from airtcp.exceptions import QuestionError
 from airtcp.present.cells import by_cell, sentences
 from airtcp.results import Simulation
 from airtcp.results.cells import cells
@@ -209,11 +209,25 @@ def test_the_chain_of_clusters_says_who_starves() -> None:
     assert 40e6 < seen.mean < 55e6
 
 
-def test_what_has_one_cell_alone_says_so() -> None:
-    of = example("three-cells")
+def test_the_timeline_tells_who_hears_a_frame() -> None:
+    shown = timeline(example("three-cells"), 1.0, 0.05)
 
-    with pytest.raises(QuestionError, match="one cell in which all hear each other"):
-        timeline(of, 0.0, 0.01)
+    names = shown["nodes"]
+    frames = [
+        (names[one["node"]], {names[ear] for ear in one["heard"] + one["lost"]})
+        for one in shown["frames"]
+    ]
+    ears: dict[str, set[str]] = {}
+    for sender, heard in frames:
+        ears.setdefault(sender, set()).update(heard)
+    assert ears["left"] == {"middle", "guest/0", "reader/0"}
+    assert ears["right"] == {"middle", "guest/0", "clerk/0"}
+    # Left and right send at once, for they do not hear each other; an answer is a SIFS behind.
+    assert shown["gaps"] == []
+    assert any(
+        one["begin"] < other["begin"] < one["end"]
+        for one, other in itertools.pairwise(shown["frames"])
+    )
 
 
 @pytest.mark.parametrize("columns", ["40", "80", "120"])

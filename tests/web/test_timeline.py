@@ -88,14 +88,8 @@ def test_counters_are_what_backoff_can_have_drawn() -> None:
     assert mean == pytest.approx(15.5, abs=5 * 9.24 / len(seen) ** 0.5)
 
 
-#: The timeline refuses those of several cells, or of stations that do not all hear each other.
-ONE_CELL = [
-    one.name for one in examples() if load(str(directory() / f"{one.name}.toml")).air is None
-]
-
-
-@pytest.mark.parametrize("name", ONE_CELL)
-def test_each_example_of_one_cell_has_a_timeline(web: Web, name: str) -> None:
+@pytest.mark.parametrize("name", [one.name for one in examples()])
+def test_each_example_has_a_timeline(web: Web, name: str) -> None:
     asked = {"kind": "timeline", "source": {"example": name}, "begin_ms": 1000.0, "length_ms": 20.0}
     told = web.run(asked)
 

@@ -28,10 +28,13 @@ _ANSWERS: Final = (0xD4, 0xC4)
 _LATEST_S: Final = 1_000_000_000
 #: The longest time from the begin of a PPDU, which is a record's, to its first MPDU, the TSFT's.
 _LONGEST_PREAMBLE_US: Final = 1_000_000
-#: The begin of a testbed's section: pcapng, little-endian, of unknown length, and its writer.
+#: The begin of a section of pcapng, little-endian, of unknown length, and its writer: a testbed, or
+#: a simulation of several cells.
 _SECTION: Final = bytes.fromhex("0a0d0d0a")
-_SECTION_BODY: Final = (
-    bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff 0400 0e00") + b"airtcp testbed\0\0"
+_SECTION_BODY: Final = bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff 0400")
+_WRITERS: Final = tuple(
+    _SECTION_BODY + len(name).to_bytes(2, "little") + name
+    for name in (b"airtcp testbed", b"airtcp simulate")
 )
 
 
@@ -51,7 +54,7 @@ def is_own_capture(head: bytes) -> bool:
     (mac80211_hwsim) have such addresses too, and the time of the wall.
     """
     if head.startswith(_SECTION):
-        return head[8:].startswith(_SECTION_BODY)
+        return head[8:].startswith(_WRITERS)
     if not head.startswith(_PCAP) or head[_PCAP_BYTES - 4 : _PCAP_BYTES] != _RADIOTAP:
         return False
     if len(head) == _PCAP_BYTES:

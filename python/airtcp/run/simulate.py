@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from airtcp.choices import has_own
-from airtcp.exceptions import OutputError, ScenarioError, SimulationError
+from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.results.cells import Alone
@@ -79,16 +79,16 @@ def simulate(
     what happened, of all replications: True keeps them as `simulation.runs[i].trace`
     (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there and keeps that of
     replication 0 (traces.md). `pcap` is a file for what was on the air in replication 0, as
-    Wireshark reads it, of each frame the first `snaplen` bytes. `transfers` keeps each transfer
-    that ended in the measured time (`simulation.transfers()`); a path that ends in .parquet or .csv
-    writes them there, too. None of them changes a number of the result.
+    Wireshark reads it, of each frame the first `snaplen` bytes; with several cells, or where not
+    all hear each other, what each node hears. `transfers` keeps each transfer that ended in the
+    measured time (`simulation.transfers()`); a path that ends in .parquet or .csv writes them
+    there, too. None of them changes a number of the result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
-    the scenario, ScenarioError if it may need more memory than there is (`airtcp.run.memory`), or
-    for a capture of several cells, ValueError for a number of replications or threads below one or
-    an interval that is not positive, OutputError if a file cannot be written (if that shows only on
-    the way, the error has the `result`), and KeyboardInterrupt if interrupted before the first
-    replication ended.
+    the scenario, ScenarioError if it may need more memory than there is (`airtcp.run.memory`),
+    ValueError for a number of replications or threads below one or an interval that is not
+    positive, OutputError if a file cannot be written (if that shows only on the way, the error has
+    the `result`), and KeyboardInterrupt if interrupted before the first replication ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -107,8 +107,6 @@ def simulate(
         raise ValueError(f"threads must be at least 1, not {threads}")
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
-    if pcap is not None:
-        check_capture(scenario, scenario.called)
     threads = threads or processors()
     wall_start, cpu_start = time.perf_counter(), time.process_time()
     lost: list[OutputError] = []
@@ -176,17 +174,6 @@ def simulate(
     if lost:
         raise OutputError("\n".join(map(str, lost)), result)
     return result
-
-
-def check_capture(scenario: ResolvedScenario, name: str) -> None:
-    """Refuse a capture of more than one cell in which all hear each other. Raises ScenarioError."""
-    if scenario.air is not None:
-        raise ScenarioError(
-            name,
-            "air",
-            "captures of several cells, or where not all hear each other, are not written; allowed "
-            "with pcap: no cells, hears or air",
-        )
 
 
 def goodputs_alone(scenario: ResolvedScenario, replications: int, threads: int) -> Alone:

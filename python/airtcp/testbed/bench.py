@@ -14,7 +14,7 @@ from airtcp.results.provenance import Provenance
 from airtcp.results.records import kept
 from airtcp.results.testbed import TestbedResult
 from airtcp.run import SNAPLEN
-from airtcp.testbed.carrier import Carrier, captured
+from airtcp.testbed.carrier import Carrier, captured, check_capture
 from airtcp.testbed.network import Network, check_machine
 from airtcp.testbed.program import Program
 from airtcp.testbed.programs import program_of, wait_until_ready
@@ -57,7 +57,6 @@ def measure(
     import numpy as np
 
     from airtcp import _core
-    from airtcp.run.simulate import check_capture
     from airtcp.run.warmup import with_warmup
     from airtcp.scenario.load import load
 

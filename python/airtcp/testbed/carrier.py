@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.exceptions import OutputError, SimulationError
+from airtcp.exceptions import OutputError, ScenarioError, SimulationError
 from airtcp.files import aside
 from airtcp.results.testbed import LAG_BOUND_US, Lag
 
 if TYPE_CHECKING:
     from airtcp import _core
+    from airtcp.scenario import ResolvedScenario
 
 #: Above other real-time threads that have not asked for more; the kernel's own have 50.
 _PRIORITY: Final = 20
@@ -103,6 +104,17 @@ class Carrier:
         if self._answer is None:
             raise KeyboardInterrupt
         return self._answer
+
+
+def check_capture(scenario: ResolvedScenario, name: str) -> None:
+    """Refuse a capture of more than one cell in which all hear each other. Raises ScenarioError."""
+    if scenario.air is not None:
+        raise ScenarioError(
+            name,
+            "air",
+            "captures of several cells, or where not all hear each other, are not written by a "
+            "testbed; allowed with pcap: no cells, hears or air; airtcp simulate writes them",
+        )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.exceptions import OutputError
 from airtcp.results.testbed import Lag
 from airtcp.run import SNAPLEN
-from airtcp.testbed.carrier import Carrier, captured
+from airtcp.testbed.carrier import Carrier, captured, check_capture
 from airtcp.testbed.network import Network, check_machine, environment
 from airtcp.testbed.programs import listening
 from airtcp.testbed.site import SERVER, Site, netns_name, site_of
@@ -64,7 +64,6 @@ def shell(
     result.
     """
     from airtcp import _core
-    from airtcp.run.simulate import check_capture
 
     if pcap is not None:
         check_capture(scenario, name)

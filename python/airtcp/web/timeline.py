@@ -1,10 +1,12 @@
 """A few milliseconds of the air: frames with their senders and receivers, collisions, backoffs.
 
-Knows captures (pcap with radiotap, as `airtcp.simulate` writes them) and traces. Everything comes
-from these two but the backoff counters, which neither has: they are worked out backwards from idle
-slots. A node that next sends after a backoff had, in each gap before, as many slots left as there
-were idle slots from then on; nothing is said of a node that does not send again in the time that
-was looked at, and of one that had nothing to send at first the counter may begin too early.
+Knows captures (pcap with radiotap, as `airtcp.simulate` writes them) and traces; of several cells
+who hears a frame is put together in `airtcp.web.heard`. Everything comes from these two but the
+backoff counters, which neither has: they are worked out backwards from idle slots of one cell, in
+which all hear each other. A node that next sends after a backoff had, in each gap before, as many
+slots left as there were idle slots from then on; nothing is said of a node that does not send again
+in the time that was looked at, and of one that had nothing to send at first the counter may begin
+too early.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.airtime import Rate, ppdu_ns
-from airtcp.exceptions import QuestionError
+from airtcp.web.heard import heard
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
@@ -58,6 +60,9 @@ class _Frame:
     mpdus: int = 1
     text: str = ""
     rate: int = 0
+    #: The nodes that read it, and that heard its preamble alone, if not all hear all.
+    came: frozenset[int] | None = None
+    lost: frozenset[int] | None = None
 
 
 def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dict[str, Any]:
@@ -65,16 +70,13 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
 
     Times are in microseconds from there. `frames`, each with `node` and `to` (indices of `nodes`),
     `kind`, whether it was `bad` (collided, or lost); `gaps` of idle time with what each node had
-    still to count at their beginning; `windows` of TCP by flow. Raises QuestionError for several
-    cells, or where not all hear each other.
+    still to count at their beginning; `windows` of TCP by flow. With several cells, or where not
+    all hear each other, each frame also has who `heard` it and at whom it was `lost`, and there are
+    no gaps: each node has its own.
     """
     from airtcp.run.simulate import simulate
 
-    if scenario.air is not None:
-        raise QuestionError(
-            "the timeline shows one cell in which all hear each other; allowed: a scenario without "
-            "cells, hears and air"
-        )
+    several = scenario.air is not None
     run = scenario.run
     total_s = begin_s + (1 + _AHEAD) * length_s
     short = scenario.with_run(replications=1, warmup_ns=0, duration_ns=round(total_s * 1e9))
@@ -89,10 +91,15 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
     trace = result.simulation.runs[0].trace
     assert trace is not None  # asked for
     begin, end = round(begin_s * 1e9), round((begin_s + length_s) * 1e9)
-    frames = list(_frames(content, scenario, trace, begin))
-    gaps = _gaps(frames, scenario)
+    if several:
+        frames = list(_frames_of_cells(content, scenario, trace, begin))
+    else:
+        frames = list(_frames(content, scenario, trace, begin))
+    gaps = [] if several else _gaps(frames, scenario)
     shown = [one for one in frames if one.begin < end][:_MOST_FRAMES]
     names = ["ap", *(name for name in trace.node_names if name != "ap")]
+    if several:
+        names = list(trace.node_names)
     nodes = sorted({0, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
     place = {node: index for index, node in enumerate(nodes)}
     return {
@@ -114,6 +121,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
                 "text": one.text,
                 "rate": one.rate,
             }
+            | _ears(one, place)
             for one in shown
             if one.node in place
         ],
@@ -135,6 +143,49 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
 
 def _name(names: Sequence[str], node: int) -> str:
     return names[node] if 0 <= node < len(names) else "all"
+
+
+def _ears(frame: _Frame, place: dict[int, int]) -> dict[str, list[int]]:
+    """The nodes that heard a frame, and those at which it was lost; nothing where all hear all."""
+    if frame.came is None or frame.lost is None:
+        return {}
+    told = {"heard": frame.came, "lost": frame.lost}
+    return {key: sorted(place[one] for one in of if one in place) for key, of in told.items()}
+
+
+def _frames_of_cells(
+    content: bytes, scenario: ResolvedScenario, trace: Trace, begin: int
+) -> Iterator[_Frame]:
+    """The PPDUs of a capture of several cells that end after `begin`, in the order of time."""
+    aggregates = _aggregates(trace)
+    tcp_header = next((one.tcp.header_bits // 8 for one in scenario.flows if one.tcp), 40)
+    for one in heard(content):
+        if one.start_ns < begin - 20_000_000:
+            continue
+        made: _Frame | None = None
+        rate = None
+        for length, record in one.records:
+            header, bad, rate = _radiotap(record)
+            frame = _mac(record[header:], one.start_ns, length - header, bad, tcp_header)
+            if made is None:
+                made = frame
+                continue
+            made.mpdus += 1
+            made.length += frame.length
+            if frame.kind == "data":
+                made.kind = "data"
+        if made is None:
+            continue
+        made.node = one.node
+        made.came, made.lost = frozenset(one.came), frozenset(one.lost)
+        made.bad = made.to >= 0 and made.to != made.node and made.to not in one.came
+        if rate is None:
+            made.end = made.begin + aggregates.get((one.start_ns, one.node), 0)
+        else:
+            made.rate = rate.bps
+            made.end = made.begin + ppdu_ns(scenario.phy, 8 * made.length, rate)
+        if made.end > begin:
+            yield made
 
 
 def _frames(

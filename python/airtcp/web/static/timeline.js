@@ -79,7 +79,7 @@ export function timeline(app) {
         h("label", { for: pace, class: "visually-hidden" }, "Speed"),
         h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, SPEEDS.map(([value, text]) => h("option", { value: String(value), selected: value === speed }, text)))),
       slider, label, box, key(), windows,
-      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. Numbers in gaps are backoff slots that a node has left, worked out from when it sends next.`)));
+      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the foot of a row is a frame of another that this node hears, in the colour of lost frames where it hears it disturbed." : "Numbers in gaps are backoff slots that a node has left, worked out from when it sends next."}`)));
     element.controls = { label, play, slider };
     move(at);
   }
@@ -168,6 +168,11 @@ function picture(told, width) {
       gap.count < gap.end && s("rect", { class: "count", x: x(gap.count), width: Math.max(0.5, x(gap.end) - x(gap.count)), y: row(Number(node)) + 22, height: 6 }),
       room > 13 && s("text", { class: "left", x: x(gap.begin) + room / 2, y: row(Number(node)) + 18, "text-anchor": "middle" }, String(left))]);
   }),
+  told.frames.map((frame) => ["heard", "lost"].map((how) => (frame[how] ?? []).map((node) => {
+    const from = Math.max(x(frame.begin), LEFT);
+    const wide = Math.min(x(frame.end), width - RIGHT) - from;
+    return wide > 0 && s("rect", { class: `ear ${how}`, x: from, width: Math.max(1, wide), y: row(node) + ROW - 12, height: 6 });
+  }))),
   told.frames.map((frame) => {
     const from = Math.max(x(frame.begin), LEFT);
     const wide = Math.max(1.5, Math.min(x(frame.end), width - RIGHT) - from);
@@ -193,9 +198,11 @@ function picture(told, width) {
 function sentence(told, time) {
   const clock = `${(time / 1000).toFixed(3)} ms: `;
   const now = told.frames.filter((one) => one.begin <= time && time < one.end);
+  if (now.length > 1 && now[0].heard) return `${clock}${now.map((one) => words(told, one)).join("; ")}.`;
   if (now.length > 1) return `${clock}${now.map((one) => told.nodes[one.node]).join(" and ")} send at once: they collide.`;
   if (now.length) return `${clock}${words(told, now[0])}.`;
   const gap = told.gaps.find((one) => one.begin <= time && time < one.end);
+  if (!gap && told.frames.some((one) => one.heard)) return `${clock}nobody sends.`;
   if (gap) {
     if (time < gap.count) return `${clock}the air is idle; everyone waits for DIFS (AIFS, EIFS after what was not understood).`;
     const passed = Math.floor((time - gap.count) / told.slot_us);
@@ -211,7 +218,16 @@ function words(told, frame) {
   const what = `${KINDS[frame.kind]}${frame.mpdus > 1 ? `, ${frame.mpdus} MPDUs` : ""}${frame.text ? ` (${frame.text})` : ""}`;
   const how = frame.rate ? ` at ${frame.rate / 1e6} Mb/s` : "";
   const took = `${(frame.end - frame.begin).toFixed(1)} µs`;
-  return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", once more" : ""}${frame.bad ? ": it is lost" : ""}`;
+  return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", once more" : ""}${frame.bad ? ": it is lost" : ""}${ears(told, frame)}`;
+}
+
+/** Those who hear a frame, where not all hear all. */
+function ears(told, frame) {
+  if (!frame.heard) return "";
+  const names = (nodes) => nodes.filter((one) => one !== frame.to).map((one) => told.nodes[one]);
+  const [heard, lost] = [names(frame.heard), names(frame.lost)];
+  const also = heard.length ? `; ${heard.join(", ")} ${heard.length > 1 ? "hear" : "hears"} it too` : "";
+  return lost.length ? `${also}; ${lost.join(", ")} ${lost.length > 1 ? "hear" : "hears"} it disturbed` : also;
 }
 
 function key() {

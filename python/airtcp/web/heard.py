@@ -1,0 +1,73 @@
+"""The records of a capture of several cells, put together: each frame once, and who heard it.
+
+Knows pcapng with an interface for each node (as `airtcp.simulate` writes it) and what tells a frame
+from others. The first record of a frame is that of its sender; those of others follow, with a wrong
+FCS where it did not come through.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+_PACKET: Final = 6
+_RECEIVER: Final = slice(4, 10)
+_TRANSMITTER: Final = slice(10, 16)
+#: First octets of frames without a transmitter's address: CTS and ACK.
+_WITHOUT: Final = (0xC4, 0xD4)
+
+
+@dataclass
+class Heard:
+    """A frame, or an aggregate: its sender, its records there, and by whom it is heard.
+
+    `came` has those of other nodes to whom at least one of its MPDUs came, `lost` those who heard
+    the preamble, and to whom none did.
+    """
+
+    start_ns: int
+    node: int
+    records: list[tuple[int, bytes]] = field(default_factory=list)
+    came: set[int] = field(default_factory=set)
+    lost: set[int] = field(default_factory=set)
+
+
+def heard(content: bytes) -> Iterator[Heard]:
+    """The PPDUs of a capture, in the order in which they begin."""
+    now: dict[tuple[bytes, ...], Heard] = {}
+    at = -1
+    for start, node, length, record in _records(content):
+        if start != at:
+            yield from _settled(now)
+            now, at = {}, start
+        header, bad = struct.unpack_from("<H", record, 2)[0], bool(record[16] & 0x40)
+        frame = record[header:]
+        transmitter = b"" if frame[0] in _WITHOUT else frame[_TRANSMITTER]
+        # Of one transmitter there is one PPDU at a time; answers go to one receiver each.
+        key = (transmitter,) if transmitter else (frame[:1], frame[_RECEIVER])
+        one = now.setdefault(key, Heard(start, node))
+        if node == one.node:
+            one.records.append((length, record))
+        else:
+            (one.lost if bad else one.came).add(node)
+    yield from _settled(now)
+
+
+def _settled(now: dict[tuple[bytes, ...], Heard]) -> Iterator[Heard]:
+    for one in now.values():
+        one.lost -= one.came
+        yield one
+
+
+def _records(content: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+    """Time, interface and length of each packet of a file, and what is kept of it."""
+    place = 0
+    while place + 12 <= len(content):
+        kind, size = struct.unpack_from("<II", content, place)
+        if kind == _PACKET:
+            node, high, low, kept, length = struct.unpack_from("<IIIII", content, place + 8)
+            begin = place + 28
+            yield high << 32 | low, node, length, content[begin : begin + kept]
+        place += size

@@ -1,0 +1,162 @@
+"""Captures of several cells: what each node hears, by the scenario, and in Wireshark's opinion.
+
+Nodes have the numbers of their interfaces: access points in the order of cells, then stations.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.cli.captures import is_own_capture
+from airtcp.examples import directory
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, load
+
+#: An example and what is changed of it.
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "row": ("three-cells", {}),
+    "hidden": ("hidden-uploads", {}),
+    "hidden, RTS": ("hidden-uploads", {"mac.rts_threshold": "0 B"}),
+    "aggregates": ("three-offices", {"run.duration": "50 ms"}),
+    "reuse": (
+        "three-offices",
+        {"run.duration": "50 ms", "air.obss_pd": "-62 dBm", "mac.rts_threshold": "2 kB"},
+    ),
+}
+
+Captured = tuple[Scenario, Path, dict[str, Any]]
+
+
+@pytest.fixture(scope="module", params=CASES)
+def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    return made(request.param, tmp_path_factory.mktemp("air"))
+
+
+def made(case: str, folder: Path) -> Captured:
+    """A capture, and the answer of the run that it is of."""
+    name, changes = CASES[case]
+    short = {"run.warmup": "100 ms", "run.duration": "300 ms", "run.replications": 1}
+    of = load(Path(str(directory())) / f"{name}.toml").vary({**short, **changes})
+    path = folder / "air.pcapng"
+    simulation = simulate(of, threads=1, pcap=path, snaplen=65535).simulation
+    return of, path, dict(simulation.runs[0].answer)
+
+
+def fields(path: Path, *names: str, only: str = "", fcs: bool = False) -> list[list[str]]:
+    """Fields of each frame that the display filter `only` lets through; `fcs`: that is checked.
+
+    Where it is, Wireshark takes frames with a wrong one for malformed.
+    """
+    if shutil.which("tshark") is None:
+        pytest.skip("NOT TESTED: captures against Wireshark, because tshark is not installed")
+    wanted = [option for name in names for option in ("-e", name)]
+    checks = ["-o", "tcp.check_checksum:TRUE", "-o", f"wlan.check_checksum:{str(fcs).upper()}"]
+    command = ["tshark", "-n", "-r", str(path), *checks, *(["-Y", only] if only else [])]
+    done = subprocess.run(
+        [*command, "-T", "fields", *wanted], capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def address(node: int) -> str:
+    return f"02:00:00:00:00:{node:02x}"
+
+
+def test_nothing_is_malformed_and_every_checksum_is_right(captured: Captured) -> None:
+    _, path, _ = captured
+
+    assert fields(path, "frame.number", only="_ws.malformed || _ws.short") == []
+    # Good and not flagged, or bad and flagged; what is good has right checksums.
+    rows = fields(path, "wlan.fcs.status", "radiotap.flags.badfcs", fcs=True)
+    checked = Counter(map(tuple, rows))
+    assert set(checked) <= {("1", "0"), ("0", "1")}
+    assert checked["1", "0"] > 500
+    assert {row[0] for row in fields(path, "tcp.checksum.status", only="tcp")} == {"1"}
+
+
+def test_frames_are_in_the_order_of_their_times(captured: Captured) -> None:
+    _, path, _ = captured
+    times = [float(row[0]) for row in fields(path, "frame.time_epoch")]
+
+    assert times == sorted(times)
+
+
+def test_interfaces_have_the_names_of_nodes(captured: Captured) -> None:
+    of, path, answer = captured
+    names = {row[0]: row[1] for row in fields(path, "frame.interface_id", "frame.interface_name")}
+
+    nodes = [station["name"] for station in answer["stations"]]
+    assert of.cells is not None
+    assert nodes[: len(of.cells)] == [cell.name for cell in of.cells]
+    assert set(names) == {str(place) for place in range(len(nodes))}
+    assert [names[str(place)] for place in range(len(nodes))] == nodes
+
+
+def test_a_node_has_frames_of_those_whom_it_hears_and_no_others(captured: Captured) -> None:
+    of, path, _ = captured
+    assert of.air is not None
+    air = of.air
+    seen = {
+        (int(row[0]), row[1])
+        for row in fields(path, "frame.interface_id", "wlan.ta", only="wlan.ta")
+    }
+    nodes = range(len(air.classes))
+
+    def hears(one: int, other: int) -> bool:
+        power = air.received_dbm[air.classes[other]][air.classes[one]]
+        return one == other or (power is not None and power >= air.sense_dbm)
+
+    heard = {(one, address(other)) for one in nodes for other in nodes if hears(one, other)}
+    assert seen <= heard
+    # Everyone has what the own access point sends.
+    assert of.cells is not None
+    ears = [group.cell for group in of.stations for _ in range(group.count)]
+    assert {(len(of.cells) + place, address(cell)) for place, cell in enumerate(ears)} <= seen
+
+
+def test_each_exchange_has_an_answer_that_its_sender_has_read(tmp_path: Path) -> None:
+    """As many ACKs come to those whom they are for as exchanges are counted; one may be cut off."""
+    _, path, answer = made("row", tmp_path)
+    rows = fields(
+        path, "frame.interface_id", "wlan.ra", "frame.time_epoch", "radiotap.flags.badfcs",
+        only="wlan.fc.type_subtype == 0x1d",
+    )  # fmt: skip
+    came = [
+        row
+        for row in rows
+        if address(int(row[0])) == row[1] and row[3] == "0" and 0.1 <= float(row[2]) < 0.4
+    ]
+    assert abs(len(came) - answer["counts"]["mac_exchanges"]) <= 3
+
+
+def test_hidden_stations_are_heard_at_their_access_point_alone(tmp_path: Path) -> None:
+    """Station 1 never hears 2, whose data meet its own at the access point."""
+    _, path, answer = made("hidden", tmp_path)
+    rows = fields(
+        path, "frame.interface_id", "wlan.ta", "radiotap.flags.badfcs",
+        only="wlan.fc.type_subtype == 0x20",
+    )  # fmt: skip
+
+    assert not any(row[:2] in (["1", address(2)], ["2", address(1)]) for row in rows)
+    sent = Counter(row[1] for row in rows if address(int(row[0])) == row[1])
+    read = Counter(row[1] for row in rows if row[0] == "0" and row[2] == "0")
+    lost = [row for row in rows if row[0] == "0" and row[2] == "1"]
+    assert lost
+    failed = sum(answer["cells"][0]["failures"].values()) / answer["cells"][0]["attempts"]
+    stations = [address(1), address(2)]
+    missing = 1 - sum(read[one] for one in stations) / sum(sent[one] for one in stations)
+    # Failures of the access point's own frames are among those that are counted; warm-up is not.
+    assert missing == pytest.approx(failed, abs=0.5 * failed + 0.01)
+
+
+def test_the_file_is_known_as_ones_own(tmp_path: Path) -> None:
+    """So that the next run may take its place."""
+    _, path, _ = made("row", tmp_path)
+
+    assert is_own_capture(path.read_bytes()[:65536])
