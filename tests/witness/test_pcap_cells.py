@@ -29,10 +29,18 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
+#: Those of the quick tests.
+QUICK = ("row", "aggregates")
+
 Captured = tuple[Scenario, Path, dict[str, Any]]
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=[] if name in QUICK else pytest.mark.verify) for name in CASES
+    ],
+)
 def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
     return made(request.param, tmp_path_factory.mktemp("air"))
 
