@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from airtcp.models._checks import Values
 
@@ -99,12 +98,9 @@ class Chain:
         for level in range(self._cells + 1):
             rows = np.flatnonzero(levels == level)
             entries = order[of_levels[level] : of_levels[level + 1]]
-            row_ends = np.concatenate([[0], np.cumsum(entered[rows])])
-            of_level = csr_matrix(
-                (np.zeros(len(entries)), self._leaving[entries], row_ends),
-                shape=(len(rows), self._size),
-            )
-            self._levels.append((rows, entries, of_level))
+            # Every state has an entry: its clusters can begin one after the other.
+            firsts = np.concatenate([[0], np.cumsum(entered[rows])[:-1]])
+            self._levels.append((rows, entries, self._leaving[entries], firsts))
         self._graph = np.array(
             [[one >> cell & 1 for cell in range(self._cells)] for one in adjacent]
         )
@@ -151,13 +147,13 @@ class Chain:
             ends_s[together] = (members * collisions).max(axis=1)
         rates = np.concatenate([rates, 1.0 / ends_s])
         leaves = np.bincount(self._leaving, rates, self._size)
-        for _, entries, of_level in self._levels:
-            of_level.data = rates[entries]
+        into = [rates[entries] for _, entries, _, _ in self._levels]
         law = law.copy()
-        up_and_down = (*self._levels, *self._levels[-2:0:-1])
+        last = self._cells
         for _ in range(_SWEEPS):
-            for states, _, of_level in up_and_down:
-                law[states] = (of_level @ law) / leaves[states]
+            for level in (*range(last + 1), *range(last - 1, 0, -1)):
+                states, _, leaving, firsts = self._levels[level]
+                law[states] = np.add.reduceat(into[level] * law[leaving], firsts) / leaves[states]
             law /= law.sum()
         return law
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from airtcp.models._checks import Values
 from airtcp.models._clusters import Unaligned
@@ -25,7 +23,7 @@ class Product:
 
     def __init__(self, neighbours: NDArray[np.bool_]) -> None:
         self._cells = len(neighbours)
-        self._order = reverse_cuthill_mckee(csr_matrix(neighbours), symmetric_mode=True)
+        self._order = _near_each_other(neighbours)
         self.graph = neighbours[np.ix_(self._order, self._order)].astype(float)
         masks = [sum(1 << int(j) for j in np.flatnonzero(row)) for row in self.graph]
         closed = [mask | 1 << cell for cell, mask in enumerate(masks)]
@@ -118,3 +116,20 @@ class Product:
             busy = np.maximum((self.graph * free) @ begins / slot_s, 1e-9)
             kept *= np.maximum(1.0 - overlaps * -np.expm1(-busy * waits.longer_s) / busy, 0.02)
         return kept
+
+
+def _near_each_other(neighbours: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Order cells so that neighbours are near each other (E. Cuthill and J. McKee, 1969)."""
+    degrees = neighbours.sum(axis=1)
+    order: list[int] = []
+    seen: set[int] = set()
+    for start in np.argsort(degrees, kind="stable"):
+        waiting = [] if int(start) in seen else [int(start)]
+        seen.update(waiting)
+        while waiting:
+            cell = waiting.pop(0)
+            order.append(cell)
+            found = [int(one) for one in np.flatnonzero(neighbours[cell]) if int(one) not in seen]
+            waiting += sorted(found, key=lambda one: int(degrees[one]))
+            seen.update(found)
+    return np.array(order, dtype=np.intp)
