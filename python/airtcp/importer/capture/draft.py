@@ -47,8 +47,15 @@ def read_capture(path: Path) -> Network:
 
 
 def _chosen(network: Network) -> ServiceSet | None:
-    """The basic service set with most data, or one that only announces itself."""
-    found = max(network.sets.values(), key=lambda one: (one.bytes, one.beacons), default=None)
+    """The basic service set with most data, or one that only announces itself.
+
+    Packets of a wire in the same file are those of the air once more.
+    """
+    found = max(
+        network.sets.values(),
+        key=lambda one: (bool(one.bytes) and not one.is_wired, one.bytes, one.beacons),
+        default=None,
+    )
     return found if found is not None and (found.bytes or found.beacons) else None
 
 
