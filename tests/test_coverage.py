@@ -159,11 +159,11 @@ def _numbers(interval: Interval) -> Iterator[float | int | None]:
 def test_a_run_that_was_stopped_goes_on_to_the_same_blocks(tmp_path: Path) -> None:
     system = a_system(measured_s=10.0)
     asked = iter([True, True, False])
-    measure.run([system], tmp_path / "stopped", 4, 1, lambda: next(asked))
+    measure.run([system], tmp_path / "stopped", range(4), 1, lambda: next(asked))
     assert store.Store(tmp_path / "stopped", system).blocks() == [0, 1]
 
-    measure.run([system], tmp_path / "stopped", 4, 1, lambda: True)
-    measure.run([system], tmp_path / "whole", 4, 1, lambda: True)
+    measure.run([system], tmp_path / "stopped", range(4), 1, lambda: True)
+    measure.run([system], tmp_path / "whole", range(4), 1, lambda: True)
 
     stopped, whole = (
         [[run.answer["metrics"] for run in runs] for _, runs in store.Store(path, system).read()]
@@ -261,8 +261,8 @@ def blocks() -> dict[str, list[dict[str, Estimate]]]:
     Of an infinite variance a minute does not tell a mean time (`airtcp.estimates.startup`).
     """
     found = {}
-    for law, measured_s in (("exponential", 60.0), ("pareto", 240.0)):
-        system, count = a_system(law, measured_s), 200
+    for law, measured_s, count in (("exponential", 60.0, 200), ("pareto", 500.0, 100)):
+        system = a_system(law, measured_s)
         scenario = system.scenario(0)
         found[law] = [
             judge.estimates(store.simulate(system, block, replications=5), scenario)

@@ -6,7 +6,9 @@
 
 Runs and truths go on where they were stopped, by Ctrl-C too. --quick makes 20 blocks of each
 system, --minutes stops after so many, and names take some systems only, such as `processor` or
-`pareto-1.2`.
+`pareto-1.2`. Systems get equal shares of the time, so that a run that is stopped has many blocks of
+those that cost little. --first takes blocks from that number on: what was chosen by some blocks is
+judged by others.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from intervals.truths import Truth  # noqa: E402
 
 MEASURED: Final = HERE / "measured.json"
 QUICK: Final = 20
-#: Blocks of a system before it is the next one's turn.
-_TURN: Final = 5
+#: Seconds between two lines that tell how far it is.
+_TOLD_S: Final = 60.0
 
 
 def main() -> int:
@@ -41,6 +43,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("names", nargs="*", help="parts of names of systems")
     parser.add_argument("--blocks", type=int, default=BLOCKS, help="of each system")
+    parser.add_argument("--first", type=int, default=0, help="number of the first block")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} blocks")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--threads", type=int, default=2)
@@ -51,7 +54,8 @@ def main() -> int:
         for name, system in systems().items()
         if not given.names or any(part in name for part in given.names)
     ]
-    blocks = QUICK if given.quick else given.blocks
+    count = QUICK if given.quick else given.blocks
+    blocks = range(given.first, given.first + count)
     end = time.monotonic() + 60.0 * given.minutes
     try:
         if given.verb == "truths":
@@ -69,22 +73,30 @@ def main() -> int:
 def run(
     chosen: Sequence[System],
     folder: Path,
-    blocks: int,
+    blocks: range,
     threads: int,
     goes_on: Callable[[], bool],
 ) -> None:
-    """Simulates the blocks that are not there yet, some of each system in turn."""
-    stores = {system.name: Store(folder, system) for system in chosen}
+    """Simulates the blocks that are not there yet, of the system that has cost the least so far."""
+    named = {system.name: system for system in chosen}
+    stores = {name: Store(folder, system) for name, system in named.items()}
     there = {name: set(store.blocks()) for name, store in stores.items()}
-    for begin in range(0, blocks, _TURN):
-        for system in chosen:
-            for block in range(begin, min(begin + _TURN, blocks)):
-                if block in there[system.name]:
-                    continue
-                if not goes_on():
-                    return
-                stores[system.name].put(block, simulate(system, block, threads=threads))
-        print(f"{min(begin + _TURN, blocks)} of {blocks} blocks", flush=True)
+    missing = {name: [one for one in blocks if one not in there[name]] for name in stores}
+    spent_s = dict.fromkeys(missing, 0.0)
+    told_s = time.monotonic()
+    while goes_on() and any(missing.values()):
+        name = min((one for one in missing if missing[one]), key=spent_s.__getitem__)
+        begin_s = time.process_time()
+        block = missing[name].pop(0)
+        stores[name].put(block, simulate(named[name], block, threads=threads))
+        spent_s[name] += time.process_time() - begin_s
+        if time.monotonic() > told_s + _TOLD_S:
+            told_s = time.monotonic()
+            left = sum(map(len, missing.values()))
+            print(
+                f"{len(blocks) * len(chosen) - left} of {len(blocks) * len(chosen)} blocks",
+                flush=True,
+            )
 
 
 def find_truths(
@@ -112,7 +124,7 @@ def known(folder: Path, system: System) -> tuple[dict[str, Truth], float]:
     return found | exact, off
 
 
-def judged(chosen: Sequence[System], folder: Path, blocks: int, *, write: bool) -> list[str]:
+def judged(chosen: Sequence[System], folder: Path, blocks: range, *, write: bool) -> list[str]:
     """Judges what is there, prints it, and names what fails."""
     found: list[tuple[Cell, judge.Verdict, Any]] = []
     witnesses: dict[str, list[float]] = {}
@@ -172,11 +184,11 @@ def _written(record: Mapping[str, Any]) -> str:
 
 
 def _estimates(
-    store: Store, system: System, blocks: int
+    store: Store, system: System, blocks: range
 ) -> dict[tuple[int, str], list[judge.Estimate]]:
     found: dict[tuple[int, str], list[judge.Estimate]] = defaultdict(list)
     for block, runs in store.read():
-        if block < blocks:
+        if block in blocks:
             for key, estimate in judge.told(runs, system).items():
                 found[key].append(estimate)
     return found
