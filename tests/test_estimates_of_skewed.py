@@ -8,7 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 from airtcp import load, simulate
+from airtcp.distributions import Empirical, Pareto
 from airtcp.estimates import estimate
+from airtcp.estimates.laws import moments
 from airtcp.estimates.quantiles import percentile
 from airtcp.estimates.skewness import skewed_interval
 from airtcp.estimates.traffic import Traffic
@@ -45,7 +47,7 @@ THINK = '{ distribution = "exponential", mean = "1 s" }'
 def simulated(size: str) -> SimulationResult:
     sizes = {
         "light": '{ distribution = "exponential", mean = "30 kB" }',
-        "heavy": '{ distribution = "pareto", mean = "30 kB", shape = 1.5 }',
+        "heavy": '{ distribution = "pareto", mean = "30 kB", shape = 2.1 }',
     }
     return simulate(load(TWO_GROUPS.format(size=sizes[size], think=THINK)), threads=1)
 
@@ -134,6 +136,30 @@ def test_skewed_numbers_have_both_arms_as_long_as_the_longer_of_hall() -> None:
         assert interval.half_width == pytest.approx(8.849, abs=0.01)
     assert skewed_interval(values, 0.95, 4.0).half_width == pytest.approx(4.0)
     assert skewed_interval(values, 0.95, 1.0) == student_interval(values, 0.95)
+
+
+def test_a_skewness_that_is_known_counts_where_numbers_tell_less() -> None:
+    # With h = .1 / (3 sqrt 5) = .01491 the longer arm of 2.7764 standard errors is
+    # (1 - (1 - 3 h (2.7764 + h / 2))^(1/3)) / h = 2.9081 of them, 1.0474 times as long. A skewness
+    # of 2 is beyond what five numbers tell, sqrt(6 / 5), so that they tell.
+    values = np.array([0.0, 0.0, 1.0, 1.0, 4.0])
+    student = student_interval(values, 0.95).half_width
+    known = skewed_interval(values, 0.95, None, 0.1).half_width
+    assert student is not None
+    assert known == pytest.approx(student * 1.0474, rel=1e-4)
+    assert skewed_interval(values, 0.95, None, 2.0) == skewed_interval(values, 0.95, None)
+
+
+def test_the_skewness_of_what_is_drawn_is_that_of_its_sum() -> None:
+    # E[X^2] = 2 m^2 and E[X^3] = 6 m^3 of an exponential law: 3 / sqrt(2 N) of N transfers.
+    of = traffic()
+    begun = float(of.sums("begun", of.recurrent).sum()) / len(of.runs)
+    assert of.skewness == pytest.approx(3.0 / np.sqrt(2.0 * begun), rel=1e-3)
+    second, third = moments(Empirical(values=(1.0, 10.0), counts=(9, 1)))
+    assert (second, third) == pytest.approx((10.9, 100.9))
+    assert np.isinf(moments(Pareto(shape=2.5, scale=1.0))[1])
+    # a / (a - 3) for a scale of 1.
+    assert moments(Pareto(shape=4.0, scale=1.0))[1] == pytest.approx(4.0)
 
 
 def test_numbers_without_skewness_have_students_interval() -> None:

@@ -16,9 +16,10 @@ from airtcp.distributions import (
     Uniform,
 )
 from airtcp.estimates import estimate
-from airtcp.estimates.startup import Startup, _older, byte_median, startups, unseen
+from airtcp.estimates.startup import Startup, _larger, byte_median, startups, unseen
 from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
+from airtcp.stats import student_interval
 
 #: 99 transfers of 1 kB, and one of a megabyte, which carries 91 % of the bytes.
 FEW_LARGE = Empirical(values=(1e3, 1e6), counts=(99, 1))
@@ -152,17 +153,35 @@ def test_runs_of_equal_transfers_are_neither_short_nor_rare() -> None:
     assert estimate(result.simulation.runs, result.scenario, "transfer_time_s").interval.mean
 
 
-def test_what_a_run_that_began_empty_cannot_show_is_the_share_of_older_transfers() -> None:
-    # Of a shape of 1.5 sqrt(scale / x) of the bytes are beyond x. With the smallest transfer at 1 s
-    # the mean of 1 / sqrt(t) over 3 to 16 s is 2 (4 - sqrt 3) / 13.
-    law = Pareto(shape=1.5, scale=1000.0)
-    assert _older(law, 1.0, 3.0, 13.0) == pytest.approx(2.0 * (4.0 - 3.0**0.5) / 13.0, rel=1e-5)
-    # Before the smallest could have ended, all are missing.
-    assert _older(law, 10.0, 0.0, 10.0) == 1.0
+def test_what_draws_cannot_show_is_in_sizes_beyond_the_largest() -> None:
+    # One of 1,000 transfers of a shape of 1.5 is larger than 1000^(2/3) = 100 scales, and sqrt(1 /
+    # 100) of the bytes are in those. 5 % are beyond that which one of .05^-3 = 8,000 exceeds.
+    assert _larger(Pareto(shape=1.5, scale=7.0), 1000) == pytest.approx(0.1)
+    result, _ = of(
+        'distribution = "pareto", mean = "30 kB", shape = 1.5', warmup_s=2, measured_s=10
+    )
+    (missing,) = unseen(Traffic(result.simulation.runs, result.scenario, None, "all"))
+    begun = sum(run.books.column("begun").sum() for run in result.simulation.runs if run.books)
+    assert missing.begun == begun
+    assert missing.enough_s == pytest.approx(10.0 * 8000.0 / begun)
+
+
+def test_bytes_in_sizes_that_were_not_drawn_are_part_of_the_half_width() -> None:
+    size = 'distribution = "pareto", mean = "30 kB", shape = 1.5'
+    result, _ = of(size, warmup_s=2, measured_s=900)
+    runs = result.simulation.runs
+    one = estimate(runs, result.scenario, "transfer_time_s")
+    (missing,) = unseen(Traffic(runs, result.scenario, None, "all"))
+    student = student_interval(one.values)
+    assert one.interval.mean is not None
+    assert one.interval.half_width is not None
+    assert student.half_width is not None
+    beside = student.half_width + missing.share * one.interval.mean
+    assert one.interval.half_width >= beside * (1.0 - 1e-9)
 
 
 @pytest.mark.parametrize(
-    ("shape", "measured_s", "is_told"), [(1.5, 10, False), (1.5, 400, True), (2.5, 10, True)]
+    ("shape", "measured_s", "is_told"), [(1.5, 10, False), (1.5, 900, True), (2.5, 10, True)]
 )
 def test_no_mean_time_is_told_where_much_of_an_infinite_variance_goes_unseen(
     shape: float, measured_s: int, is_told: bool

@@ -87,7 +87,7 @@ class Estimates:
             seen = self.judgement.steadiness
             return _as_wide_as_plain(told, seen) if metric in _GOES_ON else told
         if lacking is None or told.interval.mean is None:
-            return told
+            return told if consecutive else self._as_wide_as_unseen(told)
         if metric in _GOES_ON:
             return _as_wide_as_plain(told, lacking)
         return _declined(told, lacking, told.interval.low or told.interval.mean)
@@ -115,8 +115,10 @@ class Estimates:
             is_told = self.judgement.steadiness.state != "unsteady" or metric in _GOES_ON
             return told if is_told else _declined(told, self.judgement.steadiness, plain.mean)
         if metric in PERCENTILES:
-            values = percentile(self._traffic, PERCENTILES[metric])
-            improved = told if values is None else self._improved(told, "controls", values)
+            found = percentile(self._traffic, PERCENTILES[metric])
+            improved = told
+            if found is not None:
+                improved = self._improved(told, "controls", found.values, found.doubt_s)
             if self.judgement.steadiness.state != "unsteady":
                 return improved
             return _declined(improved, self.judgement.steadiness, improved.interval.low or 0.0)
@@ -144,6 +146,20 @@ class Estimates:
                     return Steadiness("unsteady", missing.reason, simulate_s=enough_s)
         return None
 
+    def _as_wide_as_unseen(self, told: Estimate) -> Estimate:
+        """Add the share of bytes in sizes larger than any that was drawn to Student's half width.
+
+        Where the interval is wider already, it stands.
+        """
+        mean, wide = told.interval.mean, told.interval.half_width
+        if told.metric not in _OF_LARGE or told.estimator == "plain" or mean is None or not wide:
+            return told
+        share = max((one.share for one in self._unseen), default=0.0)
+        interval = _wider(student_interval(told.values, self._confidence), share * abs(mean))
+        if wide >= (interval.half_width or 0.0):
+            return told
+        return replace(told, interval=interval, gain=_gain(told.plain, interval))
+
     @cached_property
     def _startups(self) -> list[Startup]:
         return startups(self._traffic)
@@ -165,8 +181,12 @@ class Estimates:
         value: float | None = metrics[metric]
         return value
 
-    def _improved(self, told: Estimate, estimator: Estimator, values: Array) -> Estimate:
+    def _improved(
+        self, told: Estimate, estimator: Estimator, values: Array, doubt: float = 0.0
+    ) -> Estimate:
         """Replace the plain estimate by that of these values, which must be numbers.
+
+        `doubt` comes to Student's half width of them.
 
         Their mean must be one that there can be: nothing that is estimated is below zero, and no
         goodput beyond what the air carries. A plain goodput that is the surer of the two, and does
@@ -174,8 +194,11 @@ class Estimates:
         """
         if not np.isfinite(values).all() or not 0.0 <= values.mean() <= self._most(told.metric):
             return told
-        if self._traffic.is_heavy:
-            interval = skewed_interval(values, self._confidence, told.plain.half_width)
+        if doubt:
+            interval = _wider(student_interval(values.tolist(), self._confidence), doubt)
+        elif self._traffic.is_heavy:
+            skewness = self._traffic.skewness
+            interval = skewed_interval(values, self._confidence, told.plain.half_width, skewness)
         else:
             interval = student_interval(values.tolist(), self._confidence)
         if told.metric in _GOES_ON:
@@ -261,6 +284,14 @@ class Estimates:
         sums[_ACTIVE] = traffic.users(traffic.recurrent) * traffic.measured_s - thought_s * rates
         sums[_DELIVERED] = self._begun.whole[_DELIVERED]
         return np.asarray(sums)
+
+
+def _wider(interval: Interval, doubt: float) -> Interval:
+    """Add a doubt to a half width."""
+    mean, wide = interval.mean, interval.half_width
+    if mean is None or wide is None:
+        return interval
+    return Interval(mean, mean - wide - doubt, mean + wide + doubt, interval.n)
 
 
 def _no_wider(interval: Interval, most: float | None) -> Interval:

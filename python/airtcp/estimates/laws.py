@@ -1,4 +1,4 @@
-"""True means of what the core draws: bytes of a transfer or page, seconds of a pause.
+"""True moments of what the core draws: bytes of a transfer or page, seconds of a pause.
 
 Knows the laws of an application and how the core rounds, clips and pads a draw
 (`crates/sim/src/app`). Does not know what was drawn.
@@ -6,6 +6,7 @@ Knows the laws of an application and how the core rounds, clips and pads a draw
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,6 +52,21 @@ def pause_s(flow: Flow) -> float | None:
     if application.kind == "ftp":
         return _clipped_mean(application.interarrival, np.inf)
     return None
+
+
+@cache
+def moments(law: distributions.Distribution) -> tuple[float, float]:
+    """Return E[X^2] and E[X^3], infinite where there is none."""
+    if isinstance(law, distributions.Empirical):
+        values, counts = np.asarray(law.values), np.asarray(law.counts, dtype=float)
+        return law.second_moment(), float(np.dot(values**3, counts) / counts.sum())
+    if isinstance(law, distributions.Pareto):
+        a = law.shape
+        return law.second_moment(), a * law.scale**3 / (a - 3.0) if a > 3.0 else math.inf
+    # E[X^3] is three times the integral of x^2 P(X > x); other laws end long before the grid does.
+    at = law.mean() * np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 20_001)])
+    thirds = at**2 * law.survival(at)
+    return law.second_moment(), 3.0 * float(np.dot(np.diff(at), thirds[1:] + thirds[:-1]) / 2.0)
 
 
 @cache

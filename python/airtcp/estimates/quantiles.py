@@ -9,10 +9,17 @@ around the percentile of what was seen (J. Hsu and B. Nelson, "Control variates 
 estimation", Management Science 36(7), 1990, count so, too). Those in progress at the end count as
 longer than they are old (E. Kaplan and P. Meier, "Nonparametric estimation from incomplete
 observations", JASA 53, 1958), among transfers that began in the measured time.
+
+Sizes without a variance are another matter. One transfer that lasts for all of a window makes all
+others in it slow, and one of ten times its size no slower, so that a straight line through the
+bytes drawn goes too far: 802.11ax, Pareto, 20 replications: 3 % above the truth, or .7 standard
+deviations, where the percentile that is not freed from bytes lies 1 to 4 % below it. Then the
+estimate is the mean of both, and what they are apart is part of its interval.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -37,12 +44,22 @@ _REACH: Final = 0.6
 _FEWEST: Final = 5.0
 
 
-def percentile(traffic: Traffic, q: float) -> Array | None:
-    """Return numbers around the `q` quantile in seconds, one for each replication.
+@dataclass(frozen=True, slots=True, eq=False)
+class Percentile:
+    """A percentile as numbers around it in seconds, one for each replication.
 
     They vary as the jackknife's pseudo-values do, and their mean is the quantile of all: a quantile
     is a step function of its numbers, whose bias the jackknife would overshoot with noise of its
-    own, which no interval sees.
+    own, which no interval sees. `doubt_s` comes to their half width: half of what two ways to the
+    percentile are apart, 0 where there is one way.
+    """
+
+    values: Array
+    doubt_s: float = 0.0
+
+
+def percentile(traffic: Traffic, q: float) -> Percentile | None:
+    """Return the `q` quantile.
 
     None where there are too few transfers, where the books do not tell when they ended, where a
     step of the distribution is near, or where the controls move it further than what was seen
@@ -59,17 +76,32 @@ def percentile(traffic: Traffic, q: float) -> Array | None:
     if not (np.diff(grid) > 0.0).all():
         return None
     totals = np.stack([_counts(parts, traffic.windows, grid, q) for parts in times_s])
-    freed = adjusted(totals, traffic.controls)
-    n = len(times_s)
-    roots = [_root(row, grid) for row in (freed.whole, *freed.without)]
-    whole, *without = roots
-    if whole is None or any(one is None for one in without):
-        return None
     begun = _of_begun(traffic, q)
     if begun is None:
         return None
-    ended = _leaving_out([np.concatenate(parts) for parts in times_s], q)
-    whole_s, *without_s = np.array(roots, dtype=float) + begun - ended
+    not_ended = begun - _leaving_out([np.concatenate(parts) for parts in times_s], q)
+    is_doubtful = traffic.has_infinite_variance and traffic.has_true_sizes
+    ways = [traffic.controls, traffic.pauses] if is_doubtful else [traffic.controls]
+    found = [_around(totals, controls, grid, not_ended) for controls in ways]
+    known = [one for one in found if one is not None]
+    if len(known) < len(ways):
+        return None
+    doubt_s = abs(float(known[0].mean() - known[-1].mean())) / 2.0
+    return Percentile(np.mean(known, axis=0), doubt_s)
+
+
+def _around(totals: Array, controls: Array, grid: Array, not_ended: Array) -> Array | None:
+    """The numbers around the root of counts that are freed from controls.
+
+    To it and to those that leave a replication out comes what transfers in progress move it by.
+    None if a root lies beyond the ends of `grid`.
+    """
+    freed = adjusted(totals, controls)
+    roots = [_root(row, grid) for row in (freed.whole, *freed.without)]
+    if any(one is None for one in roots):
+        return None
+    whole_s, *without_s = np.array(roots, dtype=float) + not_ended
+    n = len(without_s)
     return np.asarray(whole_s + (n - 1) * (np.mean(without_s) - np.array(without_s)))
 
 

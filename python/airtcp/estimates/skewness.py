@@ -9,10 +9,15 @@ one arm of the interval longer, by the third moment of what was seen. Of few num
 says little about which arm, so that both are as long as the longer one. On a shared processor with
 Pareto sizes Student's intervals of estimates held the mean time in 87 to 94 of 100, and these in 91
 to 96.
+
+The skewness that n numbers tell has an error of sqrt(6 / n). Where that of what is drawn is known,
+from the law of sizes, and smaller than this, it is taken instead: of 20 replications of an hour of
+the demo .26, beside .64 +- .55 of their own, which made intervals a sixth wider than Student's.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,17 +30,23 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-def skewed_interval(values: Array, confidence: float, most: float | None) -> Interval:
+def skewed_interval(
+    values: Array, confidence: float, most: float | None, skewness: float = math.inf
+) -> Interval:
     """Return the interval of the mean of `values`, with the longer arm of Hall's on both sides.
 
-    The half width is at least Student's and, beyond that, at most `most`, if given.
+    The half width is at least Student's and, beyond that, at most `most`, if given. `skewness` is
+    that of what was drawn for one of the values, infinite where it is not known.
     """
     student = student_interval(values.tolist(), confidence)
     mean, half_width = student.mean, student.half_width
     if mean is None or not half_width:
         return student
     error = float(values.std(ddof=1)) / len(values) ** 0.5
-    longer = error * _longer_arm(values, half_width / error)
+    if skewness > math.sqrt(6.0 / len(values)):
+        off = values - values.mean()
+        skewness = float(np.mean(off**3)) / float(np.mean(off**2)) ** 1.5
+    longer = error * _longer_arm(skewness, len(values), half_width / error)
     if most is not None:
         longer = min(longer, most)
     if longer <= half_width * (1.0 + 1e-9):
@@ -43,14 +54,11 @@ def skewed_interval(values: Array, confidence: float, most: float | None) -> Int
     return Interval(mean, mean - longer, mean + longer, student.n)
 
 
-def _longer_arm(values: Array, quantile: float) -> float:
+def _longer_arm(skewness: float, n: int, quantile: float) -> float:
     """The longer arm in standard errors: the inverse of T + g T^2/(3 sqrt n) + g^2 T^3/(27 n).
 
     Hall's (1.2) with the correction g / (6 sqrt n) of the median, where g is the skewness.
     """
-    n = len(values)
-    off = values - values.mean()
-    skewness = float(np.mean(off**3)) / float(np.mean(off**2)) ** 1.5
     slope = skewness / (3.0 * n**0.5)
     if abs(slope) < 1e-9:
         return quantile

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from airtcp.estimates.books import SUMS
-from airtcp.estimates.laws import pause_s, unit_bytes
+from airtcp.estimates.laws import moments, pause_s, unit_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +100,26 @@ class Traffic:
         return any(law is not None and law.scv() > HEAVY for law in laws)
 
     @cached_property
+    def skewness(self) -> float:
+        """The skewness of the bytes that are drawn in a replication, infinite where it is unknown.
+
+        That of a sum of N independent sizes, where N has a Poisson law: of a busy network nearly.
+        """
+        second = third = 0.0
+        for one in self.recurrent:
+            law = getattr(self._application(one), "size", None)
+            of_size = (np.inf, np.inf) if law is None else moments(law)
+            begun = float(self.sums("begun", [one]).sum()) / len(self.runs)
+            second, third = second + begun * of_size[0], third + begun * of_size[1]
+        return float(third / second**1.5) if 0.0 < second < np.inf else np.inf
+
+    @cached_property
+    def has_infinite_variance(self) -> bool:
+        """Tell whether sizes that have no variance are among those that are drawn."""
+        laws = (getattr(self._application(one), "size", None) for one in self.recurrent)
+        return any(law is not None and np.isinf(law.scv()) for law in laws)
+
+    @cached_property
     def has_pages(self) -> bool:
         """Tell whether any of it is pages, of which a user has several transfers at once."""
         return any(
@@ -171,16 +191,19 @@ class Traffic:
         The bytes of transfers less their true mean, where that is known, and the pauses less
         theirs: both martingales, so that their mean is zero whatever state the network is in.
         """
+        if not self.has_true_sizes:
+            return self.pauses
+        drawn = self.sums("unit_bytes", self.recurrent) - self.begun_bytes
+        return np.concatenate([drawn[..., None], self.pauses], axis=2)
+
+    @cached_property
+    def pauses(self) -> Array:
+        """The pauses less their true mean, a control or none."""
         random = [one for one in self.recurrent if pause_s(self.flow(one)) is not None]
-        controls = []
-        if self.has_true_sizes:
-            controls.append(self.sums("unit_bytes", self.recurrent) - self.begun_bytes)
-        if random:
-            expected = self._of_means("pauses", pause_s)
-            controls.append(self.sums("paused_s", random) - expected)
-        if not controls:
+        if not random:
             return np.empty((len(self.runs), self.windows, 0))
-        return np.stack(controls, axis=2)
+        expected = self._of_means("pauses", pause_s)
+        return np.asarray(self.sums("paused_s", random) - expected)[..., None]
 
     @cached_property
     def growth(self) -> Array:
