@@ -12,7 +12,7 @@ use airtcp_wlan::{
 
 use super::bench::{Floor, Got, mac, phy};
 
-fn ax() -> PhyConfig {
+pub(crate) fn ax() -> PhyConfig {
     let rate = HighRate {
         format: Format::He,
         mcs: 5,
@@ -35,7 +35,7 @@ fn ax() -> PhyConfig {
     }
 }
 
-fn ax_mac(rts: bool) -> MacConfig {
+pub(crate) fn ax_mac(rts: bool) -> MacConfig {
     let mut mac = mac(rts);
     mac.short_retry_limit = 7;
     mac.edca = Some(EdcaConfig { ap: BTreeMap::new(), stations: BTreeMap::new() });

@@ -2,4 +2,6 @@
 
 mod aggregates;
 mod bench;
+mod drawn;
 mod saturated;
+mod unchanged;

@@ -1,0 +1,424 @@
+//! Floors drawn at random: who hears whom, with which powers, what is sent and by which rules. Plays them, and takes
+//! down all that a field tells. Knows no expected number.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_wlan::{
+    ALL_HEAR_ALL, AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig,
+    Field, FieldConfig, HearingConfig, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId,
+    Supply,
+};
+
+use super::aggregates::{ax, ax_mac};
+use super::bench::{mac, phy};
+
+/// A packet: its bits, and a flag: a reply to data.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    bits: u64,
+    is_reply: bool,
+    from: StationId,
+    to: StationId,
+    arrived: Time,
+}
+
+/// The traffic of a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Traffic {
+    None,
+    /// So many packets to this station; whenever one has gone another comes, and each second one is replied to.
+    Window(StationId, u32),
+    /// A packet to this station after pauses of this mean.
+    Now(StationId, Duration),
+}
+
+/// Queues, and what they tell of.
+#[derive(Debug)]
+struct Queues {
+    queues: Vec<VecDeque<Packet>>,
+    /// The first queue of each station.
+    first: Vec<ContenderId>,
+    ready: Vec<ContenderId>,
+    traffic: Vec<Traffic>,
+    sizes: RandomStream,
+    told: Vec<(Time, u8, ContenderId, u64)>,
+    received: Vec<u32>,
+}
+
+impl Queues {
+    fn push(&mut self, id: ContenderId, packet: Packet) {
+        let queue = &mut self.queues[id as usize];
+        if queue.is_empty() {
+            self.ready.push(id);
+        }
+        queue.push_back(packet);
+    }
+
+    fn data(&mut self, from: StationId, to: StationId, arrived: Time) -> Packet {
+        let bits = if self.sizes.unit() < 0.7 { 12_000 } else { 800 };
+        Packet { bits, is_reply: false, from, to, arrived }
+    }
+}
+
+impl Supply<Packet> for Queues {
+    fn next(
+        &mut self,
+        contender: ContenderId,
+        _: Time,
+        fits: impl FnOnce(StationId, u64) -> bool,
+        take: impl FnOnce(Msdu<Packet>),
+    ) -> bool {
+        let queue = &mut self.queues[contender as usize];
+        let Some(&packet) = queue.front() else { return false };
+        if !fits(packet.to, packet.bits) {
+            return false;
+        }
+        queue.pop_front();
+        take(Msdu { receiver: packet.to, bits: packet.bits, payload: packet });
+        true
+    }
+
+    fn receiver<'a>(
+        &mut self,
+        contender: ContenderId,
+        waiting: impl Iterator<Item = (StationId, Option<&'a Packet>)>,
+    ) -> Option<StationId> {
+        let front = self.queues[contender as usize].front().map(|one| (one.arrived, one.to));
+        let waiting = waiting.map(|(to, one)| (one.map_or(Time::ZERO, |one| one.arrived), to));
+        waiting.chain(front).min().map(|(_, to)| to)
+    }
+
+    fn next_for(
+        &mut self,
+        contender: ContenderId,
+        receiver: StationId,
+        _: Time,
+        fits: impl FnOnce(u64) -> bool,
+        take: impl FnOnce(Msdu<Packet>),
+    ) -> bool {
+        let queue = &mut self.queues[contender as usize];
+        let Some(place) = queue.iter().position(|one| one.to == receiver) else { return false };
+        if !fits(queue[place].bits) {
+            return false;
+        }
+        let packet = queue.remove(place).expect("it is there");
+        take(Msdu { receiver, bits: packet.bits, payload: packet });
+        true
+    }
+
+    fn has_next(&self, contender: ContenderId) -> bool {
+        !self.queues[contender as usize].is_empty()
+    }
+
+    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
+        self.told.push((now, 0, by, mpdu.payload.bits));
+        self.refill(now, by);
+        self.has_next(by)
+    }
+
+    fn carries_data(&self, packet: &Packet) -> bool {
+        !packet.is_reply
+    }
+
+    fn watches_colliders(&self) -> bool {
+        false
+    }
+
+    fn next_ready(&mut self) -> Option<ContenderId> {
+        self.ready.pop()
+    }
+
+    fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+        match event {
+            MacEvent::Began(_) => self.told.push((now, 1, u32::MAX, 0)),
+            MacEvent::Lost { by, .. } => self.told.push((now, 2, by, 0)),
+            MacEvent::Answered { by, .. } => self.told.push((now, 3, by, 0)),
+            MacEvent::Received { by, mpdu, .. } => {
+                self.told.push((now, 4, by, mpdu.payload.bits));
+                let Packet { is_reply, from, to, .. } = mpdu.payload;
+                let received = &mut self.received[by as usize];
+                *received += 1;
+                if !is_reply
+                    && *received % 2 == 0
+                    && matches!(self.traffic[by as usize], Traffic::Window(..))
+                {
+                    let reply =
+                        Packet { bits: 320, is_reply: true, from: to, to: from, arrived: now };
+                    self.push(self.first[to as usize], reply);
+                }
+            }
+            MacEvent::GivenUp { by, mpdu } => {
+                self.told.push((now, 5, by, mpdu.payload.bits));
+                self.refill(now, by);
+            }
+        }
+    }
+}
+
+impl Queues {
+    fn refill(&mut self, now: Time, by: ContenderId) {
+        if let Traffic::Window(to, _) = self.traffic[by as usize] {
+            let from = self.first.partition_point(|&first| first <= by) as StationId - 1;
+            let packet = self.data(from, to, now);
+            self.push(by, packet);
+        }
+    }
+}
+
+/// The way in which stations hear each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// All of a cell alike, and all of some pairs of cells.
+    Cells,
+    /// Any of some pairs of stations.
+    Graph,
+    /// All of a cell alike, and cells with some power.
+    CellPowers,
+    /// Any with some power.
+    Powers,
+}
+
+/// A floor.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    pub(crate) kind: Kind,
+    pub(crate) cells: Vec<u32>,
+    phy: PhyConfig,
+    mac: MacConfig,
+    pub(crate) hearing: HearingConfig,
+    needs_db: Option<f64>,
+    accesses: Vec<AccessParameters>,
+    traffic: Vec<Traffic>,
+    pub(crate) seed: u64,
+}
+
+impl Drawn {
+    /// Draws one.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut draws = RandomStream::new(seed, 0, "floor", "draws");
+        let kind = [Kind::Cells, Kind::Graph, Kind::CellPowers, Kind::Powers][seed as usize % 4];
+        let count = 1 + draws.up_to(4);
+        let mut cells: Vec<u32> = (0..count).collect();
+        for cell in 0..count {
+            cells.extend((0..=draws.up_to(3)).map(|_| cell));
+        }
+        let is_aggregate = draws.unit() < 0.4;
+        let rts = draws.unit() < 0.4;
+        let phy = if is_aggregate { ax() } else { phy() };
+        let mut mac = if is_aggregate { ax_mac(rts) } else { mac(rts) };
+        mac.rules.immediate_access = draws.unit() < 0.7;
+        mac.rules.post_backoff = draws.unit() < 0.8;
+        mac.rules.post_backoff_after_drop = draws.unit() < 0.8;
+        if draws.unit() < 0.3 {
+            mac.rules.arrival_before_own_ack = ArrivalBeforeOwnAck::Idle;
+        }
+        let mut accesses = vec![AccessParameters::dcf(&phy)];
+        if draws.unit() < 0.3 {
+            mac.edca = Some(EdcaConfig { ap: BTreeMap::new(), stations: BTreeMap::new() });
+            accesses[0].txop_limit = Duration::from_micros(u64::from(draws.up_to(1)) * 2_528);
+            let aifs = phy.sifs + phy.slot_time * 3;
+            accesses.push(AccessParameters { aifs, ..AccessParameters::dcf(&phy) });
+        }
+        let queues = accesses.len();
+        let traffic = (0..cells.len() * queues).map(|id| {
+            let station = (id / queues) as u32;
+            let cell = cells[station as usize];
+            let to = if station < count {
+                let own: Vec<_> = (count..cells.len() as u32)
+                    .filter(|&one| cells[one as usize] == cell)
+                    .collect();
+                own[draws.up_to(own.len() as u32 - 1) as usize]
+            } else {
+                cell
+            };
+            match draws.up_to(5) {
+                0 | 1 => Traffic::Window(to, 1 + draws.up_to(8)),
+                2 | 3 => {
+                    Traffic::Now(to, Duration::from_micros(200 + u64::from(draws.up_to(8_000))))
+                }
+                _ => Traffic::None,
+            }
+        });
+        let traffic = traffic.collect();
+        let hearing = Self::hear(&cells, kind, &mut draws);
+        let needs_db = hearing.noise_dbm.map(|_| f64::from(10 + draws.up_to(12)));
+        Self { kind, cells, phy, mac, hearing, needs_db, accesses, traffic, seed }
+    }
+
+    fn hear(cells: &[u32], kind: Kind, draws: &mut RandomStream) -> HearingConfig {
+        let count = cells.iter().max().expect("there are cells") + 1;
+        let powers = matches!(kind, Kind::CellPowers | Kind::Powers);
+        let share = draws.unit();
+        let power = |draws: &mut RandomStream| {
+            if powers {
+                (draws.unit() < 0.9).then(|| -f64::from(45 + draws.up_to(50)))
+            } else {
+                (draws.unit() < share).then_some(-50.0)
+            }
+        };
+        let stations = cells.len();
+        let by_cell: Vec<Vec<_>> =
+            (0..count).map(|_| (0..count).map(|_| power(draws)).collect()).collect();
+        let mut received_dbm = vec![vec![None; stations]; stations];
+        for from in 0..stations {
+            for to in 0..from {
+                let (one, other) = (cells[from] as usize, cells[to] as usize);
+                let is_own = one == other;
+                let is_link = is_own && to < count as usize;
+                let drawn = match kind {
+                    Kind::Cells | Kind::CellPowers if is_own => Some(-50.0),
+                    Kind::Cells | Kind::CellPowers => by_cell[one.max(other)][one.min(other)],
+                    _ if is_link => Some(if powers { -55.0 } else { -50.0 }),
+                    _ => power(draws),
+                };
+                received_dbm[from][to] = drawn;
+                received_dbm[to][from] = if kind == Kind::Powers && !is_link && draws.unit() < 0.2 {
+                    power(draws)
+                } else {
+                    drawn
+                };
+            }
+        }
+        HearingConfig {
+            classes: (0..stations as u32).collect(),
+            received_dbm,
+            sense_dbm: -82.0,
+            energy_dbm: if draws.unit() < 0.3 { -82.0 } else { -62.0 },
+            noise_dbm: powers.then_some(-94.0),
+            detect: Duration::from_micros(4),
+            capture_db: (powers && draws.unit() < 0.4).then_some(5.0),
+            obss_pd_dbm: (powers && draws.unit() < 0.4).then_some(-72.0),
+            power_dbm: 20.0,
+        }
+    }
+
+    /// Plays it for so long. Returns all that happened, in an order that is that of the times alone, and the counts.
+    pub(crate) fn play(&self, length: Duration) -> Told {
+        let queues = self.accesses.len();
+        let contender = |id: usize| ContenderConfig {
+            station: (id / queues) as StationId,
+            audibility: ALL_HEAR_ALL,
+            access: self.accesses[id % queues],
+            backoffs: RandomStream::new(self.seed, 1, &format!("{id}"), "backoff"),
+            bursts: None,
+        };
+        let stations = self.cells.len();
+        let needs_db = self.needs_db;
+        let mut field = Field::new(FieldConfig {
+            phy: &self.phy,
+            mac: &self.mac,
+            cells: self.cells.clone(),
+            rates: vec![(self.phy.data_rate, self.phy.control_rate)],
+            needs_db: vec![(needs_db, needs_db.map(|need| need - 8.0))],
+            rate_classes: vec![0; stations],
+            errors: Vec::new(),
+            rate_controls: Vec::new(),
+            contenders: (0..stations * queues).map(contender).collect(),
+            hearing: self.hearing.clone(),
+        });
+        let all = stations * queues;
+        let mut supply = Queues {
+            queues: vec![VecDeque::new(); all],
+            first: (0..stations).map(|one| (one * queues) as ContenderId).collect(),
+            ready: Vec::new(),
+            traffic: self.traffic.clone(),
+            sizes: RandomStream::new(self.seed, 2, "sizes", "draws"),
+            told: Vec::new(),
+            received: vec![0; all],
+        };
+        let mut arrivals = RandomStream::new(self.seed, 3, "arrivals", "draws");
+        let mut next = vec![Time::NEVER; all];
+        for (id, &traffic) in self.traffic.iter().enumerate() {
+            let station = (id / queues) as StationId;
+            match traffic {
+                Traffic::None => {}
+                Traffic::Window(to, packets) => {
+                    for _ in 0..packets {
+                        let packet = supply.data(station, to, Time::ZERO);
+                        supply.push(id as ContenderId, packet);
+                    }
+                }
+                Traffic::Now(..) => {
+                    next[id] = Time::from_nanos(u64::from(arrivals.up_to(1_000_000)))
+                }
+            }
+        }
+        let end = Time::ZERO + length;
+        field.frames_ready(Time::ZERO, &mut supply);
+        loop {
+            let (arrival, id) =
+                next.iter().zip(0..).min().map(|(&time, id)| (time, id)).expect("there are queues");
+            let now = arrival.min(field.next_time());
+            if now >= end {
+                break;
+            }
+            if arrival == now {
+                let Traffic::Now(to, mean) = self.traffic[id as usize] else { unreachable!() };
+                let packet = supply.data(id / queues as StationId, to, now);
+                supply.push(id, packet);
+                let pause = -libm::log(arrivals.unit()) * mean.as_nanos() as f64;
+                // Some arrive at the instant of others, or of slots.
+                let pause = Duration::from_micros(1 + (pause / 1_000.0) as u64);
+                next[id as usize] = now + pause;
+            } else {
+                field.advance(now, &mut supply);
+            }
+            field.frames_ready(now, &mut supply);
+        }
+        let mut told = supply.told;
+        told.sort_unstable();
+        let mut digest = Digest(0xcbf2_9ce4_8422_2325);
+        for &(time, what, by, bits) in &told {
+            digest.add(time.as_nanos());
+            digest.add(u64::from(what) << 32 | u64::from(by));
+            digest.add(bits);
+        }
+        let mut attempts = 0;
+        for id in 0..all as ContenderId {
+            field.check_laws(id).unwrap_or_else(|law| panic!("floor {}: {law}", self.seed));
+            attempts += field.counters(id).attempts;
+            digest.add_text(&format!("{:?}", field.counters(id)));
+        }
+        for failures in field.failures() {
+            digest.add_text(&format!("{failures:?}"));
+        }
+        for view in field.views(end) {
+            let parts =
+                [view.idle, view.data, view.tcp_ack, view.control, view.overlapped, view.heard];
+            let sum = parts.iter().fold(Duration::ZERO, |sum, &part| sum + part);
+            assert_eq!(sum, length, "floor {}: airtime is conserved", self.seed);
+            digest.add_text(&format!("{parts:?} {:?}", view.of_cells));
+        }
+        Told { digest: digest.0, attempts, told: told.len() }
+    }
+}
+
+/// The outcome of a floor, as a digest, and how much there was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) digest: u64,
+    pub(crate) attempts: u64,
+    pub(crate) told: usize,
+}
+
+/// The digest FNV-1a.
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, word: u64) {
+        for byte in word.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+}
