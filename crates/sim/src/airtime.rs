@@ -156,18 +156,24 @@ impl AirtimeAccount {
         cargo: Cargo,
         phy: &PhyConfig,
     ) {
-        if let Some(after) = self.reached_by(start + times.total) {
-            after.exchange_apart(start, times, scope, cargo, phy);
-        }
-        let [rts, cts, data, ack] = times
-            .intervals(phy)
-            .map(|(begin, finish)| self.measured(start + begin, start + finish));
+        let end = start + times.total;
+        let (data, control) = if start >= self.from && end <= self.to {
+            (times.data, times.control)
+        } else {
+            if let Some(after) = self.reached_by(end) {
+                after.exchange_apart(start, times, scope, cargo, phy);
+            }
+            let [rts, cts, data, ack] = times
+                .intervals(phy)
+                .map(|(begin, finish)| self.measured(start + begin, start + finish));
+            (data, rts + cts + ack)
+        };
         let parts = &mut self.exchanges[scope as usize];
         match cargo {
             Cargo::Data => parts.data += data,
             Cargo::TcpAck => parts.tcp_ack += data,
         }
-        parts.control += rts + cts + ack;
+        parts.control += control;
     }
 
     /// Counts an exchange that began before the time of this account.

@@ -13,12 +13,15 @@
 //! aggregate are handed on at its end.
 
 mod air;
+mod alike;
 mod books;
 mod clock;
 mod exchange;
 mod heard;
 mod hearing;
+mod listener;
 mod node;
+mod sharing;
 mod waiting;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
@@ -33,11 +36,14 @@ use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
+use books::Sensed;
 pub use books::{FailureCounts, View};
 use clock::{Clock, Rank};
 use hearing::Hearing;
 pub use hearing::HearingConfig;
+use listener::Listener;
 use node::Node;
+use sharing::Group;
 use waiting::{Queue, Waits};
 
 /// The parts that a field is made from.
@@ -78,6 +84,11 @@ pub struct Field<P> {
     nav_timeout: Duration,
     hearing: Hearing,
     nodes: Vec<Node>,
+    /// The listeners: stations that listen apart, and groups of stations that hear alike and listen together.
+    listeners: Vec<Listener>,
+    groups: Vec<Group>,
+    /// The cell of each listener; of one of a group, where that matters, all stations have the same.
+    cells: Vec<u32>,
     queues: Vec<Queue>,
     clock: Clock,
     /// The stations that send.
@@ -92,7 +103,7 @@ pub struct Field<P> {
     long_retry_limit: u16,
     /// The SINR that a frame with data at each rate needs, and a control frame beside it, as ratios.
     needs: Vec<(f64, f64)>,
-    views: Vec<View>,
+    sensed: Vec<Sensed>,
     failures: Vec<FailureCounts>,
     /// The frame that overlapped the last one of each exchange.
     last_culprits: Vec<node::Culprit>,
@@ -100,6 +111,8 @@ pub struct Field<P> {
     together: Vec<ContenderId>,
     /// The stations that waited for the end of a frame; empty between two events.
     waited: Vec<StationId>,
+    /// Memory for those that get at the medium next.
+    winners: Vec<StationId>,
     /// Memory for when the frames of an aggregate arrive.
     arrivals: Vec<Time>,
     /// Those that have received the frame that ends, if they are to be told of.
@@ -121,19 +134,29 @@ impl<P: Clone> Field<P> {
     /// Makes a field at time zero with an idle medium and empty queues.
     pub fn new(config: FieldConfig<'_>) -> Self {
         let FieldConfig { phy, mac, cells, rates, rate_classes, contenders, .. } = config;
-        let roles = Roles::of_cells(cells, rate_classes);
         let stations = config.hearing.classes.len();
-        let hearing = Hearing::new(config.hearing);
+        let access_points = cells.iter().max().map_or(0, |last| last + 1);
+        let hearing = Hearing::new(config.hearing, &cells, access_points);
+        let roles = Roles::of_cells(cells, rate_classes);
+        let (groups, group_of) = Group::of_all(&hearing.groups, stations);
+        let shared = hearing.groups.members.iter().filter(|members| members.len() > 1);
+        let of_shared = shared.map(|members| roles.cell(members[0]));
+        let of_listeners = (0..stations as StationId).map(|one| roles.cell(one)).chain(of_shared);
+        let of_listeners = of_listeners.collect();
+        let listeners = stations + groups.iter().filter(|one| one.is_several).count();
         let kind =
             Aggregate::new(phy, mac, &rates, config.rate_controls, (&roles, &contenders[..]));
         let nodes = (0..stations as StationId).map(|station| {
             let is_of = |one: &ContenderConfig| one.station == station;
             let first = contenders.iter().position(is_of).unwrap_or(contenders.len());
             let queues = contenders[first..].iter().take_while(|one| is_of(one)).count();
-            Node::new(first as ContenderId, queues as u32)
+            let group = group_of[station as usize];
+            let Group { is_several, listener, .. } = groups[group as usize];
+            let listener = if is_several { listener } else { station };
+            Node::new(listener, group, first as ContenderId, queues as u32)
         });
         let nodes = nodes.collect();
-        let access_points = (0..).take_while(|&one| roles.is_access_point(one)).count();
+        let access_points = access_points as usize;
         let errors = ErrorModel::new(config.errors);
         let settings = Settings::new(phy, mac);
         let header = phy.ofdm.map(|ofdm| ofdm.preamble_time + ofdm.plcp_header_time);
@@ -150,7 +173,10 @@ impl<P: Clone> Field<P> {
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
             needs: config.needs_db.iter().map(need).collect(),
             nodes,
-            clock: Clock::new(stations),
+            listeners: (0..listeners).map(|_| Listener::new()).collect(),
+            groups,
+            cells: of_listeners,
+            clock: Clock::new(listeners),
             on_air: Vec::new(),
             originators: contenders.iter().map(Originator::new).collect(),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
@@ -159,11 +185,14 @@ impl<P: Clone> Field<P> {
             mac: kind.map_or(Mac::Single, Mac::Aggregate),
             retry_limit: limit(mac.short_retry_limit),
             long_retry_limit: limit(mac.long_retry_limit),
-            views: vec![View::new(access_points); access_points],
+            sensed: (0..access_points as u32)
+                .map(|cell| Sensed::new(cell, access_points))
+                .collect(),
             failures: vec![FailureCounts::default(); access_points],
             last_culprits: vec![node::Culprit::NOBODY; contenders.len()],
             together: Vec::new(),
             waited: Vec::new(),
+            winners: Vec::new(),
             arrivals: Vec::new(),
             heard: None,
             broken_law: None,

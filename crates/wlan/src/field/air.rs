@@ -6,8 +6,9 @@ use airtcp_kernel::Time;
 
 use super::Field;
 use super::clock::{Key, Rank};
-use super::hearing::{COLOUR_KNOWN, Ear, Power};
-use super::node::{Culprit, Frame, Kind, Known, Lock};
+use super::hearing::{COLOUR_KNOWN, Power};
+use super::listener::{ListenerId, Lock};
+use super::node::{Culprit, Frame, Kind, Known};
 use crate::events::{HeardBy, Supply};
 use crate::station::StationId;
 
@@ -21,12 +22,13 @@ pub(super) enum Came {
 }
 
 impl<P: Clone> Field<P> {
-    /// Puts `frame` of `sender` on the air at `now`.
+    /// Puts `frame` of `sender`, which listens apart, on the air at `now`.
     pub(super) fn send(&mut self, sender: StationId, frame: Frame, now: Time) {
         let mut frame = frame;
-        let node = &mut self.nodes[sender as usize];
-        debug_assert!(node.sending.is_none(), "a station sends one frame at a time");
-        if let Some(lock) = node.lock.take() {
+        debug_assert!(self.listens_as(sender, sender));
+        let own = &mut self.listeners[sender as usize];
+        debug_assert!(!own.is_sending, "a station sends one frame at a time");
+        if let Some(lock) = own.lock.take() {
             self.blame(lock.from, sender, sender, now);
         }
         let node = &mut self.nodes[sender as usize];
@@ -34,34 +36,40 @@ impl<P: Clone> Field<P> {
             node.timeout = now;
         }
         node.known = Known::Nothing;
+        let own = &mut self.listeners[sender as usize];
         if let Some((_, strength)) = self.hearing.obss_pd
-            && !node.ignored.is_empty()
+            && !own.ignored.is_empty()
         {
             frame.strength = strength;
         }
+        own.is_sending = true;
         self.medium_busy(sender, now);
-        self.tell_view(sender, sender, now, &frame, true);
-        for place in self.hearing.of(sender) {
-            let Ear { station, power } = self.hearing.ear(place);
-            let power = frame.heard_with(power);
-            if frame.to == station {
-                frame.culprit = self.disturber(station, sender, now);
-            }
-            self.frame_begins(sender, station, power, now);
-            self.tell_view(station, sender, now, &frame, true);
+        self.tell_views(sender, now, &frame, true);
+        if self.on_air.iter().any(|&other| self.is_on_air(other, now)) {
+            frame.culprit = self.disturber(frame.to, sender, now);
         }
+        self.at_each_that_hears(sender, &frame, |field, listener, power| {
+            field.frame_begins(sender, listener, power, now);
+        });
         self.nodes[sender as usize].sending = Some(frame);
         self.on_air.push(sender);
         self.set_clock(sender);
     }
 
-    /// Blames a frame of `culprit` that begins at `now` for the loss of what `sender` sends to `station`, if nothing was
-    /// before it.
-    fn blame(&mut self, sender: StationId, station: StationId, culprit: StationId, now: Time) {
-        if let Some(frame) = &mut self.nodes[sender as usize].sending
-            && frame.to == station
+    /// Tells whether what `station` sends goes on after `now`.
+    #[inline]
+    fn is_on_air(&self, station: StationId, now: Time) -> bool {
+        self.nodes[station as usize].sending.as_ref().is_some_and(|frame| frame.end > now)
+    }
+
+    /// Blames a frame of `culprit` that begins at `now` for the loss of what `sender` sends to a station that listens as
+    /// `listener`, if nothing was before it.
+    fn blame(&mut self, sender: StationId, listener: ListenerId, culprit: StationId, now: Time) {
+        let Some(frame) = &self.nodes[sender as usize].sending else { return };
+        if self.listens_as(frame.to, listener)
             && frame.culprit == Culprit::NOBODY
             && frame.end > now
+            && let Some(frame) = &mut self.nodes[sender as usize].sending
         {
             frame.culprit = Culprit { station: culprit, apart: now - frame.start };
         }
@@ -70,15 +78,14 @@ impl<P: Clone> Field<P> {
     /// Finds what is on the air at `station` at `now`, at which a frame of `sender` begins: its own frame, or the
     /// loudest.
     fn disturber(&self, station: StationId, sender: StationId, now: Time) -> Culprit {
-        let node = &self.nodes[station as usize];
-        if node.energy == 0 && node.sending.is_none() {
+        if self.hearing.power(sender, station) == 0 {
             return Culprit::NOBODY;
         }
         let power = |from| {
             if from == station { Power::MAX } else { self.hearing.power(from, station) }
         };
         let others = self.on_air.iter().filter_map(|&other| {
-            let frame = self.nodes[other as usize].sending?;
+            let frame = self.nodes[other as usize].sending.as_ref()?;
             let is_heard = frame.end > now && power(other) > 0 && other != sender;
             is_heard.then_some((power(other), other, frame.start))
         });
@@ -87,33 +94,40 @@ impl<P: Clone> Field<P> {
             .map_or(Culprit::NOBODY, |(_, station, start)| Culprit { station, apart: now - start })
     }
 
-    /// Begins a frame of `sender` at `station`, which does not know of it yet.
+    /// Begins a frame of `sender` at `place`, which does not know of it yet.
     #[inline]
-    fn frame_begins(&mut self, sender: StationId, station: StationId, power: Power, now: Time) {
-        let Self { nodes, hearing, .. } = self;
-        let node = &mut nodes[station as usize];
-        node.hear(power, now);
-        if node.sending.is_some() {
+    fn frame_begins(&mut self, sender: StationId, place: ListenerId, power: Power, now: Time) {
+        let Self { listeners, hearing, .. } = self;
+        let listener = &mut listeners[place as usize];
+        listener.hear(power, now);
+        if listener.is_sending {
             return;
         }
-        let Some(lock) = &mut node.lock else { return };
+        let Some(lock) = &mut listener.lock else { return };
         let from = lock.from;
         let is_bad = if hearing.captures(power, lock.power, now - lock.since) {
-            node.lock = None;
-            node.free_from = now;
-            if std::mem::take(&mut node.waits_for_end) {
-                node.timeout = now;
-                self.set_clock(station);
-            }
+            listener.lock = None;
+            listener.free_from = now;
+            self.receives_no_more(place, now);
             true
         } else {
-            let interference = node.energy - lock.power;
+            let interference = listener.energy - lock.power;
             let is_bad = !hearing.comes_through(lock.power, interference, lock.need);
             lock.judge(is_bad, now);
             is_bad
         };
         if is_bad {
-            self.blame(from, station, sender, now);
+            self.blame(from, place, sender, now);
+        }
+    }
+
+    /// Has a station wait no more for the end of what it received as `listener`.
+    fn receives_no_more(&mut self, listener: ListenerId, now: Time) {
+        if let Some(node) = self.nodes.get_mut(listener as usize)
+            && std::mem::take(&mut node.waits_for_end)
+        {
+            node.timeout = now;
+            self.set_clock(listener);
         }
     }
 
@@ -123,91 +137,104 @@ impl<P: Clone> Field<P> {
             unreachable!("a frame is noticed before it ends")
         };
         if self.nodes[sender as usize].known == Known::Preamble {
-            return self.tell_cell(sender, frame.end, now);
+            return self.tell_cell(sender, &frame, now);
         }
         self.nodes[sender as usize].known =
             if frame.has_colour { Known::Preamble } else { Known::Cell };
         self.set_clock(sender);
-        for place in self.hearing.of(sender) {
-            let Ear { station, power } = self.hearing.ear(place);
-            let power = frame.heard_with(power);
-            let Self { nodes, hearing, .. } = self;
-            let node = &mut nodes[station as usize];
-            if node.sending.is_some() {
-                continue;
+        self.at_each_that_hears(sender, &frame, |field, listener, power| {
+            field.notice_at(listener, (sender, power), &frame, now);
+        });
+    }
+
+    /// Has `place` notice `frame` of `sender`, which it hears with `power`.
+    #[inline]
+    fn notice_at(
+        &mut self,
+        place: ListenerId,
+        (sender, power): (StationId, Power),
+        frame: &Frame,
+        now: Time,
+    ) {
+        let is_to = self.listens_as(frame.to, place);
+        let Self { listeners, hearing, .. } = self;
+        let listener = &mut listeners[place as usize];
+        if listener.is_sending {
+            return;
+        }
+        if listener.lock.is_none()
+            && listener.free_from <= frame.start
+            && hearing.detects(power, listener.interference(power, now))
+        {
+            let mut lock = Lock {
+                from: sender,
+                power,
+                need: frame.need,
+                since: now,
+                bad_since: Time::NEVER,
+                first_bad: Time::NEVER,
+                last_bad: Time::ZERO,
+            };
+            let interference = listener.energy - power;
+            lock.judge(!hearing.comes_through(power, interference, frame.need), now);
+            listener.lock = Some(lock);
+            if is_to {
+                listener.bad.clear();
             }
-            if node.lock.is_none()
-                && node.free_from <= frame.start
-                && hearing.detects(power, node.interference(power, now))
+            if listener.nav_reset != Time::NEVER
+                && frame.start + self.phy_header <= listener.nav_reset
             {
-                let mut lock = Lock {
-                    from: sender,
-                    power,
-                    need: frame.need,
-                    since: now,
-                    bad_since: Time::NEVER,
-                    first_bad: Time::NEVER,
-                    last_bad: Time::ZERO,
-                };
-                let interference = node.energy - power;
-                lock.judge(!hearing.comes_through(power, interference, frame.need), now);
-                node.lock = Some(lock);
-                if frame.to == station {
-                    node.bad.clear();
-                }
-                if node.nav_reset != Time::NEVER && frame.start + self.phy_header <= node.nav_reset
-                {
-                    node.nav_reset = Time::NEVER;
-                    self.set_clock(station);
-                }
+                listener.nav_reset = Time::NEVER;
+                self.set_clock(place);
             }
-            let node = &self.nodes[station as usize];
-            if !node.is_busy && (node.lock.is_some() || node.sensed() >= self.hearing.energy) {
-                self.medium_busy(station, now);
-            }
+        }
+        let listener = &self.listeners[place as usize];
+        if !listener.is_busy
+            && (listener.lock.is_some() || listener.sensed() >= self.hearing.energy)
+        {
+            self.medium_busy(place, now);
         }
     }
 
     /// Has all in other cells ignore the frame of `sender`, of which the cell is known, that hear it with so little
     /// power that they may (OBSS-PD; as in ns-3, where control frames tell no cell).
-    fn tell_cell(&mut self, sender: StationId, end: Time, now: Time) {
+    fn tell_cell(&mut self, sender: StationId, frame: &Frame, now: Time) {
         self.nodes[sender as usize].known = Known::Cell;
         self.set_clock(sender);
         let Some((level, _)) = self.hearing.obss_pd else { return };
-        for place in self.hearing.of(sender) {
-            let station = self.hearing.ear(place).station;
-            let node = &mut self.nodes[station as usize];
-            if let Some(lock) = node.lock
+        if now >= frame.end {
+            return;
+        }
+        let of_sender = self.roles.cell(sender);
+        self.at_each_that_hears(sender, frame, |field, one, _| {
+            let listener = &mut field.listeners[one as usize];
+            if let Some(lock) = listener.lock
                 && lock.from == sender
                 && lock.power < level
-                && self.roles.cell(station) != self.roles.cell(sender)
-                && now < end
+                && field.cells[one as usize] != of_sender
             {
-                node.lock = None;
-                node.free_from = now;
-                node.eifs = Time::ZERO;
-                node.ignored.push((sender, lock.power));
-                if std::mem::take(&mut node.waits_for_end) {
-                    node.timeout = now;
-                    self.set_clock(station);
-                }
-                self.settle_idle(station, now);
+                listener.lock = None;
+                listener.free_from = now;
+                listener.eifs = Time::ZERO;
+                listener.ignored.push((sender, lock.power));
+                field.receives_no_more(one, now);
+                field.settle_idle(one, now);
             }
-        }
+        });
     }
 
-    /// Checks the law that no station begins an access while a frame that it senses has been on the air for longer than
-    /// it takes to detect it.
+    /// Checks the law that no station begins an access while a frame that it receives, or senses, has been on the air for
+    /// longer than it takes to detect it.
     pub(super) fn check_access(&mut self, station: StationId, now: Time) {
-        let node = &self.nodes[station as usize];
+        let listener = &self.listeners[station as usize];
+        let received = listener.lock.as_ref().map(|lock| lock.from);
         let others = self.on_air.iter().filter(|&&other| {
-            self.nodes[other as usize].sending.is_some_and(|frame| {
-                let power = frame.heard_with(self.hearing.power(other, station));
-                let is_ignored = node.ignored.iter().any(|&(one, _)| one == other);
-                frame.start + self.hearing.detect < now
-                    && now < frame.end
-                    && power >= self.hearing.energy.max(1)
-                    && !is_ignored
+            self.nodes[other as usize].sending.as_ref().is_some_and(|frame| {
+                frame.start + self.hearing.detect < now && now < frame.end && {
+                    let power = frame.heard_with(self.hearing.power(other, station));
+                    let is_ignored = listener.ignored.iter().any(|&(one, _)| one == other);
+                    received == Some(other) || power >= self.hearing.energy.max(1) && !is_ignored
+                }
             })
         });
         if let Some(other) = others.min()
@@ -228,21 +255,25 @@ impl<P: Clone> Field<P> {
     ) {
         let node = &mut self.nodes[sender as usize];
         let Some(frame) = node.sending.take() else { unreachable!("a frame ends once") };
-        node.free_from = now;
+        let own = &mut self.listeners[sender as usize];
+        own.free_from = now;
+        own.is_sending = false;
         let place = self.on_air.iter().position(|&one| one == sender);
         self.on_air.swap_remove(place.expect("what is sent is on the air"));
-        self.tell_view(sender, sender, now, &frame, false);
+        self.tell_views(sender, now, &frame, false);
+        let receiver = self.nodes[frame.to as usize].listener;
+        if self.listeners[receiver as usize].lock.as_ref().is_some_and(|lock| lock.from == sender) {
+            // It learns from the frame something else than the others of its group.
+            self.listen_apart(frame.to);
+        }
         let mut came = Came::Lost;
-        for place in self.hearing.of(sender) {
-            let ear = self.hearing.ear(place);
-            self.tell_view(ear.station, sender, now, &frame, false);
-            let here = self.frame_ends_at(ear, sender, &frame, now);
-            if ear.station == frame.to {
+        self.at_each_that_hears(sender, &frame, |field, listener, power| {
+            let here = field.frame_ends_at(listener, (sender, power), &frame, now);
+            if listener == frame.to {
                 came = here;
             }
-        }
+        });
         self.settle_idle(sender, now);
-        self.set_clock(sender);
         self.tell_heard(sender, &frame, supply);
         self.frame_sent(sender, &frame, now, supply);
         if came == Came::Understood {
@@ -253,89 +284,114 @@ impl<P: Clone> Field<P> {
                 self.answer_missing(station, now, supply);
             }
         }
+        for ear in self.hearing.of(sender) {
+            let group = self.hearing.ear(ear).group;
+            if self.groups[group as usize].is_several {
+                self.listen_together(group, now);
+            }
+        }
     }
 
-    /// Ends a frame of `sender` at a station that hears it.
+    /// Ends a frame of `sender`, heard with `power`, at `place`.
     #[inline]
-    fn frame_ends_at(&mut self, ear: Ear, sender: StationId, frame: &Frame, now: Time) -> Came {
-        let Ear { station, power } = ear;
-        let Self { nodes, hearing, settings_eifs: eifs, .. } = self;
-        let node = &mut nodes[station as usize];
-        node.energy -= frame.heard_with(power);
-        if !node.ignored.is_empty() {
-            node.ignored.retain(|&(other, _)| other != sender);
+    fn frame_ends_at(
+        &mut self,
+        place: ListenerId,
+        (sender, power): (StationId, Power),
+        frame: &Frame,
+        now: Time,
+    ) -> Came {
+        let is_to = place == frame.to;
+        let Self { listeners, nodes, hearing, settings_eifs: eifs, .. } = self;
+        let listener = &mut listeners[place as usize];
+        listener.energy -= power;
+        if !listener.ignored.is_empty() {
+            listener.ignored.retain(|&(other, _)| other != sender);
         }
-        if node.sending.is_some() {
+        if listener.is_sending {
             return Came::Lost;
         }
         let mut came = Came::Lost;
-        match &mut node.lock {
+        match &mut listener.lock {
             Some(lock) if lock.from == sender => {
                 if let Some(bad) = lock.judge(false, now)
-                    && frame.to == station
+                    && is_to
                 {
-                    node.bad.push(bad);
+                    listener.bad.push(bad);
                 }
                 let (first_bad, last_bad) = (lock.first_bad, lock.last_bad);
-                node.lock = None;
-                node.free_from = now;
+                listener.lock = None;
+                listener.free_from = now;
                 if let Some(heard) = &mut self.heard {
-                    heard.push(HeardBy { station, bad_from: first_bad, bad_until: last_bad });
+                    let mut hears = |station| {
+                        heard.push(HeardBy { station, bad_from: first_bad, bad_until: last_bad });
+                    };
+                    if (place as usize) < nodes.len() {
+                        hears(place);
+                    } else {
+                        let all = (0..).zip(nodes.iter());
+                        all.filter(|(_, node)| node.listener == place)
+                            .for_each(|(one, _)| hears(one));
+                    }
                 }
-                if node.waits_for_end {
-                    self.waited.push(station);
+                if nodes.get(place as usize).is_some_and(|node| node.waits_for_end) {
+                    self.waited.push(place);
                 }
                 // Of an aggregate its receiver judges each frame alone.
-                let is_judged_apart = frame.to == station && frame.first_end < frame.end;
+                let is_judged_apart = is_to && frame.first_end < frame.end;
                 if frame.is_understood(first_bad, last_bad)
                     || is_judged_apart && first_bad >= frame.header_end
                 {
                     came = Came::Understood;
-                    node.eifs = Time::ZERO;
-                    if frame.to != station && frame.announced > node.nav.max(now) {
-                        node.nav = frame.announced;
-                        node.nav_by = sender;
+                    listener.eifs = Time::ZERO;
+                    if !is_to && frame.announced > listener.nav.max(now) {
+                        listener.nav = frame.announced;
+                        listener.nav_by = sender;
                         if frame.kind == Kind::Rts {
-                            node.nav_reset = now + self.nav_timeout;
-                            self.set_clock(station);
+                            listener.nav_reset = now + self.nav_timeout;
+                            self.set_clock(place);
                         }
                     }
                 } else {
-                    node.eifs = now + *eifs;
+                    listener.eifs = now + *eifs;
                 }
             }
             Some(lock) => {
                 let is_bad =
-                    !hearing.comes_through(lock.power, node.energy - lock.power, lock.need);
+                    !hearing.comes_through(lock.power, listener.energy - lock.power, lock.need);
                 let from = lock.from as usize;
                 if let Some(bad) = lock.judge(is_bad, now)
-                    && nodes[from].sending.is_some_and(|heard| heard.to == station)
+                    && let Some(heard) = &nodes[from].sending
+                    && nodes[heard.to as usize].listener == place
                 {
-                    nodes[station as usize].bad.push(bad);
+                    listener.bad.push(bad);
                 }
             }
             None => {}
         }
-        self.settle_idle(station, now);
+        self.settle_idle(place, now);
         came
     }
 
-    /// Makes the medium idle for `station` if it senses nothing any more.
+    /// Makes the medium idle for `place` if it senses nothing any more.
     #[inline]
-    fn settle_idle(&mut self, station: StationId, now: Time) {
-        let node = &self.nodes[station as usize];
-        if node.is_busy
-            && node.lock.is_none()
-            && node.sending.is_none()
-            && node.sensed() < self.hearing.energy
+    fn settle_idle(&mut self, place: ListenerId, now: Time) {
+        let listener = &self.listeners[place as usize];
+        if listener.is_busy
+            && listener.lock.is_none()
+            && !listener.is_sending
+            && listener.sensed() < self.hearing.energy
         {
-            self.medium_idle(station, now);
+            self.medium_idle(place, now);
         }
     }
 
-    /// Sets the next event of `station`.
-    pub(super) fn set_clock(&mut self, station: StationId) {
-        let node = &self.nodes[station as usize];
+    /// Sets the next event of a station, or of those that listen together.
+    pub(super) fn set_clock(&mut self, place: ListenerId) {
+        let nav_reset = self.listeners[place as usize].nav_reset;
+        let Some(node) = self.nodes.get(place as usize) else {
+            return self.clock.set(place, Key::new(nav_reset, Rank::Timeout));
+        };
         let mut key = match &node.sending {
             Some(frame) => match node.known {
                 Known::Nothing => Key::new(frame.start + self.hearing.detect, Rank::Notice),
@@ -347,7 +403,7 @@ impl<P: Clone> Field<P> {
         if let Some(frame) = &node.next_frame {
             key = key.min(Key::new(frame.start, Rank::Start));
         }
-        key = key.min(Key::new(node.timeout.min(node.nav_reset), Rank::Timeout));
-        self.clock.set(station, key);
+        key = key.min(Key::new(node.timeout.min(nav_reset), Rank::Timeout));
+        self.clock.set(place, key);
     }
 }

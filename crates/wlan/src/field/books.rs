@@ -38,97 +38,119 @@ pub struct View {
     pub heard: Duration,
     /// By cell, the time in which any of its frames is on the air.
     pub of_cells: Vec<Duration>,
-    on_air: OnAir,
+}
+
+/// The frames on the air at an access point, and how long there were such.
+#[derive(Clone, Debug)]
+pub(super) struct Sensed {
+    /// The cell of the access point.
+    cell: u32,
+    /// The numbers of frames of the own cell with data, with acknowledgments of TCP, and without data, and of frames of
+    /// other cells: 16 bits each, the first of them the lowest.
+    counts: u64,
+    /// The part of the time that goes on, and since when.
+    part: Part,
     since: Time,
+    parts: [Duration; PARTS],
+    /// Of each other cell the number of its frames on the air, since when there are any, and how long there were.
+    of_cells: Vec<(u32, Time, Duration)>,
 }
 
-/// The frames on the air at an access point.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct OnAir {
-    data: u32,
-    tcp_ack: u32,
-    control: u32,
-    others: u32,
-    /// The number of those of each cell, and since when there are any.
-    of_cells: Vec<(u32, Time)>,
+/// The parts of the time, in the order of [`View`].
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Idle,
+    Data,
+    TcpAck,
+    Control,
+    Overlapped,
+    Heard,
 }
 
-impl View {
-    pub(super) fn new(cells: usize) -> Self {
+const PARTS: usize = Part::Heard as usize + 1;
+
+/// One frame of each kind among the counts.
+const DATA: u64 = 1;
+const TCP_ACK: u64 = 1 << 16;
+const CONTROL: u64 = 1 << 32;
+const OTHER: u64 = 1 << 48;
+
+impl Sensed {
+    /// Makes that of the access point of a cell, one of so many.
+    pub(super) fn new(cell: u32, cells: usize) -> Self {
         Self {
-            of_cells: vec![Duration::ZERO; cells],
-            on_air: OnAir { of_cells: vec![(0, Time::ZERO); cells], ..OnAir::default() },
-            ..Self::default()
+            cell,
+            counts: 0,
+            part: Part::Idle,
+            since: Time::ZERO,
+            parts: [Duration::ZERO; PARTS],
+            of_cells: vec![(0, Time::ZERO, Duration::ZERO); cells],
         }
     }
 
-    /// Adds the time up to `now`.
-    fn settle(&mut self, now: Time) {
-        let past = now - self.since;
-        self.since = now;
-        let OnAir { data, tcp_ack, control, others, .. } = self.on_air;
-        let own = data + tcp_ack + control;
-        let part = match (own, others) {
-            (0, 0) => &mut self.idle,
-            (0, _) => &mut self.heard,
-            (1, 0) if data > 0 => &mut self.data,
-            (1, 0) if tcp_ack > 0 => &mut self.tcp_ack,
-            (1, 0) => &mut self.control,
-            _ => &mut self.overlapped,
-        };
-        *part += past;
-    }
-
-    /// Returns the view at `now`.
-    fn until(&self, now: Time) -> Self {
-        let mut view = self.clone();
-        view.settle(now);
-        for (sum, &(count, since)) in view.of_cells.iter_mut().zip(&self.on_air.of_cells) {
-            if count > 0 {
-                *sum += now - since;
-            }
-        }
-        view
-    }
-}
-
-impl<P: Clone> Field<P> {
-    /// Tells the view of `station`, if it is an access point, that a frame of `sender` begins or ends.
+    /// Notes that a frame of `cell` begins or ends, which counts as one of such a kind if the cell is its own.
     #[inline]
-    pub(super) fn tell_view(
-        &mut self,
-        station: StationId,
-        sender: StationId,
-        now: Time,
-        frame: &Frame,
-        begins: bool,
-    ) {
-        let Some(view) = self.views.get_mut(station as usize) else { return };
-        let cell = self.roles.cell(sender);
-        view.settle(now);
-        let on_air = &mut view.on_air;
-        let of_kind = if cell != station {
-            &mut on_air.others
-        } else if frame.kind != Kind::Data {
-            &mut on_air.control
-        } else if frame.has_data {
-            &mut on_air.data
-        } else {
-            &mut on_air.tcp_ack
+    fn note(&mut self, cell: u32, kind: u64, now: Time, begins: bool) {
+        self.parts[self.part as usize] += now - self.since;
+        self.since = now;
+        let one = if cell == self.cell { kind } else { OTHER };
+        self.counts = if begins { self.counts + one } else { self.counts - one };
+        self.part = match self.counts {
+            0 => Part::Idle,
+            DATA => Part::Data,
+            TCP_ACK => Part::TcpAck,
+            CONTROL => Part::Control,
+            counts if counts % OTHER == 0 => Part::Heard,
+            _ => Part::Overlapped,
         };
-        let (count, since) = &mut on_air.of_cells[cell as usize];
+        if cell == self.cell {
+            return;
+        }
+        let (count, since, sum) = &mut self.of_cells[cell as usize];
         if begins {
             if *count == 0 {
                 *since = now;
             }
-            *of_kind += 1;
             *count += 1;
         } else {
-            *of_kind -= 1;
             *count -= 1;
             if *count == 0 {
-                view.of_cells[cell as usize] += now - *since;
+                *sum += now - *since;
             }
+        }
+    }
+
+    /// Returns the view at `now`.
+    fn until(&self, now: Time) -> View {
+        let mut parts = self.parts;
+        parts[self.part as usize] += now - self.since;
+        let [idle, data, tcp_ack, control, overlapped, heard] = parts;
+        let of_cell = |(cell, &(count, since, sum)): (u32, &(u32, Time, Duration))| {
+            if cell == self.cell {
+                data + tcp_ack + control + overlapped
+            } else if count > 0 {
+                sum + (now - since)
+            } else {
+                sum
+            }
+        };
+        let of_cells = (0..).zip(&self.of_cells).map(of_cell).collect();
+        View { idle, data, tcp_ack, control, overlapped, heard, of_cells }
+    }
+}
+
+impl<P: Clone> Field<P> {
+    /// Tells the views of the access points that hear `sender` that a frame of it begins or ends.
+    #[inline]
+    pub(super) fn tell_views(&mut self, sender: StationId, now: Time, frame: &Frame, begins: bool) {
+        let cell = self.roles.cell(sender);
+        let kind = match frame.kind {
+            Kind::Data if frame.has_data => DATA,
+            Kind::Data => TCP_ACK,
+            _ => CONTROL,
+        };
+        for &station in self.hearing.viewers_of(sender) {
+            self.sensed[station as usize].note(cell, kind, now, begins);
         }
     }
 
@@ -166,7 +188,7 @@ impl<P: Clone> Field<P> {
 
     /// Returns what each access point has sensed up to `now`.
     pub fn views(&self, now: Time) -> impl Iterator<Item = View> {
-        self.views.iter().map(move |view| view.until(now))
+        self.sensed.iter().map(move |sensed| sensed.until(now))
     }
 
     /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.

@@ -55,56 +55,79 @@ impl Key {
     }
 }
 
-/// The next event of each station: a tournament, of which each round keeps the earlier of two.
+/// The next event of each station, or of stations that listen together: a tournament, of which each round keeps the
+/// earliest of eight.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// The winner of all at 1, those of the two halves at 2 and 3, ..., and the stations from `stations` on.
+    /// The keys of all, those of the first of each eight of them, and so on; the last has one.
     keys: Vec<Key>,
-    stations: usize,
+    /// The beginning of each round among these.
+    rounds: Vec<usize>,
 }
 
+/// The number of keys of which a round keeps one.
+const OF: usize = 8;
+
 impl Clock {
-    /// Makes the clock of so many stations, of which none has an event.
-    pub(super) fn new(stations: usize) -> Self {
-        let stations = stations.next_power_of_two();
-        Self { keys: vec![Key::NEVER; 2 * stations], stations }
+    /// Makes the clock of so many, of which none has an event.
+    pub(super) fn new(number: usize) -> Self {
+        let (mut rounds, mut length, mut number) = (Vec::new(), 0, number);
+        loop {
+            rounds.push(length);
+            if number == 1 && length > 0 {
+                break;
+            }
+            // Whole eights.
+            length += number.next_multiple_of(OF).max(OF);
+            number = number.div_ceil(OF).max(1);
+        }
+        Self { keys: vec![Key::NEVER; length + 1], rounds }
     }
 
     /// Sets the next event of `station`.
     #[inline]
     pub(super) fn set(&mut self, station: StationId, key: Key) {
-        let mut place = self.stations + station as usize;
-        if self.keys[place] == key {
+        let (mut place, mut key) = (station as usize, key);
+        let mut before = std::mem::replace(&mut self.keys[place], key);
+        if before == key {
             return;
         }
-        self.keys[place] = key;
-        while place > 1 {
-            place /= 2;
-            let winner = self.keys[2 * place].min(self.keys[2 * place + 1]);
-            if self.keys[place] == winner {
-                return;
+        for round in 1..self.rounds.len() {
+            let of = self.rounds[round - 1] + place / OF * OF;
+            place /= OF;
+            let winner = self.keys[self.rounds[round] + place];
+            if key >= winner {
+                if before != winner {
+                    return;
+                }
+                // The winner has left.
+                let eight = self.keys[of..of + OF].iter();
+                key = eight.copied().min().unwrap_or(Key::NEVER);
+                if key == winner {
+                    return;
+                }
             }
-            self.keys[place] = winner;
+            before = winner;
+            self.keys[self.rounds[round] + place] = key;
         }
     }
 
     /// Returns the first event of all.
     #[inline]
     pub(super) fn first(&self) -> Key {
-        self.keys[1]
+        self.keys[self.keys.len() - 1]
     }
 
     /// Returns the station with the first event; of several the one with the lowest number.
     #[inline]
     pub(super) fn winner(&self) -> StationId {
-        let (mut place, key) = (1, self.keys[1]);
-        while place < self.stations {
-            place *= 2;
-            if self.keys[place] != key {
-                place += 1;
-            }
+        let (mut place, key) = (0, self.first());
+        for &round in self.rounds.iter().rev().skip(1) {
+            let of = round + place * OF;
+            let eight = self.keys[of..of + OF].iter();
+            place = place * OF + eight.take_while(|&&one| one != key).count();
         }
-        (place - self.stations) as StationId
+        place as StationId
     }
 }
 
@@ -128,5 +151,30 @@ mod tests {
 
         clock.set(3, at(8, Rank::Start));
         assert_eq!((clock.winner(), clock.first().rank()), (4, Rank::End));
+    }
+
+    /// Of 1 to 600 stations, whose events come in an order that looks like none, each is the first at its time.
+    #[test]
+    fn each_is_first_in_its_turn() {
+        for stations in [1, 2, 8, 9, 64, 65, 600_u32] {
+            let mut clock = Clock::new(stations as usize);
+            let mut times: Vec<u64> =
+                (0..stations).map(|one| u64::from(one) * 7_919 % 1_009 + 1).collect();
+            for (station, &time) in (0..).zip(&times) {
+                clock.set(station, Key::new(Time::from_nanos(time), Rank::Start));
+            }
+            for step in 0..3 * u64::from(stations) {
+                let first = (0..).zip(&times).min_by_key(|&(one, &time)| (time, one));
+                let (station, &time) = first.expect("there are stations");
+                assert_eq!(
+                    (clock.first().time(), clock.winner()),
+                    (Time::from_nanos(time), station)
+                );
+                // It goes back, or far away.
+                times[station as usize] = time + (step * 31) % 500;
+                let next = Key::new(Time::from_nanos(times[station as usize]), Rank::Start);
+                clock.set(station, next);
+            }
+        }
     }
 }

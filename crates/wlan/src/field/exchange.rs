@@ -3,6 +3,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::listener::ListenerId;
 use super::node::{Culprit, Exchange, Frame, Kind};
 use super::{Field, Mac};
 use crate::contention::Retry;
@@ -22,6 +23,15 @@ impl<P: Clone> Field<P> {
 
     /// Begins the access of `station`.
     pub(super) fn access<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
+        let together = self.nodes[station as usize].listener;
+        if self.listeners[together as usize].is_busy {
+            // It has become so before the first slot began.
+            return self.forget_access(together);
+        }
+        self.listen_apart(station);
+        if together != station && self.listeners[together as usize].winners.is_empty() {
+            self.find_access(together);
+        }
         self.check_access(station, now);
         self.take_accesses(station, now);
         self.medium_busy(station, now);
@@ -107,7 +117,7 @@ impl<P: Clone> Field<P> {
         let awaits = if kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
         self.nodes[station as usize].exchange =
             Some(Exchange { by, txop, awaits, is_protected: false });
-        let frame = self.frame_of(kind, by, start, supply);
+        let frame = self.frame_with((times, class, asked), kind, by, start, supply);
         self.send(station, frame, start);
     }
 
@@ -132,7 +142,19 @@ impl<P: Clone> Field<P> {
         start: Time,
         supply: &S,
     ) -> Frame {
-        let (times, class, asked) = self.times(by);
+        let assembled = self.times(by);
+        self.frame_with(assembled, kind, by, start, supply)
+    }
+
+    /// Does as [`Self::frame_of`] of what is known already to be assembled.
+    fn frame_with<S: Supply<P>>(
+        &mut self,
+        (times, class, asked): (FrameTimes, u32, Option<StationId>),
+        kind: Kind,
+        by: ContenderId,
+        start: Time,
+        supply: &S,
+    ) -> Frame {
         let sifs = self.frames.phy().sifs;
         let originator = &self.originators[by as usize];
         let psdu = originator.frames();
@@ -204,7 +226,10 @@ impl<P: Clone> Field<P> {
                 self.set_clock(station);
             }
             Kind::CtsToSelf => self.sends_next(station, (Kind::Data, frame.by), now, supply),
-            Kind::Cts | Kind::Answer => self.last_culprits[frame.by as usize] = frame.culprit,
+            Kind::Cts | Kind::Answer => {
+                self.last_culprits[frame.by as usize] = frame.culprit;
+                self.set_clock(station);
+            }
         }
     }
 
@@ -220,6 +245,7 @@ impl<P: Clone> Field<P> {
         let node = &mut self.nodes[station as usize];
         node.next_frame = Some(frame);
         node.access = Time::NEVER;
+        self.listeners[station as usize].winners.clear();
         self.set_clock(station);
     }
 
@@ -252,12 +278,13 @@ impl<P: Clone> Field<P> {
             Kind::CtsToSelf => {}
             Kind::Rts => {
                 // 10.3.2.9: no CTS while the NAV says that the medium is busy.
-                if self.nodes[station as usize].nav <= now {
+                let listener = &self.listeners[station as usize];
+                if listener.nav <= now {
                     self.gives_up_waiting(station, now, supply);
                     self.sends_next(station, (Kind::Cts, frame.by), now, supply);
                 } else {
-                    let station = self.nodes[station as usize].nav_by;
-                    let culprit = Culprit { station, apart: Duration::from_nanos(u64::MAX) };
+                    let apart = Duration::from_nanos(u64::MAX);
+                    let culprit = Culprit { station: listener.nav_by, apart };
                     self.last_culprits[frame.by as usize] = culprit;
                 }
             }
@@ -291,7 +318,7 @@ impl<P: Clone> Field<P> {
     /// Hands on what has come of the data in `frame`. Returns whether anything has.
     fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
         let by = frame.by;
-        let bad = std::mem::take(&mut self.nodes[frame.to as usize].bad);
+        let bad = std::mem::take(&mut self.listeners[frame.to as usize].bad);
         let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
         let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
         let any = match mac {
@@ -339,7 +366,7 @@ impl<P: Clone> Field<P> {
                 }
             }
         };
-        self.nodes[frame.to as usize].bad = bad;
+        self.listeners[frame.to as usize].bad = bad;
         if !any {
             self.last_culprits[by as usize] = frame.culprit;
         }
@@ -392,34 +419,30 @@ impl<P: Clone> Field<P> {
         self.set_clock(station);
     }
 
-    /// Ends a wait of `station`: for an answer, or for the frame that the RTS has announced that set its NAV.
-    pub(super) fn wait_ends<S: Supply<P>>(
-        &mut self,
-        station: StationId,
-        now: Time,
-        supply: &mut S,
-    ) {
+    /// Ends a wait at `place`: of a station for an answer, or for the frame that the RTS has announced that set the NAV.
+    pub(super) fn wait_ends<S: Supply<P>>(&mut self, place: ListenerId, now: Time, supply: &mut S) {
         let header = self.phy_header;
-        let node = &mut self.nodes[station as usize];
-        if node.nav_reset == now {
+        let listener = &mut self.listeners[place as usize];
+        if listener.nav_reset == now {
             // 10.3.2.4: nothing has followed the RTS.
-            node.nav_reset = Time::NEVER;
-            node.nav = now;
-            node.idle_from = node.idle_from.max(now);
-            self.find_access(station);
-            self.set_clock(station);
+            listener.nav_reset = Time::NEVER;
+            listener.nav = now;
+            listener.idle_from = listener.idle_from.max(now);
+            self.find_access(place);
+            self.set_clock(place);
             return;
         }
+        let node = &mut self.nodes[place as usize];
         node.timeout = Time::NEVER;
         let is_receiving =
-            node.lock.is_some_and(|lock| lock.since + header <= now + self.hearing.detect);
+            listener.lock.is_some_and(|lock| lock.since + header <= now + self.hearing.detect);
         if is_receiving {
             // 10.3.2.11: what it receives may be the answer.
             node.waits_for_end = true;
-            self.set_clock(station);
+            self.set_clock(place);
         } else {
-            node.idle_from = node.idle_from.max(now);
-            self.answer_missing(station, now, supply);
+            listener.idle_from = listener.idle_from.max(now);
+            self.answer_missing(place, now, supply);
         }
     }
 

@@ -21,6 +21,8 @@ impl<P: Clone> Field<P> {
     ) {
         if let Some(heard) = &mut self.heard {
             let mut ears = std::mem::take(heard);
+            // Those that listen together are told of together.
+            ears.sort_unstable_by_key(|ear| ear.station);
             supply.on_event(frame.end, MacEvent::Heard(self.heard_frame(sender, frame, &ears)));
             ears.clear();
             self.heard = Some(ears);

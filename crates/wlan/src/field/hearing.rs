@@ -2,6 +2,7 @@
 
 use airtcp_kernel::Duration;
 
+use super::alike::Groups;
 use crate::station::StationId;
 
 /// The stations of a field as they hear each other.
@@ -51,20 +52,28 @@ const LEAST_OBSS_PD_DBM: f64 = -82.0;
 /// A ratio that nothing has that is overlapped.
 const UNDISTURBED: f64 = 1e6;
 
-/// One station that hears another.
+/// The number of a group of stations that hear alike.
+pub(super) type GroupId = u32;
+
+/// A group that hears a station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ear {
-    pub(super) station: StationId,
+    pub(super) group: GroupId,
     pub(super) power: Power,
 }
 
 /// The powers of all at all, and how strong frames must be.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// Those that hear each station, one station after the other.
+    /// The groups that hear each station, one station after the other.
     ears: Vec<Ear>,
     /// The first of those of each station, and the end.
     first: Vec<u32>,
+    /// The access points that hear each station or are it, and the first of those of each, and the end.
+    viewers: Vec<StationId>,
+    first_viewer: Vec<u32>,
+    /// The groups of all stations.
+    pub(super) groups: Groups,
     classes: Vec<u32>,
     powers: Vec<Vec<Power>>,
     pub(super) sense: Power,
@@ -80,26 +89,42 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    pub(super) fn new(config: HearingConfig) -> Self {
+    /// Makes the powers of stations of these cells, of which the first so many stations are access points.
+    pub(super) fn new(config: HearingConfig, cells: &[u32], access_points: u32) -> Self {
         let powers: Vec<Vec<Power>> = config
             .received_dbm
             .iter()
             .map(|row| row.iter().map(|power| power.map_or(0, attowatts)).collect())
             .collect();
-        let mut ears = Vec::new();
-        let mut first = vec![0];
-        for (from, &class) in config.classes.iter().enumerate() {
-            for (to, &other) in config.classes.iter().enumerate() {
-                let power = powers[class as usize][other as usize];
-                if from != to && power > 0 {
-                    ears.push(Ear { station: to as StationId, power });
+        // With OBSS-PD it matters whose frames they are.
+        let kept_apart =
+            |station: StationId| config.obss_pd_dbm.map_or(0, |_| cells[station as usize]);
+        let groups = Groups::new(&config.classes, &powers, kept_apart);
+        let stations = config.classes.len() as StationId;
+        let power = |from: StationId, to: StationId| {
+            let class = |station: StationId| config.classes[station as usize] as usize;
+            powers[class(from)][class(to)]
+        };
+        let (mut ears, mut first) = (Vec::new(), vec![0]);
+        let (mut viewers, mut first_viewer) = (Vec::new(), vec![0]);
+        for from in 0..stations {
+            for (group, members) in (0..).zip(&groups.members) {
+                if let Some(&one) = members.iter().find(|&&one| one != from)
+                    && power(from, one) > 0
+                {
+                    ears.push(Ear { group, power: power(from, one) });
                 }
             }
             first.push(ears.len() as u32);
+            viewers.extend((0..access_points).filter(|&one| one == from || power(from, one) > 0));
+            first_viewer.push(viewers.len() as u32);
         }
         Self {
             ears,
             first,
+            viewers,
+            first_viewer,
+            groups,
             powers,
             sense: attowatts(config.sense_dbm),
             energy: attowatts(config.energy_dbm),
@@ -122,7 +147,14 @@ impl Hearing {
         self.first[station as usize] as usize..self.first[station as usize + 1] as usize
     }
 
-    /// Returns who is at `place`.
+    /// Returns the access points that hear `station` or are it.
+    #[inline]
+    pub(super) fn viewers_of(&self, station: StationId) -> &[StationId] {
+        let first = &self.first_viewer[station as usize..];
+        &self.viewers[first[0] as usize..first[1] as usize]
+    }
+
+    /// Returns the group at `place`.
     #[inline]
     pub(super) fn ear(&self, place: usize) -> Ear {
         self.ears[place]
@@ -178,7 +210,7 @@ mod tests {
     /// -50 dBm are 10 nW; beside -60 dBm they have 10 dB.
     #[test]
     fn powers_add_up() {
-        let hearing = Hearing::new(HearingConfig {
+        let config = HearingConfig {
             classes: vec![0, 1, 1],
             received_dbm: vec![vec![None, Some(-50.0)], vec![Some(-60.0), None]],
             sense_dbm: -82.0,
@@ -188,8 +220,11 @@ mod tests {
             capture_db: Some(5.0),
             obss_pd_dbm: None,
             power_dbm: 20.0,
-        });
-        assert_eq!(hearing.of(0).len(), 2);
+        };
+        let hearing = Hearing::new(config, &[0, 0, 0], 1);
+        // The two that hear the first alike are one group.
+        assert_eq!(hearing.of(0).len(), 1);
+        assert_eq!(hearing.viewers_of(0).len(), 1);
         assert_eq!(hearing.of(1).len(), 1);
         assert_eq!(hearing.ear(0).power, 10_000_000_000);
         assert_eq!(hearing.power(1, 0), 1_000_000_000);

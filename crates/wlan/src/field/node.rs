@@ -1,8 +1,9 @@
-//! One station of a field: what it senses, what it sends and waits for. Knows times, and no queue.
+//! One station of a field: what it sends and waits for. Knows times, and neither what it senses nor its queues.
 
 use airtcp_kernel::{Duration, Time};
 
-use super::hearing::Power;
+use super::hearing::{GroupId, Power};
+use super::listener::ListenerId;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
@@ -73,21 +74,6 @@ pub(super) enum Known {
     Cell,
 }
 
-/// A frame that is being received.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lock {
-    pub(super) from: StationId,
-    pub(super) power: Power,
-    pub(super) need: f64,
-    /// The instant at which its preamble was detected.
-    pub(super) since: Time,
-    /// The instant from which on interference is too strong; [`Time::NEVER`] if it is not.
-    pub(super) bad_since: Time,
-    /// The first such instant, and the last end of such a time.
-    pub(super) first_bad: Time,
-    pub(super) last_bad: Time,
-}
-
 /// The exchange of a station that waits for an answer, or sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
@@ -102,26 +88,9 @@ pub(super) struct Exchange {
 /// A station.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// The power of all frames on the air that it hears.
-    pub(super) energy: Power,
-    /// The power of those of them that began at `fresh_at`.
-    pub(super) fresh: Power,
-    pub(super) fresh_at: Time,
-    pub(super) lock: Option<Lock>,
-    /// The senders of frames of other cells that it ignores, with the powers of these.
-    pub(super) ignored: Vec<(StationId, Power)>,
-    /// A preamble that began before this instant is not detected: it was sending or receiving.
-    pub(super) free_from: Time,
-    /// A flag: it knows of a busy medium, or sends.
-    pub(super) is_busy: bool,
-    /// The end of the last busy period or wait, of the NAV, and of what comes before DIFS in EIFS.
-    pub(super) idle_from: Time,
-    pub(super) nav: Time,
-    pub(super) eifs: Time,
-    /// The instant at which a NAV is given up that an RTS has set and no frame has followed.
-    pub(super) nav_reset: Time,
-    /// The station that has set the NAV.
-    pub(super) nav_by: StationId,
+    /// The listener that it is now: its own, which has its number, or that of its group.
+    pub(super) listener: ListenerId,
+    pub(super) group: GroupId,
     /// The frame that it sends.
     pub(super) sending: Option<Frame>,
     /// The knowledge that others have of that frame.
@@ -135,8 +104,6 @@ pub(super) struct Node {
     pub(super) timeout: Time,
     /// A flag: it waits for the end of the frame that it receives, which may be the answer.
     pub(super) waits_for_end: bool,
-    /// The times in which interference was too strong for a frame to it.
-    pub(super) bad: Vec<(Time, Time)>,
     /// Its queues.
     pub(super) first: ContenderId,
     pub(super) queues: u32,
@@ -147,49 +114,28 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Makes a station at time zero with an idle medium.
-    pub(super) fn new(first: ContenderId, queues: u32) -> Self {
+    /// Makes a station with such queues.
+    pub(super) fn new(
+        listener: ListenerId,
+        group: GroupId,
+        first: ContenderId,
+        queues: u32,
+    ) -> Self {
         Self {
-            energy: 0,
-            fresh: 0,
-            fresh_at: Time::NEVER,
-            lock: None,
-            free_from: Time::ZERO,
-            is_busy: false,
-            idle_from: Time::ZERO,
-            nav: Time::ZERO,
-            eifs: Time::ZERO,
-            nav_reset: Time::NEVER,
-            nav_by: NONE,
+            listener,
+            group,
             sending: None,
             known: Known::Nothing,
-            ignored: Vec::new(),
             next_frame: None,
             continues: false,
             exchange: None,
             timeout: Time::NEVER,
             waits_for_end: false,
-            bad: Vec::new(),
             first,
             queues,
             counting: 0,
             access: Time::NEVER,
         }
-    }
-
-    /// Returns the instant at which its inter-frame spaces begin, if the medium stays idle.
-    #[inline]
-    pub(super) fn spaces_begin(&self) -> Time {
-        self.idle_from.max(self.nav).max(self.eifs)
-    }
-
-    /// Returns the power of all frames that it does not ignore.
-    #[inline]
-    pub(super) fn sensed(&self) -> Power {
-        if self.ignored.is_empty() {
-            return self.energy;
-        }
-        self.energy - self.ignored.iter().map(|&(_, power)| power).sum::<Power>()
     }
 
     /// Tells whether an exchange of its own keeps its queues from the medium.
@@ -202,44 +148,6 @@ impl Node {
     #[inline]
     pub(super) fn contenders(&self) -> std::ops::Range<ContenderId> {
         self.first..self.first + self.queues
-    }
-
-    /// Adds the power of a frame that begins `now`.
-    #[inline]
-    pub(super) fn hear(&mut self, power: Power, now: Time) {
-        self.energy += power;
-        if self.fresh_at == now {
-            self.fresh += power;
-        } else {
-            (self.fresh_at, self.fresh) = (now, power);
-        }
-    }
-
-    /// Returns the interference at `now` with a frame that is heard with `power`, without what begins just now.
-    #[inline]
-    pub(super) fn interference(&self, power: Power, now: Time) -> Power {
-        let fresh = if self.fresh_at == now { self.fresh } else { 0 };
-        self.energy - power - fresh
-    }
-}
-
-impl Lock {
-    /// Notes at `now` whether interference is too strong. Returns the time in which it was, if it is no more.
-    #[inline]
-    pub(super) fn judge(&mut self, is_bad: bool, now: Time) -> Option<(Time, Time)> {
-        if is_bad {
-            if self.bad_since == Time::NEVER {
-                self.bad_since = now;
-                self.first_bad = self.first_bad.min(now);
-            }
-            return None;
-        }
-        if self.bad_since == Time::NEVER {
-            return None;
-        }
-        let since = std::mem::replace(&mut self.bad_since, Time::NEVER);
-        self.last_bad = now;
-        (since < now).then_some((since, now))
     }
 }
 

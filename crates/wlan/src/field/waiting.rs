@@ -4,6 +4,7 @@
 use airtcp_kernel::Time;
 
 use super::Field;
+use super::listener::{Listener, ListenerId};
 use super::node::Node;
 use crate::config::ArrivalBeforeOwnAck;
 use crate::contention::{Contender, Settings};
@@ -49,26 +50,44 @@ impl Backoff {
 impl Queue {
     /// Returns the instant at which the slots of `backoff` begin.
     #[inline]
-    fn start(&self, node: &Node, backoff: Backoff) -> Time {
-        (node.spaces_begin() + self.aifs).max(backoff.from)
+    fn start(&self, listener: &Listener, backoff: Backoff) -> Time {
+        (listener.spaces_begin() + self.aifs).max(backoff.from)
     }
 
     /// Returns the instant at which its backoff ends if the medium stays idle.
     #[inline]
-    fn end(&self, node: &Node, settings: &Settings, backoff: Backoff) -> Time {
-        self.start(node, backoff) + settings.slot_time * u64::from(backoff.slots)
+    fn end(&self, listener: &Listener, settings: &Settings, backoff: Backoff) -> Time {
+        self.start(listener, backoff) + settings.slot_time * u64::from(backoff.slots)
     }
 
-    /// Counts the slots that have passed when the medium becomes busy at `now`. Returns false if nothing is left to
-    /// count.
-    fn freeze(&mut self, node: &Node, settings: &Settings, now: Time) -> bool {
+    /// Counts the slots that have passed when the medium becomes busy at `now`. Returns false if nothing
+    /// is left to count.
+    fn freeze(&mut self, listener: &Listener, settings: &Settings, now: Time) -> bool {
         let Waits::Counting(backoff) = self.waits else { return false };
-        let start = self.start(node, backoff);
-        let counted = if now < start || node.exchange.is_some() {
+        let start = self.start(listener, backoff);
+        let counted = if now < start {
             0
         } else {
             (now - start) / settings.slot_time + settings.boundary_slots
         };
+        self.count(backoff, counted)
+    }
+
+    /// Tells whether a medium that becomes busy at `now` leaves its backoff as it is: no slot of it has begun.
+    fn is_left_alone(&self, listener: &Listener, now: Time) -> bool {
+        let Waits::Counting(backoff) = self.waits else { return false };
+        let is_plain = backoff.from == Time::ZERO && !backoff.immediate;
+        is_plain && now < self.start(listener, backoff)
+    }
+
+    /// Counts no slot while its station has an exchange. Returns false if nothing is left to count.
+    fn stands_still(&mut self) -> bool {
+        let Waits::Counting(backoff) = self.waits else { return false };
+        self.count(backoff, 0)
+    }
+
+    /// Counts so many slots. Returns false if nothing is left to count.
+    fn count(&mut self, backoff: Backoff, counted: u64) -> bool {
         let left = if backoff.immediate {
             // 10.3.4.2: the medium became busy before it was idle for DIFS.
             self.contender.draw_backoff()
@@ -89,19 +108,23 @@ impl<P: Clone> Field<P> {
     /// Lets `id`, whose queue was empty, contend for the medium; if it contends already, nothing changes.
     pub(super) fn frame_queued(&mut self, id: ContenderId, now: Time) {
         let queue = &mut self.queues[id as usize];
-        let station = queue.contender.station;
-        let node = &self.nodes[station as usize];
+        let node = &mut self.nodes[queue.contender.station as usize];
+        let place = node.listener;
         match queue.waits {
             Waits::Idle => self.begin_access(id, now),
             Waits::Counting(backoff) if !backoff.has_frame => {
-                let is_counting = !node.is_busy && !node.is_engaged();
-                if is_counting && queue.end(node, &self.settings, backoff) < now {
+                let listener = &mut self.listeners[place as usize];
+                let is_counting = !listener.is_busy && !node.is_engaged();
+                if is_counting && queue.end(listener, &self.settings, backoff) < now {
                     queue.waits = Waits::Idle;
-                    self.nodes[station as usize].counting -= 1;
+                    node.counting -= 1;
+                    let counting = &mut listener.counting;
+                    let one = counting.iter().position(|&one| one == id);
+                    counting.swap_remove(one.expect("what counts is among what counts"));
                     self.begin_access(id, now);
                 } else {
                     queue.waits = Waits::Counting(Backoff { has_frame: true, ..backoff });
-                    self.find_access(station);
+                    self.find_access(place);
                 }
             }
             Waits::Counting(_) | Waits::Exchanging => {}
@@ -110,21 +133,23 @@ impl<P: Clone> Field<P> {
 
     /// Begins the access of a queue that has no backoff pending, at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time) {
-        let Self { queues, nodes, settings, .. } = self;
+        let Self { queues, nodes, listeners, settings, .. } = self;
         let queue = &mut queues[id as usize];
-        let station = queue.contender.station;
-        let node = &mut nodes[station as usize];
-        let is_answering = node.next_frame.is_some() && node.exchange.is_none() && !node.is_busy;
+        let node = &mut nodes[queue.contender.station as usize];
+        let place = node.listener;
+        let listener = &mut listeners[place as usize];
+        let is_answering =
+            node.next_frame.is_some() && node.exchange.is_none() && !listener.is_busy;
         let backoff = if is_answering
             && settings.immediate_access
             && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
         {
             Backoff::of(0, true)
-        } else if node.is_busy || node.is_engaged() || node.nav > now {
+        } else if listener.is_busy || node.is_engaged() || listener.nav > now {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
             Backoff::of(queue.contender.draw_backoff(), true)
         } else {
-            let origin = node.spaces_begin() + queue.aifs;
+            let origin = listener.spaces_begin() + queue.aifs;
             if settings.immediate_access {
                 let from = settings.first_boundary(origin, now);
                 Backoff { slots: 0, has_frame: true, from, immediate: true }
@@ -136,85 +161,165 @@ impl<P: Clone> Field<P> {
         };
         queue.waits = Waits::Counting(backoff);
         node.counting += 1;
-        self.find_access(station);
+        listener.counting.push(id);
+        self.find_access(place);
     }
 
     /// Lets `id` back off, whose exchange has ended, or was not begun for one of higher priority.
     pub(super) fn back_off(&mut self, id: ContenderId, has_frame: bool, post_backoff: bool) {
         let queue = &mut self.queues[id as usize];
         queue.waits = if has_frame || post_backoff {
-            self.nodes[queue.contender.station as usize].counting += 1;
+            let node = &mut self.nodes[queue.contender.station as usize];
+            node.counting += 1;
+            self.listeners[node.listener as usize].counting.push(id);
             Waits::Counting(Backoff::of(queue.contender.draw_backoff(), has_frame))
         } else {
             Waits::Idle
         };
     }
 
-    /// Makes the medium busy for `station` from `now` on: freezes its backoffs.
+    /// Makes the medium busy for `listener` from `now` on: freezes its backoffs.
     #[inline]
-    pub(super) fn medium_busy(&mut self, station: StationId, now: Time) {
-        let node = &mut self.nodes[station as usize];
-        if !std::mem::replace(&mut node.is_busy, true) && node.counting > 0 {
-            self.freeze(station, now);
+    pub(super) fn medium_busy(&mut self, listener: ListenerId, now: Time) {
+        let one = &mut self.listeners[listener as usize];
+        if !std::mem::replace(&mut one.is_busy, true) && !one.counting.is_empty() {
+            self.freeze(listener, now);
         }
     }
 
-    /// Counts the slots that have passed at `station` when the medium becomes busy at `now`.
-    fn freeze(&mut self, station: StationId, now: Time) {
-        let node = &self.nodes[station as usize];
-        let mut counting = 0;
-        for id in node.contenders() {
-            counting += u32::from(self.queues[id as usize].freeze(node, &self.settings, now));
+    /// Counts the slots that have passed at `place` when the medium becomes busy at `now`.
+    fn freeze(&mut self, place: ListenerId, now: Time) {
+        let Self { listeners, nodes, queues, settings, .. } = self;
+        let listener = &mut listeners[place as usize];
+        let is_left_alone = |&id: &ContenderId| queues[id as usize].is_left_alone(listener, now);
+        if !listener.is_sending && listener.counting.iter().all(is_left_alone) {
+            // Between a frame and its answer, above all. The next access will be where it was, or be looked up before.
+            return;
         }
-        self.nodes[station as usize].counting = counting;
-        self.find_access(station);
-    }
-
-    /// Makes the medium idle for `station` from `now` on.
-    #[inline]
-    pub(super) fn medium_idle(&mut self, station: StationId, now: Time) {
-        let node = &mut self.nodes[station as usize];
-        node.is_busy = false;
-        node.idle_from = node.idle_from.max(now);
-        if node.counting > 0 {
-            self.find_access(station);
-        }
-    }
-
-    /// Looks up the next access of `station`.
-    pub(super) fn find_access(&mut self, station: StationId) {
-        let node = &self.nodes[station as usize];
-        let mut access = Time::NEVER;
-        if !node.is_busy && !node.is_engaged() && node.counting > 0 {
-            for id in node.contenders() {
-                let queue = &self.queues[id as usize];
-                if let Waits::Counting(backoff) = queue.waits
-                    && backoff.has_frame
-                {
-                    access = access.min(queue.end(node, &self.settings, backoff));
-                }
+        let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
+        let mut one = 0;
+        while let Some(&id) = listener.counting.get(one) {
+            let queue = &mut queues[id as usize];
+            let goes_on = if is_exchanging {
+                queue.stands_still()
+            } else {
+                queue.freeze(listener, settings, now)
+            };
+            if goes_on {
+                one += 1;
+            } else {
+                nodes[queue.contender.station as usize].counting -= 1;
+                listener.counting.swap_remove(one);
             }
         }
-        if access != node.access {
-            self.nodes[station as usize].access = access;
+        self.forget_access(place);
+    }
+
+    /// Makes the medium idle for `listener` from `now` on.
+    #[inline]
+    pub(super) fn medium_idle(&mut self, listener: ListenerId, now: Time) {
+        let one = &mut self.listeners[listener as usize];
+        one.is_busy = false;
+        one.idle_from = one.idle_from.max(now);
+        if !one.counting.is_empty() {
+            self.find_access(listener);
+        }
+    }
+
+    /// Forgets the next access of the stations that listen at `place`.
+    pub(super) fn forget_access(&mut self, place: ListenerId) {
+        while let Some(station) = self.listeners[place as usize].winners.pop() {
+            self.nodes[station as usize].access = Time::NEVER;
             self.set_clock(station);
         }
     }
 
-    /// Lists the queues of `station` whose backoffs end at `now`, the one with the highest priority first, and
-    /// freezes the others.
+    /// Looks up the next access of the stations that listen at `place`.
+    pub(super) fn find_access(&mut self, place: ListenerId) {
+        let listener = &self.listeners[place as usize];
+        let is_engaged = || self.nodes.get(place as usize).is_some_and(Node::is_engaged);
+        if listener.is_busy || listener.counting.is_empty() || is_engaged() {
+            return self.forget_access(place);
+        }
+        let mut access = Time::NEVER;
+        let mut winners = std::mem::take(&mut self.winners);
+        for &id in &listener.counting {
+            let queue = &self.queues[id as usize];
+            if let Waits::Counting(backoff) = queue.waits
+                && backoff.has_frame
+            {
+                let end = queue.end(listener, &self.settings, backoff);
+                if end < access {
+                    access = end;
+                    winners.clear();
+                }
+                if end == access {
+                    winners.push(queue.contender.station);
+                }
+            }
+        }
+        if winners.len() > 1 {
+            // With two queues it may be there twice.
+            winners.sort_unstable();
+            winners.dedup();
+        }
+        let is_known = |&one: &StationId| self.nodes[one as usize].access == access;
+        if winners == listener.winners && winners.iter().all(is_known) {
+            winners.clear();
+            self.winners = winners;
+            return;
+        }
+        self.forget_access(place);
+        for &station in &winners {
+            self.nodes[station as usize].access = access;
+            self.set_clock(station);
+        }
+        self.winners = std::mem::replace(&mut self.listeners[place as usize].winners, winners);
+    }
+
+    /// Takes in with the winners of `place` those of a station that listens there from now on.
+    pub(super) fn merge_access(
+        &mut self,
+        place: ListenerId,
+        mut winners: Vec<StationId>,
+    ) -> Vec<StationId> {
+        let access = |field: &Self, winners: &[StationId]| {
+            winners.first().map_or(Time::NEVER, |&one| field.nodes[one as usize].access)
+        };
+        let own = access(self, &winners);
+        let of_others = access(self, &self.listeners[place as usize].winners);
+        if own < of_others {
+            self.forget_access(place);
+        } else if own > of_others {
+            for station in winners.drain(..) {
+                self.nodes[station as usize].access = Time::NEVER;
+                self.set_clock(station);
+            }
+        }
+        self.listeners[place as usize].winners.append(&mut winners);
+        winners
+    }
+
+    /// Lists the queues of `station`, which listens apart, whose backoffs end at `now`, the one with the highest
+    /// priority first. The others go on counting.
     pub(super) fn take_accesses(&mut self, station: StationId, now: Time) {
         self.together.clear();
-        let node = &self.nodes[station as usize];
+        let node = &mut self.nodes[station as usize];
+        let listener = &mut self.listeners[station as usize];
         for id in node.contenders() {
             let queue = &mut self.queues[id as usize];
             if let Waits::Counting(backoff) = queue.waits
                 && backoff.has_frame
-                && queue.end(node, &self.settings, backoff) == now
+                && queue.end(listener, &self.settings, backoff) == now
             {
                 queue.waits = Waits::Exchanging;
                 self.together.push(id);
             }
         }
+        node.counting -= self.together.len() as u32;
+        node.access = Time::NEVER;
+        listener.winners.clear();
+        let Self { listeners, together, .. } = self;
+        listeners[station as usize].counting.retain(|id| !together.contains(id));
     }
 }

@@ -139,6 +139,8 @@ pub(crate) struct Floor {
     pub(crate) receivers: Vec<Option<StationId>>,
     /// The pairs that hear each other.
     pub(crate) links: Vec<(StationId, StationId)>,
+    /// The name of each station, from which its draws follow.
+    pub(crate) names: Vec<u32>,
 }
 
 /// The goodput in b/s and the share of failed attempts of a queue.
@@ -188,6 +190,7 @@ impl Floor {
             cells: (0..cells).chain(0..cells).collect(),
             receivers: (0..2 * cells).map(|one| (one < cells).then_some(cells + one)).collect(),
             links,
+            names: (0..2 * cells).collect(),
         }
     }
 
@@ -197,6 +200,7 @@ impl Floor {
             cells: vec![0; 3],
             receivers: vec![None, Some(0), Some(0)],
             links: vec![(0, 1), (0, 2)],
+            names: (0..3).collect(),
         }
     }
 
@@ -206,6 +210,7 @@ impl Floor {
             cells: vec![0; stations as usize + 1],
             receivers: (0..=stations).map(|one| (one > 0).then_some(0)).collect(),
             links: (0..=stations).flat_map(|a| (0..a).map(move |b| (a, b))).collect(),
+            names: (0..=stations).collect(),
         }
     }
 
@@ -215,6 +220,7 @@ impl Floor {
             cells: vec![0, 1, 0, 1],
             receivers: vec![None, None, Some(0), Some(1)],
             links: vec![(0, 2), (1, 3), (0, 1)],
+            names: (0..4).collect(),
         }
     }
 
@@ -270,7 +276,7 @@ impl Floor {
             station,
             audibility: ALL_HEAR_ALL,
             access,
-            backoffs: backoffs(seed, station),
+            backoffs: backoffs(seed, self.names[station as usize]),
             bursts: None,
         };
         let mut field = Field::new(FieldConfig {

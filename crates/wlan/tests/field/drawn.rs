@@ -144,7 +144,7 @@ impl Supply<Packet> for Queues {
                 let received = &mut self.received[by as usize];
                 *received += 1;
                 if !is_reply
-                    && *received % 2 == 0
+                    && received.is_multiple_of(2)
                     && matches!(self.traffic[by as usize], Traffic::Window(..))
                 {
                     let reply =
@@ -152,6 +152,7 @@ impl Supply<Packet> for Queues {
                     self.push(self.first[to as usize], reply);
                 }
             }
+            MacEvent::Heard(_) => {}
             MacEvent::GivenUp { by, mpdu } => {
                 self.told.push((now, 5, by, mpdu.payload.bits));
                 self.refill(now, by);
@@ -172,7 +173,7 @@ impl Queues {
 
 /// The way in which stations hear each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     /// All of a cell alike, and all of some pairs of cells.
     Cells,
     /// Any of some pairs of stations.
@@ -186,15 +187,14 @@ pub(crate) enum Kind {
 /// A floor.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    pub(crate) kind: Kind,
-    pub(crate) cells: Vec<u32>,
+    cells: Vec<u32>,
     phy: PhyConfig,
     mac: MacConfig,
-    pub(crate) hearing: HearingConfig,
+    hearing: HearingConfig,
     needs_db: Option<f64>,
     accesses: Vec<AccessParameters>,
     traffic: Vec<Traffic>,
-    pub(crate) seed: u64,
+    seed: u64,
 }
 
 impl Drawn {
@@ -247,7 +247,7 @@ impl Drawn {
         let traffic = traffic.collect();
         let hearing = Self::hear(&cells, kind, &mut draws);
         let needs_db = hearing.noise_dbm.map(|_| f64::from(10 + draws.up_to(12)));
-        Self { kind, cells, phy, mac, hearing, needs_db, accesses, traffic, seed }
+        Self { cells, phy, mac, hearing, needs_db, accesses, traffic, seed }
     }
 
     fn hear(cells: &[u32], kind: Kind, draws: &mut RandomStream) -> HearingConfig {

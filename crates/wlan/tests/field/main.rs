@@ -4,4 +4,5 @@ mod aggregates;
 mod bench;
 mod drawn;
 mod saturated;
+mod symmetry;
 mod unchanged;

@@ -1,0 +1,181 @@
+//! The medium as a station senses it, or a whole group of stations that hear alike and sense the same. Knows times and powers, and
+//! neither queues nor what is sent.
+
+use airtcp_kernel::Time;
+
+use super::hearing::Power;
+use super::node::NONE;
+use crate::station::{ContenderId, StationId};
+
+/// The number of a listener: those of the stations themselves come first, then those of groups.
+pub(super) type ListenerId = u32;
+
+/// A frame that is being received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lock {
+    pub(super) from: StationId,
+    pub(super) power: Power,
+    pub(super) need: f64,
+    /// The instant at which its preamble was detected.
+    pub(super) since: Time,
+    /// The instant from which on interference is too strong; [`Time::NEVER`] if it is not.
+    pub(super) bad_since: Time,
+    /// The first such instant, and the last end of such a time.
+    pub(super) first_bad: Time,
+    pub(super) last_bad: Time,
+}
+
+/// A station that listens for itself, or the stations of a group that listen together: they sense the same, and none of
+/// them sends or waits for an answer.
+#[derive(Debug)]
+pub(super) struct Listener {
+    /// The power of all frames on the air that it hears.
+    pub(super) energy: Power,
+    /// The power of those of them that began at `fresh_at`.
+    pub(super) fresh: Power,
+    pub(super) fresh_at: Time,
+    pub(super) lock: Option<Lock>,
+    /// A preamble that began before this instant is not detected: it was sending or receiving.
+    pub(super) free_from: Time,
+    /// A flag: it is a station that sends.
+    pub(super) is_sending: bool,
+    /// A flag: it knows of a busy medium, or sends.
+    pub(super) is_busy: bool,
+    /// The end of the last busy period or wait, of the NAV, and of what comes before DIFS in EIFS.
+    pub(super) idle_from: Time,
+    pub(super) nav: Time,
+    pub(super) eifs: Time,
+    /// The instant at which a NAV is given up that an RTS has set and no frame has followed.
+    pub(super) nav_reset: Time,
+    /// The station that has set the NAV.
+    pub(super) nav_by: StationId,
+    /// The senders of frames of other cells that it ignores, with the powers of these.
+    pub(super) ignored: Vec<(StationId, Power)>,
+    /// The times in which interference was too strong for a frame to it.
+    pub(super) bad: Vec<(Time, Time)>,
+    /// The queues that count slots, in no order.
+    pub(super) counting: Vec<ContenderId>,
+    /// The stations that get at the medium next, if it stays idle; out of date where it has not.
+    pub(super) winners: Vec<StationId>,
+}
+
+impl Listener {
+    /// Makes a listener at time zero with an idle medium.
+    pub(super) fn new() -> Self {
+        Self {
+            energy: 0,
+            fresh: 0,
+            fresh_at: Time::NEVER,
+            lock: None,
+            free_from: Time::ZERO,
+            is_sending: false,
+            is_busy: false,
+            idle_from: Time::ZERO,
+            nav: Time::ZERO,
+            eifs: Time::ZERO,
+            nav_reset: Time::NEVER,
+            nav_by: NONE,
+            ignored: Vec::new(),
+            bad: Vec::new(),
+            counting: Vec::new(),
+            winners: Vec::new(),
+        }
+    }
+
+    /// Returns the instant at which its inter-frame spaces begin, if the medium stays idle.
+    #[inline]
+    pub(super) fn spaces_begin(&self) -> Time {
+        self.idle_from.max(self.nav).max(self.eifs)
+    }
+
+    /// Returns the power of all frames that it does not ignore.
+    #[inline]
+    pub(super) fn sensed(&self) -> Power {
+        if self.ignored.is_empty() {
+            return self.energy;
+        }
+        self.energy - self.ignored.iter().map(|&(_, power)| power).sum::<Power>()
+    }
+
+    /// Adds the power of a frame that begins `now`.
+    #[inline]
+    pub(super) fn hear(&mut self, power: Power, now: Time) {
+        self.energy += power;
+        if self.fresh_at == now {
+            self.fresh += power;
+        } else {
+            (self.fresh_at, self.fresh) = (now, power);
+        }
+    }
+
+    /// Returns the power of the frames that begin just now.
+    #[inline]
+    fn fresh(&self, now: Time) -> Power {
+        if self.fresh_at == now { self.fresh } else { 0 }
+    }
+
+    /// Returns the interference at `now` with a frame that is heard with `power`, without what begins just now.
+    #[inline]
+    pub(super) fn interference(&self, power: Power, now: Time) -> Power {
+        self.energy - power - self.fresh(now)
+    }
+
+    /// Senses from now on what `other` senses. Its queues stay its own.
+    pub(super) fn sense_as(&mut self, other: &Self) {
+        self.energy = other.energy;
+        (self.fresh, self.fresh_at) = (other.fresh, other.fresh_at);
+        self.lock = other.lock;
+        self.free_from = other.free_from;
+        self.is_busy = other.is_busy;
+        (self.idle_from, self.nav, self.eifs) = (other.idle_from, other.nav, other.eifs);
+        (self.nav_reset, self.nav_by) = (other.nav_reset, other.nav_by);
+        self.ignored.clear();
+        if !other.ignored.is_empty() {
+            self.ignored.extend_from_slice(&other.ignored);
+        }
+        self.bad.clear();
+        if !other.bad.is_empty() {
+            self.bad.extend_from_slice(&other.bad);
+        }
+    }
+
+    /// Tells whether all that either will sense and do from `now` on is alike; `recent` is the instant from which on a
+    /// frame may have begun that is not known of yet. False while either receives or ignores a frame.
+    pub(super) fn will_do_as(&self, other: &Self, now: Time, recent: Time) -> bool {
+        let is_old = |time: Time| time < recent;
+        self.lock.is_none()
+            && other.lock.is_none()
+            && self.is_busy == other.is_busy
+            && self.energy == other.energy
+            && (self.free_from == other.free_from
+                || is_old(self.free_from) && is_old(other.free_from))
+            && (self.is_busy || self.spaces_begin() == other.spaces_begin())
+            && self.nav.max(now) == other.nav.max(now)
+            && (self.nav <= now || self.nav_by == other.nav_by)
+            && self.eifs.max(now) == other.eifs.max(now)
+            && self.nav_reset == other.nav_reset
+            && self.fresh(now) == other.fresh(now)
+            && self.ignored.is_empty()
+            && other.ignored.is_empty()
+    }
+}
+
+impl Lock {
+    /// Notes at `now` whether interference is too strong. Returns the time in which it was, if it is no more.
+    #[inline]
+    pub(super) fn judge(&mut self, is_bad: bool, now: Time) -> Option<(Time, Time)> {
+        if is_bad {
+            if self.bad_since == Time::NEVER {
+                self.bad_since = now;
+                self.first_bad = self.first_bad.min(now);
+            }
+            return None;
+        }
+        if self.bad_since == Time::NEVER {
+            return None;
+        }
+        let since = std::mem::replace(&mut self.bad_since, Time::NEVER);
+        self.last_bad = now;
+        (since < now).then_some((since, now))
+    }
+}

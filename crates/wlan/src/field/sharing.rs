@@ -1,0 +1,156 @@
+//! Stations that hear alike and listen together: one of them listens apart from when it sends or is sent to, until all
+//! that it senses, and will do, is again that of the others. Knows what listeners sense, and no frame.
+
+use airtcp_kernel::Time;
+
+use super::Field;
+use super::alike::Groups;
+use super::hearing::{GroupId, Power};
+use super::listener::ListenerId;
+use super::node::Frame;
+use crate::station::StationId;
+
+/// A group of stations that hear alike.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The listener of those that listen together; none, in effect, in a group of one.
+    pub(super) listener: ListenerId,
+    /// The number of those that do.
+    pub(super) together: u32,
+    /// A flag: it has more than one station.
+    pub(super) is_several: bool,
+    /// Those that do not.
+    pub(super) apart: Vec<StationId>,
+}
+
+impl Group {
+    /// Makes the groups of so many stations, which all listen together, and the number of the group of each station.
+    pub(super) fn of_all(groups: &Groups, stations: usize) -> (Vec<Self>, Vec<GroupId>) {
+        let mut group_of = vec![0; stations];
+        let mut listener = stations as ListenerId;
+        let of_members = |(group, members): (GroupId, &Vec<StationId>)| {
+            for &station in members {
+                group_of[station as usize] = group;
+            }
+            let is_several = members.len() > 1;
+            let one = Self {
+                listener,
+                is_several,
+                together: if is_several { members.len() as u32 } else { 0 },
+                apart: if is_several { Vec::new() } else { members.clone() },
+            };
+            listener += ListenerId::from(is_several);
+            one
+        };
+        let all = (0..).zip(&groups.members).map(of_members).collect();
+        (all, group_of)
+    }
+}
+
+impl<P: Clone> Field<P> {
+    /// Has `visit` see to each listener that hears `frame` of `sender`, and the power with which it does: the stations
+    /// that listen apart, and those that listen together.
+    #[inline(always)]
+    pub(super) fn at_each_that_hears(
+        &mut self,
+        sender: StationId,
+        frame: &Frame,
+        mut visit: impl FnMut(&mut Self, ListenerId, Power),
+    ) {
+        for ear in self.hearing.of(sender) {
+            let ear = self.hearing.ear(ear);
+            let power = frame.heard_with(ear.power);
+            let group = &self.groups[ear.group as usize];
+            let together = (group.together > 0).then_some(group.listener);
+            for place in 0..group.apart.len() {
+                let listener = self.groups[ear.group as usize].apart[place];
+                if listener != sender {
+                    visit(self, listener, power);
+                }
+            }
+            if let Some(listener) = together {
+                visit(self, listener, power);
+            }
+        }
+    }
+
+    /// Tells whether what `listener` receives that is for `station` is received by that.
+    #[inline]
+    pub(super) fn listens_as(&self, station: StationId, listener: ListenerId) -> bool {
+        self.nodes[station as usize].listener == listener
+    }
+
+    /// Has `station` listen apart.
+    pub(super) fn listen_apart(&mut self, station: StationId) {
+        let Self { nodes, listeners, groups, .. } = self;
+        let node = &mut nodes[station as usize];
+        let together = std::mem::replace(&mut node.listener, station);
+        if together == station {
+            return;
+        }
+        let group = &mut groups[node.group as usize];
+        group.together -= 1;
+        group.apart.push(station);
+        // Those of groups are behind those of stations.
+        let (own, of_groups) = listeners.split_at_mut(together as usize);
+        let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
+        own.sense_as(shared);
+        if node.counting > 0 {
+            let is_own = node.contenders();
+            own.counting.extend(shared.counting.extract_if(.., |id| is_own.contains(id)));
+        }
+        if node.access != Time::NEVER {
+            let place = shared.winners.iter().position(|&one| one == station);
+            shared.winners.swap_remove(place.expect("whose access is known wins it"));
+            own.winners.push(station);
+        }
+    }
+
+    /// Has those of a group listen together again that may.
+    #[inline]
+    pub(super) fn listen_together(&mut self, group: GroupId, now: Time) {
+        let mut place = self.groups[group as usize].apart.len();
+        while place > 0 {
+            place -= 1;
+            let station = self.groups[group as usize].apart[place];
+            let node = &self.nodes[station as usize];
+            if !node.is_engaged() && node.timeout == Time::NEVER && !node.waits_for_end {
+                self.join(station, place, now);
+            }
+        }
+    }
+
+    /// Has `station`, which is at `place` of those of its group that listen apart, listen with the rest if it senses
+    /// the same.
+    fn join(&mut self, station: StationId, place: usize, now: Time) {
+        let Self { nodes, listeners, groups, hearing, .. } = self;
+        let node = &mut nodes[station as usize];
+        let group = &mut groups[node.group as usize];
+        let (own, of_groups) = listeners.split_at_mut(group.listener as usize);
+        let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
+        if own.lock.is_some() || !own.ignored.is_empty() {
+            return;
+        }
+        if group.together == 0 {
+            shared.sense_as(own);
+        } else {
+            let recent = Time::from_nanos(now.as_nanos().saturating_sub(hearing.detect.as_nanos()));
+            if !own.will_do_as(shared, now, recent) {
+                return;
+            }
+        }
+        group.together += 1;
+        group.apart.swap_remove(place);
+        let listener = group.listener;
+        node.listener = listener;
+        shared.counting.append(&mut own.counting);
+        let winners = std::mem::take(&mut own.winners);
+        let has_reset = std::mem::replace(&mut own.nav_reset, Time::NEVER) != Time::NEVER;
+        // They have the same medium, so that each one's access is what it was.
+        self.listeners[station as usize].winners = self.merge_access(listener, winners);
+        if has_reset {
+            self.set_clock(station);
+            self.set_clock(listener);
+        }
+    }
+}
