@@ -43,7 +43,7 @@ use hearing::Hearing;
 pub use hearing::HearingConfig;
 use listener::Listener;
 use node::Node;
-use sharing::Group;
+use sharing::{Group, WORTH_SHARING};
 use waiting::{Queue, Waits};
 
 /// The parts that a field is made from.
@@ -139,7 +139,7 @@ impl<P: Clone> Field<P> {
         let hearing = Hearing::new(config.hearing, &cells, access_points);
         let roles = Roles::of_cells(cells, rate_classes);
         let (groups, group_of) = Group::of_all(&hearing.groups, stations);
-        let shared = hearing.groups.members.iter().filter(|members| members.len() > 1);
+        let shared = hearing.groups.members.iter().filter(|members| members.len() >= WORTH_SHARING);
         let of_shared = shared.map(|members| roles.cell(members[0]));
         let of_listeners = (0..stations as StationId).map(|one| roles.cell(one)).chain(of_shared);
         let of_listeners = of_listeners.collect();

@@ -10,6 +10,9 @@ use super::listener::ListenerId;
 use super::node::Frame;
 use crate::station::StationId;
 
+/// The least number of stations that are worth a listener together. Of two, both are apart during each exchange.
+pub(super) const WORTH_SHARING: usize = 3;
+
 /// A group of stations that hear alike.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -32,7 +35,7 @@ impl Group {
             for &station in members {
                 group_of[station as usize] = group;
             }
-            let is_several = members.len() > 1;
+            let is_several = members.len() >= WORTH_SHARING;
             let one = Self {
                 listener,
                 is_several,
