@@ -229,7 +229,7 @@ def random_floors() -> list[tuple[NDArray[np.bool_], list[dict[str, str]]]]:
     for _, cells in itertools.groupby(rows, key=lambda row: row["floor"]):
         of = list(cells)
         heard = [] if of[0]["heard"] == "none" else of[0]["heard"].split()
-        edges = [("ABCDEFGH".index(one), "ABCDEFGH".index(other)) for one, other in heard]
+        edges = [("ABCDEFGH".index(pair[0]), "ABCDEFGH".index(pair[1])) for pair in heard]
         found.append((graph(len(of), edges), of))
     return found
 
@@ -261,7 +261,8 @@ def test_random_floors_are_near_the_simulation() -> None:
 
 def test_the_product_form_is_near_the_chain() -> None:
     stream = np.random.default_rng(5)
-    errors, starved = [], []
+    errors: list[float] = []
+    starved: list[float] = []
     for _ in range(40):
         cells = int(stream.integers(3, 11))
         likely = min(stream.uniform(1, 3) / (cells - 1), 0.8)

@@ -124,7 +124,7 @@ def test_a_node_has_frames_of_those_whom_it_hears_and_no_others(captured: Captur
     assert seen <= heard
     # Everyone has what the own access point sends.
     assert of.cells is not None
-    ears = [group.cell for group in of.stations for _ in range(group.count)]
+    ears = [group.cell or 0 for group in of.stations for _ in range(group.count)]
     assert {(len(of.cells) + place, address(cell)) for place, cell in enumerate(ears)} <= seen
 
 

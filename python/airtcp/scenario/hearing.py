@@ -1,4 +1,4 @@
-"""Who hears whom in a resolved scenario: nodes, groups and cells.
+"""The hearing of a resolved scenario: which nodes, groups and cells sense which others.
 
 Knows received powers between classes of nodes, and the threshold of carrier sense. Does not know
 what is sent, nor what is made of it where frames overlap.
