@@ -266,22 +266,32 @@ def test_a_claim_has_its_sentence_and_the_reason_of_its_bound(
 
 
 @pytest.mark.parametrize(
-    ("width", "quick", "tried"),
+    ("width", "quick", "events", "tried"),
     [
-        (0.5, False, [1]),  # 10.8 ± 0.5 is above 10
-        (2.0, False, [1, 2, 4]),  # ± 2, ± 1, ± 0.5
-        (99.0, False, [1, 2, 4, 8, 16]),
-        (2.0, True, [1]),
+        (0.5, False, 1, [1]),  # 10.8 ± 0.5 is above 10
+        (2.0, False, 1, [1, 2, 4]),  # ± 2, ± 1, ± 0.5
+        (99.0, False, 10**9, [1, 2, 4, 8, 16]),
+        # A quick run goes on once, if that is cheap.
+        (0.5, True, 1, [1]),
+        (2.0, True, 1, [1, 4]),
+        (99.0, True, 1, [1, 4]),
+        (2.0, True, 10**9, [1]),
     ],
 )
 def test_a_claim_at_its_bound_is_made_with_more_replications(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: float, quick: bool, tried: list[int]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: float,
+    quick: bool,
+    events: int,
+    tried: list[int],
 ) -> None:
     made_with: list[int] = []
 
     def outcome(bench: Bench) -> Outcome:
         times = bench.settings.times
         made_with.append(times)
+        bench.events = times * events
         return Outcome(Data(["x"], [[1]]), "", {"plain": around(10.8, width / times)})
 
     mine = replace(claim(relation=">"), item="M.test", readings=())

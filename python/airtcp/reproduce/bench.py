@@ -22,6 +22,9 @@ from airtcp.scenario import ResolvedScenario, Scenario, load
 QUICK_DURATION = 0.25
 QUICK_REPLICATIONS = 10
 
+#: Events of a cell whose traces are taken, in a second that is simulated: more or less.
+_TRACED_EVENTS = 2000
+
 #: Where finished runs are kept, below the folder of the output.
 STORE = "runs"
 
@@ -49,7 +52,8 @@ class Bench:
 
     `folder` holds the paper's scenario files, `store` is the folder of finished runs. `used`
     gathers, for each file, the keys that were varied and the values that they took: what the page
-    shows. `simulated` gathers what was simulated: what the table of runs shows.
+    shows. `simulated` gathers what was simulated: what the table of runs shows; `events` counts the
+    simulator's events in it, and those of traces by their length.
     """
 
     folder: Path
@@ -58,6 +62,7 @@ class Bench:
     on_run: Callable[[float], None] | None = None
     used: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     simulated: list[SimulatedPoint] = field(default_factory=list)
+    events: int = 0
 
     @property
     def finished(self) -> Store:
@@ -120,6 +125,7 @@ class Bench:
         self.simulated.append(
             SimulatedPoint.of(name, changes or {}, self.quick, scenario, simulation)
         )
+        self.events += sum(run.answer["counts"]["events"] for run in simulation.runs)
         return simulation
 
     def traced(
@@ -139,6 +145,9 @@ class Bench:
         """
         scenario = self.scenario(name, changes, quick)
         code = code_digest(reduce.__module__, follow=("results", "models", "stats"))
+        assert scenario.run.replications is not None, "the papers' scenarios say how many"
+        seconds = scenario.run.replications * scenario.run.duration_ns / 1e9
+        self.events += round(_TRACED_EVENTS * seconds)
         key = key_of("trace", reduce.__name__, code, interval_s, scenario.hash())
 
         def run() -> Any:

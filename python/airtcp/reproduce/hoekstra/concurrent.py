@@ -53,7 +53,7 @@ def split(bench: Bench, load: float, jobs: int | None = None) -> Splits:
     sizes, capacity = Exponential(mean=mean_size(_LAW)), mean_size(_LAW) / beta_s
     seed = _SEED if bench.settings.seed is None else bench.settings.seed
     jobs = jobs or (_QUICK_JOBS if bench.quick else _JOBS)
-    replications = bench.settings.replications or _REPLICATIONS
+    replications = bench.settings.replications or bench.settings.times * _REPLICATIONS
     cells = [capacity] * _CELLS
     static, fewest = (
         concurrent_processor_sharing(
