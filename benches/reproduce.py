@@ -1,0 +1,118 @@
+"""Measure the CPU time of each item of `airtcp reproduce --quick`, on one core.
+
+An item alone costs what it computes and what it takes from the store, where another item may have
+put it; all of them together cost each simulation once. Knows CPU time, which other load on the
+machine changes little, and the verdicts that come out with the seed; nothing of what items do.
+Items of the testbed are left out: they take real time.
+
+    .venv/bin/python benches/reproduce.py FOLDER              # all, into an empty folder
+    .venv/bin/python benches/reproduce.py FOLDER --seed 7 H.fig1 L
+    .venv/bin/python benches/reproduce.py FOLDER --write      # the same, and the table in README.md
+
+What a folder has, is not made again, so a measurement that was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from airtcp.reproduce import catalogue
+from airtcp.reproduce.bench import Settings
+from airtcp.reproduce.make import make
+from airtcp.reproduce.pages import judgements
+from airtcp.results.store import Store
+
+README: Final = Path(__file__).parent / "README.md"
+#: CPU time within which a quick item is to be made, and all of them, s.
+OF_ITEM_S: Final = 60.0
+OF_ALL_S: Final = 600.0
+#: The table shows these many.
+SHOWN: Final = 12
+
+
+class Costs:
+    """The CPU time of each answer of the store, by its key, and of each item."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        self.answers: dict[str, float] = kept.get("answers", {})
+        self.items: dict[str, dict[str, float]] = kept.get("items", {})
+        self.fetched = 0.0
+
+    def watch(self) -> None:
+        """Note what each answer costs when it is computed, and what one from the store had cost."""
+        plain = Store.answer
+
+        def answer(store: Store, key: str, compute: Callable[[], Any]) -> Any:
+            computed = False
+
+            def timed() -> Any:
+                nonlocal computed
+                computed = True
+                began = time.process_time()
+                given = compute()
+                self.answers[key] = time.process_time() - began
+                return given
+
+            given = plain(store, key, timed)
+            if not computed:
+                self.fetched += self.answers.get(key, 0.0)
+            return given
+
+        Store.answer = answer  # type: ignore[method-assign]
+
+    def measure(self, name: str, settings: Settings, out: Path) -> None:
+        """Make an item and keep its costs."""
+        self.fetched, began = 0.0, time.process_time()
+        (made,) = make([catalogue.items()[name]], settings, out)
+        spent = time.process_time() - began
+        if made.how == "made":
+            self.items[name] = {"spent_s": spent, "alone_s": spent + self.fetched}
+            kept = {"answers": self.answers, "items": self.items}
+            self.file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        print(f"{name:20} {made.how:8} {spent:7.1f} s, alone {spent + self.fetched:7.1f} s")
+
+
+def table(costs: Costs) -> str:
+    """Show the dearest items and the sum of all."""
+    dearest = sorted(costs.items.items(), key=lambda one: -one[1]["alone_s"])
+    rows = [f"| {name} | {one['alone_s']:.0f} s |" for name, one in dearest[:SHOWN]]
+    whole = sum(one["spent_s"] for one in costs.items.values())
+    rows.append(f"| all {len(costs.items)}, each simulation once | {whole:.0f} s |")
+    return "\n".join(["| item, quick | CPU time alone |", "| --- | --- |", *rows])
+
+
+def main() -> None:
+    """Measure."""
+    ask = argparse.ArgumentParser(description=__doc__)
+    ask.add_argument("folder", type=Path)
+    ask.add_argument("items", nargs="*", help="items or papers; all without any")
+    ask.add_argument("--seed", type=int)
+    ask.add_argument("--write", action="store_true")
+    asked = ask.parse_intermixed_args()
+    known = catalogue.items().values()
+    chosen = [one for word in asked.items for one in catalogue.find(word)] or list(known)
+    costs = Costs(asked.folder / "costs.json")
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    costs.watch()
+    for item in chosen:
+        if not item.name.startswith("H.testbed-"):
+            costs.measure(item.name, Settings(quick=True, seed=asked.seed, threads=1), asked.folder)
+    print(table(costs))
+    verdicts = {one.claim.id: one.verdict for one in judgements(asked.folder)}
+    (asked.folder / "verdicts.json").write_text(json.dumps(verdicts, indent=1) + "\n", "utf-8")
+    if asked.write:
+        text = README.read_text("utf-8")
+        before, begins, rest = text.partition("<!-- reproduce: begins -->\n")
+        _, ends, after = rest.partition("<!-- reproduce: ends -->")
+        README.write_text(f"{before}{begins}{table(costs)}\n{ends}{after}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
