@@ -182,6 +182,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "M.table1": "a table of parameters: nothing follows from them in it",
     "M.backlog": "its model has one number, 1 + 1/d, that follows from d alone",
     "M.remarks": "a table of what the text states without a figure",
+    "M.timer": "delayed ACKs of many users wait for a timer that no model has",
     "L.aifs": "its one parameter is its axis; L.cwmin has a slider beside it",
     "H.files": "samples of one law; nothing else follows from them in it",
     "H.intervals": "how well a run tells the mean that H.fig1 draws",

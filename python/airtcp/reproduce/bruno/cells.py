@@ -35,6 +35,8 @@ _X = "stations"
 #: The paper has five runs, which leave its second decimals open. Quick runs are as long: queues
 #: that overflow take a while to settle.
 _OFTEN = {"run.replications": 100}
+#: The access point's UDP with 20 stations over that with one is near its bound.
+_MORE_OFTEN = {"run.replications": 300}
 #: As most operating systems have it; RFC 6298, which the scenario follows, says 1 s.
 _SHORT_RTO = {"flows.station.tcp.min_rto": "200 ms"}
 #: Found by a search for the paper's numbers, which name none of it: rules and limits of frames.
@@ -77,6 +79,13 @@ def _downlink(simulation: Simulation) -> list[float]:
     ]
 
 
+def udp_kept(bench: Bench, **changes: object) -> Interval:
+    """Compare the access point's saturated UDP with 20 stations with that with one."""
+    one, twenty = (datagrams(bench, n, **changes) for n in (1, 20))
+    pairs = zip(_downlink(twenty), _downlink(one), strict=True)
+    return student_interval([above / below for above, below in pairs], one.confidence)
+
+
 @item(
     "B.fig1",
     title="Goodput against stations, TCP and UDP",
@@ -102,17 +111,13 @@ def fig1(bench: Bench) -> Outcome:
         Series("UDP, of the access point", STATIONS, downlink, "simulation"),
         Series("limit without contention", STATIONS, [limit.goodput_bps / MBPS] * 8, "dotted"),
         Series("paper", (1, 1, 20), (0.474 * 11, 7.28, 0.93 * 0.474 * 11), "paper"),
+        Series("paper, 15 % of ours with one", (20,), (0.15 * mean(downlink[0]),), "paper"),
     ]
-    pairs = zip(_downlink(udp[-1]), _downlink(udp[0]), strict=True)
-    share = student_interval([twenty / one for twenty, one in pairs], udp[0].confidence)
+    share = udp_kept(bench, **_MORE_OFTEN)
     kept = ratio(tcp[-1], tcp[0], "goodput_bps")
     short = [downloads(bench, n, **_SHORT_RTO) for n in (1, 20)]
     kept_short = ratio(short[1], short[0], "goodput_bps")
     fitted = [downloads(bench, n, **FITTED_TCP) for n in (1, 20)]
-    udp_fitted = [_downlink(datagrams(bench, n, **FITTED)) for n in (1, 20)]
-    udp_kept = student_interval(
-        [twenty / one for one, twenty in zip(*udp_fitted, strict=True)], udp[0].confidence
-    )
     rate = bench.scenario("hotspot").phy.data_rate.bps
     used = mapped(tcp[0], "goodput_bps", lambda goodput: goodput / rate)
     return Outcome(
@@ -133,7 +138,7 @@ def fig1(bench: Bench) -> Outcome:
             "tcp_ratio_short_rto": kept_short,
             "tcp_ratio_fitted": ratio(fitted[1], fitted[0], "goodput_bps"),
             "tcp_jain": least(one.metrics["jain_index"] for one in tcp[1:]),
-            "udp_ratio_fitted": udp_kept,
+            "udp_ratio_fitted": udp_kept(bench, **FITTED),
             "utilization_fitted": mapped(fitted[0], "goodput_bps", lambda goodput: goodput / rate),
             "udp_ratio": share,
             "limit": limit.goodput_bps,

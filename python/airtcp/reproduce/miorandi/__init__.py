@@ -7,3 +7,4 @@ from airtcp.reproduce.miorandi import remarks as remarks
 from airtcp.reproduce.miorandi import remedies as remedies
 from airtcp.reproduce.miorandi import sessions as sessions
 from airtcp.reproduce.miorandi import throughput as throughput
+from airtcp.reproduce.miorandi import timer as timer
