@@ -37,7 +37,7 @@ _TO_TELL_FROM_NOTHING: Final = 1600
 #: The paper's "around 1 Mbps" of one flow without retries, with what one skipped ACK gains at most:
 #: by the size of the file in megabytes.
 _GAINED_MOST: Final = {1: 1.30, 10: 1.98}
-#: What one skipped ACK gains a long flow with retries at most; no goodput is stated for these.
+#: The most that one skipped ACK gains a long flow with retries; no goodput is stated for these.
 _GAINED_RETRIES: Final = 1.3
 #: Each throughput of the paper is the average of so many.
 _RUNS_OF_THE_PAPER: Final = 5
