@@ -65,7 +65,7 @@ class Costs:
                 self.fetched += self.answers.get(key, 0.0)
             return given
 
-        Store.answer = answer  # type: ignore[method-assign]
+        Store.answer = answer  # type: ignore[method-assign, assignment]
 
     def measure(self, name: str, settings: Settings, out: Path) -> None:
         """Make an item and keep its costs."""
