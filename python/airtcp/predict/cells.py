@@ -137,8 +137,8 @@ def _tell(
     if len(each) > MOST_CELLS:
         broken.append(
             f"up to {MOST_CELLS} cells are solved state by state; here a product form stands in, "
-            "which is off by up to 6 % for cells that have a fifth of what they have alone, and by "
-            "15 % (at most 30 %) for those that starve, as known at 3 to 10 cells"
+            "which is near for cells that have a fifth of what they have alone, and rough for "
+            "those that starve (docs/guide/models.md tells how far)"
         )
     flows = [sum(one.group(flow.stations).count for flow in one.flows) for one in each]
     of_flows = np.repeat([bps / n for bps, n in zip(goodputs, flows, strict=True)], flows)
