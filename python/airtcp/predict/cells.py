@@ -8,7 +8,7 @@ declines. 802.11a, b and g.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +16,13 @@ import numpy as np
 from airtcp.exceptions import ModelError
 from airtcp.models.airtime import Phy
 from airtcp.models.bianchi import SlotTimes
-from airtcp.models.cells import MOST_CELLS, Unaligned, approximate_clusters, clusters
+from airtcp.models.cells import (
+    MOST_CELLS,
+    Clusters,
+    Unaligned,
+    approximate_clusters,
+    clusters,
+)
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import tcp_of
@@ -108,8 +114,11 @@ def _tell(
         detect_s=(0 if scenario.air is None else scenario.air.detect_ns) / 1e9,
     )
 
-    def rates(neighbours: Sequence[Sequence[bool]]) -> list[float]:
-        solve = clusters if len(neighbours) <= MOST_CELLS else approximate_clusters
+    def solved(
+        solve: Callable[..., Clusters],
+        neighbours: Sequence[Sequence[bool]],
+        unaligned: Unaligned | None,
+    ) -> list[float]:
         found = solve(
             neighbours,
             times,
@@ -117,21 +126,17 @@ def _tell(
             m=doublings(phy.cw_min + 1, phy.cw_max),
             retries=scenario.mac.short_retry_limit - 1,
             contenders=senders,
-            unaligned=waits,
+            unaligned=unaligned,
         )
         return [float(rate) for rate in found.successes_per_s]
 
-    free = [[False] * len(each) for _ in each]
+    def rates(neighbours: Sequence[Sequence[bool]]) -> list[float]:
+        solve = clusters if len(neighbours) <= MOST_CELLS else approximate_clusters
+        return solved(solve, neighbours, waits)
+
     # The product form of cells that hear nobody is exact, and costs nothing.
-    alone = approximate_clusters(
-        free,
-        times,
-        w0=phy.cw_min + 1,
-        m=doublings(phy.cw_min + 1, phy.cw_max),
-        retries=scenario.mac.short_retry_limit - 1,
-        contenders=senders,
-    ).successes_per_s
-    shares = [rate / float(of) for rate, of in zip(rates(graph), alone, strict=True)]
+    alone = solved(approximate_clusters, [[False] * len(each) for _ in each], None)
+    shares = [rate / of for rate, of in zip(rates(graph), alone, strict=True)]
     goodputs = [share * bps for share, bps in zip(shares, alone_bps, strict=True)]
     broken = [*dict.fromkeys(broken), *_starving(scenario, shares)]
     if len(each) > MOST_CELLS:

@@ -40,7 +40,7 @@ def senses(scenario: ResolvedScenario, sender: int, listener: int) -> bool:
 
 
 def hear(scenario: ResolvedScenario, one: int, other: int) -> bool:
-    """Tell whether the access points of two cells sense each other."""
+    """Tell whether two nodes sense each other; the first ones are the access points of cells."""
     return senses(scenario, one, other) and senses(scenario, other, one)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from airtcp.scenario import Scenario
+from airtcp.scenario.hearing import hear
 from airtcp.scenario.resolve_air import places
 
 #: The share of time in which a cell of the chain sends that is alone: it always has something.
@@ -28,8 +29,8 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
     air over what it has alone, by the chain of independent sets, if each sends `busy` of the time
     alone; null where there is one cell, or more than the chain answers at once.
     """
-    cells, air = scenario.cells, scenario.air
-    if cells is None or air is None:
+    cells = scenario.cells
+    if cells is None or scenario.air is None:
         return None
     where = places(scenario)
     nodes: list[dict[str, Any]] = [
@@ -43,15 +44,11 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
     for place, node in enumerate(nodes):
         node["x"], node["y"] = (None, None) if where is None else where[place]
 
-    def senses(one: int, other: int) -> bool:
-        power = air.received_dbm[air.classes[one]][air.classes[other]]
-        return power is not None and (not air.powers_known or power >= air.sense_dbm)
-
     hears, deaf = [], []
     listed = range(min(len(nodes), _MOST_NODES))
     for one in listed:
         for other in listed[one + 1 :]:
-            both = senses(one, other) and senses(other, one)
+            both = hear(scenario, one, other)
             if nodes[one]["ap"] and nodes[other]["ap"]:
                 hears += [[one, other]] * both
             elif nodes[one]["cell"] == nodes[other]["cell"] and not both:
