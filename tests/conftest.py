@@ -20,6 +20,9 @@ sys.path.append(str(Path(__file__).parents[1] / "validation"))
 
 import children
 
+# Files that register what they have when they are loaded, which tests of plug-ins do.
+collect_ignore = ["plugins"]
+
 # Before anything imports NumPy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

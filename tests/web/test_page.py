@@ -497,6 +497,8 @@ def test_the_keyboard_is_enough(opened: Any) -> None:
     page = opened(packed({"example": "persistent-downloads"}))
     page.answer()
     page.page.locator('.controls [data-path="stations.station.count"]').wait_for()
+    page.page.locator("#metric").wait_for()
+    page.page.locator('.main-slider [data-path="stations.station.count"]').wait_for()
     page.page.evaluate("document.activeElement.blur()")
     page.page.keyboard.press("Tab")
     assert page.page.evaluate("document.activeElement.className") == "skip"

@@ -8,10 +8,12 @@
 - `bruno`: paper B, an idealised round of TCP downloads and the burst of the access point
 - `bursts`: the goodput of downloads with such bursts
 - `cells`: saturated cells on one channel, of which some hear each other
+- `coupled_sharing`: processor-sharing queues that slow each other down
 - `cubic`: mean windows of CUBIC and Reno on a path that loses
 - `edca`: saturated EDCA with access categories of different AIFS
 - `gopal`: paper G, simultaneous send
 - `heusse`: hosts at different rates, the performance anomaly
+- `hidden`: two saturated stations that do not hear each other
 - `hoekstra`: paper H, effective service time of a file transfer
 - `leith`: paper L, TCP uploads beside a prioritised access point
 - `max_throughput`: theoretical maximum throughput of a lone sender
@@ -37,10 +39,12 @@ if TYPE_CHECKING:
         bruno,
         bursts,
         cells,
+        coupled_sharing,
         cubic,
         edca,
         gopal,
         heusse,
+        hidden,
         hoekstra,
         leith,
         max_throughput,
@@ -58,10 +62,12 @@ __all__ = [
     "bruno",
     "bursts",
     "cells",
+    "coupled_sharing",
     "cubic",
     "edca",
     "gopal",
     "heusse",
+    "hidden",
     "hoekstra",
     "leith",
     "max_throughput",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..choices import CONGESTION, RECOVERY, either
+from ..choices import CONGESTION, RECOVERY, either, of_airtcp
 from ..standards import initial_window_segments
 from .errors import InvalidError, Path
 from .keys.receiver import RECEIVING, AckSkip, DelayedAck, Receiver, Segments, Tack
@@ -117,7 +117,7 @@ def _receiving(end: Written, tcp: Written, here: Path) -> Receiver:
 
 def _check_congestion(tcp: Written, here: Path) -> None:
     if tcp.given("aimd") and not CONGESTION[tcp.congestion].has_aimd:
-        having = either([word for word, one in CONGESTION.items() if one.has_aimd])
+        having = either([one.word for one in of_airtcp(CONGESTION) if one.has_aimd])
         raise InvalidError(
             (*here, "aimd"),
             f'stands beside congestion = "{tcp.congestion}", which has factors of its own; '
@@ -190,7 +190,7 @@ def _check_tack(end: Written, tcp: Written, here: Path) -> None:
 
 def _check_ecn(tcp: Written, here: Path) -> None:
     if tcp.ecn and _needs(tcp):
-        others = either([word for word, one in CONGESTION.items() if not one.needs])
+        others = either([one.word for one in of_airtcp(CONGESTION) if not one.needs])
         raise InvalidError(
             (*here, "ecn"),
             f'tells congestion = "{tcp.congestion}" nothing, which follows a model of the path; '
