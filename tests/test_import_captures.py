@@ -12,6 +12,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.exceptions import AirtcpError, ScenarioError
 from airtcp.importer.capture.laws import completed
+from airtcp.importer.capture.transfers import DOWN, UP, Transfers, leave_out_control
 from airtcp.importer.files import draft_of
 from airtcp.scenario import load, loads
 from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng, spoiled
@@ -271,6 +272,28 @@ def test_a_configuration_is_no_measurement(capture: Path) -> None:
 
     with pytest.raises(ScenarioError, match="is a capture"):
         measurement_of(capture)
+
+
+def test_a_connection_that_only_controls_is_left_out() -> None:
+    """That of iperf3: some bytes before the data, and some after."""
+    each = [Transfers(), Transfers()]
+    each[UP].endless = [5_000_000, 300]
+    each[UP].add(0, 10**6, 180, 0)
+    each[DOWN].cut.append((10**9, 90))
+
+    assert leave_out_control(each) == 3
+    assert each[UP].endless == [5_000_000]
+    assert each[DOWN].is_empty
+    assert not each[UP].begins
+
+
+def test_transfers_beside_an_endless_one_stay() -> None:
+    each = [Transfers(), Transfers()]
+    each[UP].endless = [5_000_000]
+    each[DOWN].add(0, 10**6, 20_000, 200)
+
+    assert leave_out_control(each) == 0
+    assert list(each[DOWN].sizes) == [20_000]
 
 
 def test_scenarios_are_ten() -> None:

@@ -14,7 +14,7 @@ from airtcp.importer.capture.connections import Told
 from airtcp.importer.capture.groups import Group, Law, groups_of, steady
 from airtcp.importer.capture.network import Network
 from airtcp.importer.capture.stations import ServiceSet, Station
-from airtcp.importer.capture.transfers import DOWN, UP
+from airtcp.importer.capture.transfers import DOWN, UP, leave_out_control
 from airtcp.importer.draft import Draft, Said, time_text
 
 _WAYS: Final = ("upload", "download")
@@ -74,6 +74,12 @@ def add_capture(network: Network, draft: Draft) -> None:
         draft.say("phy", "standard", "802.11ax", "no rate was captured: a guess")
         draft.unknown.append(
             "the radio, as no frame has a rate: hostapd.conf or UCI beside the capture would say it"
+        )
+    control = sum(leave_out_control(station.transfers) for station in one.stations.values())
+    if control:
+        draft.unread.append(
+            f"{control} transfers of less than a thousandth of the bytes of one beside them that "
+            "never ended, as iperf3 has for control"
         )
     rates = [
         (station, radio.choice_of(station, form) if form else None)
@@ -395,9 +401,9 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
         )
     else:
         draft.unknown.append(f"other networks than that of {one.name}: there are none")
-        others = len([other for other in network.sets.values() if other is not one])
+        others = sum(other is not one and not other.is_wired for other in network.sets.values())
         if others:
-            draft.unread.append(f"{others} other access points in the capture")
+            draft.unread.append(f"{others} other access point{'s'[: others > 1]} in the capture")
     has = {way: any(group.laws.get(way) for group in groups) for way in (UP, DOWN)}
     if any(has.values()):
         draft.unknown += [

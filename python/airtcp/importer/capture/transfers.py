@@ -16,6 +16,8 @@ PAUSE_NS: Final = 10**9
 STALL_NS: Final = 7 * 10**9
 #: A request so soon after an answer on one connection is part of the same transfer.
 SAME_TRANSFER_NS: Final = 200 * 10**6
+#: Transfers beside a connection that sends throughout, with so many times their bytes, control it.
+CONTROL: Final = 1000
 
 
 class Transfers:
@@ -42,6 +44,27 @@ class Transfers:
     def is_empty(self) -> bool:
         """Tell whether there is none of any kind."""
         return not (self.begins or self.cut or self.endless)
+
+
+def leave_out_control(each: list[Transfers]) -> int:
+    """Leave out transfers of a station that next to nothing of its bytes are in; returns how many.
+
+    A program that measures keeps a connection beside the one with data, as iperf3 does.
+    """
+    most = max((size for one in each for size in one.endless), default=0)
+    small = sum(sum(one.sizes) + sum(size for _, size in one.cut) for one in each)
+    count = 0
+    for one in each:
+        endless = [size for size in one.endless if size * CONTROL >= most]
+        count += len(one.endless) - len(endless)
+        one.endless = endless
+        if one.begins or one.cut:
+            if small * CONTROL >= most:
+                continue
+            count += len(one.begins) + len(one.cut)
+            one.begins, one.ends, one.sizes, one.requests = (array("q") for _ in range(4))
+            one.cut = []
+    return count
 
 
 class Exchange:

@@ -28,9 +28,10 @@ export function replace(element, ...children) {
   if (held && !held.isConnected) equals()[place]?.focus({ preventScroll: true });
 }
 
-/** The name by which a user knows an element again after it was made anew. */
+/** The name by which a user knows an element again after it was made anew, whatever it offers to choose by then. */
 function name(element) {
-  return element.ariaLabel ?? element.labels?.[0]?.textContent ?? element.textContent;
+  const label = element.labels?.[0]?.textContent.replace(element.textContent, "");
+  return element.ariaLabel ?? label ?? element.textContent;
 }
 
 /** Save a content as a file, by the browser's own download. */
