@@ -50,7 +50,7 @@ def test_the_page_says_what_comes_out(of_the_page: Gap) -> None:
     page = PAGE.read_text(encoding="utf-8")
 
     assert of_the_page.best[0].kind == "wire-losses"
-    assert f"  {explanation_line(1, of_the_page.best[0])}\n" in page
+    assert f"  1. {explanation_line(of_the_page.best[0])}\n" in page
     assert gap_lines(of_the_page)[1] in page
 
 
@@ -162,20 +162,24 @@ def test_nothing_changed_is_nothing_explained() -> None:
     assert (said.gap.state, said.first) == ("no gap", "")
 
 
-def test_run_tells_what_would_explain_it() -> None:
+def test_run_tells_what_would_explain_it(tmp_path: Path) -> None:
     command = ["run", str(HOME), "--measured", str(MEASURED), "--replications", "4", "--quiet"]
 
-    told = CliRunner().invoke(app, command)
-    as_json = CliRunner().invoke(app, [*command, "--json"])
+    told = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
     without = CliRunner().invoke(app, [*command, "--json", "--no-advice"])
 
     assert told.exit_code == 0, told.output
     assert "1. losses on the wire" in told.stdout
     assert "--set 'links.line.loss=" in told.stdout
-    gap = json.loads(as_json.stdout)["measured"]["gap"]
+    kept = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    gap = kept["measured"]["gap"]
     assert gap["state"] == "explained"
     assert gap["explanations"][0]["kind"] == "wire-losses"
     assert "gap" not in json.loads(without.stdout)["measured"]
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<td class='number'>11.96 ± 0.41 Mb/s</td>" in report
+    assert f"<li>{gap['explanations'][0]['title']}: closes" in report
+    assert "<pre>--set &#x27;links.line.loss=" in report
 
 
 def test_without_a_measurement_there_is_nothing_to_explain() -> None:

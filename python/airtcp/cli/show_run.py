@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Final
 from rich.padding import Padding
 from rich.text import Text
 
-from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.cli import show
 from airtcp.exceptions import one_line
-from airtcp.metrics import METRICS
+from airtcp.present import measured
 from airtcp.present import verdict as words
 from airtcp.present.advice import effect_line, equipment, headline, others, settings, told
 from airtcp.present.answer import experience
@@ -68,20 +67,12 @@ def run(
 
 def _measured(console: Console, beside: Measured) -> None:
     """Print what was measured, and below each value the answers about it."""
-    source = one_line(beside.measurement.source)
-    rows: list[tuple[str | Text, ...]] = []
-    for row in beside.rows:
-        metric = METRICS[row.metric]
-        name = f"{metric.label}, {row.of}" if row.of else metric.label
-        rows.append((name, quantity_with_interval(row.measured, metric.unit), "", ""))
-        for one in row.answers:
-            value = quantity(one.value, metric.unit)
-            if one.by == "simulation":
-                value = quantity_with_interval(row.simulation, metric.unit)
-            off = "" if one.difference is None else f"{100 * one.difference:+.1f} %"
-            rows.append((Text(f"  {one.by}", style="dim"), value, off, one.verdict))
+    rows = [
+        (Text(f"  {by}", style="dim") if by else name, value, off, verdict)
+        for name, by, value, off, verdict in measured.rows(beside)
+    ]
     if rows:
-        show.print_table(console, (f"measured ({source})", "", "difference", ""), rows)
+        show.print_table(console, tuple(map(one_line, measured.head(beside))), rows)
     for one_without in beside.without:
         console.print(Text(f"Nothing stands beside {one_line(one_without)}", style="dim"))
     console.print()
@@ -94,9 +85,8 @@ def _gap(console: Console, gap: Gap) -> None:
     for line in gap_lines(gap):
         console.print(Text(one_line(line)))
     for number, one in enumerate(gap.best, 1):
-        console.print(Padding(Text(one_line(explanation_line(number, one))), (0, 0, 0, 2)))
-        how = [settings(one.set)] if one.set else one.written.splitlines()
-        for line in how:
+        console.print(Padding(Text(f"{number}. {one_line(explanation_line(one))}"), (0, 0, 0, 2)))
+        for line in measured.how(one):
             console.print(Text(f"     {line}", style="dim", overflow="ignore"), soft_wrap=True)
     console.print()
 

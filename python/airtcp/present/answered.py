@@ -1,4 +1,4 @@
-"""The answer of a report in HTML: verdict, targets, problems and what was tried against them.
+"""The answer of a report in HTML: verdict, targets, what was measured, problems and what was tried.
 
 Knows the order in which a reader asks, and tags. Judges and tries nothing.
 """
@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from airtcp.present import measured
 from airtcp.present import verdict as words
 from airtcp.present.advice import effect_line, equipment, headline, others, settings
 from airtcp.present.answer import experience, first_lines
+from airtcp.present.gaps import explanation_line, gap_lines
 from airtcp.present.markup import table
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.advice import Advice, Advised
+from airtcp.results.measured import Gap, Measured
 
 
 def answered(result: Comparison | SimulationResult) -> list[str]:
@@ -32,6 +35,30 @@ def answered(result: Comparison | SimulationResult) -> list[str]:
     if verdict is not None and len(verdict.targets) > 1:
         parts += ["<h2 id='targets'>Targets</h2>", table(words.HEAD, words.rows(verdict), {1, 2})]
     return parts
+
+
+def beside_measured(beside: Measured) -> list[str]:
+    """What was measured with the answers about it, and what would explain the gap."""
+    parts = ["<h2 id='measured'>Measured beside the answer</h2>"]
+    rows = [
+        (f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{by}" if by else name, value, off, verdict)
+        for name, by, value, off, verdict in measured.rows(beside)
+    ]
+    if rows:
+        parts.append(table(measured.head(beside), rows, numbers={1, 2}, verdict={3}))
+    parts += [f"<p class='muted'>Nothing stands beside {escape(one)}</p>" for one in beside.without]
+    return parts if beside.gap is None else [*parts, *_gap(beside.gap)]
+
+
+def _gap(gap: Gap) -> Iterator[str]:
+    yield from (f"<p>{escape(line)}</p>" for line in gap_lines(gap))
+    if not gap.best:
+        return
+    yield "<ol>"
+    for one in gap.best:
+        lines = "\n".join(measured.how(one))
+        yield f"<li>{escape(explanation_line(one))}<pre>{escape(lines)}</pre></li>"
+    yield "</ol>"
 
 
 def advised(advice: Advice) -> list[str]:

@@ -41,9 +41,9 @@ def gap_lines(gap: Gap) -> list[str]:
     return lines
 
 
-def explanation_line(number: int, one: Explanation) -> str:
+def explanation_line(one: Explanation) -> str:
     """Say what an explanation is, and how much it closes."""
-    return f"{number}. {one.title}: closes {_percent(one.share)} of the gap"
+    return f"{one.title}: closes {_percent(one.share)} of the gap"
 
 
 def _percent(share: float) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
-from airtcp.present.answered import advised, answered
+from airtcp.present.answered import advised, answered, beside_measured
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
 from airtcp.present.groups import by_group
@@ -89,6 +89,8 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
                 table(of_cells.head, of_cells.rows, numbers=numbers),
             ]
             parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation)]
+    if isinstance(result, Comparison) and result.measured is not None:
+        parts += beside_measured(result.measured)
     if isinstance(result, Comparison) and result.advice is not None:
         parts += advised(result.advice)
     if not isinstance(result, Comparison):
@@ -118,8 +120,9 @@ def _contents(result: Comparison | SimulationResult) -> str:
     if isinstance(result, SimulationResult):
         names |= {"models": "Metrics", "pictures": "Pictures"}
     else:
+        beside = {} if result.measured is None else {"measured": "Measured"}
         wrong = {} if result.advice is None else {"wrong": "What is wrong"}
-        names |= wrong | {"pictures": "Pictures", "models": "Models"}
+        names |= beside | wrong | {"pictures": "Pictures", "models": "Models"}
     names |= {"sense": "Sense", "scenario": "Scenario"}
     links = (f"<a href='#{anchor}'>{name}</a>" for anchor, name in names.items())
     return f"<nav>{' '.join(links)}</nav>"

@@ -1,0 +1,51 @@
+"""What was measured beside what was answered, as rows, and what would explain a gap, as lines.
+
+Knows which value stands below which. Does not know terminals, tags, nor how explanations are found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.metrics import METRICS
+from airtcp.present.advice import settings
+
+if TYPE_CHECKING:
+    from airtcp.results.measured import Explanation, Measured
+
+
+class Row(NamedTuple):
+    """A value: a measured one, or below it an answer about it (`by` is empty, or its author)."""
+
+    name: str
+    by: str
+    value: str
+    difference: str
+    verdict: str
+
+
+def head(beside: Measured) -> tuple[str, str, str, str]:
+    """Name the columns of a table whose first has a row's name or author."""
+    return f"measured ({beside.measurement.source})", "", "difference", ""
+
+
+def rows(beside: Measured) -> list[Row]:
+    """List what was measured, and below each value the answers about it."""
+    found = []
+    for row in beside.rows:
+        metric = METRICS[row.metric]
+        name = f"{metric.label}, {row.of}" if row.of else metric.label
+        found.append(Row(name, "", quantity_with_interval(row.measured, metric.unit), "", ""))
+        for one in row.answers:
+            value = quantity(one.value, metric.unit)
+            if one.by == "simulation":
+                value = quantity_with_interval(row.simulation, metric.unit)
+            off = "" if one.difference is None else f"{100 * one.difference:+.1f} %"
+            found.append(Row(name, one.by, value, off, one.verdict))
+    return found
+
+
+def how(one: Explanation) -> list[str]:
+    """Say how an explanation is put into the scenario: options to paste, or lines of the file."""
+    return [settings(one.set)] if one.set else one.written.splitlines()
