@@ -292,7 +292,6 @@ def test_equal_shares_of_next_to_nothing_are_no_help() -> None:
                 "cells.left.channel": 36,
                 "cells.middle.channel": 40,
                 "cells.right.channel": 36,
-                "air.heard": [],
             },
         ),
         ("hidden", "rts-all", {"mac.rts_threshold": "0 B"}),

@@ -12,7 +12,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
-from airtcp.present.cells import by_cell, sentences
+from airtcp.present.cells import by_cell, by_cell_of_both, sentences
 from airtcp.results import Simulation
 from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
@@ -171,9 +171,8 @@ def test_one_cell_has_no_cells_in_its_results() -> None:
 
 def test_a_difference_tells_what_a_channel_changes() -> None:
     a = example("three-cells", **{"run.replications": 3})
-    b = a.vary({f"cells.{name}.channel": 36 + 4 * place
-                for place, name in enumerate(("left", "middle", "right"))}
-               | {"air": None})  # fmt: skip
+    channels = {"left": 36, "middle": 40, "right": 44}
+    b = a.vary({f"cells.{name}.channel": number for name, number in channels.items()})
 
     found = diff(a, b, threads=1)
 
@@ -182,6 +181,13 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert change.difference.mean is not None
     assert change.difference.mean > 15e6
     assert set(json.loads(found.to_json())["cells"]) == {"left", "middle", "right"}
+    table = by_cell_of_both(found.a.simulation, found.b.simulation)
+    assert table is not None
+    assert table.head[:3] == ["cell", "of alone", "own frames"]
+    middle = table.rows[1]
+    assert middle[0] == "middle"
+    assert middle[1].endswith("% → 100.0 %")
+    assert middle[3].endswith(" → 0.00 %")
 
 
 def test_no_model_is_offered_and_a_glance_is_taken() -> None:

@@ -109,15 +109,18 @@ def test_one_cell_has_no_plan_of_channels() -> None:
 
 
 def test_cells_of_which_nothing_says_who_hears_whom_are_refused(row: Scenario) -> None:
-    apart = with_channels(row, (36, 40, 36))
+    apart = with_channels(row, (36, 40, 44)).vary({"air": None})
 
     with pytest.raises(QuestionError, match='"left" and "middle" are on channels that do not'):
         on_one_channel(apart, 36)
 
 
-def test_pairs_of_cells_follow_their_channels(row: Scenario) -> None:
-    assert with_channels(row, (36, 36, 40)).written["air"]["heard"] == [["left", "middle"]]
-    assert with_channels(row, (36, 40, 36)).written["air"]["heard"] == []
+def test_pairs_of_cells_count_on_one_channel(row: Scenario) -> None:
+    """What is written stays, and a way back to one channel with it."""
+    apart = with_channels(row, (36, 36, 40))
+
+    assert apart.written["air"]["heard"] == [["left", "middle"], ["middle", "right"]]
+    assert Graph(on_one_channel(apart, 36)).neighbours == Graph(on_one_channel(row, 36)).neighbours
 
 
 def test_the_chain_keeps_what_a_cell_sends_alone(row: Scenario) -> None:

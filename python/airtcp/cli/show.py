@@ -135,6 +135,7 @@ def _subject(console: Console, result: Comparison | SimulationResult | Predictio
 
 def difference(found: Difference, *, details: bool = False) -> None:
     """Print the difference of two simulations on stdout; `details`: also what nobody feels."""
+    from airtcp.present.cells import by_cell_of_both
     from airtcp.present.difference import folded, rest, rows, subject
     from airtcp.present.felt import sentence
 
@@ -152,6 +153,10 @@ def difference(found: Difference, *, details: bool = False) -> None:
         _changed(console, others)
     elif others:
         console.print(Text(f"\n{folded(others)}", style="dim"))
+    of_cells = by_cell_of_both(found.a.simulation, found.b.simulation)
+    if of_cells is not None:
+        console.print(Text("\nCells, A → B", style="bold"))
+        print_table(console, of_cells.head, of_cells.rows)
     unseparated = rest(found)
     if unseparated is not None:
         console.print(Text(f"\n{unseparated}", style="dim"))

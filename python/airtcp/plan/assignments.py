@@ -91,10 +91,7 @@ def present_channels(scenario: Scenario) -> Plan | None:
 
 
 def with_channels(scenario: Scenario, plan: Plan) -> Scenario:
-    """Return the scenario on other channels; pairs of `air.heard` and `hears` follow.
-
-    Raises ScenarioError.
-    """
+    """Return the scenario on other channels. Raises ScenarioError."""
     return scenario.vary(channel_changes(scenario, plan))
 
 
@@ -113,15 +110,14 @@ def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
         )
     air = scenario.written.get("air", {})
     present = present_channels(scenario)
-    if "received" not in air and "path_loss" not in air and present is not None:
+    if not {"heard", "received", "path_loss"} & set(air) and present is not None:
         band, width = band_and_width(scenario)
         for one, other in itertools.combinations(range(len(cells)), 2):
             if not numbers.share(band, width, present[one], present[other]):
                 raise QuestionError(
                     f'--vary channels: "{cells[one].name}" and "{cells[other].name}" are on '
-                    "channels that do not overlap, and air.heard cannot say whether they would "
-                    "hear each other on one; allowed: all cells on one channel in the file, or "
-                    "air.received, or air.path_loss"
+                    "channels that do not overlap, and nothing says whether they would hear each "
+                    "other on one; allowed: air.heard, air.received or air.path_loss"
                 )
     return with_channels(scenario, (channel,) * len(cells))
 

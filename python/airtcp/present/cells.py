@@ -33,23 +33,55 @@ def by_cell(simulation: Simulation) -> GroupTable | None:
     if len(simulation.cells) < 2:
         return None
     rows = [
-        [
-            name,
-            quantity_with_interval(cell.goodput_bps, "b/s"),
-            "–" if cell.share_of_alone is None else percent(cell.share_of_alone.mean),
-            percent(cell.airtime.own),
-            percent(cell.airtime.heard),
-            percent(cell.airtime.idle),
-            percent(cell.failures.total),
-        ]
+        [name, quantity_with_interval(cell.goodput_bps, "b/s"), *_shares(cell)]
         for name, cell in simulation.cells.items()
     ]
-    head = list(_HEAD)
-    if all(row[2] == "–" for row in rows):
-        del head[2]
-        for row in rows:
-            del row[2]
-    return GroupTable(head, rows)
+    return _without_empty(GroupTable(list(_HEAD), rows))
+
+
+def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
+    """The shares of cells that both have, in the one and in the other; None where one has none.
+
+    Of the time what is left is idle: its column would make the table too wide for a terminal.
+    """
+    if not (a.cells and b.cells):
+        return None
+    rows = [
+        [
+            name,
+            *(
+                one if one == other else f"{one} → {other}"
+                for head, one, other in zip(
+                    _HEAD[2:], _shares(cell), _shares(b.cells[name]), strict=True
+                )
+                if head != "idle"
+            ),
+        ]
+        for name, cell in a.cells.items()
+        if name in b.cells
+    ]
+    head = [_HEAD[0], *(one for one in _HEAD[2:] if one != "idle")]
+    return _without_empty(GroupTable(head, rows)) if rows else None
+
+
+def _shares(cell: CellResult) -> list[str]:
+    """What a cell has of its goodput alone, of the time and of its transmissions."""
+    return [
+        "–" if cell.share_of_alone is None else percent(cell.share_of_alone.mean),
+        percent(cell.airtime.own),
+        percent(cell.airtime.heard),
+        percent(cell.airtime.idle),
+        percent(cell.failures.total),
+    ]
+
+
+def _without_empty(found: GroupTable) -> GroupTable:
+    """The table without the share of what each has alone, where that was simulated for none."""
+    place = found.head.index("of alone")
+    if any(row[place] != "–" for row in found.rows):
+        return found
+    rows = [[*row[:place], *row[place + 1 :]] for row in found.rows]
+    return GroupTable([*found.head[:place], *found.head[place + 1 :]], rows)
 
 
 def sentences(scenario: ResolvedScenario, simulation: Simulation) -> list[str]:

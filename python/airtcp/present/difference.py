@@ -15,6 +15,7 @@ from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.files import prepare, write_files
 from airtcp.metrics import METRICS
 from airtcp.present import drawing
+from airtcp.present.cells import by_cell_of_both
 from airtcp.present.drawing import (
     BLUE,
     GREEN,
@@ -81,6 +82,8 @@ def subject(difference: Difference) -> list[str]:
     a, b = difference.a.scenario, difference.b.scenario
     lines = [f"A: {a.title}", f"B: {b.title}"] if a.title != b.title else [a.title]
     changed = list(difference.changed.items())
+    # Of two long lists nothing can be told here, and the keys that they follow from differ as well.
+    changed = [one for one in changed if not all(map(_is_long, one[1]))] or changed
     lines += [
         f"{key}: {_value(key, old)} → {_value(key, new)}"
         for key, (old, new) in changed[:_MOST_KEYS]
@@ -224,6 +227,10 @@ def html(difference: Difference, figure: Figure | None) -> str:
     if details:
         shown = table(HEAD, [row.cells() for row in details], numbers={2, 3, 4, 5})
         parts.append(f"<details><summary>Queues, TCP, the MAC</summary>{shown}</details>")
+    of_cells = by_cell_of_both(difference.a.simulation, difference.b.simulation)
+    if of_cells is not None:
+        numbers = set(range(1, len(of_cells.head)))
+        parts += ["<h2>Cells, A → B</h2>", table(of_cells.head, of_cells.rows, numbers=numbers)]
     if not found and not details:
         parts.append("<p class='note'>No metric is separated from zero.</p>")
     if figure is not None:
@@ -272,7 +279,11 @@ def _value(key: str, value: object) -> str:
     _, _, unit = key.rpartition("_")
     if unit in _UNITS and isinstance(value, int | float) and not isinstance(value, bool):
         return _UNITS[unit](value)
-    return str(value) if not isinstance(value, list) or len(str(value)) <= _LONG else "a list"
+    return "a list" if _is_long(value) else str(value)
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, list) and len(str(value)) > _LONG
 
 
 #: The notation of amounts, by the last part of the name of their key.

@@ -52,29 +52,9 @@ def apart(scenario: Scenario) -> tuple[int, ...] | None:
 
 
 def channel_changes(scenario: Scenario, plan: Sequence[int]) -> dict[str, Any]:
-    """Return the changes, by key path, that give cells other channels than they have.
-
-    Pairs of `air.heard` and `hears` of cells on two channels go.
-    """
-    cells = scenario.cells or ()
-    on = {cell.name: number for cell, number in zip(cells, plan, strict=True)}
-    changes: dict[str, Any] = {
-        f"cells.{cell.name}.channel": on[cell.name]
-        for cell in cells
-        if cell.channel != on[cell.name]
+    """Return the changes, by key path, that give cells other channels than they have."""
+    return {
+        f"cells.{cell.name}.channel": number
+        for cell, number in zip(scenario.cells or (), plan, strict=True)
+        if cell.channel != number
     }
-    if not changes:
-        return {}
-    written = scenario.written
-    heard = written.get("air", {}).get("heard")
-    if heard is not None:
-        kept = [pair for pair in heard if on[pair[0]] == on[pair[1]]]
-        if kept != heard:
-            changes["air.heard"] = kept
-    groups = {group["name"]: on[group["cell"]] for group in written["stations"] if "cell" in group}
-    for group in written["stations"]:
-        if group.get("hears"):
-            kept = [name for name in group["hears"] if groups[name] == groups[group["name"]]]
-            if kept != group["hears"]:
-                changes[f"stations.{group['name']}.hears"] = kept
-    return changes

@@ -313,13 +313,6 @@ def _check_said(
                     f'there is no cell "{name}"; allowed: '
                     + (", ".join(f'"{one}"' for one in scenario.cells) or "a table [cells.NAME]"),
                 )
-        if not overlap[names.index(pair[0])][names.index(pair[1])]:
-            raise InvalidError(
-                ("air", "heard", place),
-                f'"{pair[0]}" and "{pair[1]}" are on channels that do not overlap, '
-                f"{cells[pair[0]].channel} and {cells[pair[1]].channel}; allowed: pairs of cells "
-                "on one channel",
-            )
 
 
 def _by_words(

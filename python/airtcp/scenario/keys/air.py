@@ -141,7 +141,8 @@ class Air(Table):
 
     heard: ClassVar[Key] = file_only(
         list[Annotated[list[Name], AfterValidator(_pair)]],
-        "Pairs of cells of which all hear all. Within a cell all hear all but for `hears`.",
+        "Pairs of cells of which all hear all, if they are on one channel. Within a cell all hear "
+        "all but for `hears`.",
         default=none("with several cells one of `heard`, `received` and `path_loss`"),
     )
     received: ClassVar[Key] = file_only(
