@@ -47,6 +47,7 @@ impl<P: Clone> Field<P> {
         self.tell_views(sender, now, &frame, true);
         if self.on_air.iter().any(|&other| self.is_on_air(other, now)) {
             frame.culprit = self.disturber(frame.to, sender, now);
+            self.blame_unnoticed(sender, &frame, now);
         }
         self.at_each_that_hears(sender, &frame, |field, listener, power| {
             field.frame_begins(sender, listener, power, now);
@@ -72,6 +73,28 @@ impl<P: Clone> Field<P> {
             && let Some(frame) = &mut self.nodes[sender as usize].sending
         {
             frame.culprit = Culprit { station: culprit, apart: now - frame.start };
+        }
+    }
+
+    /// Blames the frame that `sender` begins `now` for the loss of those that have just begun, and that their receivers
+    /// do not know of yet: no receiver gives them up when it begins.
+    fn blame_unnoticed(&mut self, sender: StationId, frame: &Frame, now: Time) {
+        for place in 0..self.on_air.len() {
+            let other = self.on_air[place];
+            let node = &self.nodes[other as usize];
+            let Some(begun) = node.sending.as_ref().filter(|_| node.known == Known::Nothing) else {
+                continue;
+            };
+            let power = frame.heard_with(self.hearing.power(sender, begun.to));
+            let own = begun.heard_with(self.hearing.power(other, begun.to));
+            let is_lost = begun.to == sender
+                || power > 0 && !self.hearing.comes_through(own, power, begun.need);
+            if is_lost && begun.culprit == Culprit::NOBODY {
+                let culprit = Culprit { station: sender, apart: now - begun.start };
+                if let Some(begun) = &mut self.nodes[other as usize].sending {
+                    begun.culprit = culprit;
+                }
+            }
         }
     }
 
