@@ -62,7 +62,9 @@ def test_stations_that_think_are_those_of_the_closed_form() -> None:
     shared = share(web(), jobs=400_000)
 
     assert shared.load is None
-    assert shared.model_s == airtcp.predict(web()).best("transfer_time_s").value
+    model = airtcp.predict(web()).best("transfer_time_s")
+    assert model is not None
+    assert shared.model_s == model.value
     assert shared.metrics["transfer_time_s"].mean == pytest.approx(shared.model_s, rel=0.01)
 
 
@@ -163,11 +165,49 @@ def test_flows_that_differ_are_no_jobs() -> None:
         share(bulk)
 
 
-def test_both_commands_answer_on_a_terminal_and_as_json(tmp_path: Path) -> None:
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
     law = '{ distribution = "exponential", mean = "1 s" }'
     application = f'{{ kind = "ftp", interarrival = {law}, {SIZES["exponential"]} }}'
     file = tmp_path / "a.toml"
     file.write_text(SCENARIO.format(application=application), encoding="utf-8")
+    return file
+
+
+def test_both_commands_give_the_numbers_of_python(file: Path) -> None:
+    """Of a scenario file: all that their JSON has, to the last bit."""
+    cli, few = CliRunner(), ["--transfers", "1000", "--replications", "3", "--json"]
+    one = cli.invoke(app, ["share", str(file), *few])
+    two = cli.invoke(app, ["split", str(file), "--copies", "2", "--shares", ".6,.4", *few])
+
+    both = {"1: a": ftp(), "2: a": ftp()}
+    own = share(ftp(), jobs=1_000, replications=3)
+    parted = split(both, shares=[0.6, 0.4], jobs=1_000, replications=3)
+    assert json.loads(one.output) == json.loads(own.to_json())
+    assert json.loads(two.output) == json.loads(parted.to_json())
+
+
+@pytest.mark.parametrize("command", [["share"], ["split", "--copies", "2"]])
+def test_both_commands_refuse_an_overload_with_the_load(file: Path, command: list[str]) -> None:
+    """Four stations bring 3.2 Mb/s: for one network of 2 Mb/s, and for two of 1 Mb/s."""
+    capacity = "2 Mb/s" if command == ["share"] else "1 Mb/s"
+    found = CliRunner().invoke(app, [*command, str(file), "--capacity", capacity])
+
+    assert found.exit_code == 2
+    assert "the load (arrivals times size over capacity) is 1.6, " in found.output
+
+
+@pytest.mark.parametrize("command", [["share"], ["split", "--copies", "2"]])
+def test_both_commands_warn_of_a_load_near_one(file: Path, command: list[str]) -> None:
+    capacity = "3.4 Mb/s" if command == ["share"] else "1.7 Mb/s"
+    few = ["--transfers", "1000", "--replications", "2"]
+    found = CliRunner().invoke(app, [*command, str(file), "--capacity", capacity, *few])
+
+    assert found.exit_code == 0
+    assert "the load is 0.941, near 1" in " ".join(found.output.split())
+
+
+def test_both_commands_answer_on_a_terminal_and_as_json(file: Path) -> None:
     cli, few = CliRunner(), ["--transfers", "1000"]
 
     one = cli.invoke(app, ["share", str(file), *few])
