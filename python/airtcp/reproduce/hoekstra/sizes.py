@@ -61,17 +61,17 @@ def sizes(bench: Bench) -> Outcome:
 
     code = code_digest(__name__, follow=("run",))
     found = np.array(bench.finished.answer(key_of("sizes", code, scenario.hash()), by_class))
-    at = found[:, :, 0].mean(axis=0)
+    kilobytes = (found[:, :, 0].mean(axis=0) / 1e3).tolist()
     alone = np.vectorize(lambda size: service_of(size, beacons=False))
     shared = alone(found[:, :, 0]) / (1.0 - beta_s / gap_s)
     over = [student_interval(ratios) for ratios in (found[:, :, 1] / shared).T]
     times: list[Value] = [student_interval(runs[:, 1]) for runs in found.swapaxes(0, 1)]
     series = [
-        Series("(25)", at.tolist(), shared.mean(axis=0).tolist(), "model", 0),
-        Series("packets", at.tolist(), times, "simulation", 1),
+        Series("(25)", kilobytes, shared.mean(axis=0).tolist(), "model", 0),
+        Series("packets", kilobytes, times, "simulation", 1),
     ]
     short = [one for one, end in zip(over, _ENDS, strict=False) if end <= _SHORT]
-    x, y = "size (bytes)", "mean transfer time (s)"
+    x, y = "size (kB)", "mean transfer time (s)"
     return Outcome(
         data=table_of(series, x=x, y=y),
         found="From (25) the classes of sizes are off by factors of "

@@ -197,7 +197,7 @@ def numbers(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
     """Fig. 5: the geometric law (30)."""
     rho = service_of(size, beacons=False) / gap
     n = list(range(_MOST_FLOWS + 1))
-    return [Series(f"(30), {size / 1e3:g} kB", n, [rho**one for one in n], "model", 0)]
+    return [Series(f"(30), rho_eff = {rho:.2f}", n, [rho**one for one in n], "model", 0)]
 
 
 @item(
