@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from airtcp.reproduce import catalogue
+from airtcp.reproduce import catalogue, miorandi
 from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.claims import (
     Beside,
@@ -13,6 +13,7 @@ from airtcp.reproduce.claims import (
     Reading,
     Relation,
     Verdict,
+    is_firm,
     judge,
     load_claims,
     load_rules,
@@ -176,6 +177,40 @@ def test_other_rules_stand_beside_and_decide_nothing() -> None:
     assert [one.holds for one in judged.others] == [True]
 
 
+def test_other_rules_show_a_cause_only_where_they_are_firm() -> None:
+    """As M.beyond-three: met by a hair with other rules, which the next seed has not."""
+    hair = replace(claim(), beside=(Beside("M.equations", "ideal", ""),), readings=())
+    judged = judge(hair, {"plain": around(20.0, 0.1), "ideal": around(10.5, 0.499)})
+
+    assert [one.holds for one in judged.others] == [None]
+    assert "Unexplained" in judged.about
+
+
+@pytest.mark.parametrize(
+    ("ours", "firm"),
+    [
+        (around(10.4, 0.2), True),  # 10.4 ± 0.4 lies within 10 ± 1
+        (around(10.4, 0.5), False),  # is met, but 10.4 ± 1 is not
+        (around(10.4, 0.7), False),
+        (around(12.0, 0.4), True),
+        (around(12.0, 0.6), False),  # is not met, but 12 ± 1.2 would be at the bound
+    ],
+)
+def test_a_verdict_is_firm_if_twice_the_interval_has_it_too(ours: Interval, firm: bool) -> None:
+    values = {"plain": ours, "other": around(30.0, 0.1)}
+
+    assert is_firm(replace(claim(), readings=()), values) is firm
+
+
+def test_events_of_an_item_count_transmissions(tmp_path: Path) -> None:
+    """A cell's work is nearly all transmissions; its timers and wires alone are few."""
+    folder = Path(miorandi.__file__).parent
+    bench = Bench(folder, tmp_path, Settings(quick=True))
+    counts = [run.answer["counts"] for run in bench.simulate("saturated").runs]
+
+    assert bench.events >= sum(one["mac_attempts"] for one in counts) > 10_000
+
+
 def test_a_cause_that_nobody_has_shown_is_called_unexplained() -> None:
     values = {"plain": around(20.0, 0.1), "other": around(30.0, 0.1)}
 
@@ -268,11 +303,13 @@ def test_a_claim_has_its_sentence_and_the_reason_of_its_bound(
 @pytest.mark.parametrize(
     ("width", "quick", "events", "tried"),
     [
-        (0.5, False, 1, [1]),  # 10.8 ± 0.5 is above 10
-        (2.0, False, 1, [1, 2, 4]),  # ± 2, ± 1, ± 0.5
+        (0.3, False, 1, [1]),  # 10.8 ± 0.3 is above 10, and ± 0.6, too
+        (0.5, False, 1, [1, 2]),  # ± 0.5 is, and ± 1 is not
+        (2.0, False, 1, [1, 2, 4, 8]),  # ± 2, ± 1, ± 0.5, ± 0.25
         (99.0, False, 10**9, [1, 2, 4, 8, 16]),
         # A quick run goes on once, if that is cheap.
-        (0.5, True, 1, [1]),
+        (0.3, True, 1, [1]),
+        (0.5, True, 1, [1, 4]),
         (2.0, True, 1, [1, 4]),
         (99.0, True, 1, [1, 4]),
         (2.0, True, 10**9, [1]),
@@ -301,6 +338,6 @@ def test_a_claim_at_its_bound_is_made_with_more_replications(
 
     assert [one.how for one in make([item], settings, tmp_path)] == ["made"]
     assert made_with == tried
-    # What was made with more is kept as it is.
+    # An item made with more is kept as it is.
     assert [one.how for one in make([item], settings, tmp_path)] == ["kept"]
     assert made_with == tried
