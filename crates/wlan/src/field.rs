@@ -36,9 +36,9 @@ use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
-use books::Sensed;
 pub use books::{FailureCounts, View};
-use clock::{Clock, Rank};
+use books::{OnAir, Sensed};
+use clock::{Clock, Key, Rank};
 use hearing::Hearing;
 pub use hearing::HearingConfig;
 use listener::Listener;
@@ -91,6 +91,10 @@ pub struct Field<P> {
     cells: Vec<u32>,
     queues: Vec<Queue>,
     clock: Clock,
+    /// The event that was played last.
+    reached: Key,
+    /// A flag: what is certain to be noticed is played ahead.
+    notices_ahead: bool,
     /// The stations that send.
     on_air: Vec<StationId>,
     originators: Vec<Originator<P>>,
@@ -104,6 +108,8 @@ pub struct Field<P> {
     /// The SINR that a frame with data at each rate needs, and a control frame beside it, as ratios.
     needs: Vec<(f64, f64)>,
     sensed: Vec<Sensed>,
+    /// The frames of each cell on the air.
+    cells_on_air: Vec<OnAir>,
     failures: Vec<FailureCounts>,
     /// The frame that overlapped the last one of each exchange.
     last_culprits: Vec<node::Culprit>,
@@ -157,6 +163,7 @@ impl<P: Clone> Field<P> {
         });
         let nodes = nodes.collect();
         let access_points = access_points as usize;
+        let may_send_rts = mac.rts_threshold_bytes.is_some() || phy.protection.is_some();
         let errors = ErrorModel::new(config.errors);
         let settings = Settings::new(phy, mac);
         let header = phy.ofdm.map(|ofdm| ofdm.preamble_time + ofdm.plcp_header_time);
@@ -176,7 +183,11 @@ impl<P: Clone> Field<P> {
             listeners: (0..listeners).map(|_| Listener::new()).collect(),
             groups,
             cells: of_listeners,
-            clock: Clock::new(listeners),
+            // Those that listen together wait for nothing but for what follows an RTS.
+            clock: Clock::new(if may_send_rts { listeners } else { stations }),
+            reached: Key::new(Time::ZERO, Rank::Start),
+            // Neither capture nor spatial reuse ends a reception early.
+            notices_ahead: hearing.obss_pd.is_none() && !hearing.may_capture(),
             on_air: Vec::new(),
             originators: contenders.iter().map(Originator::new).collect(),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
@@ -185,9 +196,8 @@ impl<P: Clone> Field<P> {
             mac: kind.map_or(Mac::Single, Mac::Aggregate),
             retry_limit: limit(mac.short_retry_limit),
             long_retry_limit: limit(mac.long_retry_limit),
-            sensed: (0..access_points as u32)
-                .map(|cell| Sensed::new(cell, access_points))
-                .collect(),
+            sensed: Sensed::of_all(&hearing, &roles, stations as u32, access_points),
+            cells_on_air: vec![OnAir::default(); access_points],
             failures: vec![FailureCounts::default(); access_points],
             last_culprits: vec![node::Culprit::NOBODY; contenders.len()],
             together: Vec::new(),
@@ -228,8 +238,10 @@ impl<P: Clone> Field<P> {
     /// Plays what is due at `now`, that is [`Self::next_time`]. One thing at a time: there may be more at the same
     /// instant.
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let (key, station) = (self.clock.first(), self.clock.winner());
+        let key = self.clock.first();
+        let station = self.clock.winner();
         debug_assert_eq!(key.time(), now);
+        self.reached = self.reached.max(key);
         match key.rank() {
             Rank::Start if self.nodes[station as usize].next_frame.is_some() => {
                 self.next_frame_begins(station, now, supply);

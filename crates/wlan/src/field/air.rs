@@ -6,7 +6,7 @@ use airtcp_kernel::Time;
 
 use super::Field;
 use super::clock::{Key, Rank};
-use super::hearing::{COLOUR_KNOWN, Power};
+use super::hearing::{COLOUR_KNOWN, NO_GROUP, Power};
 use super::listener::{ListenerId, Lock};
 use super::node::{Culprit, Frame, Kind, Known};
 use crate::events::{HeardBy, Supply};
@@ -26,6 +26,7 @@ impl<P: Clone> Field<P> {
     pub(super) fn send(&mut self, sender: StationId, frame: Frame, now: Time) {
         let mut frame = frame;
         debug_assert!(self.listens_as(sender, sender));
+        self.settle_notice(sender, now);
         let own = &mut self.listeners[sender as usize];
         debug_assert!(!own.is_sending, "a station sends one frame at a time");
         if let Some(lock) = own.lock.take() {
@@ -35,7 +36,6 @@ impl<P: Clone> Field<P> {
         if std::mem::take(&mut node.waits_for_end) {
             node.timeout = now;
         }
-        node.known = Known::Nothing;
         let own = &mut self.listeners[sender as usize];
         if let Some((_, strength)) = self.hearing.obss_pd
             && !own.ignored.is_empty()
@@ -45,22 +45,20 @@ impl<P: Clone> Field<P> {
         own.is_sending = true;
         self.medium_busy(sender, now);
         self.tell_views(sender, now, &frame, true);
-        if self.on_air.iter().any(|&other| self.is_on_air(other, now)) {
+        let receiver = &self.listeners[self.nodes[frame.to as usize].listener as usize];
+        if receiver.energy > 0 || receiver.is_sending {
             frame.culprit = self.disturber(frame.to, sender, now);
             self.blame_unnoticed(sender, &frame, now);
         }
+        let mut is_noticed = true;
         self.at_each_that_hears(sender, &frame, |field, listener, power| {
-            field.frame_begins(sender, listener, power, now);
+            is_noticed &= field.frame_begins(sender, listener, power, &frame);
         });
-        self.nodes[sender as usize].sending = Some(frame);
+        let node = &mut self.nodes[sender as usize];
+        node.known = if is_noticed { Known::Cell } else { Known::Nothing };
+        node.sending = Some(frame);
         self.on_air.push(sender);
         self.set_clock(sender);
-    }
-
-    /// Tells whether what `station` sends goes on after `now`.
-    #[inline]
-    fn is_on_air(&self, station: StationId, now: Time) -> bool {
-        self.nodes[station as usize].sending.as_ref().is_some_and(|frame| frame.end > now)
     }
 
     /// Blames a frame of `culprit` that begins at `now` for the loss of what `sender` sends to a station that listens as
@@ -117,16 +115,69 @@ impl<P: Clone> Field<P> {
             .map_or(Culprit::NOBODY, |(_, station, start)| Culprit { station, apart: now - start })
     }
 
-    /// Begins a frame of `sender` at `place`, which does not know of it yet.
-    #[inline]
-    fn frame_begins(&mut self, sender: StationId, place: ListenerId, power: Power, now: Time) {
-        let Self { listeners, hearing, .. } = self;
-        let listener = &mut listeners[place as usize];
-        listener.hear(power, now);
-        if listener.is_sending {
-            return;
+    /// Begins `frame` of `sender` at `place`, which does not know of it yet. Returns whether nothing is left to do there
+    /// when it is noticed.
+    ///
+    /// That is so where it is noticed for certain if nothing else happens there before, and where it is certain to
+    /// change nothing.
+    #[inline(always)]
+    fn frame_begins(
+        &mut self,
+        sender: StationId,
+        place: ListenerId,
+        power: Power,
+        frame: &Frame,
+    ) -> bool {
+        let now = frame.start;
+        if self.listeners[place as usize].noticed_at != Time::NEVER {
+            self.settle_notice(place, now);
         }
-        let Some(lock) = &mut listener.lock else { return };
+        let Self { listeners, hearing, nodes, queues, notices_ahead, .. } = self;
+        let notice = now + hearing.detect;
+        let listener = &mut listeners[place as usize];
+        let is_alone = listener.energy == 0;
+        listener.hear(power, now);
+        if is_alone && !listener.is_busy {
+            let access =
+                listener.winners.first().map_or(Time::NEVER, |&one| nodes[one as usize].access);
+            let mut is_certain = *notices_ahead
+                && access > notice
+                && frame.end > notice
+                && listener.nav_reset == Time::NEVER
+                && hearing.detects(power, 0)
+                && hearing.comes_through(power, 0, frame.need);
+            for &id in &listener.counting {
+                is_certain &= !queues[id as usize].waits.will_draw();
+            }
+            if is_certain {
+                listener.lock = Some(Lock::new(sender, power, frame, notice));
+                listener.is_busy = true;
+                listener.noticed_at = notice;
+                if nodes[frame.to as usize].listener == place {
+                    listener.bad.clear();
+                }
+                if access <= frame.end {
+                    self.forget_access(place);
+                }
+            }
+            return is_certain;
+        }
+        if listener.is_sending {
+            let own = &nodes[place as usize].sending;
+            return *notices_ahead && own.as_ref().is_some_and(|own| own.end > notice);
+        }
+        let Some(lock) = &mut listener.lock else {
+            // It goes on to be busy without receiving anything, unless a frame ends meanwhile.
+            let is_passed_over = *notices_ahead
+                && listener.is_busy
+                && listener.passed_over_until < now
+                && !hearing.detects(power, listener.energy - power);
+            if is_passed_over {
+                (listener.passed_over, listener.passed_over_until) = (sender, notice);
+            }
+            return is_passed_over;
+        };
+        let is_deaf = *notices_ahead && lock.end > notice;
         let from = lock.from;
         let is_bad = if hearing.captures(power, lock.power, now - lock.since) {
             listener.lock = None;
@@ -142,6 +193,42 @@ impl<P: Clone> Field<P> {
         if is_bad {
             self.blame(from, place, sender, now);
         }
+        is_deaf
+    }
+
+    /// Freezes the queues of `place` as of the instant at which it has noticed what it receives, if that was put off. If
+    /// that instant is still to come, it has noticed nothing, and does so when it comes.
+    #[inline(always)]
+    pub(super) fn settle_notice(&mut self, place: ListenerId, now: Time) {
+        if self.listeners[place as usize].noticed_at != Time::NEVER {
+            self.settle_notice_put_off(place, now);
+        }
+    }
+
+    /// Has the frame that `place` would not have noticed be noticed when it is time, as another ends before.
+    #[cold]
+    fn notice_passed_over(&mut self, place: ListenerId) {
+        let listener = &mut self.listeners[place as usize];
+        listener.passed_over_until = Time::ZERO;
+        let sender = listener.passed_over;
+        self.nodes[sender as usize].known = Known::Nothing;
+        self.set_clock(sender);
+    }
+
+    fn settle_notice_put_off(&mut self, place: ListenerId, now: Time) {
+        let listener = &mut self.listeners[place as usize];
+        let at = std::mem::replace(&mut listener.noticed_at, Time::NEVER);
+        if at < now || Key::new(at, Rank::Notice) <= self.reached {
+            if !listener.counting.is_empty() {
+                self.freeze(place, at);
+            }
+            return;
+        }
+        let lock = listener.lock.take().expect("what is noticed is received");
+        listener.is_busy = false;
+        self.nodes[lock.from as usize].known = Known::Nothing;
+        self.set_clock(lock.from);
+        self.find_access(place);
     }
 
     /// Has a station wait no more for the end of what it received as `listener`.
@@ -179,6 +266,7 @@ impl<P: Clone> Field<P> {
         frame: &Frame,
         now: Time,
     ) {
+        self.settle_notice(place, now);
         let is_to = self.listens_as(frame.to, place);
         let Self { listeners, hearing, .. } = self;
         let listener = &mut listeners[place as usize];
@@ -189,15 +277,7 @@ impl<P: Clone> Field<P> {
             && listener.free_from <= frame.start
             && hearing.detects(power, listener.interference(power, now))
         {
-            let mut lock = Lock {
-                from: sender,
-                power,
-                need: frame.need,
-                since: now,
-                bad_since: Time::NEVER,
-                first_bad: Time::NEVER,
-                last_bad: Time::ZERO,
-            };
+            let mut lock = Lock::new(sender, power, frame, now);
             let interference = listener.energy - power;
             lock.judge(!hearing.comes_through(power, interference, frame.need), now);
             listener.lock = Some(lock);
@@ -250,6 +330,9 @@ impl<P: Clone> Field<P> {
     /// longer than it takes to detect it.
     pub(super) fn check_access(&mut self, station: StationId, now: Time) {
         let listener = &self.listeners[station as usize];
+        if listener.energy == 0 && listener.lock.is_none() {
+            return;
+        }
         let received = listener.lock.as_ref().map(|lock| lock.from);
         let others = self.on_air.iter().filter(|&&other| {
             self.nodes[other as usize].sending.as_ref().is_some_and(|frame| {
@@ -287,7 +370,7 @@ impl<P: Clone> Field<P> {
         let receiver = self.nodes[frame.to as usize].listener;
         if self.listeners[receiver as usize].lock.as_ref().is_some_and(|lock| lock.from == sender) {
             // It learns from the frame something else than the others of its group.
-            self.listen_apart(frame.to);
+            self.listen_apart(frame.to, now);
         }
         let mut came = Came::Lost;
         self.at_each_that_hears(sender, &frame, |field, listener, power| {
@@ -309,14 +392,14 @@ impl<P: Clone> Field<P> {
         }
         for ear in self.hearing.of(sender) {
             let group = self.hearing.ear(ear).group;
-            if self.groups[group as usize].is_several {
-                self.listen_together(group, now);
+            if group != NO_GROUP {
+                self.listen_together(group, (sender, frame.to), now);
             }
         }
     }
 
     /// Ends a frame of `sender`, heard with `power`, at `place`.
-    #[inline]
+    #[inline(always)]
     fn frame_ends_at(
         &mut self,
         place: ListenerId,
@@ -324,6 +407,10 @@ impl<P: Clone> Field<P> {
         frame: &Frame,
         now: Time,
     ) -> Came {
+        self.settle_notice(place, now);
+        if now <= self.listeners[place as usize].passed_over_until {
+            self.notice_passed_over(place);
+        }
         let is_to = place == frame.to;
         let Self { listeners, nodes, hearing, settings_eifs: eifs, .. } = self;
         let listener = &mut listeners[place as usize];

@@ -4,8 +4,10 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::Field;
+use super::hearing::Hearing;
 use super::node::{Culprit, Frame, Kind};
 use crate::counters::MacCounters;
+use crate::exchange::Roles;
 use crate::frame::{Frames, Mpdu};
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
@@ -52,12 +54,44 @@ pub(super) struct Sensed {
     part: Part,
     since: Time,
     parts: [Duration; PARTS],
-    /// Of each other cell the number of its frames on the air, since when there are any, and how long there were.
-    of_cells: Vec<(u32, Time, Duration)>,
+    /// Of each other cell the frames on the air, where it hears some stations of a cell and not all.
+    of_cells: Option<Vec<OnAir>>,
+    /// Of each cell a flag: it hears all of it.
+    hears: Vec<bool>,
+}
+
+/// The frames of a cell on the air: their number, since when there are any, and how long there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OnAir {
+    count: u32,
+    since: Time,
+    sum: Duration,
+}
+
+impl OnAir {
+    /// Notes that one begins or ends.
+    #[inline]
+    fn note(&mut self, now: Time, begins: bool) {
+        if begins {
+            if self.count == 0 {
+                self.since = now;
+            }
+            self.count += 1;
+        } else {
+            self.count -= 1;
+            if self.count == 0 {
+                self.sum += now - self.since;
+            }
+        }
+    }
+
+    fn until(&self, now: Time) -> Duration {
+        if self.count > 0 { self.sum + (now - self.since) } else { self.sum }
+    }
 }
 
 /// The parts of the time, in the order of [`View`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Idle,
     Data,
@@ -76,26 +110,47 @@ const CONTROL: u64 = 1 << 32;
 const OTHER: u64 = 1 << 48;
 
 impl Sensed {
-    /// Makes that of the access point of a cell, one of so many.
-    pub(super) fn new(cell: u32, cells: usize) -> Self {
+    /// Makes those of all access points of so many stations.
+    pub(super) fn of_all(
+        hearing: &Hearing,
+        roles: &Roles,
+        stations: u32,
+        access_points: usize,
+    ) -> Vec<Self> {
+        let mut all = vec![0; access_points];
+        let mut heard = vec![vec![0; access_points]; access_points];
+        for station in 0..stations {
+            let cell = roles.cell(station) as usize;
+            all[cell] += 1;
+            for &viewer in hearing.viewers_of(station) {
+                heard[viewer as usize][cell] += 1;
+            }
+        }
+        (0..).zip(&heard).map(|(cell, heard)| Self::new(cell, heard, &all)).collect()
+    }
+
+    /// Makes that of the access point of a cell, which hears so many stations of each cell, or is one of them, of so
+    /// many that there are.
+    fn new(cell: u32, heard: &[u32], stations: &[u32]) -> Self {
+        let counts = || heard.iter().zip(stations);
+        let is_in_part = counts().any(|(&heard, &all)| heard > 0 && heard < all);
         Self {
             cell,
             counts: 0,
             part: Part::Idle,
             since: Time::ZERO,
             parts: [Duration::ZERO; PARTS],
-            of_cells: vec![(0, Time::ZERO, Duration::ZERO); cells],
+            of_cells: is_in_part.then(|| vec![OnAir::default(); stations.len()]),
+            hears: counts().map(|(heard, all)| heard == all).collect(),
         }
     }
 
-    /// Notes that a frame of `cell` begins or ends, which counts as one of such a kind if the cell is its own.
+    /// Notes that a frame of `cell` begins or ends. It counts as `own` if the cell is its own, else as `other`.
     #[inline]
-    fn note(&mut self, cell: u32, kind: u64, now: Time, begins: bool) {
-        self.parts[self.part as usize] += now - self.since;
-        self.since = now;
-        let one = if cell == self.cell { kind } else { OTHER };
-        self.counts = if begins { self.counts + one } else { self.counts - one };
-        self.part = match self.counts {
+    fn note(&mut self, cell: u32, (own, other): (u64, u64), now: Time, begins: bool) {
+        let one = if cell == self.cell { own } else { other };
+        self.counts = self.counts.wrapping_add(one);
+        let part = match self.counts {
             0 => Part::Idle,
             DATA => Part::Data,
             TCP_ACK => Part::TcpAck,
@@ -103,38 +158,32 @@ impl Sensed {
             counts if counts % OTHER == 0 => Part::Heard,
             _ => Part::Overlapped,
         };
-        if cell == self.cell {
-            return;
+        if part != self.part {
+            self.parts[self.part as usize] += now - self.since;
+            (self.part, self.since) = (part, now);
         }
-        let (count, since, sum) = &mut self.of_cells[cell as usize];
-        if begins {
-            if *count == 0 {
-                *since = now;
-            }
-            *count += 1;
-        } else {
-            *count -= 1;
-            if *count == 0 {
-                *sum += now - *since;
-            }
+        if let Some(of_cells) = &mut self.of_cells {
+            of_cells[cell as usize].note(now, begins);
         }
     }
 
-    /// Returns the view at `now`.
-    fn until(&self, now: Time) -> View {
+    /// Returns the view at `now`; `cells` is on the air of each of them.
+    fn until(&self, now: Time, cells: &[OnAir]) -> View {
         let mut parts = self.parts;
         parts[self.part as usize] += now - self.since;
         let [idle, data, tcp_ack, control, overlapped, heard] = parts;
-        let of_cell = |(cell, &(count, since, sum)): (u32, &(u32, Time, Duration))| {
-            if cell == self.cell {
+        let of_cell = |cell: usize| {
+            if cell == self.cell as usize {
                 data + tcp_ack + control + overlapped
-            } else if count > 0 {
-                sum + (now - since)
+            } else if let Some(of_cells) = &self.of_cells {
+                of_cells[cell].until(now)
+            } else if self.hears[cell] {
+                cells[cell].until(now)
             } else {
-                sum
+                Duration::ZERO
             }
         };
-        let of_cells = (0..).zip(&self.of_cells).map(of_cell).collect();
+        let of_cells = (0..cells.len()).map(of_cell).collect();
         View { idle, data, tcp_ack, control, overlapped, heard, of_cells }
     }
 }
@@ -149,8 +198,11 @@ impl<P: Clone> Field<P> {
             Kind::Data => TCP_ACK,
             _ => CONTROL,
         };
+        self.cells_on_air[cell as usize].note(now, begins);
+        let counts =
+            if begins { (kind, OTHER) } else { (kind.wrapping_neg(), OTHER.wrapping_neg()) };
         for &station in self.hearing.viewers_of(sender) {
-            self.sensed[station as usize].note(cell, kind, now, begins);
+            self.sensed[station as usize].note(cell, counts, now, begins);
         }
     }
 
@@ -188,7 +240,7 @@ impl<P: Clone> Field<P> {
 
     /// Returns what each access point has sensed up to `now`.
     pub fn views(&self, now: Time) -> impl Iterator<Item = View> {
-        self.sensed.iter().map(move |sensed| sensed.until(now))
+        self.sensed.iter().map(move |sensed| sensed.until(now, &self.cells_on_air))
     }
 
     /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.

@@ -28,7 +28,7 @@ impl<P: Clone> Field<P> {
             // It has become so before the first slot began.
             return self.forget_access(together);
         }
-        self.listen_apart(station);
+        self.listen_apart(station, now);
         if together != station && self.listeners[together as usize].winners.is_empty() {
             self.find_access(together);
         }
@@ -123,6 +123,7 @@ impl<P: Clone> Field<P> {
 
     /// Returns the times of what `by` has assembled, the class of its rate, and the station that it asks for a Block
     /// ACK, if it does not send data.
+    #[inline(always)]
     fn times(&mut self, by: ContenderId) -> (FrameTimes, u32, Option<StationId>) {
         if let Mac::Aggregate(one) = &self.mac {
             let (&times, class, _, asked) = one.assembled(by);
@@ -147,6 +148,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Does as [`Self::frame_of`] of what is known already to be assembled.
+    #[inline(always)]
     fn frame_with<S: Supply<P>>(
         &mut self,
         (times, class, asked): (FrameTimes, u32, Option<StationId>),
@@ -421,6 +423,7 @@ impl<P: Clone> Field<P> {
 
     /// Ends a wait at `place`: of a station for an answer, or for the frame that the RTS has announced that set the NAV.
     pub(super) fn wait_ends<S: Supply<P>>(&mut self, place: ListenerId, now: Time, supply: &mut S) {
+        self.settle_notice(place, now);
         let header = self.phy_header;
         let listener = &mut self.listeners[place as usize];
         if listener.nav_reset == now {

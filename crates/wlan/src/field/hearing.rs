@@ -3,6 +3,8 @@
 use airtcp_kernel::Duration;
 
 use super::alike::Groups;
+use super::listener::ListenerId;
+use super::sharing::WORTH_SHARING;
 use crate::station::StationId;
 
 /// The stations of a field as they hear each other.
@@ -55,17 +57,23 @@ const UNDISTURBED: f64 = 1e6;
 /// The number of a group of stations that hear alike.
 pub(super) type GroupId = u32;
 
-/// A group that hears a station.
+/// A station that hears another, or a group of which stations listen together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ear {
+    /// The station, or the listener of the group.
+    pub(super) listener: ListenerId,
+    /// The group; [`NO_GROUP`] for a station that always listens apart.
     pub(super) group: GroupId,
     pub(super) power: Power,
 }
 
+/// No group.
+pub(super) const NO_GROUP: GroupId = GroupId::MAX;
+
 /// The powers of all at all, and how strong frames must be.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// The groups that hear each station, one station after the other.
+    /// Those that hear each station, one station after the other.
     ears: Vec<Ear>,
     /// The first of those of each station, and the end.
     first: Vec<u32>,
@@ -108,12 +116,24 @@ impl Hearing {
         let (mut ears, mut first) = (Vec::new(), vec![0]);
         let (mut viewers, mut first_viewer) = (Vec::new(), vec![0]);
         for from in 0..stations {
+            let mut of_group = stations;
             for (group, members) in (0..).zip(&groups.members) {
-                if let Some(&one) = members.iter().find(|&&one| one != from)
+                let mut others = members.iter().copied().filter(|&one| one != from);
+                if members.len() < WORTH_SHARING {
+                    let heard = others.filter(|&one| power(from, one) > 0);
+                    ears.extend(heard.map(|listener| Ear {
+                        listener,
+                        group: NO_GROUP,
+                        power: power(from, listener),
+                    }));
+                    continue;
+                }
+                if let Some(one) = others.next()
                     && power(from, one) > 0
                 {
-                    ears.push(Ear { group, power: power(from, one) });
+                    ears.push(Ear { listener: of_group, group, power: power(from, one) });
                 }
+                of_group += 1;
             }
             first.push(ears.len() as u32);
             viewers.extend((0..access_points).filter(|&one| one == from || power(from, one) > 0));
@@ -154,7 +174,7 @@ impl Hearing {
         &self.viewers[first[0] as usize..first[1] as usize]
     }
 
-    /// Returns the group at `place`.
+    /// Returns that at `place`.
     #[inline]
     pub(super) fn ear(&self, place: usize) -> Ear {
         self.ears[place]
@@ -177,7 +197,9 @@ impl Hearing {
     /// Tells whether a frame comes through that is heard with `power`, beside so much interference.
     #[inline]
     pub(super) fn comes_through(&self, power: Power, interference: Power, need: f64) -> bool {
-        power as f64 >= need * (self.noise + interference as f64)
+        // Where there is neither noise nor interference, whatever is heard comes through.
+        interference == 0 && self.noise == 0.0
+            || float(power) >= need * (self.noise + float(interference))
     }
 
     /// Tells whether a preamble is detected that is heard with `power`, beside so much interference.
@@ -186,12 +208,17 @@ impl Hearing {
         power >= self.sense && self.comes_through(power, interference, self.preamble)
     }
 
+    /// Tells whether a frame may be received in place of another.
+    pub(super) fn may_capture(&self) -> bool {
+        self.capture.is_some()
+    }
+
     /// Tells whether a frame with `power` is received in place of another with `other`, of which the preamble was
     /// detected `since` then.
     #[inline]
     pub(super) fn captures(&self, power: Power, other: Power, since: Duration) -> bool {
         self.capture
-            .is_some_and(|capture| since <= CAPTURE_WINDOW && power as f64 > capture * other as f64)
+            .is_some_and(|capture| since <= CAPTURE_WINDOW && float(power) > capture * float(other))
     }
 }
 
@@ -199,8 +226,17 @@ fn ratio(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
+/// As much as a station hears of a sender at most, a watt: sums of such keep clear of the sign that [`float`] takes.
+const MOST: Power = 1_000_000_000_000_000_000;
+
 fn attowatts(dbm: f64) -> Power {
-    (ratio(dbm) * 1e15) as Power
+    ((ratio(dbm) * 1e15) as Power).min(MOST)
+}
+
+/// Converts a sum of powers, by the conversion of signed numbers, which is one instruction.
+#[inline]
+fn float(power: Power) -> f64 {
+    power as i64 as f64
 }
 
 #[cfg(test)]

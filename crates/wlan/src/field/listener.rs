@@ -4,7 +4,7 @@
 use airtcp_kernel::Time;
 
 use super::hearing::Power;
-use super::node::NONE;
+use super::node::{Frame, NONE};
 use crate::station::{ContenderId, StationId};
 
 /// The number of a listener: those of the stations themselves come first, then those of groups.
@@ -16,8 +16,9 @@ pub(super) struct Lock {
     pub(super) from: StationId,
     pub(super) power: Power,
     pub(super) need: f64,
-    /// The instant at which its preamble was detected.
+    /// The instant at which its preamble was detected, and the end of the frame.
     pub(super) since: Time,
+    pub(super) end: Time,
     /// The instant from which on interference is too strong; [`Time::NEVER`] if it is not.
     pub(super) bad_since: Time,
     /// The first such instant, and the last end of such a time.
@@ -35,6 +36,12 @@ pub(super) struct Listener {
     pub(super) fresh: Power,
     pub(super) fresh_at: Time,
     pub(super) lock: Option<Lock>,
+    /// The instant at which it notices the frame that it receives, where nothing has to be done then: its queues are
+    /// frozen later, as of then; [`Time::NEVER`] if they are.
+    pub(super) noticed_at: Time,
+    /// The sender of a frame that it does not notice among others if none of those ends before this instant.
+    pub(super) passed_over: StationId,
+    pub(super) passed_over_until: Time,
     /// A preamble that began before this instant is not detected: it was sending or receiving.
     pub(super) free_from: Time,
     /// A flag: it is a station that sends.
@@ -67,6 +74,9 @@ impl Listener {
             fresh: 0,
             fresh_at: Time::NEVER,
             lock: None,
+            noticed_at: Time::NEVER,
+            passed_over: NONE,
+            passed_over_until: Time::ZERO,
             free_from: Time::ZERO,
             is_sending: false,
             is_busy: false,
@@ -120,8 +130,9 @@ impl Listener {
         self.energy - power - self.fresh(now)
     }
 
-    /// Senses from now on what `other` senses. Its queues stay its own.
+    /// Senses from now on what `other` senses, which has settled what it has noticed. Its queues stay its own.
     pub(super) fn sense_as(&mut self, other: &Self) {
+        debug_assert!(other.noticed_at == Time::NEVER && self.noticed_at == Time::NEVER);
         self.energy = other.energy;
         (self.fresh, self.fresh_at) = (other.fresh, other.fresh_at);
         self.lock = other.lock;
@@ -161,6 +172,21 @@ impl Listener {
 }
 
 impl Lock {
+    /// Makes that of a station that has detected the preamble of `frame` at `since`, and hears it undisturbed.
+    #[inline]
+    pub(super) fn new(from: StationId, power: Power, frame: &Frame, since: Time) -> Self {
+        Self {
+            from,
+            power,
+            need: frame.need,
+            since,
+            end: frame.end,
+            bad_since: Time::NEVER,
+            first_bad: Time::NEVER,
+            last_bad: Time::ZERO,
+        }
+    }
+
     /// Notes at `now` whether interference is too strong. Returns the time in which it was, if it is no more.
     #[inline]
     pub(super) fn judge(&mut self, is_bad: bool, now: Time) -> Option<(Time, Time)> {

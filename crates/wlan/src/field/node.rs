@@ -155,7 +155,8 @@ impl Frame {
     /// Returns the power with which it is heard where one at full power is heard with `power`.
     #[inline]
     pub(super) fn heard_with(&self, power: Power) -> Power {
-        if self.strength == 1.0 { power } else { (power as f64 * self.strength) as Power }
+        // No conversion where nothing is to be scaled, which is nearly always.
+        if self.strength < 1.0 { scaled(power, self.strength) } else { power }
     }
 
     /// Tells whether whoever received it with such interference has understood any of it.
@@ -165,4 +166,9 @@ impl Frame {
             || first_bad >= self.header_end
                 && (first_bad >= self.first_end || last_bad <= self.last_start)
     }
+}
+
+#[cold]
+fn scaled(power: Power, strength: f64) -> Power {
+    (power as f64 * strength) as Power
 }

@@ -5,13 +5,13 @@ use airtcp_kernel::Time;
 
 use super::Field;
 use super::alike::Groups;
-use super::hearing::{GroupId, Power};
+use super::hearing::{Ear, GroupId, NO_GROUP, Power};
 use super::listener::ListenerId;
 use super::node::Frame;
 use crate::station::StationId;
 
-/// The least number of stations that are worth a listener together. Of two, both are apart during each exchange.
-pub(super) const WORTH_SHARING: usize = 3;
+/// The least number of stations that are worth a listener together.
+pub(super) const WORTH_SHARING: usize = 2;
 
 /// A group of stations that hear alike.
 #[derive(Debug)]
@@ -61,17 +61,22 @@ impl<P: Clone> Field<P> {
         mut visit: impl FnMut(&mut Self, ListenerId, Power),
     ) {
         for ear in self.hearing.of(sender) {
-            let ear = self.hearing.ear(ear);
-            let power = frame.heard_with(ear.power);
-            let group = &self.groups[ear.group as usize];
-            let together = (group.together > 0).then_some(group.listener);
-            for place in 0..group.apart.len() {
-                let listener = self.groups[ear.group as usize].apart[place];
-                if listener != sender {
-                    visit(self, listener, power);
+            let Ear { listener, group, power } = self.hearing.ear(ear);
+            let power = frame.heard_with(power);
+            if group == NO_GROUP {
+                visit(self, listener, power);
+                continue;
+            }
+            // What is visited leaves the group as it is.
+            let apart = std::mem::take(&mut self.groups[group as usize].apart);
+            for &one in &apart {
+                if one != sender {
+                    visit(self, one, power);
                 }
             }
-            if let Some(listener) = together {
+            let group = &mut self.groups[group as usize];
+            group.apart = apart;
+            if group.together > 0 {
                 visit(self, listener, power);
             }
         }
@@ -84,13 +89,20 @@ impl<P: Clone> Field<P> {
     }
 
     /// Has `station` listen apart.
-    pub(super) fn listen_apart(&mut self, station: StationId) {
+    #[inline]
+    pub(super) fn listen_apart(&mut self, station: StationId, now: Time) {
+        let together = self.nodes[station as usize].listener;
+        if together != station {
+            self.settle_notice(together, now);
+            self.leave(station, together);
+        }
+    }
+
+    /// Has `station` listen apart from those that listen as `together`.
+    fn leave(&mut self, station: StationId, together: ListenerId) {
         let Self { nodes, listeners, groups, .. } = self;
         let node = &mut nodes[station as usize];
-        let together = std::mem::replace(&mut node.listener, station);
-        if together == station {
-            return;
-        }
+        node.listener = station;
         let group = &mut groups[node.group as usize];
         group.together -= 1;
         group.apart.push(station);
@@ -109,15 +121,26 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has those of a group listen together again that may.
+    /// Has those of a group listen together again that may, but for these two, which had just an exchange: they may
+    /// have the next one, too.
     #[inline]
-    pub(super) fn listen_together(&mut self, group: GroupId, now: Time) {
+    pub(super) fn listen_together(
+        &mut self,
+        group: GroupId,
+        but: (StationId, StationId),
+        now: Time,
+    ) {
         let mut place = self.groups[group as usize].apart.len();
         while place > 0 {
             place -= 1;
             let station = self.groups[group as usize].apart[place];
             let node = &self.nodes[station as usize];
-            if !node.is_engaged() && node.timeout == Time::NEVER && !node.waits_for_end {
+            if station != but.0
+                && station != but.1
+                && !node.is_engaged()
+                && node.timeout == Time::NEVER
+                && !node.waits_for_end
+            {
                 self.join(station, place, now);
             }
         }

@@ -40,6 +40,14 @@ pub(super) struct Backoff {
     pub(super) immediate: bool,
 }
 
+impl Waits {
+    /// Tells whether it draws a backoff if the medium becomes busy.
+    #[inline]
+    pub(super) fn will_draw(self) -> bool {
+        matches!(self, Self::Counting(Backoff { immediate: true, .. }))
+    }
+}
+
 impl Backoff {
     /// Makes a backoff that counts as the medium allows.
     pub(super) fn of(slots: u32, has_frame: bool) -> Self {
@@ -107,9 +115,11 @@ impl Queue {
 impl<P: Clone> Field<P> {
     /// Lets `id`, whose queue was empty, contend for the medium; if it contends already, nothing changes.
     pub(super) fn frame_queued(&mut self, id: ContenderId, now: Time) {
+        let queue = &self.queues[id as usize];
+        let place = self.nodes[queue.contender.station as usize].listener;
+        self.settle_notice(place, now);
         let queue = &mut self.queues[id as usize];
         let node = &mut self.nodes[queue.contender.station as usize];
-        let place = node.listener;
         match queue.waits {
             Waits::Idle => self.begin_access(id, now),
             Waits::Counting(backoff) if !backoff.has_frame => {
@@ -187,14 +197,19 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Counts the slots that have passed at `place` when the medium becomes busy at `now`.
-    fn freeze(&mut self, place: ListenerId, now: Time) {
+    /// Counts the slots that have passed at `place`, where queues count, when the medium becomes busy at `now`.
+    pub(super) fn freeze(&mut self, place: ListenerId, now: Time) {
         let Self { listeners, nodes, queues, settings, .. } = self;
         let listener = &mut listeners[place as usize];
-        let is_left_alone = |&id: &ContenderId| queues[id as usize].is_left_alone(listener, now);
-        if !listener.is_sending && listener.counting.iter().all(is_left_alone) {
-            // Between a frame and its answer, above all. The next access will be where it was, or be looked up before.
-            return;
+        if !listener.is_sending {
+            let mut is_left_alone = true;
+            for &id in &listener.counting {
+                is_left_alone &= queues[id as usize].is_left_alone(listener, now);
+            }
+            if is_left_alone {
+                // Between a frame and its answer, above all. The next access will be where it was, or be looked up before.
+                return;
+            }
         }
         let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
         let mut one = 0;
@@ -212,7 +227,9 @@ impl<P: Clone> Field<P> {
                 listener.counting.swap_remove(one);
             }
         }
-        self.forget_access(place);
+        if !listener.winners.is_empty() {
+            self.forget_access(place);
+        }
     }
 
     /// Makes the medium idle for `listener` from `now` on.
@@ -236,19 +253,48 @@ impl<P: Clone> Field<P> {
 
     /// Looks up the next access of the stations that listen at `place`.
     pub(super) fn find_access(&mut self, place: ListenerId) {
-        let listener = &self.listeners[place as usize];
-        let is_engaged = || self.nodes.get(place as usize).is_some_and(Node::is_engaged);
+        let Self { listeners, nodes, queues, settings, .. } = self;
+        let listener = &mut listeners[place as usize];
+        let is_engaged = || nodes.get(place as usize).is_some_and(Node::is_engaged);
         if listener.is_busy || listener.counting.is_empty() || is_engaged() {
-            return self.forget_access(place);
+            if !listener.winners.is_empty() {
+                self.forget_access(place);
+            }
+            return;
         }
+        if let [id] = listener.counting[..]
+            && let queue = &queues[id as usize]
+            && let Waits::Counting(backoff) = queue.waits
+            && backoff.has_frame
+        {
+            // Nobody else can win.
+            let station = queue.contender.station;
+            let access = queue.end(listener, settings, backoff);
+            if listener.winners.is_empty() {
+                listener.winners.push(station);
+            }
+            debug_assert_eq!(listener.winners[..], [station]);
+            let node = &mut nodes[station as usize];
+            if node.access != access {
+                node.access = access;
+                self.set_clock(station);
+            }
+            return;
+        }
+        self.find_access_of_several(place);
+    }
+
+    fn find_access_of_several(&mut self, place: ListenerId) {
+        let Self { listeners, queues, settings, .. } = self;
+        let listener = &listeners[place as usize];
         let mut access = Time::NEVER;
         let mut winners = std::mem::take(&mut self.winners);
         for &id in &listener.counting {
-            let queue = &self.queues[id as usize];
+            let queue = &queues[id as usize];
             if let Waits::Counting(backoff) = queue.waits
                 && backoff.has_frame
             {
-                let end = queue.end(listener, &self.settings, backoff);
+                let end = queue.end(listener, settings, backoff);
                 if end < access {
                     access = end;
                     winners.clear();
