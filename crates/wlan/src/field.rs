@@ -230,9 +230,16 @@ impl<P: Clone> Field<P> {
     /// Lets all contenders contend for the medium that `supply` tells of, as in a cell.
     #[inline]
     pub fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if supply.has_ready() {
+            self.let_contend(now, supply);
+        }
+    }
+
+    fn let_contend<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         while let Some(contender) = supply.next_ready() {
             self.frame_queued(contender, now);
         }
+        self.clock.look_up();
     }
 
     /// Plays what is due at `now`, that is [`Self::next_time`]. One thing at a time: there may be more at the same
@@ -251,6 +258,7 @@ impl<P: Clone> Field<P> {
             Rank::End => self.frame_ends(station, now, supply),
             Rank::Timeout => self.wait_ends(station, now, supply),
         }
+        self.clock.look_up();
     }
 
     fn aggregate(&self) -> Option<&Aggregate<P>> {

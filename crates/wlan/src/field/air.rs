@@ -129,9 +129,7 @@ impl<P: Clone> Field<P> {
         frame: &Frame,
     ) -> bool {
         let now = frame.start;
-        if self.listeners[place as usize].noticed_at != Time::NEVER {
-            self.settle_notice(place, now);
-        }
+        self.settle_notice(place, now);
         let Self { listeners, hearing, nodes, queues, notices_ahead, .. } = self;
         let notice = now + hearing.detect;
         let listener = &mut listeners[place as usize];
@@ -179,7 +177,10 @@ impl<P: Clone> Field<P> {
         };
         let is_deaf = *notices_ahead && lock.end > notice;
         let from = lock.from;
-        let is_bad = if hearing.captures(power, lock.power, now - lock.since) {
+        let is_bad = if *notices_ahead && lock.bad_since != Time::NEVER {
+            // More interference makes it no better.
+            true
+        } else if hearing.captures(power, lock.power, now - lock.since) {
             listener.lock = None;
             listener.free_from = now;
             self.receives_no_more(place, now);
@@ -421,7 +422,7 @@ impl<P: Clone> Field<P> {
         if listener.is_sending {
             return Came::Lost;
         }
-        let mut came = Came::Lost;
+        let (mut came, mut has_reset) = (Came::Lost, false);
         match &mut listener.lock {
             Some(lock) if lock.from == sender => {
                 if let Some(bad) = lock.judge(false, now)
@@ -459,13 +460,15 @@ impl<P: Clone> Field<P> {
                         listener.nav_by = sender;
                         if frame.kind == Kind::Rts {
                             listener.nav_reset = now + self.nav_timeout;
-                            self.set_clock(place);
+                            has_reset = true;
                         }
                     }
                 } else {
                     listener.eifs = now + *eifs;
                 }
             }
+            // Less interference makes it no worse, and it stays busy.
+            Some(lock) if lock.bad_since == Time::NEVER => return came,
             Some(lock) => {
                 let is_bad =
                     !hearing.comes_through(lock.power, listener.energy - lock.power, lock.need);
@@ -479,7 +482,14 @@ impl<P: Clone> Field<P> {
             }
             None => {}
         }
-        self.settle_idle(place, now);
+        let is_idle =
+            listener.lock.is_none() && listener.is_busy && listener.sensed() < hearing.energy;
+        if has_reset {
+            self.set_clock(place);
+        }
+        if is_idle {
+            self.medium_idle(place, now);
+        }
         came
     }
 

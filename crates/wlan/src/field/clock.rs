@@ -17,7 +17,7 @@ pub(super) enum Rank {
     Timeout,
 }
 
-/// The time and the rank of an event as one number.
+/// The time, in nanoseconds and one more, and the rank of an event as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
@@ -27,20 +27,23 @@ impl Key {
     /// The key of no event.
     pub(super) const NEVER: Self = Self(u64::MAX);
 
+    /// The key of what is to be looked up, before that of any event.
+    const UNKNOWN: Self = Self(0);
+
     /// Makes the key of an event of `rank` at `time`; [`Self::NEVER`] if that is [`Time::NEVER`].
     #[inline]
     pub(super) fn new(time: Time, rank: Rank) -> Self {
         if time == Time::NEVER {
             Self::NEVER
         } else {
-            Self(time.as_nanos() << RANK_BITS | rank as u64)
+            Self((time.as_nanos() + 1) << RANK_BITS | rank as u64)
         }
     }
 
     /// Returns the time of the event.
     #[inline]
     pub(super) fn time(self) -> Time {
-        if self == Self::NEVER { Time::NEVER } else { Time::from_nanos(self.0 >> RANK_BITS) }
+        if self == Self::NEVER { Time::NEVER } else { Time::from_nanos((self.0 >> RANK_BITS) - 1) }
     }
 
     /// Returns the rank of the event.
@@ -55,79 +58,103 @@ impl Key {
     }
 }
 
-/// The next event of each station, or of stations that listen together: a tournament, of which each round keeps the
-/// earliest of eight.
+/// The next event of each station, or of stations that listen together, and the first of all as it was when that was
+/// looked up. Few of many have one at a time: they are looked through by sixty-four, where something has changed.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// The keys of all, those of the first of each eight of them, and so on; the last has one.
-    keys: Vec<Key>,
-    /// The beginning of each round among these.
-    rounds: Vec<usize>,
+    blocks: Vec<Block>,
+    first: Key,
+    winner: StationId,
 }
 
-/// The number of keys of which a round keeps one.
-const OF: usize = 8;
+/// The events of so many stations.
+#[derive(Clone, Debug)]
+struct Block {
+    keys: [Key; Block::SIZE],
+    /// A bit for each station that has one.
+    pending: u64,
+    /// The first of them, or [`Key::UNKNOWN`], and its place; of several at once the lowest.
+    first: Key,
+    winner: u32,
+}
+
+impl Block {
+    const SIZE: usize = u64::BITS as usize;
+
+    /// Sets the event at `place`.
+    #[inline]
+    fn set(&mut self, place: usize, key: Key) {
+        self.keys[place] = key;
+        if key == Key::NEVER {
+            self.pending &= !(1 << place);
+        } else {
+            self.pending |= 1 << place;
+        }
+        let place = place as u32;
+        if key < self.first || key == self.first && place < self.winner {
+            (self.first, self.winner) = (key, place);
+        } else if place == self.winner && key != self.first {
+            self.first = Key::UNKNOWN;
+        }
+    }
+
+    /// Looks through all that there are.
+    #[inline]
+    fn look_up(&mut self) {
+        let mut pending = self.pending;
+        (self.first, self.winner) = (Key::NEVER, 0);
+        while pending != 0 {
+            let place = pending.trailing_zeros();
+            pending &= pending - 1;
+            let key = self.keys[place as usize % Self::SIZE];
+            if key < self.first {
+                (self.first, self.winner) = (key, place);
+            }
+        }
+    }
+}
 
 impl Clock {
     /// Makes the clock of so many, of which none has an event.
     pub(super) fn new(number: usize) -> Self {
-        let (mut rounds, mut length, mut number) = (Vec::new(), 0, number);
-        loop {
-            rounds.push(length);
-            if number == 1 && length > 0 {
-                break;
-            }
-            // Whole eights.
-            length += number.next_multiple_of(OF).max(OF);
-            number = number.div_ceil(OF).max(1);
-        }
-        Self { keys: vec![Key::NEVER; length + 1], rounds }
+        let keys = [Key::NEVER; Block::SIZE];
+        let block = Block { keys, pending: 0, first: Key::NEVER, winner: 0 };
+        let blocks = vec![block; number.div_ceil(Block::SIZE)];
+        Self { blocks, first: Key::NEVER, winner: 0 }
     }
 
     /// Sets the next event of `station`.
     #[inline]
     pub(super) fn set(&mut self, station: StationId, key: Key) {
-        let (mut place, mut key) = (station as usize, key);
-        let mut before = std::mem::replace(&mut self.keys[place], key);
-        if before == key {
-            return;
-        }
-        for round in 1..self.rounds.len() {
-            let of = self.rounds[round - 1] + place / OF * OF;
-            place /= OF;
-            let winner = self.keys[self.rounds[round] + place];
-            if key >= winner {
-                if before != winner {
-                    return;
-                }
-                // The winner has left.
-                let eight = self.keys[of..of + OF].iter();
-                key = eight.copied().min().unwrap_or(Key::NEVER);
-                if key == winner {
-                    return;
-                }
+        let place = station as usize;
+        self.blocks[place / Block::SIZE].set(place % Block::SIZE, key);
+    }
+
+    /// Looks up the first event of all.
+    #[inline]
+    pub(super) fn look_up(&mut self) {
+        (self.first, self.winner) = (Key::NEVER, 0);
+        for (block, number) in self.blocks.iter_mut().zip(0..) {
+            if block.first == Key::UNKNOWN {
+                block.look_up();
             }
-            before = winner;
-            self.keys[self.rounds[round] + place] = key;
+            if block.first < self.first {
+                self.first = block.first;
+                self.winner = number * Block::SIZE as StationId + block.winner;
+            }
         }
     }
 
     /// Returns the first event of all.
     #[inline]
     pub(super) fn first(&self) -> Key {
-        self.keys[self.keys.len() - 1]
+        self.first
     }
 
     /// Returns the station with the first event; of several the one with the lowest number.
     #[inline]
     pub(super) fn winner(&self) -> StationId {
-        let (mut place, key) = (0, self.first());
-        for &round in self.rounds.iter().rev().skip(1) {
-            let of = round + place * OF;
-            let eight = self.keys[of..of + OF].iter();
-            place = place * OF + eight.take_while(|&&one| one != key).count();
-        }
-        place as StationId
+        self.winner
     }
 }
 
@@ -143,13 +170,16 @@ mod tests {
         clock.set(4, at(7, Rank::End));
         clock.set(1, at(7, Rank::End));
         clock.set(2, at(7, Rank::Timeout));
+        clock.look_up();
         assert_eq!((clock.winner(), clock.first().rank()), (1, Rank::End));
 
         clock.set(1, Key::NEVER);
         clock.set(3, at(7, Rank::Start));
+        clock.look_up();
         assert_eq!((clock.winner(), clock.first().time()), (3, Time::from_nanos(7)));
 
         clock.set(3, at(8, Rank::Start));
+        clock.look_up();
         assert_eq!((clock.winner(), clock.first().rank()), (4, Rank::End));
     }
 
@@ -163,6 +193,7 @@ mod tests {
             for (station, &time) in (0..).zip(&times) {
                 clock.set(station, Key::new(Time::from_nanos(time), Rank::Start));
             }
+            clock.look_up();
             for step in 0..3 * u64::from(stations) {
                 let first = (0..).zip(&times).min_by_key(|&(one, &time)| (time, one));
                 let (station, &time) = first.expect("there are stations");
@@ -174,6 +205,14 @@ mod tests {
                 times[station as usize] = time + (step * 31) % 500;
                 let next = Key::new(Time::from_nanos(times[station as usize]), Rank::Start);
                 clock.set(station, next);
+                if step % 5 == 0 {
+                    // Others go and come back.
+                    let other = (station + 1) % stations;
+                    clock.set(other, Key::NEVER);
+                    let time = Time::from_nanos(times[other as usize]);
+                    clock.set(other, Key::new(time, Rank::Start));
+                }
+                clock.look_up();
             }
         }
     }

@@ -67,18 +67,22 @@ impl<P: Clone> Field<P> {
                 visit(self, listener, power);
                 continue;
             }
-            // What is visited leaves the group as it is.
-            let apart = std::mem::take(&mut self.groups[group as usize].apart);
-            for &one in &apart {
-                if one != sender {
-                    visit(self, one, power);
+            let of_group = &mut self.groups[group as usize];
+            if !of_group.apart.is_empty() {
+                // What is visited leaves the group as it is.
+                let apart = std::mem::take(&mut of_group.apart);
+                let is_none_left = of_group.together == 0;
+                for &one in &apart {
+                    if one != sender {
+                        visit(self, one, power);
+                    }
+                }
+                self.groups[group as usize].apart = apart;
+                if is_none_left {
+                    continue;
                 }
             }
-            let group = &mut self.groups[group as usize];
-            group.apart = apart;
-            if group.together > 0 {
-                visit(self, listener, power);
-            }
+            visit(self, listener, power);
         }
     }
 
