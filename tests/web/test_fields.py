@@ -67,7 +67,17 @@ def controls(source: Source) -> list[dict[str, Any]]:
     return fields(read.scenario, read.written)
 
 
-@pytest.mark.parametrize("example", [one.name for one in examples()])
+#: Examples of which the quick tests try every choice: several cells, calls, uploads, a log.
+QUICK = ("three-cells", "office-wifi6", "fair-uploads", "web-hotspot")
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(one.name, marks=() if one.name in QUICK else pytest.mark.verify)
+        for one in examples()
+    ],
+)
 def test_no_choice_of_an_example_is_an_error(example: str) -> None:
     source = Source(example=example)
     for field in controls(source):

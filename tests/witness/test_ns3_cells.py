@@ -62,17 +62,20 @@ def test_the_second_witness_of_saturated_senders(name: str) -> None:
 
 
 @pytest.mark.verify
-@pytest.mark.xfail(
-    reason="94.5 % are met: spatial reuse at -75 dBm has 124 Mb/s for 80, as ns-3 loses MPDUs "
-    "above the SINR that they need, and the middle cell's flows of chain3 with five downloads"
-)
-def test_nearly_all_goodputs_of_ns3_are_met() -> None:
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("traffic", ["tcp", "udp"])
+def test_nearly_all_goodputs_of_ns3_are_met(traffic: str) -> None:
+    """Not met: spatial reuse at -75 dBm, which has 124 Mb/s for 80, as ns-3 loses MPDUs above the
+    SINR that they need; two of five downloads of a middle cell, which share less than 1.5 Mb/s; and
+    4 kb/s of a station of which ns-3 captures no frame.
+    """
     met = [
         one
         for name in scenarios(NS3)
-        if name not in SYMMETRIC
+        if name not in SYMMETRIC and traffic in name
         for one in goodputs(name, ours(name))
     ]
 
-    assert len(met) > 100
+    print(f"{traffic}: {sum(met)} of {len(met)}")
+    assert len(met) > 30
     assert sum(met) >= 0.95 * len(met)
