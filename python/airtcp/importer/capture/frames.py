@@ -142,3 +142,16 @@ def beacon(data: bytes, at: int, end: int) -> tuple[int, set[int]]:
         found.add(kind)
         at += 2 + size
     return units, found
+
+
+def shown(address: bytes) -> str:
+    """An IP address as people write it."""
+    return ".".join(map(str, address)) if len(address) == 4 else address.hex(":", 2)
+
+
+def asks(data: bytes, packet: Packet) -> bool:
+    """Tell whether the source is the end that asks: it sends a SYN, or has the higher port."""
+    at = packet.at
+    if packet.protocol == TCP and len(data) > at + 13 and data[at + 13] & 2:
+        return not data[at + 13] & 16
+    return data[at : at + 2] > data[at + 2 : at + 4]

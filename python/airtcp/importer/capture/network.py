@@ -485,11 +485,11 @@ class Network:
         elif target in stations:
             way, address = DOWN, target
         else:
-            way, address = _client(data, packet)
+            way, address = (UP, source) if frames.asks(data, packet) else (DOWN, target)
             if len(stations) >= MOST_STATIONS:
                 self.damage.count("frames of more stations than are kept")
                 return
-            stations[address] = Station(_shown(address))
+            stations[address] = Station(frames.shown(address))
         station = stations[address]
         station.count(way, NOTHING, total, is_retry=False)
         station.first_ns = time_ns if station.first_ns < 0 else station.first_ns
@@ -497,18 +497,3 @@ class Network:
         self._packet(
             time_ns, data, kind, at, self._wired, station, way, is_retry=False, again=False
         )
-
-
-def _shown(address: bytes) -> str:
-    return ".".join(map(str, address)) if len(address) == 4 else address.hex(":", 2)
-
-
-def _client(data: bytes, packet: frames.Packet) -> tuple[int, bytes]:
-    """The end that asks: who sends a SYN, or has the higher port."""
-    at = packet.at
-    ports = data[at] << 8 | data[at + 1], data[at + 2] << 8 | data[at + 3]
-    if packet.protocol == frames.TCP and len(data) > at + 13 and data[at + 13] & 2:
-        is_source = not data[at + 13] & 16
-    else:
-        is_source = ports[0] > ports[1]
-    return (UP, packet.source) if is_source else (DOWN, packet.target)
