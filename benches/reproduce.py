@@ -1,9 +1,10 @@
 """Measure the CPU time of each item of `airtcp reproduce --quick`, on one core.
 
 An item alone costs what it computes and what it takes from the store, where another item may have
-put it; all of them together cost each simulation once. Knows CPU time, which other load on the
-machine changes little, and the verdicts that come out with the seed; nothing of what items do.
-Items of the testbed are left out: they take real time.
+put it; all of them together cost each simulation once. Beside other load a second of CPU time does
+less, up to half as much: a yardstick, ten endless downloads, is timed before each item, and its
+median stands below the table. Knows CPU time, and the verdicts that come out with the seed; nothing
+of what items do. Items of the testbed are left out: they take real time.
 
     .venv/bin/python benches/reproduce.py FOLDER              # all, into an empty folder
     .venv/bin/python benches/reproduce.py FOLDER --seed 7 H.fig1 L
@@ -19,6 +20,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from airtcp.reproduce import catalogue
@@ -26,8 +28,11 @@ from airtcp.reproduce.bench import Settings
 from airtcp.reproduce.make import make
 from airtcp.reproduce.pages import judgements
 from airtcp.results.store import Store
+from airtcp.run.simulate import simulate
+from airtcp.scenario import load
 
-README: Final = Path(__file__).parent / "README.md"
+HERE: Final = Path(__file__).parent
+README: Final = HERE / "README.md"
 #: CPU time within which a quick item is to be made, and all of them, s.
 OF_ITEM_S: Final = 60.0
 OF_ALL_S: Final = 600.0
@@ -43,6 +48,7 @@ class Costs:
         kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
         self.answers: dict[str, float] = kept.get("answers", {})
         self.items: dict[str, dict[str, float]] = kept.get("items", {})
+        self.yardsticks: list[float] = kept.get("yardsticks", [])
         self.fetched = 0.0
 
     def watch(self) -> None:
@@ -69,14 +75,30 @@ class Costs:
 
     def measure(self, name: str, settings: Settings, out: Path) -> None:
         """Make an item and keep its costs."""
+        self.yardsticks.append(yardstick_ns())
         self.fetched, began = 0.0, time.process_time()
         (made,) = make([catalogue.items()[name]], settings, out)
         spent = time.process_time() - began
         if made.how == "made":
             self.items[name] = {"spent_s": spent, "alone_s": spent + self.fetched}
-            kept = {"answers": self.answers, "items": self.items}
+            kept = {
+                "answers": self.answers,
+                "items": self.items,
+                "yardsticks": self.yardsticks,
+            }
             self.file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         print(f"{name:20} {made.how:8} {spent:7.1f} s, alone {spent + self.fetched:7.1f} s")
+
+
+def yardstick_ns() -> float:
+    """Time a MAC exchange of ten endless downloads, ns, which `run.py` does in quiet."""
+    scenario = load(HERE / "scenarios" / "downloads-10.toml").with_run(replications=1)
+    spent = []
+    for _ in range(3):
+        began = time.process_time()
+        (run,) = simulate(scenario, threads=1).simulation.runs
+        spent.append(time.process_time() - began)
+    return 1e9 * median(spent) / float(run.answer["counts"]["mac_exchanges"])
 
 
 def table(costs: Costs) -> str:
@@ -85,7 +107,8 @@ def table(costs: Costs) -> str:
     rows = [f"| {name} | {one['alone_s']:.0f} s |" for name, one in dearest[:SHOWN]]
     whole = sum(one["spent_s"] for one in costs.items.values())
     rows.append(f"| all {len(costs.items)}, each simulation once | {whole:.0f} s |")
-    return "\n".join(["| item, quick | CPU time alone |", "| --- | --- |", *rows])
+    told = f"Meanwhile an exchange of ten downloads took {median(costs.yardsticks):.0f} ns."
+    return "\n".join(["| item, quick | CPU time alone |", "| --- | --- |", *rows, "", told])
 
 
 def main() -> None:
