@@ -11,11 +11,16 @@ import pytest
 from airtcp.reproduce import catalogue
 from airtcp.reproduce.bench import Settings
 from airtcp.reproduce.claims import VERDICTS, Judgement, load_claims
-from airtcp.reproduce.make import make
+from airtcp.reproduce.item import Item
+from airtcp.reproduce.make import make, record_of
 from airtcp.reproduce.pages import judgements, write_pages
 
 #: A second or so each, and of every kind: a model, a table, a drawing, a simulation.
 CHEAP = ("M.table1", "M.fig1", "M.fig7", "M.figA1", "M.figA2")
+
+#: Events of a quick item, and of all: less than a minute and ten of CPU time, at 70 ns each on a
+#: quiet machine, with what is solved, drawn and written.
+MOST_EVENTS, MOST_OF_ALL = 700_000_000, 7_000_000_000
 
 EXPECTED: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "verdicts.toml").read_text(encoding="utf-8")
@@ -30,6 +35,12 @@ def check(judged: list[Judgement]) -> None:
     assert {one.claim.id: one.verdict for one in judged} == {
         one.claim.id: expected(one.claim.id) for one in judged
     }
+
+
+def events_of(item: Item, out: Path) -> int:
+    record = record_of(item, out)
+    assert record is not None
+    return int(record["events"])
 
 
 def test_expectations_are_about_claims() -> None:
@@ -52,6 +63,7 @@ def test_cheap_items_meet_what_they_met(tmp_path: Path) -> None:
     write_pages(tmp_path)
 
     assert [one.how for one in made] == ["made"] * len(CHEAP)
+    assert max(events_of(one.item, tmp_path) for one in made) < MOST_EVENTS / 10
     mine = [one for one in judgements(tmp_path) if one.claim.item in CHEAP]
     assert {one.claim.item for one in mine} >= {"M.fig1", "M.figA1", "M.figA2"}
     check(mine)
@@ -69,4 +81,7 @@ def test_all_items_meet_what_they_met(tmp_path: Path) -> None:
     assert [one for one in others if one.how != "not made"] == []
     assert all(one.item.name.startswith("H.testbed-") for one in others)
     assert len(pages) == 1 + len(catalogue.SOURCES)
+    events = {one.item.name: events_of(one.item, tmp_path) for one in made if one.how == "made"}
+    assert {name: some for name, some in events.items() if some > MOST_EVENTS} == {}
+    assert sum(events.values()) <= MOST_OF_ALL
     check(judgements(tmp_path))
