@@ -26,8 +26,8 @@ Vary = Annotated[
     typer.Option(
         "--vary",
         metavar="PATH",
-        help="What to increase: stations (all groups in proportion), or a key; or channels, to "
-        "find the best of several cells.",
+        help="What to increase: stations (all groups in proportion), or a key; or channels, "
+        "powers, positions (with commas between), to find the best of several cells.",
     ),
 ]
 Until = Annotated[
@@ -46,12 +46,29 @@ Channels = Annotated[
         help="With --vary channels: those that cells may have, such as 36,40,44.",
     ),
 ]
+Powers = Annotated[
+    str | None,
+    typer.Option(
+        "--powers",
+        metavar="POWERS",
+        help='With --vary powers: those that access points may have, such as "11 dBm, 14 dBm".',
+    ),
+]
+Grid = Annotated[
+    str | None,
+    typer.Option(
+        "--grid",
+        metavar="LENGTH",
+        help='With --vary positions: the distance of points where one may stand, such as "5 m".',
+    ),
+]
 Objective = Annotated[
     str | None,
     typer.Option(
         "--objective",
         metavar="WHAT",
-        help='With --vary channels: least, sum, targets, or a metric such as "p90 transfer_time".',
+        help="With --vary channels, powers, positions: least, sum, targets, or a metric such as "
+        '"p90 transfer_time".',
     ),
 ]
 Begin = Annotated[
@@ -79,6 +96,8 @@ def plan(
     until: Until = None,
     vary: Vary = "stations",
     channels: Channels = None,
+    powers: Powers = None,
+    grid: Grid = None,
     objective: Objective = None,
     begin: Begin = None,
     end: End = None,
@@ -97,7 +116,7 @@ def plan(
     """Find capacity: how many stations, or what value of a key, before a stop condition holds.
 
     The answer is the last value at which no stop condition holds yet, and which changes raise it.
-    With --vary channels it is the best channel of each of several cells.
+    With --vary channels, powers or positions it is what suits each of several cells best.
     """
     with outcome():
         from airtcp.cli.outputs import check
@@ -114,6 +133,8 @@ def plan(
                 vary=vary,
                 until=until or (),
                 channels=None if channels is None else _channels(channels),
+                powers=None if powers is None else [one.strip() for one in powers.split(",")],
+                grid=grid,
                 objective=objective,
                 begin=None if begin is None else option_value(begin),
                 end=None if end is None else option_value(end),

@@ -76,6 +76,9 @@ def channels(found: ChannelPlan) -> None:
         if line is not None:
             console.print(Text(one_line(line)))
     console.print(Text(one_line(channel_plan.depth_line(found)), style="dim"))
+    left_out = channel_plan.left_out_line(found)
+    if left_out is not None:
+        console.print(Text(one_line(left_out), style="dim"))
     console.print()
     print_table(console, channel_plan.CELLS_HEAD, channel_plan.cell_rows(found))
     console.print()

@@ -7,8 +7,11 @@
     stepped       the search along a mix of groups
     ranking       which remedies carry it further
     crossing      the statistics of a curve that crosses a bound
-    channels      the other question: which cell is to have which channel
-    assignments   the ways of giving channels, and what a chain says of them
+    channels      the other question: which channel, power and place is to be whose
+    assignments   the ways of giving channels
+    settings      the powers and places that access points may have
+    candidates    the ways of giving both, and which look best
+    shares        what a chain says of them
     objective     what is to be best
 
 The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, words and pictures
@@ -38,8 +41,10 @@ LIMIT_S: Final = 480.0
 def plan(
     scenario: Scenario,
     *,
-    vary: Literal["channels"],
+    vary: Literal["channels", "powers", "positions"],
     channels: Sequence[int] | None = None,
+    powers: Sequence[str] | None = None,
+    grid: str | None = None,
     objective: str | None = None,
     seed: int | None = None,
     replications: int | None = None,
@@ -76,6 +81,8 @@ def plan(
     until: str | Sequence[str],
     channels: Sequence[int] | None,
     objective: str | None,
+    powers: Sequence[str] | None = None,
+    grid: str | None = None,
     begin: Any | None = None,
     end: Any | None = None,
     seed: int | None = None,
@@ -94,6 +101,8 @@ def plan(
     vary: str,
     until: str | Sequence[str] = (),
     channels: Sequence[int] | None = None,
+    powers: Sequence[str] | None = None,
+    grid: str | None = None,
     objective: str | None = None,
     begin: Any | None = None,
     end: Any | None = None,
@@ -105,18 +114,22 @@ def plan(
     progress: Callable[[float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Plan | ChannelPlan:
-    """The last value of `vary` at which none of the conditions `until` holds, or best channels.
+    """The last value of `vary` at which none of the conditions `until` holds, or the best cells.
 
     Args:
         scenario: where to start from.
         vary: `"stations"`, all groups in proportion, or a key path such as
             `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
-            `"channels"` the answer is a `ChannelPlan`: which channel each of several cells is to
-            have.
+            `"channels"`, `"powers"`, `"positions"`, or some of them with commas between, the answer
+            is a `ChannelPlan`: what the access point of each of several cells is to have.
         until: one or more conditions, `"p90 transfer_time > 2 s"`; not with channels.
         channels: the channels that cells may have, instead of the first four of the band that do
             not overlap.
-        objective: what the best channels are best in: `"least"`, the goodput of the cell that has
+        powers: the powers that access points may have, such as `["11 dBm", "14 dBm"]`, instead of
+            that of each and 3, 6 and 9 dB less.
+        grid: the distance of the points where access points may stand, `"5 m"` if it is not given:
+            within the rectangle that holds the nodes of the cell, one of them where each stands.
+        objective: what the best plan is best in: `"least"`, the goodput of the cell that has
             least; `"sum"`, that of all; `"targets"`, the smallest margin of the scenario's targets,
             the default where it has some; or a metric, `"p90 transfer_time"`.
         begin: where the axis begins, as in a file: where no condition holds.
@@ -149,17 +162,24 @@ def plan(
     >>> answer.answer.value
     49
     """
-    if vary == "channels":
-        from airtcp.plan.channels import channel_plan
+    from airtcp.plan.channels import VARIED, channel_plan, varied
+    from airtcp.units import parse_length_m, parse_power_dbm
 
+    asked = varied(vary)
+    if asked:
         if until or begin is not None or end is not None or not isinstance(remedies, bool):
             raise QuestionError(
-                "--vary channels: has no --until, --from, --to or --remedy; allowed: --objective, "
-                "--channels"
+                f"--vary {vary}: has no --until, --from, --to or --remedy; allowed: --objective, "
+                "--channels, --powers, --grid"
             )
         return channel_plan(
             scenario,
+            vary=asked,
             channels=channels,
+            powers_dbm=None
+            if powers is None
+            else [_read(parse_power_dbm, one, "--powers") for one in powers],
+            grid_m=None if grid is None else _read(parse_length_m, grid, "--grid"),
             objective=objective,
             seed=seed,
             replications=replications,
@@ -168,9 +188,17 @@ def plan(
             progress=progress,
             tell=tell,
         )
-    if channels is not None or objective is not None:
-        option = "--channels" if channels is not None else "--objective"
-        raise QuestionError(f"{option}: is of --vary channels; allowed: beside that alone")
+    of_cells = {
+        "--channels": channels,
+        "--powers": powers,
+        "--grid": grid,
+        "--objective": objective,
+    }
+    for option, given in of_cells.items():
+        if given is not None:
+            raise QuestionError(
+                f"{option}: is of --vary {', '.join(VARIED)}; allowed: beside these alone"
+            )
     from airtcp.plan.capacity import capacity
 
     return capacity(
@@ -187,3 +215,16 @@ def plan(
         progress=progress,
         tell=tell,
     )
+
+
+def _read(parse: Callable[[object], float], value: object, option: str) -> float:
+    """Read a quantity of an option. Raises QuestionError."""
+    from airtcp.exceptions import UnitError
+
+    try:
+        found = parse(value)
+    except UnitError as error:
+        raise QuestionError(f"{option} {value}: {error}") from None
+    if option == "--grid" and not found:
+        raise QuestionError("--grid: is 0 m; allowed: more")
+    return found

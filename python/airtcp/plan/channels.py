@@ -1,7 +1,7 @@
-"""The work of `airtcp.plan` for channels: a chain ranks all plans, the simulator the best of them.
+"""The work of `airtcp.plan` for cells: a chain ranks plans, the simulator the best of them.
 
 Knows the order of the work, and which plans may still be the best (`halving`). Does not know which
-plans there are (`assignments`), nor what is wanted (`objective`).
+plans there are (`candidates`, `assignments`, `settings`), nor what is wanted (`objective`).
 
 All plans run on common random numbers, so that their differences are paired. Those that surely are
 not the best by a hundredth of it are dropped on the way; the best, the second and today's plan have
@@ -13,23 +13,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.plan.assignments import (
-    Chain,
-    Graph,
-    Plan,
-    allowed_channels,
-    on_one_channel,
-    plans,
-    present_channels,
-    with_channels,
-)
+from airtcp.exceptions import QuestionError
+from airtcp.plan.assignments import allowed_channels, on_one_channel, present_channels
+from airtcp.plan.candidates import Candidate, Space
 from airtcp.plan.halving import survivors
 from airtcp.plan.objective import Objective, objective_of
 from airtcp.plan.search import MOST
+from airtcp.plan.settings import GRID_M, Settings, setting_changes
+from airtcp.plan.shares import Chain, Graph
 from airtcp.plan.trial import OWN
-from airtcp.remedies.apply import channel_lines
+from airtcp.remedies.apart import channel_changes
+from airtcp.remedies.apply import Lines, cell_lines
 from airtcp.results import Provenance
 from airtcp.results.channel_plans import ChannelPlan, TriedPlan
 from airtcp.run.points import Points, TimeIsOver
@@ -38,7 +34,7 @@ from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
     from airtcp.results.plans import PlanStopped
-    from airtcp.scenario import Scenario
+    from airtcp.scenario import ResolvedScenario, Scenario
 
 #: The plans that are simulated, beside today's: those that the chain holds for the best.
 SIMULATED: Final = 32
@@ -46,17 +42,39 @@ _FIRST: Final = 2
 _MORE: Final = 1.5
 #: Plans that are nearer than this part of the best are as good.
 _NEAR: Final = 0.01
-#: Steps of the guess within which plans are held for equal, and the quieter comes first.
-_STEPS: Final = 50
 
-#: A plan of channels, or the place of a cell that is simulated alone.
-_Key = tuple[str, tuple[int | None, ...]]
+#: Words of `vary` that ask for a plan of cells.
+VARIED: Final = ("channels", "powers", "positions")
+
+#: A plan, or a cell that is simulated alone, by what of its setting tells there.
+_Key = tuple[str, Candidate | str]
+
+
+def varied(vary: str) -> tuple[str, ...]:
+    """Return what of cells a text asks to vary; nothing if it is something else.
+
+    Raises:
+        QuestionError: it asks for something else beside.
+    """
+    words = [word.strip() for word in vary.split(",")]
+    if not set(words) & set(VARIED):
+        return ()
+    for word in words:
+        if word not in VARIED:
+            raise QuestionError(
+                f'--vary {vary}: "{word}" does not vary with the cells; allowed: '
+                f"{', '.join(VARIED)}, or some of them with commas between"
+            )
+    return tuple(word for word in VARIED if word in words)
 
 
 def channel_plan(
     scenario: Scenario,
     *,
+    vary: Sequence[str],
     channels: Sequence[int] | None,
+    powers_dbm: Sequence[float] | None,
+    grid_m: float | None,
     objective: str | None,
     seed: int | None,
     replications: int | None,
@@ -66,24 +84,41 @@ def channel_plan(
     tell: Callable[[str], None] | None,
 ) -> ChannelPlan:
     """The work of `airtcp.plan`, which says what the arguments are."""
-    allowed = allowed_channels(scenario, channels)
+    for option, given, word in (
+        ("--channels", channels, "channels"),
+        ("--powers", powers_dbm, "powers"),
+        ("--grid", grid_m, "positions"),
+    ):
+        if given is not None and word not in vary:
+            raise QuestionError(f"{option}: is of --vary {word}; allowed: beside that alone")
     asked = scenario if seed is None else scenario.with_run(seed=seed)
-    together = on_one_channel(asked, allowed[0])
+    cells, present = asked.cells or (), present_channels(asked)
+    allowed = allowed_channels(scenario, channels) if "channels" in vary else None
+    together = on_one_channel(asked, allowed[0]) if allowed else asked
+    if len(cells) < 2 and allowed is None:
+        raise QuestionError(
+            f"--vary {','.join(vary)}: there is one cell; allowed: a scenario with two or more "
+            "tables [cells.NAME]"
+        )
     goal = objective_of(asked, objective)
+    settings = Settings(
+        asked,
+        ([] if powers_dbm is None else powers_dbm) if "powers" in vary else None,
+        (GRID_M if grid_m is None else grid_m) if "positions" in vary else None,
+    )
     run = asked.run
     most = replications or run.replications or min(run.max_replications, MOST)
-    present = present_channels(asked)
-    every = plans(len(asked.cells or ()), allowed, present)
+    space = Space(len(cells), allowed, present, settings.allowed)
     started, cpu = time.perf_counter(), time.process_time()
     points: Points[_Key] = Points(run.seed, threads=threads, progress=progress)
     provenance = Provenance.of(asked, seed=run.seed, generator=points.generator)
-    race = _Race(asked, goal, points, most, tell)
+    race = _Race(asked, goal, points, most, settings, tell)
     stopped: PlanStopped = "done"
     with points:
         points.deadline = time.monotonic() + limit_s
         try:
             race.alone()
-            race.choose(together, every, present)
+            race.choose(together, space)
             race.run()
         except (KeyboardInterrupt, TimeIsOver) as over:
             if not race.known():
@@ -91,16 +126,11 @@ def channel_plan(
             stopped = "time" if isinstance(over, TimeIsOver) else "interrupted"
     if points.interrupted:
         stopped = "interrupted"
-    tried = race.told()
-    best = tried[0]
+    order = race.ranked()
+    tried = race.told(order)
+    best, today = tried[0], tried[order.index(race.today)]
     behind = tried[1].behind.low if len(tried) > 1 else None
-    today = next(one for one in tried if tuple(one.channels.values()) == race.today)
-    changed = asked if best is today else race.scenario_of(tuple(best.channels.values()))
-    lines = {
-        cell.name: channel_lines(changed, place)
-        for place, cell in enumerate(changed.cells or ())
-        if best.channels[cell.name] != today.channels[cell.name]
-    }
+    lines = _lines(asked, race.scenario_of(order[0]), best, today)
     return ChannelPlan(
         scenario=asked,
         provenance=provenance,
@@ -108,11 +138,15 @@ def channel_plan(
         label=goal.label,
         unit=goal.unit,
         better="higher" if goal.sign > 0 else "lower",
-        allowed=tuple(allowed),
-        plans=len(every),
+        vary=tuple(vary),
+        allowed=tuple(allowed or ()),
+        plans=space.size,
+        ranked=race.seen,
+        left_out=settings.left_out,
         tried=tuple(tried),
         today=today,
         real=behind is not None and behind > 0.0,
+        changes=race.changes_of(order[0]),
         alone=race.goodputs_alone(),
         apply={
             name: {tool: tuple(told) for tool, told in one.by_tool.items()}
@@ -127,8 +161,46 @@ def channel_plan(
     )
 
 
+def _lines(
+    before: Scenario, after: Scenario, best: TriedPlan, today: TriedPlan
+) -> dict[str, Lines]:
+    """Return the lines of equipment of each cell that has another channel or power."""
+    return {
+        cell.name: cell_lines(
+            after,
+            place,
+            channel=best.channels[cell.name] != today.channels[cell.name],
+            power_dbm=None
+            if best.powers_dbm[cell.name] == today.powers_dbm[cell.name]
+            else best.powers_dbm[cell.name],
+        )
+        for place, cell in enumerate(before.cells or ())
+        if (best.channels[cell.name], best.powers_dbm[cell.name])
+        != (today.channels[cell.name], today.powers_dbm[cell.name])
+    }
+
+
+def _alike(alone: ResolvedScenario) -> str:
+    """Return a text that is that of another cell alone where who hears whom and rates are.
+
+    Powers differ then in what is captured of frames that collide, which a guess does not need.
+    """
+    air = alone.air
+    assert air is not None, "cells come with the air"
+    heard = tuple(
+        tuple(None if power is None else float(power >= air.sense_dbm) for power in row)
+        for row in air.received_dbm
+    )
+    return alone.model_copy(
+        update={"air": air.model_copy(update={"received_dbm": heard})}
+    ).to_json()
+
+
 class _Race:
-    """The plans under trial, today's among them, and what has been seen of each."""
+    """The plans under trial, today's among them, and what has been seen of each.
+
+    `seen` counts those that the chain has ranked.
+    """
 
     def __init__(
         self,
@@ -136,66 +208,76 @@ class _Race:
         goal: Objective,
         points: Points[_Key],
         most: int,
+        settings: Settings,
         tell: Callable[[str], None] | None,
     ) -> None:
-        self.today: tuple[int | None, ...] = tuple(cell.channel for cell in scenario.cells or ())
+        cells = scenario.cells or ()
+        self.today = Candidate(tuple(cell.channel for cell in cells), (0,) * len(cells))
+        self.seen = 0
         self._scenario = scenario
         self._goal = goal
         self._points = points
         self._most = most
+        self._settings = settings
         self._tell = tell
-        self._guesses: dict[tuple[int | None, ...], float] = {}
+        self._guesses: dict[Candidate, float] = {}
         self._warmup_ns = 0
+        #: Of each setting of each cell by what it was simulated alone.
+        self._alone: list[list[str]] = []
 
     def alone(self) -> None:
-        """Simulate each cell with no other about."""
+        """Simulate each cell with no other about, with each of its settings that differ there."""
         self._say("cells alone")
         self._warmup_ns = self._points.warmed_up(self._scenario)
-        keys: list[_Key] = []
-        for place in range(len(self.today)):
-            keys.append(("alone", (place,)))
-            alone = cell_alone(self._scenario, place).with_run(warmup_ns=self._warmup_ns)
-            self._points.add(keys[-1], alone)
-        self._points.run({key: min(_FIRST, self._most) for key in keys})
+        runs: dict[_Key, int] = {}
+        for place, settings in enumerate(self._settings.each):
+            self._alone.append([])
+            for setting in settings:
+                changes = setting_changes(self._scenario, place, setting)
+                alone = cell_alone(self._scenario.vary(changes), place)
+                name = _alike(alone)
+                self._alone[-1].append(name)
+                self._points.add(("alone", name), alone.with_run(warmup_ns=self._warmup_ns))
+                runs.setdefault(("alone", name), 1 if changes else min(_FIRST, self._most))
+        self._points.run(runs)
 
     def goodputs_alone(self) -> dict[str, float]:
-        """Return the goodput of each cell alone, in b/s."""
+        """Return the goodput of each cell alone as it is, in b/s."""
         found = {}
-        for place, cell in enumerate(self._scenario.cells or ()):
-            runs = self._points.ended(("alone", (place,)))
+        for cell, names in zip(self._scenario.cells or (), self._alone, strict=False):
+            runs = self._points.ended(("alone", names[0]))
             goodputs = [run.answer["cells"][0]["goodput_bps"] for run in runs]
             if goodputs:
                 found[cell.name] = math.fsum(goodputs) / len(goodputs)
         return found
 
-    def choose(self, together: Scenario, every: Sequence[Plan], present: Plan | None) -> None:
-        """Rank all plans by the chain, and take the best, and today's."""
+    def choose(self, together: Scenario, space: Space) -> None:
+        """Rank plans by the chain, and take the best, and today's."""
         answers = [
-            self._points.ended(("alone", (place,)))[0].answer for place in range(len(self.today))
+            [self._points.ended(("alone", name))[0].answer for name in names]
+            for names in self._alone
         ]
-        graph = Graph(together)
-        chain = Chain(graph, [answer["cells"][0]["airtime"]["own"] for answer in answers])
-        guesses = {plan: self._goal.guess(answers, chain.shares(plan)) for plan in every}
-        step = max(map(abs, guesses.values())) / _STEPS or 1.0
+        graph = Graph(together, self._settings.each)
+        busy = [[one["cells"][0]["airtime"]["own"] for one in of] for of in answers]
+        chain = Chain(graph, busy)
 
-        def rank(plan: Plan) -> tuple[float, float, Plan]:
-            return -round(self._goal.sign * guesses[plan] / step), graph.louder(plan), plan
+        def guess(plan: Candidate) -> float:
+            of = [has[setting] for has, setting in zip(answers, plan.settings, strict=True)]
+            return self._goal.guess(of, chain.shares(*plan))
 
-        chosen: list[Plan] = sorted(every, key=rank)[:SIMULATED]
-        for plan in chosen:
-            self._guesses[plan] = guesses[plan]
-            self._add(plan)
-        if self.today not in self._guesses:
-            now = present or (every[0][0],) * len(self.today)
-            if now in self._guesses:
-                # All on one channel without a number is all on one that has one.
-                self._guesses = {
-                    (self.today if plan == now else plan): guess
-                    for plan, guess in self._guesses.items()
-                }
-            else:
-                self._guesses[self.today] = self._goal.guess(answers, chain.shares(now))
-            self._add(self.today)
+        now = self.today
+        if space.channels is not None and space.present is None:
+            # All on one channel without a number is all on one that has one.
+            now = now._replace(channels=(space.channels[0],) * len(now.channels))
+
+        def tie(plan: Candidate) -> tuple[float, int, Candidate]:
+            return graph.louder(*plan), sum(map(bool, plan.settings)), plan
+
+        chosen, self.seen = space.best(lambda plan: self._goal.sign * guess(plan), tie, SIMULATED)
+        for plan in dict.fromkeys([*chosen, now]):
+            known = self.today if plan == now else plan
+            self._guesses[known] = guess(plan)
+            self._add(known)
 
     def run(self) -> None:
         """Simulate, and drop what cannot be the best, until one is left or replications end."""
@@ -210,17 +292,17 @@ class _Race:
         n = min(max(n, OWN), self._most)
         for _ in range(2):
             # More runs may bring another plan to the second place, once.
-            self._simulate([*self._ranked()[:2], self.today], n)
+            self._simulate([*self.ranked()[:2], self.today], n)
 
     def known(self) -> bool:
         """Tell whether anything is known of today's plan and another."""
         return bool(self._guesses) and bool(self._samples(self.today))
 
-    def told(self) -> list[TriedPlan]:
-        """Return the plans that were simulated, the best first."""
-        order = self._ranked()
+    def told(self, order: Sequence[Candidate]) -> list[TriedPlan]:
+        """Return the plans that were simulated, in this order, the best first."""
         level = self._scenario.run.confidence
         best = self._samples(order[0])
+        names = [cell.name for cell in self._scenario.cells or ()]
         found = []
         for plan in order:
             runs, values = self._points.ended(("plan", plan)), self._samples(plan)
@@ -228,41 +310,55 @@ class _Race:
                 self._goal.sign * (best[run] - values[run])
                 for run in sorted(best.keys() & values.keys())
             ]
-            cells = self._scenario.cells or ()
+            settings = [of[one] for of, one in zip(self._settings.each, plan.settings, strict=True)]
             found.append(
                 TriedPlan(
-                    channels={cell.name: number for cell, number in zip(cells, plan, strict=True)},
+                    channels=dict(zip(names, plan.channels, strict=True)),
+                    powers_dbm={
+                        name: one.power_dbm for name, one in zip(names, settings, strict=True)
+                    },
+                    positions={
+                        name: one.position for name, one in zip(names, settings, strict=True)
+                    },
                     guess=self._guesses[plan],
                     value=student_interval(values.values(), level),
                     behind=Interval(0.0, 0.0, 0.0, len(best))
                     if plan == order[0]
                     else student_interval(behind, level),
                     cells={
-                        cell.name: student_interval(
+                        name: student_interval(
                             [run.answer["cells"][place]["goodput_bps"] for run in runs], level
                         )
-                        for place, cell in enumerate(cells)
+                        for place, name in enumerate(names)
                     },
                 )
             )
         return found
 
-    def scenario_of(self, plan: tuple[int | None, ...]) -> Scenario:
-        """Return the scenario with the channels of a plan."""
-        numbers = tuple(number for number in plan if number is not None)
-        if plan == self.today or len(numbers) < len(plan):
-            return self._scenario
-        return with_channels(self._scenario, numbers)
+    def changes_of(self, plan: Candidate) -> dict[str, Any]:
+        """Return the changes, by key path, that make a plan of the scenario."""
+        changes: dict[str, Any] = {}
+        for place, setting in enumerate(plan.settings):
+            changes |= setting_changes(self._scenario, place, self._settings.each[place][setting])
+        numbers = [number for number in plan.channels if number is not None]
+        if plan.channels != self.today.channels and len(numbers) == len(plan.channels):
+            changes = channel_changes(self._scenario, numbers) | changes
+        return changes
 
-    def _add(self, plan: tuple[int | None, ...]) -> None:
+    def scenario_of(self, plan: Candidate) -> Scenario:
+        """Return the scenario with a plan."""
+        changes = self.changes_of(plan)
+        return self._scenario.vary(changes) if changes else self._scenario
+
+    def _add(self, plan: Candidate) -> None:
         scenario = self.scenario_of(plan).with_run(warmup_ns=self._warmup_ns)
         self._points.add(("plan", plan), scenario)
 
-    def _simulate(self, wanted: Sequence[tuple[int | None, ...]], n: int) -> None:
+    def _simulate(self, wanted: Sequence[Candidate], n: int) -> None:
         self._say(f"{len(set(wanted))} plans, {n} replications")
         self._points.run({("plan", plan): n for plan in wanted})
 
-    def _ranked(self) -> list[tuple[int | None, ...]]:
+    def ranked(self) -> list[Candidate]:
         """Return the plans with a run, the best first; of equals what moves fewest cells.
 
         Those that were dropped have fewer runs, and only their mean to be judged by.
@@ -273,12 +369,17 @@ class _Race:
             order,
             key=lambda plan: (
                 -self._goal.sign * means[plan],
-                sum(one != now for one, now in zip(plan, self.today, strict=True)),
+                self._moved(plan),
                 order.index(plan),
             ),
         )
 
-    def _survivors(self, left: Sequence[tuple[int | None, ...]]) -> list[tuple[int | None, ...]]:
+    def _moved(self, plan: Candidate) -> int:
+        """Count the cells that have something else than today."""
+        each = zip(plan.channels, plan.settings, self.today.channels, strict=True)
+        return sum(bool(setting) or channel != now for channel, setting, now in each)
+
+    def _survivors(self, left: Sequence[Candidate]) -> list[Candidate]:
         now = self._samples(self.today)
         samples = {}
         for plan in left:
@@ -290,12 +391,12 @@ class _Race:
         margin = _NEAR * max(abs(self._mean(plan)) for plan in left)
         return survivors(samples, margin, keep=1)
 
-    def _samples(self, plan: tuple[int | None, ...]) -> Mapping[int, float]:
+    def _samples(self, plan: Candidate) -> Mapping[int, float]:
         return {
             run.index: self._goal.value(run.answer) for run in self._points.ended(("plan", plan))
         }
 
-    def _mean(self, plan: tuple[int | None, ...]) -> float:
+    def _mean(self, plan: Candidate) -> float:
         values = self._samples(plan).values()
         return math.fsum(values) / len(values)
 

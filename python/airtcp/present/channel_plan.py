@@ -1,12 +1,12 @@
-"""A plan of channels in words, in rows of text, in a picture, and as a page.
+"""A plan of cells in words, in rows of text, in a picture, and as a page.
 
-Knows what a reader wants first: which channels, what they give, whether another plan is as good.
+Knows what a reader wants first: what each cell is to have, what that gives, whether another plan is
+as good.
 Computes no results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,18 +24,36 @@ if TYPE_CHECKING:
 
     from airtcp.results.channel_plans import ChannelPlan, TriedPlan
 
-CAPTION: Final = "Goodput of each cell with the channels of today and the best; and alone."
+CAPTION: Final = "Goodput of each cell as it is today and as planned; and alone."
 CELLS_HEAD: Final = ("cell", "today", "best", "goodput today", "best", "alone")
-PLANS_HEAD: Final = ("channels", "by the chain", "simulated", "best is better by", "runs")
+PLANS_HEAD: Final = ("plan", "by the chain", "simulated", "best is better by", "runs")
 #: Plans that are told.
 _TOLD: Final = 6
 
 
-def channels_text(channels: Mapping[str, int | None]) -> str:
-    """Tell the channel of each cell: "law 36, tax 40"."""
-    if all(number is None for number in channels.values()):
+def plan_text(plan: ChannelPlan, one: TriedPlan) -> str:
+    """Tell what each cell has: "law 36, tax 40", "law 36 14 dBm at (4, 0)"."""
+    if plan.vary == ("channels",) and all(number is None for number in one.channels.values()):
         return "all on one channel"
-    return ", ".join(f"{name} {number}" for name, number in channels.items())
+    return ", ".join(f"{name} {cell_text(plan, one, name)}" for name in one.channels)
+
+
+def cell_text(plan: ChannelPlan, one: TriedPlan, name: str) -> str:
+    """Tell what a cell has of that which varies."""
+    words = []
+    if "channels" in plan.vary:
+        words.append(str(one.channels[name] or "–"))
+    power, place = one.powers_dbm[name], one.positions[name]
+    if "powers" in plan.vary and power is not None:
+        words.append(f"{power:g} dBm")
+    if "positions" in plan.vary and place is not None:
+        words.append(f"at ({place[0]:g}, {place[1]:g})")
+    return " ".join(words)
+
+
+def _what(plan: ChannelPlan) -> str:
+    """Name what varies."""
+    return " and ".join(plan.vary)
 
 
 def answer_line(plan: ChannelPlan) -> str:
@@ -43,8 +61,8 @@ def answer_line(plan: ChannelPlan) -> str:
     best = plan.best
     what = f"{plan.label} {_value(plan, best.value)}"
     if best is plan.today:
-        return f"No channels were better than today's ({channels_text(best.channels)}): {what}."
-    return f"Best channels: {channels_text(best.channels)}: {what}."
+        return f"No {_what(plan)} were better than today's ({plan_text(plan, best)}): {what}."
+    return f"Best {_what(plan)}: {plan_text(plan, best)}: {what}."
 
 
 def today_line(plan: ChannelPlan) -> str | None:
@@ -53,8 +71,7 @@ def today_line(plan: ChannelPlan) -> str | None:
     if today is plan.best:
         return None
     return (
-        f"Today ({channels_text(today.channels)}): {_value(plan, today.value)}; "
-        f"{_better_by(plan, today)}."
+        f"Today ({plan_text(plan, today)}): {_value(plan, today.value)}; {_better_by(plan, today)}."
     )
 
 
@@ -68,7 +85,7 @@ def second_line(plan: ChannelPlan) -> str | None:
         return None
     whose = "today's, " if second is plan.today else ""
     return (
-        f"Second best: {whose}{channels_text(second.channels)}: {_value(plan, second.value)}; "
+        f"Second best: {whose}{plan_text(plan, second)}: {_value(plan, second.value)}; "
         f"{_better_by(plan, second)}."
     )
 
@@ -77,11 +94,27 @@ def depth_line(plan: ChannelPlan) -> str:
     """Tell how many plans there are, what was tried, and what it took."""
     cells, channels = len(plan.best.channels), ", ".join(map(str, plan.allowed))
     several = "s" if plan.plans != 1 else ""
+    on = f" on the channels {channels}" if plan.allowed else ""
+    met = (
+        ""
+        if plan.ranked >= plan.plans
+        else f", of {plan.ranked:,} that it met as it moved one cell at a time"
+    )
     return (
-        f"{plan.plans} plan{several} of {cells} cells on the channels {channels}, of which the "
-        f"chain of independent sets chose; {len(plan.tried)} simulated with today's: {plan.runs} "
+        f"{plan.plans:,} plan{several} of {cells} cells{on}, of which the "
+        f"chain of independent sets chose{met}; {len(plan.tried)} simulated with today's: "
+        f"{plan.runs} "
         f"replications, {duration(plan.simulated_s)} simulated in {duration(plan.wall_s)}."
     )
+
+
+def left_out_line(plan: ChannelPlan) -> str | None:
+    """Tell which powers and places no cell may have, with the rule of the first; None if none."""
+    if not plan.left_out:
+        return None
+    (name, why), *others = plan.left_out.items()
+    more = f", and {len(others)} more" if others else ""
+    return f"Left out: {name} ({why}){more}."
 
 
 def cell_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
@@ -90,8 +123,8 @@ def cell_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
     return [
         (
             name,
-            str(today.channels[name] or "–"),
-            str(best.channels[name] or "–"),
+            cell_text(plan, today, name),
+            cell_text(plan, best, name),
             quantity_with_interval(today.cells[name], "b/s"),
             quantity_with_interval(best.cells[name], "b/s"),
             quantity(plan.alone.get(name), "b/s", 3),
@@ -105,7 +138,7 @@ def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for place, one in enumerate(plan.tried):
         if place < _TOLD or one is plan.today:
-            name = channels_text(one.channels) + (" (today)" if one is plan.today else "")
+            name = plan_text(plan, one) + (" (today)" if one is plan.today else "")
             guess = Interval(one.guess, None, None, 1)
             behind = "" if one is plan.best else _value(plan, one.behind)
             rows.append(
@@ -145,7 +178,7 @@ def picture(plan: ChannelPlan) -> Figure:
         axes.set_yticks(
             range(len(names)),
             [
-                f"{name}: {plan.today.channels[name] or '–'} → {plan.best.channels[name] or '–'}"
+                f"{name}: {cell_text(plan, plan.today, name)} → {cell_text(plan, plan.best, name)}"
                 for name in names
             ],
         )
@@ -185,7 +218,7 @@ def html(plan: ChannelPlan, figure: Figure) -> str:
         parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
     parts += [
         f"<p class='note'>{escape(line)}</p>"
-        for line in (answer_line(plan), today_line(plan), second_line(plan))
+        for line in (answer_line(plan), today_line(plan), second_line(plan), left_out_line(plan))
         if line
     ]
     svg = drawing.inline_svg(figure, "channels", CAPTION)

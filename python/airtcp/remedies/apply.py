@@ -78,6 +78,19 @@ def channel_lines(scenario: Scenario, cell: int) -> Lines:
     return lines
 
 
+def cell_lines(scenario: Scenario, cell: int, *, channel: bool, power_dbm: float | None) -> Lines:
+    """The lines that give the access point of a cell its channel, and a power unless it is None."""
+    lines = channel_lines(scenario, cell) if channel else Lines()
+    if power_dbm is not None:
+        whole = round(power_dbm)
+        lines.add("uci", f"uci set {RADIO}.txpower='{whole}'")
+        lines.add("iw", f"iw dev {INTERFACE} set txpower fixed {round(100 * power_dbm)}")
+        if whole != power_dbm:
+            lines.notes.append(f"UCI has whole dBm: {whole} is nearest to {power_dbm:g}")
+        lines.notes.append("hostapd sets no power: iw and UCI do")
+    return lines
+
+
 def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
     """EDCA per direction: what stations are told, and what the access point does."""
     assert new.mac.edca is not None

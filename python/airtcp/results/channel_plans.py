@@ -1,4 +1,4 @@
-"""The answer of `airtcp.plan` for channels: which cell has which, and what that was seen to give.
+"""The answer of `airtcp.plan` for cells: what each is to have, and what that was seen to give.
 
 Knows the shape of the answer, whose attributes are the keys of its JSON. Computes nothing.
 """
@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 class TriedPlan:
     """A plan that was simulated.
 
-    `channels` by cell; None is one channel of all, without a number. `guess` is what the chain
-    says, `value` the objective over replications, and `behind` the paired difference of the best
-    plan from this one, positive where the best is better. `cells` are the goodputs in b/s.
+    `channels` by cell; None is one channel of all, without a number. `powers_dbm` and `positions`
+    are those of its access point, in metres; None where the scenario has no such thing. `guess` is
+    what the chain says, `value` the objective over replications, and `behind` the paired difference
+    of the best plan from this one, positive where the best is better. `cells` are the goodputs in
+    b/s.
     """
 
     channels: dict[str, int | None]
+    powers_dbm: dict[str, float | None]
+    positions: dict[str, tuple[float, float] | None]
     guess: float | None
     value: Interval
     behind: Interval
@@ -41,6 +45,10 @@ class TriedPlan:
         """The plan as it stands in the JSON."""
         return {
             "channels": self.channels,
+            "powers_dbm": self.powers_dbm,
+            "positions": {
+                name: None if one is None else list(one) for name, one in self.positions.items()
+            },
             "guess": self.guess,
             "value": self.value.to_dict(),
             "behind": self.behind.to_dict(),
@@ -50,13 +58,16 @@ class TriedPlan:
 
 @dataclass(frozen=True, repr=False)
 class ChannelPlan(Pictured):
-    """The best channels of cells among those that were allowed.
+    """The best channels, powers and positions of cells among those that were allowed.
 
     `objective` is what was asked for, in `unit`, and `better` says which of its values are good.
-    `plans` counts those that are not alike up to names of channels, all of which the chain ranked;
-    `tried` those that were simulated, the best first, today's (`today`) among them. `real` tells
-    whether the best is better than the second for sure. `apply` has of each cell that changes its
-    channel the lines of equipment.
+    `vary` is what was free, `allowed` the channels that cells might have, `left_out` the powers and
+    positions that they might not, with the reason. `plans` counts those that are not alike up to
+    names of channels, of which the chain ranked `ranked`; `tried` are those that were simulated,
+    the best first, today's (`today`) among them. `real` tells whether the best is better than the
+    second for sure. `changes` are the key paths of a file, with their values, that make the best
+    plan of the scenario. `apply` has of each cell that changes its channel or power the lines of
+    equipment.
     """
 
     scenario: Scenario
@@ -65,11 +76,15 @@ class ChannelPlan(Pictured):
     label: str
     unit: str
     better: str
+    vary: tuple[str, ...]
     allowed: tuple[int, ...]
     plans: int
+    ranked: int
+    left_out: Mapping[str, str]
     tried: tuple[TriedPlan, ...]
     today: TriedPlan
     real: bool
+    changes: Mapping[str, Any]
     alone: Mapping[str, float]
     apply: Mapping[str, Mapping[str, tuple[str, ...]]]
     notes: tuple[str, ...]
@@ -93,15 +108,6 @@ class ChannelPlan(Pictured):
     def second(self) -> TriedPlan | None:
         """The plan that is second best; None if only one was simulated."""
         return self.tried[1] if len(self.tried) > 1 else None
-
-    @property
-    def changes(self) -> dict[str, int]:
-        """The key paths of a file, with their values, that make the best plan of the scenario."""
-        return {
-            f"cells.{name}.channel": number
-            for name, number in self.best.channels.items()
-            if number is not None and number != self.today.channels[name]
-        }
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each plan that was simulated. Needs pandas, which airtcp does not."""
@@ -133,15 +139,18 @@ class ChannelPlan(Pictured):
                 "unit": self.unit,
                 "better": self.better,
             },
+            "vary": list(self.vary),
             "allowed": list(self.allowed),
+            "left_out": dict(self.left_out),
             "plans": self.plans,
+            "ranked": self.ranked,
             "best": self.best.to_dict(),
             "second": None if second is None else second.to_dict(),
             "today": self.today.to_dict(),
             "real": self.real,
             "alone": dict(self.alone),
             "tried": [one.to_dict() for one in self.tried],
-            "set": self.changes,
+            "set": dict(self.changes),
             "apply": {
                 name: {tool: list(lines) for tool, lines in tools.items()}
                 for name, tools in self.apply.items()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Free space at 2.44, 5 and 5.95 GHz over a metre: 20 log10(4 pi d f / c).
 AT_1M_DB: Final[dict[float, float]] = {2.4: 40.2, 5: 46.4, 6: 47.9}
 #: Powers have so many digits after the point: more than any machine's logarithm differs in.
-_DIGITS: Final = 2
+DIGITS: Final = 2
 _Place = tuple[float, float]
 
 
@@ -67,6 +67,8 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
 def _drawn(disc: Written, name: str, centre: _Place, group: Written) -> list[_Place]:
     """Random places in a disc, for each station two draws of a stream of the group's own."""
     stream = random.Random(f"{disc.seed}/{name}")
+    if disc.centre is not None:
+        centre = (disc.centre[0], disc.centre[1])
     places = []
     for _ in range(group.count):
         radius, angle = disc.disc * math.sqrt(stream.random()), math.tau * stream.random()
@@ -91,7 +93,7 @@ def received_dbm(
     power = power_dbm - at_1m - 10.0 * path_loss.exponent * np.log10(distance)
     for wall in path_loss.walls or ():
         power -= wall.loss * _crosses(points, np.array(getattr(wall, "from")), np.array(wall.to))
-    rounded: list[list[float | None]] = np.round(power, _DIGITS).tolist()
+    rounded: list[list[float | None]] = np.round(power, DIGITS).tolist()
     return rounded
 
 

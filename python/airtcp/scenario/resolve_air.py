@@ -15,7 +15,7 @@ from .. import channels
 from ..amendments import AMENDMENTS
 from .declare import written
 from .errors import InvalidError, Path
-from .floor import positions, received_dbm
+from .floor import DIGITS, positions, received_dbm
 from .keys.air import Air, Cell
 from .keys.phy import Phy
 from .quantities import Written
@@ -82,6 +82,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     else:
         _check_said(scenario, cells, overlap, way)
         classes, powers = _by_words(scenario, cells, cell_of, overlap)
+    _take_powers(cells, powers, air)
     cell_of_class = _cells_of_classes(scenario, cells, cell_of, classes)
     for one, row in enumerate(powers):
         for other in range(len(row)):
@@ -100,6 +101,16 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     return _hearing(
         scenario, cells, cell_of, classes, powers, known=way in ("received", "path_loss")
     )
+
+
+def _take_powers(cells: dict[str, Written], powers: Matrix, air: Written | None) -> None:
+    """Let the frames of access points with a power of their own be received as much louder."""
+    for place, cell in enumerate(cells.values()):
+        if cell.power is not None and air is not None:
+            louder = cell.power - air.power
+            powers[place] = [
+                None if power is None else round(power + louder, DIGITS) for power in powers[place]
+            ]
 
 
 def _hearing(
@@ -144,6 +155,17 @@ def places(scenario: Scenario) -> list[tuple[float, float]] | None:
         return None
     form = written(ResolvedScenario).model_validate(scenario.written)
     return positions(form, *_cells(form))
+
+
+def powers_between(scenario: Scenario, where: list[tuple[float, float]]) -> Matrix:
+    """Return what nodes at any places receive of each other, in dBm, at the power of `[air]`.
+
+    Of a scenario with a path loss.
+    """
+    from .resolved import ResolvedScenario
+
+    form = written(ResolvedScenario).model_validate(scenario.written)
+    return received_dbm(where, form.air.path_loss, form.air.power, _band(form.phy))
 
 
 def check_cells(scenario: Written) -> None:
@@ -207,7 +229,7 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
 
 
 def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> None:
-    """Refuses positions without a path loss, and `hears` beside powers."""
+    """Refuses positions and powers that say nothing, and `hears` beside powers."""
     for index, group in enumerate(scenario.stations):
         if group.hears is not None and way in ("received", "path_loss"):
             raise InvalidError(
@@ -219,6 +241,20 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
     for name, cell in cells.items():
         if cell.position is not None and way != "path_loss":
             raise InvalidError(("cells", name, "position"), _unused_place(way))
+        if cell.power is None:
+            continue
+        if way not in ("received", "path_loss"):
+            raise InvalidError(
+                ("cells", name, "power"),
+                "means nothing where powers are not known; allowed: together with air.received or "
+                "air.path_loss",
+            )
+        if scenario.air.obss_pd is not None:
+            raise InvalidError(
+                ("cells", name, "power"),
+                "stands beside air.obss_pd, which lowers one power of all nodes; allowed: one of "
+                "the two",
+            )
 
 
 def _unused_place(way: str) -> str:

@@ -70,7 +70,7 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
 
 def _shares(scenario: Scenario) -> list[float | None]:
     """The share of each cell by the chain, on the channels that the cells have."""
-    from airtcp.plan.assignments import Chain, Graph
+    from airtcp.plan.shares import Chain, Graph
 
     cells = scenario.cells or ()
     if not 1 < len(cells) <= _MOST_CELLS:

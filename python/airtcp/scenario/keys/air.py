@@ -52,6 +52,12 @@ class Cell(Table):
     position: ClassVar[Key] = file_only(
         Point, "Where its access point is: x and y in metres.", default=none()
     )
+    power: ClassVar[Key] = file_only(
+        Dbm,
+        "Transmit power of its access point, where powers are known; `received` says what nodes "
+        "receive at the power of `[air]`.",
+        default=none("that of `[air]`"),
+    )
     ap: AccessPoint = key("Its access point: keys that stand above those of `[ap]`.", default={})
 
 
@@ -59,6 +65,11 @@ class Disc(Table):
     """Stations at random places around their access point, all of the area alike."""
 
     disc: float = key("Radius of the area.", reads=Metres)
+    centre: ClassVar[Key] = file_only(
+        Point,
+        "Middle of the area: x and y in metres.",
+        default=none("the position of their access point"),
+    )
     seed: int = key(
         "Seed of the places, which `run.seed` does not move; the first stations stay where they "
         "are when there are more.",
@@ -168,7 +179,11 @@ class Air(Table):
         "They are powers; else -50 stands for any that is heard, and no frame stands another's "
         "overlap."
     )
-    power_dbm: float = key("Transmit power of all nodes.", default="20 dBm", reads=Dbm)
+    power_dbm: float = key(
+        "Transmit power of all nodes, but for access points that have one of their own.",
+        default="20 dBm",
+        reads=Dbm,
+    )
     sense_dbm: float = key(
         "A preamble is heard from here on.",
         default="-82 dBm",

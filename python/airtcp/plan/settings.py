@@ -1,0 +1,213 @@
+"""Settings of cells beside channels: powers and places of access points that a plan may try.
+
+Knows which there are, which of them leave every station a signal, and what in a file makes them.
+Stations stay where they are. Does not know channels, nor which setting is good.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.scenario.hearing import nodes_of_cell
+from airtcp.scenario.resolve_air import places
+from airtcp.units import parse_power_dbm
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+Point = tuple[float, float]
+
+#: The powers that are tried unless somebody says which, in dB below that of today.
+_BELOW_DB: Final = (0.0, 3.0, 6.0, 9.0)
+#: The most settings of all cells, each of which is looked at: some 10 ms for one.
+_MOST: Final = 400
+#: The distance of points of the grid unless somebody says which, in metres.
+GRID_M: Final = 5.0
+_DIGITS: Final = 3
+
+
+class Setting(NamedTuple):
+    """The power of an access point and its place; None where the scenario has no such thing."""
+
+    power_dbm: float | None
+    position: Point | None
+
+
+def today(scenario: Scenario) -> list[Setting]:
+    """Return the setting of each cell as it is."""
+    cells, air = scenario.cells or (), scenario.air
+    where = places(scenario)
+    tables = scenario.written.get("cells", {})
+    found = []
+    for place, cell in enumerate(cells):
+        power = None
+        if air is not None and air.powers_known:
+            own = tables.get(cell.name, {}).get("power")
+            power = air.power_dbm if own is None else parse_power_dbm(own)
+        found.append(Setting(power, None if where is None else where[place]))
+    return found
+
+
+def setting_changes(scenario: Scenario, place: int, setting: Setting) -> dict[str, Any]:
+    """Return the changes, by key path, that give a cell a setting.
+
+    Stations that are drawn around their access point stay where they are when it moves.
+    """
+    cell, now = (scenario.cells or ())[place], today(scenario)[place]
+    changes: dict[str, Any] = {}
+    if setting.power_dbm is not None and setting.power_dbm != now.power_dbm:
+        changes[f"cells.{cell.name}.power"] = power_text(setting.power_dbm)
+    if setting.position is None or now.position is None or setting.position == now.position:
+        return changes
+    changes[f"cells.{cell.name}.position"] = list(setting.position)
+    for group in scenario.written["stations"]:
+        where = group.get("positions")
+        drawn = isinstance(where, dict) and "centre" not in where
+        if drawn and group.get("cell", cell.name) == cell.name:
+            changes[f"stations.{group['name']}.positions.centre"] = list(now.position)
+    return changes
+
+
+class Settings:
+    """The settings of each cell, that of today first.
+
+    `allowed` are places among them; `left_out` says of each that no station may be left with, why.
+    """
+
+    def __init__(
+        self, scenario: Scenario, powers_dbm: Sequence[float] | None, grid_m: float | None
+    ) -> None:
+        """Look at every power of every cell at every point of the grid.
+
+        `powers_dbm` are the powers: None varies none, an empty sequence those below today's.
+        `grid_m` is the distance of points of the grid; None moves nobody.
+
+        Raises:
+            QuestionError: the scenario has no powers or places, there is nothing to choose from,
+                too much, or a rule leaves a cell nothing.
+        """
+        air, now = scenario.air, today(scenario)
+        if powers_dbm is not None and (air is None or not air.powers_known):
+            raise QuestionError(
+                "--vary powers: the scenario has no powers; allowed: with air.path_loss or "
+                "air.received"
+            )
+        if powers_dbm is not None and air is not None and air.obss_pd_dbm is not None:
+            raise QuestionError(
+                "--vary powers: air.obss_pd lowers one power of all nodes; allowed: without it"
+            )
+        if grid_m is not None and now[0].position is None:
+            raise QuestionError(
+                "--vary positions: the scenario has no positions; allowed: with air.path_loss"
+            )
+        self.each = [[one] for one in now]
+        self.allowed: list[list[int]] = []
+        self.left_out: dict[str, str] = {}
+        wanted = [
+            list(_wanted(one, powers_dbm, _points(scenario, place, grid_m)))
+            for place, one in enumerate(now)
+        ]
+        several = sum(map(len, wanted))
+        if several > _MOST:
+            raise QuestionError(
+                f"--vary: {several} powers and points of all cells are more than {_MOST}; "
+                "allowed: fewer powers (--powers), or a wider grid (--grid)"
+            )
+        for place, settings in enumerate(wanted):
+            self.allowed.append(self._taken(scenario, place, settings))
+        varied = powers_dbm is not None or grid_m is not None
+        if varied and all(one == [0] for one in self.allowed):
+            what = "powers (--powers)" if grid_m is None else "points: a denser grid (--grid)"
+            raise QuestionError(
+                "--vary: there is nothing to choose from beside what is; allowed: other "
+                + what
+                + "".join(f"; left out: {name}: {why}" for name, why in self._first_left_out())
+            )
+
+    def _taken(self, scenario: Scenario, place: int, wanted: Sequence[Setting]) -> list[int]:
+        """Return the places of the wanted settings with which the scenario stands."""
+        of_cell, name = self.each[place], (scenario.cells or ())[place].name
+        allowed, reasons = [], {}
+        for setting in wanted:
+            if setting == of_cell[0]:
+                allowed.append(0)
+                continue
+            try:
+                scenario.vary(setting_changes(scenario, place, setting))
+            except ScenarioError as error:
+                reasons[f"{name} {setting_text(setting, of_cell[0])}"] = _reason(error)
+            else:
+                allowed.append(len(of_cell))
+                of_cell.append(setting)
+        self.left_out.update(reasons)
+        if not allowed:
+            least = list(reasons.items())[-1]
+            raise QuestionError(
+                f'--vary: no power and place is left for cell "{name}": {least[0]}: {least[1]}'
+            )
+        return allowed
+
+    def _first_left_out(self) -> list[tuple[str, str]]:
+        return list(self.left_out.items())[:1]
+
+
+def power_text(power_dbm: float) -> str:
+    """Tell a power as files have it."""
+    return f"{power_dbm:g} dBm"
+
+
+def setting_text(setting: Setting, of: Setting) -> str:
+    """Tell a setting by what it has of its own: "14 dBm, at (4, 0)"."""
+    parts = []
+    if setting.power_dbm != of.power_dbm and setting.power_dbm is not None:
+        parts.append(power_text(setting.power_dbm))
+    if setting.position != of.position and setting.position is not None:
+        parts.append(f"at ({setting.position[0]:g}, {setting.position[1]:g})")
+    return ", ".join(parts)
+
+
+def _wanted(
+    now: Setting, powers_dbm: Sequence[float] | None, points: Sequence[Point | None]
+) -> Iterator[Setting]:
+    """Iterate over powers, the least first, at each point."""
+    powers: list[float | None] = [now.power_dbm]
+    if powers_dbm is not None and now.power_dbm is not None:
+        powers = [*sorted(powers_dbm or (now.power_dbm - below for below in _BELOW_DB))]
+    for point, power in itertools.product(points, powers):
+        yield Setting(power, point)
+
+
+def _points(scenario: Scenario, place: int, grid_m: float | None) -> list[Point | None]:
+    """List the points of the grid within the rectangle that holds the nodes of a cell.
+
+    The access point stands on one of them today.
+    """
+    where = places(scenario)
+    if where is None:
+        return [None]
+    here = where[place]
+    if grid_m is None:
+        return [here]
+    nodes = [where[node] for node in nodes_of_cell(scenario, place)]
+    ranges = []
+    for axis in (0, 1):
+        low, high = min(one[axis] for one in nodes), max(one[axis] for one in nodes)
+        first = math.ceil((low - here[axis]) / grid_m)
+        last = math.floor((high - here[axis]) / grid_m)
+        if last - first > _MOST:
+            raise QuestionError(
+                f"--grid {grid_m:g} m: has more than {_MOST} points in a row; allowed: a wider grid"
+            )
+        ranges.append(
+            [round(here[axis] + step * grid_m, _DIGITS) for step in range(first, last + 1)]
+        )
+    return [here if (x, y) == here else (x, y) for x, y in itertools.product(*ranges)]
+
+
+def _reason(error: ScenarioError) -> str:
+    """Return the rule that a setting breaks, without the name of the file."""
+    return f"{error.key}: {error.message}"

@@ -1,0 +1,285 @@
+"""Plans of powers and places of access points: which there are, what is left out, which is best."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any, Literal
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.examples import directory
+from airtcp.exceptions import QuestionError
+from airtcp.plan import candidates
+from airtcp.plan.candidates import Candidate, Space
+from airtcp.plan.settings import Setting, Settings, setting_changes, today
+from airtcp.plan.shares import Graph
+from airtcp.present import channel_plan as present
+from airtcp.results.channel_plans import ChannelPlan
+from airtcp.scenario import Scenario, load, loads
+from airtcp.scenario.hearing import hear
+from typer.testing import CliRunner
+
+
+def offices(**changes: Any) -> Scenario:
+    """Three offices in a row, with short runs."""
+    short = {"run.warmup": "1 s", "run.duration": "2 s", "run.replications": 3}
+    return load(Path(str(directory())) / "three-offices.toml").vary({**short, **changes})
+
+
+@pytest.fixture(scope="module")
+def powers() -> ChannelPlan:
+    return airtcp.plan(
+        offices(), vary="powers", powers=["8 dBm", "14 dBm", "17 dBm"], objective="least"
+    )
+
+
+def test_a_power_of_its_own_is_received_as_much_louder() -> None:
+    before = offices()
+    after = before.vary({"cells.tax.power": "10 dBm"})
+    assert before.air is not None
+    assert after.air is not None
+
+    # Tax is the second node; it alone is received with 7 dB less.
+    for sender, (one, other) in enumerate(
+        zip(before.air.received_dbm, after.air.received_dbm, strict=True)
+    ):
+        less = 7.0 if sender == 1 else 0.0
+        assert [a - b for a, b in zip(one, other, strict=True)] == pytest.approx([less] * 15)
+
+
+def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
+    text = """
+        phy = { standard = "802.11a" }
+        cells = { a = {}, b = { power = "23 dBm" } }
+        air = { received = [["a", "x", -50], ["b", "y", -50], ["a", "b", -84]] }
+        stations = [{ name = "x", count = 1, cell = "a" }, { name = "y", count = 1, cell = "b" }]
+        [[flows]]
+        stations = "x"
+        direction = "download"
+        application = { kind = "bulk" }
+    """
+    of = loads(text)
+    assert of.air is not None
+    # A row has both directions; of b's frames 3 dB more arrive.
+    assert of.air.received_dbm[0][1] == -84.0
+    assert of.air.received_dbm[1][0] == -81.0
+    assert today(of) == [Setting(20.0, None), Setting(23.0, None)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"air.obss_pd": "-72 dBm"}, r"cells.tax.power: stands beside air.obss_pd"),
+        ({"cells.tax.power": "-40 dBm"}, r"receive -106.42 dBm of each other; allowed: -82 dBm"),
+    ],
+)
+def test_powers_that_cannot_be_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(airtcp.ScenarioError, match=said):
+        offices(**{"cells.tax.power": "14 dBm", **changes})
+
+
+def test_a_power_without_powers_is_refused() -> None:
+    rows = load(Path(str(directory())) / "three-cells.toml")
+    with pytest.raises(airtcp.ScenarioError, match="means nothing where powers are not known"):
+        rows.vary({"cells.left.power": "14 dBm"})
+
+
+def test_stations_stay_where_they_are_when_their_access_point_moves() -> None:
+    before = offices()
+    changes = setting_changes(before, 1, Setting(17.0, (14.0, 4.0)))
+    assert changes == {
+        "cells.tax.position": [14.0, 4.0],
+        "stations.taxman.positions.centre": [14.0, 0.0],
+    }
+    after = before.vary(changes)
+    assert before.air is not None
+    assert after.air is not None
+    # Nodes 7 to 10 are the tax men: nothing changes between them and anybody else.
+    for one, other in itertools.product(range(7, 11), [0, 2, *range(3, 15)]):
+        assert before.air.received_dbm[one][other] == after.air.received_dbm[one][other]
+    assert before.air.received_dbm[1] != after.air.received_dbm[1]
+
+
+def test_points_lie_on_a_grid_within_the_nodes_of_a_cell() -> None:
+    text = """
+        phy = { standard = "802.11a" }
+        cells = { a = { position = [1, 1] } }
+        air = { path_loss = {} }
+        stations = [{ name = "x", count = 2, cell = "a", positions = [[0, 0], [5, 2]] }]
+        [[flows]]
+        stations = "x"
+        direction = "download"
+        application = { kind = "bulk" }
+    """
+    of = loads(text)
+    settings = Settings(of, None, 2.0)
+    assert sorted(one.position for one in settings.each[0]) == [(1, 1), (3, 1), (5, 1)]  # type: ignore[type-var]
+
+
+def test_settings_with_which_a_station_hears_nothing_are_left_out_with_the_rule() -> None:
+    settings = Settings(offices(), [-20.0, 10.0], None)
+
+    assert settings.allowed == [[1], [1], [1]]
+    why = settings.left_out["tax -20 dBm"]
+    assert "the access point of cell" in why
+    assert "allowed: -82 dBm (air.sense) or more" in why
+    with pytest.raises(
+        QuestionError, match=r'no power and place is left for cell "law".*air.sense'
+    ):
+        Settings(offices(), [-20.0], None)
+
+
+def test_the_graph_of_settings_is_that_of_the_scenario_with_them() -> None:
+    before = offices()
+    settings = Settings(before, [8.0, 17.0], 4.0)
+    graph = Graph(before, settings.each)
+    draw = random.Random(1)
+    for _ in range(6):
+        has = [draw.choice(one) for one in settings.allowed]
+        changes: dict[str, Any] = {}
+        for place, one in enumerate(has):
+            changes |= setting_changes(before, place, settings.each[place][one])
+        after = before.vary(changes)
+        own = Graph(after)
+        for a, b in itertools.permutations(range(3), 2):
+            assert graph.hear(a, has[a], b, has[b]) == own.hear(a, 0, b, 0)
+        assert graph.louder([36] * 3, has) == pytest.approx(own.louder([36] * 3, [0] * 3), rel=1e-3)
+        assert hear(after, 0, 1) <= own.hear(0, 0, 1, 0)
+
+
+def test_moving_one_cell_at_a_time_meets_the_best_of_small_spaces() -> None:
+    draw = random.Random(5)
+    for _ in range(10):
+        values = {
+            (channel, setting): [draw.random() for _ in range(4)]
+            for channel, setting in itertools.product((36, 40), range(3))
+        }
+
+        def guess(one: Candidate, values: Any = values) -> float:
+            each = zip(one.channels, one.settings, strict=True)
+            return float(sum(values[has][place] for place, has in enumerate(each)))
+
+        space = Space(4, [36, 40], (36, 36, 36, 36), [range(3)] * 4)
+        assert space.whole
+        assert space.size == 8 * 81
+        met = space._moved(guess, lambda one: one)
+        # A sum over cells has no other end than the best.
+        most = max(
+            guess(Candidate(channels, settings))
+            for channels in itertools.product((36, 40), repeat=4)
+            for settings in itertools.product(range(3), repeat=4)
+        )
+        assert max(met.values()) == pytest.approx(most)
+
+
+def test_large_floors_are_planned_by_moving_one_cell_at_a_time() -> None:
+    space = Space(20, [36, 40, 44, 48], None, [[0]] * 20)
+    assert not space.whole
+
+    # All cells in a row hear those beside them: two channels in turn are as good as it gets.
+    def guess(one: Candidate) -> float:
+        return -float(sum(a == b for a, b in itertools.pairwise(one.channels)))
+
+    chosen, ranked = space.best(guess, lambda one: one, 32)
+    assert guess(chosen[0]) == 0.0
+    assert len(chosen) == 32
+    assert ranked < 20_000
+
+
+def test_less_power_parts_offices_that_hear_each_other(powers: ChannelPlan) -> None:
+    assert powers.vary == ("powers",)
+    assert powers.plans == powers.ranked == 27
+    assert powers.today.powers_dbm == {"law": 17.0, "tax": 17.0, "art": 17.0}
+    # The best was run, and the options that are printed make it.
+    changed = powers.scenario.vary(powers.changes)
+    runs = airtcp.simulate(changed.with_run(replications=powers.best.value.n)).simulation
+    for name, goodput in powers.best.cells.items():
+        assert goodput.mean == runs.cells[name].goodput_bps.mean
+    assert (powers.best.value.mean or 0.0) >= (powers.today.value.mean or 0.0)
+
+
+def test_powers_are_told_to_equipment(powers: ChannelPlan) -> None:
+    quieter = {
+        name: power
+        for name, power in powers.best.powers_dbm.items()
+        if power != powers.today.powers_dbm[name]
+    }
+    assert set(powers.apply) == set(quieter)
+    for name, power in quieter.items():
+        assert powers.apply[name] == {
+            "uci": (f"uci set wireless.radio0.txpower='{power:g}'",),
+            "iw": (f"iw dev wlan0 set txpower fixed {power:g}00",),
+        }
+        assert powers.changes[f"cells.{name}.power"] == f"{power:g} dBm"
+
+
+def test_channels_powers_and_places_are_planned_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_SETTINGS", 100)
+    file = tmp_path / "offices.toml"
+    file.write_text(offices().to_toml())
+    options = ["plan", str(file), "--vary", "channels,powers,positions", "--channels", "36,40"]
+    options += ["--powers", "11 dBm, 17 dBm", "--grid", "4 m", "--replications", "2", "--quiet"]
+    result = CliRunner().invoke(app, [*options, "--json"])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["vary"] == ["channels", "powers", "positions"]
+    assert told["plans"] > told["ranked"] > 32
+    best = told["best"]
+    assert set(best["powers_dbm"].values()) <= {11.0, 17.0}
+    assert best["value"]["mean"] > told["today"]["value"]["mean"]
+
+    screen = CliRunner().invoke(app, options, env={"COLUMNS": "120"})
+    assert screen.exit_code == 0, screen.output
+    assert screen.stdout.startswith("Best channels and powers and positions: law 36 1")
+    assert "as it moved one cell at a time" in " ".join(screen.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--vary", "channels,stations"], '"stations" does not vary with the cells'),
+        (["--vary", "powers", "--channels", "36,40"], "--channels: is of --vary channels"),
+        (["--vary", "channels", "--powers", "8 dBm"], "--powers: is of --vary powers"),
+        (["--vary", "powers", "--powers", "8"], "--powers 8: "),
+        (["--vary", "positions", "--grid", "0 m"], "--grid: is 0 m; allowed: more"),
+        (["--vary", "positions", "--grid", "10 cm"], "allowed: fewer powers"),
+        (["--vary", "positions", "--grid", "50 m"], "nothing to choose from beside what is"),
+        (["--vary", "powers", "--until", "jain_index < 0.5"], "has no --until"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    options: list[str], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "offices.toml"
+    file.write_text(offices().to_toml())
+    result = CliRunner().invoke(app, ["plan", str(file), *options])
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+@pytest.mark.parametrize("vary", ["powers", "positions"])
+def test_cells_that_are_paired_by_words_have_no_such_plan(
+    vary: Literal["powers", "positions"],
+) -> None:
+    rows = load(Path(str(directory())) / "three-cells.toml")
+    with pytest.raises(QuestionError, match=f"--vary {vary}: the scenario has no {vary}"):
+        airtcp.plan(rows, vary=vary)
+
+
+def test_the_options_make_the_plan_of_paired_cells() -> None:
+    rows = load(Path(str(directory())) / "three-cells.toml").vary(
+        {"run.duration": "2 s", "run.replications": 2}
+    )
+    found = airtcp.plan(rows, vary="channels", channels=[36, 40], objective="least")
+
+    told = present.apply_lines(found)[0]
+    assert told == " ".join(f"--set {path}={value}" for path, value in found.changes.items())
+    again = airtcp.simulate(rows.vary(found.changes).with_run(replications=2)).simulation.cells
+    for name, goodput in found.best.cells.items():
+        assert goodput.mean == again[name].goodput_bps.mean
