@@ -312,6 +312,8 @@ SCENARIOS = {
     "ftp, large": scenario(FTP, tcp="initial_window = 1"),
     "cells, udp": of_cells(UDP),
     "cells, downloads": of_cells(BULK),
+    "cells, web": of_cells(WEB),
+    "cells, ftp": of_cells(FTP),
     "one transfer": scenario(ONE, count=1),
     "one transfer, rts": scenario(ONE, count=1, mac='[mac]\nrts_threshold = "0 B"'),
     "one transfer, ofdm": scenario(ONE, count=1, standard="802.11g"),

@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.coupled_sharing import coupled_queues
+from airtcp.models import miorandi
+from airtcp.models.coupled_sharing import coupled_queues, coupled_sources
 
 
 def shared(busy: tuple[bool, ...]) -> list[float]:
@@ -79,3 +80,37 @@ def test_queues_that_grow_without_end_are_refused() -> None:
         coupled_queues([0.6, 0.6], [1.0, 1.0], shared)
     with pytest.raises(ValueError, match="1 to 3 queues"):
         coupled_queues([0.1] * 4, [1.0] * 4, shared)
+
+
+def test_sources_of_one_queue_are_those_of_paper_m() -> None:
+    # (16) with capacities that grow with the number of transfers, in bits, by sources that think.
+    capacities = np.array([18e6, 20e6, 21e6, 21.5e6])
+    theirs = miorandi.processor_sharing(4, capacities, 0.4, 300e3)
+    found = coupled_sources(
+        [4], 0.4, 300e3 * 8 / capacities[0], lambda busy: [1.0], paces=[capacities / capacities[0]]
+    )
+
+    assert found.mean_sojourn_s[0] == pytest.approx(float(theirs.session_s), rel=1e-9)
+    assert found.mean_jobs[0] == pytest.approx(float(theirs.mean_active), rel=1e-9)
+
+
+def test_many_seldom_sources_are_a_poisson_process() -> None:
+    # 90 sources that think for 900 s bring .1 jobs a second, less those of sources that wait.
+    closed = coupled_sources([90, 90], 900.0, 1.0, slowed)
+    opened = coupled_queues([0.1, 0.1], 1.0, slowed)
+
+    assert closed.mean_sojourn_s == pytest.approx(opened.mean_sojourn_s, rel=0.02)
+
+
+def test_paces_are_those_of_more_servers() -> None:
+    # M/M/2: two jobs are served twice as fast as one; 1 / (1 - (.5)^2) for a load of .5 of each.
+    found = coupled_queues([1.0], [1.0], lambda busy: [1.0], paces=[[1.0, 2.0]])
+
+    assert found.mean_sojourn_s[0] == pytest.approx(4.0 / 3.0, rel=1e-4)
+
+
+def test_too_many_sources_are_refused() -> None:
+    with pytest.raises(ValueError, match="101 x 101 numbers of jobs; allowed: 10000"):
+        coupled_sources([100, 100], 1.0, 1.0, slowed)
+    with pytest.raises(ValueError, match="sources"):
+        coupled_sources([0, 1], 1.0, 1.0, slowed)

@@ -5,14 +5,14 @@ while its neighbours send. Knows no Wi-Fi: the speeds come from `airtcp.models.c
 sizes is exponential; unlike in one queue that is shared, the mean depends on it here.
 
 The chain of the numbers of jobs is cut at so many that what is cut off has no weight, and solved as
-a sparse system.
+a sparse system. Where sources wait for their jobs it is as large as they are many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,13 +23,21 @@ from airtcp.exceptions import ConvergenceError
 from airtcp.models import _checks
 from airtcp.models._checks import Values
 
-__all__ = ["MOST_QUEUES", "CoupledQueues", "coupled_queues"]
+__all__ = [
+    "MOST_QUEUES",
+    "MOST_STATES",
+    "CoupledQueues",
+    "coupled_queues",
+    "coupled_sources",
+]
 
 #: The most queues: the chain has so many dimensions.
 MOST_QUEUES: Final = 3
 #: The numbers of jobs at which a chain of one, two and three queues is cut, at most.
 _MOST_JOBS: Final = {1: 4096, 2: 160, 3: 28}
 _FIRST_JOBS: Final = 16
+#: The most states of a chain whose sources wait.
+MOST_STATES: Final = 10_000
 #: The largest weight of states at the cut, and what it may change.
 _CUT: Final = 1e-6
 
@@ -46,10 +54,16 @@ class CoupledQueues:
     busy: Values
 
 
+#: The speeds of all queues by which of them are busy.
+Speeds = Callable[[tuple[bool, ...]], Sequence[float]]
+
+
 def coupled_queues(
     arrivals_per_s: ArrayLike,
     service_s: ArrayLike,
-    speeds: Callable[[tuple[bool, ...]], Sequence[float]],
+    speeds: Speeds,
+    *,
+    paces: Sequence[ArrayLike] | None = None,
 ) -> CoupledQueues:
     """Solve one to three queues that slow each other down.
 
@@ -58,6 +72,8 @@ def coupled_queues(
         service_s: of each queue the mean time that a job takes alone, at speed 1.
         speeds: the speeds of all queues by which of them are busy; a queue that is busy has a speed
             above 0.
+        paces: of each queue how fast 1, 2, ... jobs are served together, over the speed of one
+            alone; the last holds for more. Without any it is 1.
 
     Raises:
         ValueError: an argument out of range, or more than `MOST_QUEUES` queues.
@@ -76,7 +92,9 @@ def coupled_queues(
     most = _MOST_JOBS[queues]
     jobs = min(_FIRST_JOBS, most)
     while True:
-        law = _law(arrivals, service, speeds, jobs)
+        shape = (jobs + 1,) * queues
+        coming = [np.full(jobs + 1, rate) for rate in arrivals]
+        law = _law(shape, coming, _served(service, paces, shape), speeds)
         at_cut = sum(law.take(jobs, axis=queue).sum() for queue in range(queues))
         if at_cut < _CUT:
             break
@@ -86,27 +104,85 @@ def coupled_queues(
                 "nearly so"
             )
         jobs = min(2 * jobs, most)
-    counts = np.arange(jobs + 1)
+    return _measured(law, coming)
+
+
+def coupled_sources(
+    sources: Sequence[int],
+    away_s: ArrayLike,
+    service_s: ArrayLike,
+    speeds: Speeds,
+    *,
+    paces: Sequence[ArrayLike] | None = None,
+) -> CoupledQueues:
+    """Solve queues that slow each other down, of sources that each think and then wait for a job.
+
+    As paper M's (16) for each queue alone; the law of the think times does not matter there.
+
+    Args:
+        sources: of each queue the number.
+        away_s: of each queue the mean time between a source's jobs.
+        service_s: as in `coupled_queues`.
+        speeds: as in `coupled_queues`.
+        paces: as in `coupled_queues`.
+
+    Raises:
+        ValueError: an argument out of range, or more than `MOST_STATES` numbers of jobs.
+
+    >>> def apart(busy):
+    ...     return [1.0] * len(busy)
+    >>> coupled_sources([1, 1], [3.0, 1.0], [1.0, 1.0], apart).mean_sojourn_s.round(3)
+    array([1., 1.])
+    """
+    shape = tuple(int(_checks.scalar("sources", one, at_least=1.0)) + 1 for one in sources)
+    queues = len(shape)
+    if not queues or np.prod(shape, dtype=float) > MOST_STATES:
+        raise ValueError(
+            f"sources has {' x '.join(map(str, shape))} numbers of jobs; allowed: {MOST_STATES}"
+        )
+    away = np.broadcast_to(_checks.real("away_s", away_s, above=0.0), (queues,))
+    service = np.broadcast_to(_checks.real("service_s", service_s, above=0.0), (queues,))
+    coming = [(most - 1 - np.arange(most)) / time for most, time in zip(shape, away, strict=True)]
+    return _measured(_law(shape, coming, _served(service, paces, shape), speeds), coming)
+
+
+def _served(
+    service: Values, paces: Sequence[ArrayLike] | None, shape: tuple[int, ...]
+) -> list[Values]:
+    """Return of each queue the jobs that leave in a second by their number, at speed 1."""
+    found = []
+    for queue, most in enumerate(shape):
+        table = np.ones(1) if paces is None else np.atleast_1d(np.asarray(paces[queue], float))
+        _checks.real("paces", table, above=0.0)
+        number = np.arange(most)
+        rates = table[np.clip(number - 1, 0, len(table) - 1)] / service[queue]
+        found.append(np.where(number > 0, rates, 0.0))
+    return found
+
+
+def _measured(law: Values, coming: Sequence[Values]) -> CoupledQueues:
+    """Return the means of a law, where jobs come at rates by the number that is there."""
+    queues = law.ndim
     marginals = [
         law.sum(axis=tuple(other for other in range(queues) if other != queue))
         for queue in range(queues)
     ]
-    mean = np.array([float(counts @ one) for one in marginals])
+    mean = np.array([float(np.arange(len(one)) @ one) for one in marginals])
+    rate = np.array([float(of @ one) for of, one in zip(coming, marginals, strict=True)])
     busy = np.array([1.0 - float(one[0]) for one in marginals])
-    return CoupledQueues(mean, mean / arrivals, busy)
+    return CoupledQueues(mean, mean / rate, busy)
 
 
 def _law(
-    arrivals: Values,
-    service: Values,
-    speeds: Callable[[tuple[bool, ...]], Sequence[float]],
-    jobs: int,
+    shape: tuple[int, ...], coming: Sequence[Values], served: Sequence[Values], speeds: Speeds
 ) -> Values:
-    """Return the law of the numbers of jobs, of which none exceeds `jobs`."""
-    queues = len(arrivals)
-    shape = (jobs + 1,) * queues
-    index = np.arange((jobs + 1) ** queues).reshape(shape)
-    numbers = np.indices(shape)
+    """Return the law of the numbers of jobs, of which none is at the end of its axis or beyond.
+
+    `coming` and `served` have rates by the number of jobs of a queue.
+    """
+    queues = len(shape)
+    index: Any = np.arange(np.prod(shape)).reshape(shape)
+    numbers: Any = np.indices(shape)
     rates = np.zeros((queues, *shape))
     for mask in range(1, 1 << queues):
         busy = tuple(bool(mask >> queue & 1) for queue in range(queues))
@@ -115,12 +191,12 @@ def _law(
         for queue in range(queues):
             if busy[queue]:
                 speed = _checks.scalar("speeds", found[queue], above=0.0)
-                rates[queue][there] = speed / service[queue]
+                rates[queue][there] = speed * served[queue][numbers[queue][there]]
     entries: list[tuple[Values, Values, Values]] = []
-    for queue in range(queues):
-        low = index.take(range(jobs), axis=queue).ravel()
-        high = index.take(range(1, jobs + 1), axis=queue).ravel()
-        entries.append((high, low, np.full(low.size, arrivals[queue])))
+    for queue, jobs in enumerate(shape):
+        low = index.take(range(jobs - 1), axis=queue).ravel()
+        high = index.take(range(1, jobs), axis=queue).ravel()
+        entries.append((high, low, coming[queue][numbers[queue].ravel()[low]]))
         entries.append((low, high, rates[queue].ravel()[high]))
     into, leaving, flow = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     states = index.size

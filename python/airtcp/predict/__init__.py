@@ -21,6 +21,7 @@ scenario is none of its business it gives none.
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
 - `lossy_path`: windows that losses on wired links allow; RFC 9438, Mathis et al.
 - `cells`: several cells on one channel, by the chain of clusters
+- `cell_transfers`: web and FTP transfers of such cells, as queues that slow each other down
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
 - `limits`: what no answer passes, whatever a model says: windows a round trip, rates of links

@@ -11,6 +11,7 @@ from airtcp.predict import (
     bottleneck,
     bursts,
     categories,
+    cell_transfers,
     cells,
     cycles,
     downloads,
@@ -43,4 +44,5 @@ CARDS: Final[tuple[Card, ...]] = (
     *tcp_ampdu.CARDS,
     *lossy_path.CARDS,
     *cells.CARDS,
+    *cell_transfers.CARDS,
 )

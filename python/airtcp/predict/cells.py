@@ -1,8 +1,9 @@
 """Several cells on one channel: what each gets, by the chain of clusters.
 
 Knows who hears whom, what each cell would get alone, by the models of one cell, and how long its
-mean exchange is. Does not know hidden stations within a cell, nor transfers that end: then it
-declines. 802.11a, b and g.
+mean exchange is. Does not know hidden stations within a cell: then it declines. Of transfers that
+end it knows the shares of cells while some of them are busy; `cell_transfers` has their times.
+802.11a, b and g.
 """
 
 from __future__ import annotations
@@ -79,10 +80,14 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     kinds = {flow.application.kind for flow in scenario.flows}
     if not all(one.flows for one in each):
         return "the chain of clusters has cells that all send; here one has no flow"
+    if kinds in ({"web"}, {"ftp"}):
+        from airtcp.predict import cell_transfers
+
+        return cell_transfers.predict(scenario, each, graph, answers)
     if kinds - {"bulk", "udp"} or len(kinds) > 1 or _not_endless(scenario):
         return (
-            "the chain of clusters has saturated UDP alone, or endless TCP transfers alone; here "
-            "are others"
+            "the chain of clusters has saturated UDP alone, endless TCP transfers alone, or web or "
+            "FTP transfers alone; here are others"
         )
     name = "chain of clusters" if len(cells) <= MOST_CELLS else "product form of the chain"
     with answers.attempt(name):
@@ -99,7 +104,6 @@ def _tell(
 ) -> None:
     from airtcp.predict import predict as ask
 
-    phy = scenario.phy
     alone_bps, broken = [], []
     for one in each:
         best = ask(one).best("goodput_bps")
@@ -107,36 +111,7 @@ def _tell(
             raise ModelError("no model has a goodput of one of the cells alone")
         alone_bps.append(best.value)
         broken += [f"of a cell alone: {sentence}" for sentence in best.broken]
-    times, senders = zip(*(_exchange(one) for one in each), strict=True)
-    waits = Unaligned(
-        sifs_s=phy.sifs_ns / 1e9,
-        eifs_s=max(phy.eifs_ns - phy.difs_ns, 0) / 1e9,
-        detect_s=(0 if scenario.air is None else scenario.air.detect_ns) / 1e9,
-    )
-
-    def solved(
-        solve: Callable[..., Clusters],
-        neighbours: Sequence[Sequence[bool]],
-        unaligned: Unaligned | None,
-    ) -> list[float]:
-        found = solve(
-            neighbours,
-            times,
-            w0=phy.cw_min + 1,
-            m=doublings(phy.cw_min + 1, phy.cw_max),
-            retries=scenario.mac.short_retry_limit - 1,
-            contenders=senders,
-            unaligned=unaligned,
-        )
-        return [float(rate) for rate in found.successes_per_s]
-
-    def rates(neighbours: Sequence[Sequence[bool]]) -> list[float]:
-        solve = clusters if len(neighbours) <= MOST_CELLS else approximate_clusters
-        return solved(solve, neighbours, waits)
-
-    # The product form of cells that hear nobody is exact, and costs nothing.
-    alone = solved(approximate_clusters, [[False] * len(each) for _ in each], None)
-    shares = [rate / of for rate, of in zip(rates(graph), alone, strict=True)]
+    shares = shares_of(scenario, each, graph)(range(len(each)))
     goodputs = [share * bps for share, bps in zip(shares, alone_bps, strict=True)]
     broken = [*dict.fromkeys(broken), *_starving(scenario, shares)]
     if len(each) > MOST_CELLS:
@@ -156,6 +131,47 @@ def _tell(
             "jain_index": float(of_flows.sum() ** 2 / (len(of_flows) * (of_flows**2).sum())),
         },
     )
+
+
+def shares_of(
+    scenario: ResolvedScenario,
+    each: Sequence[ResolvedScenario],
+    graph: Sequence[Sequence[bool]],
+) -> Callable[[Sequence[int]], list[float]]:
+    """Return a function of cells that always send, by their places: of each its part of alone."""
+    phy = scenario.phy
+    times, senders = zip(*(_exchange(one) for one in each), strict=True)
+    waits = Unaligned(
+        sifs_s=phy.sifs_ns / 1e9,
+        eifs_s=max(phy.eifs_ns - phy.difs_ns, 0) / 1e9,
+        detect_s=(0 if scenario.air is None else scenario.air.detect_ns) / 1e9,
+    )
+
+    def solved(
+        solve: Callable[..., Clusters],
+        neighbours: Sequence[Sequence[bool]],
+        busy: Sequence[int],
+        unaligned: Unaligned | None,
+    ) -> list[float]:
+        found = solve(
+            neighbours,
+            [times[place] for place in busy],
+            w0=phy.cw_min + 1,
+            m=doublings(phy.cw_min + 1, phy.cw_max),
+            retries=scenario.mac.short_retry_limit - 1,
+            contenders=[senders[place] for place in busy],
+            unaligned=unaligned,
+        )
+        return [float(rate) for rate in found.successes_per_s]
+
+    def shares(busy: Sequence[int]) -> list[float]:
+        solve = clusters if len(busy) <= MOST_CELLS else approximate_clusters
+        rates = solved(solve, [[graph[a][b] for b in busy] for a in busy], busy, waits)
+        # The product form of cells that hear nobody is exact, and costs nothing.
+        alone = solved(approximate_clusters, [[False] * len(busy) for _ in busy], busy, None)
+        return [rate / of for rate, of in zip(rates, alone, strict=True)]
+
+    return shares
 
 
 def _starving(scenario: ResolvedScenario, shares: Sequence[float]) -> list[str]:

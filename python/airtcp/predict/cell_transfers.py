@@ -1,0 +1,192 @@
+"""Transfers of several cells: queues that slow each other down while their cells are busy.
+
+Knows of each cell the transfers and capacities that paper M gives it alone, and by the chain of
+clusters the part of it that is left while others are busy. Does not know what a window does while
+it opens, nor that less than always sends a cell whose transfer waits for its round trip.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from airtcp.models.coupled_sharing import MOST_QUEUES, MOST_STATES, coupled_queues, coupled_sources
+from airtcp.predict import assumptions, cells
+from airtcp.predict.access import as_dcf
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.effective import arrival_rate
+from airtcp.predict.jobs import Jobs, of_arrivals, of_sources
+from airtcp.predict.keys import ALIKE, TRANSFERS
+from airtcp.predict.transfers import Transfers, think_time
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+_SOURCE: Final = "coupled queues"
+_MOST_CELLS: Final = 8
+_CARD: Final = Card(
+    name="coupled queues of cells",
+    by="models.coupled_sharing",
+    asked="several cells of web flows, or of FTP; 802.11a, b, g",
+    answers=("transfer_time_s", "active_flows", "goodput_bps", "cell_goodput_bps"),
+    reads=(
+        *assumptions.READS,
+        *TRANSFERS,
+        "cells",
+        "air",
+        "stations.cell",
+        "flows.application",
+        "flows.tcp.receive_window_bytes",
+    ),
+    assumes=(
+        *assumptions.COMMON,
+        Assumption(
+            "all nodes of two cells hear each other, or none does",
+            ("air", "cells", "stations.cell"),
+        ),
+        Assumption(
+            "a cell with a transfer in progress sends all the time, as one with endless transfers",
+            ("flows.path", "links"),
+        ),
+        Assumption(
+            "sizes are exponential; beside neighbours the law matters", ("flows.application.size",)
+        ),
+        Assumption(
+            "transfers in progress share what their cell gets equally",
+            (
+                "ap.queue",
+                "flows.tcp.initial_window_bytes",
+                "flows.tcp.initial_ssthresh_bytes",
+                "flows.tcp.aimd",
+            ),
+        ),
+        Assumption("what comes before the data waits for nobody", ()),
+    ),
+    needs=(ALIKE,),
+)
+CARDS: Final = (_CARD,)
+
+
+@dataclass(frozen=True, slots=True)
+class CellTimes:
+    """The transfers of a cell: their mean time to the last byte, number at a time, and rate."""
+
+    transfer_time_s: float
+    active: float
+    rate_per_s: float
+    mean_size_bytes: float
+
+
+def predict(
+    scenario: ResolvedScenario,
+    each: Sequence[ResolvedScenario],
+    graph: Sequence[Sequence[bool]],
+    answers: Answers,
+) -> str | None:
+    """Mean transfer time of all, and goodputs; a reason where there is no such chain."""
+    if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
+        return "a page is many transfers over several connections at once; here queues have one"
+    if len(each) > _MOST_CELLS:
+        return f"the speeds of cells by which are busy are told for {_MOST_CELLS} cells at most"
+    contending = [as_dcf(one) for one in each]
+    reason = next((one.reason for one in contending if one.scenario is None), None)
+    if reason:
+        return reason
+    alone = [one.scenario for one in contending if one.scenario is not None]
+    with answers.attempt(_SOURCE):
+        found = times(scenario, alone, graph)
+        rate = math.fsum(one.rate_per_s for one in found)
+        goodputs = [8.0 * one.rate_per_s * one.mean_size_bytes for one in found]
+        answers.add(
+            _CARD.origin(_SOURCE, _broken(alone)),
+            {
+                "transfer_time_s": math.fsum(one.rate_per_s * one.transfer_time_s for one in found)
+                / rate,
+                "active_flows": math.fsum(one.active for one in found),
+                "goodput_bps": math.fsum(goodputs),
+                "cell_goodput_bps": goodputs,
+            },
+        )
+    return None
+
+
+def times(
+    scenario: ResolvedScenario,
+    each: Sequence[ResolvedScenario],
+    graph: Sequence[Sequence[bool]],
+) -> list[CellTimes]:
+    """Solve the queues of cells, each given as a scenario of its own.
+
+    Raises:
+        ModelError: the queues are unstable, or a chain does not converge.
+        ValueError: there are too many cells or stations.
+    """
+    shares = cells.shares_of(scenario, each, graph)
+
+    @cache
+    def speeds(busy: tuple[bool, ...]) -> list[float]:
+        members = [place for place, one in enumerate(busy) if one]
+        found = [1.0] * len(busy)
+        for place, share in zip(members, shares(members), strict=True):
+            found[place] = min(share, 1.0)
+        return found
+
+    transfers = [Transfers(one) for one in each]
+    waits = scenario.flows[0].application.kind == "web"
+    jobs = [(of_sources if waits else of_arrivals)(one) for one in transfers]
+    paces = [one.capacities_bps / one.capacities_bps[0] for one in jobs]
+    service_s = [one.service_s for one in jobs]
+    if waits:
+        away_s = [
+            one.over_flows(lambda flow: think_time(flow).mean()) + of.setup_s
+            for one, of in zip(transfers, jobs, strict=True)
+        ]
+        sources = [one.connections.count for one in transfers]
+        if math.prod(one + 1 for one in sources) > MOST_STATES:
+            raise ValueError(
+                f"{' x '.join(str(one) for one in sources)} stations have more than {MOST_STATES} "
+                "numbers of transfers under way, as many as the chain can have"
+            )
+        law = coupled_sources(sources, away_s, service_s, speeds, paces=paces)
+    else:
+        if len(each) > MOST_QUEUES:
+            raise ValueError(f"transfers that wait for no others: {MOST_QUEUES} cells at most")
+        rates = [arrival_rate(one) for one in transfers]
+        law = coupled_queues(rates, service_s, speeds, paces=paces)
+    return [
+        _of_cell(one, of, float(active), float(sojourn))
+        for one, of, active, sojourn in zip(
+            transfers, jobs, law.mean_jobs, law.mean_sojourn_s, strict=True
+        )
+    ]
+
+
+def _of_cell(transfers: Transfers, jobs: Jobs, active: float, sojourn_s: float) -> CellTimes:
+    rate = active / sojourn_s
+    return CellTimes(
+        transfer_time_s=sojourn_s + jobs.setup_s - transfers.last_ack_s,
+        active=active + rate * jobs.setup_s,
+        rate_per_s=rate,
+        mean_size_bytes=transfers.mean_size_bytes,
+    )
+
+
+def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
+    """Say what cells break of paper M's assumptions, and of one law of sizes."""
+    from airtcp.predict import assumed_windows
+
+    told: list[str] = []
+    for one in each:
+        transfers = Transfers(one)
+        told += assumptions.network(transfers.connections)
+        told += assumed_windows.window_opens(transfers.connections)
+        if abs(transfers.scv - 1.0) > 0.05:
+            told.append(
+                "sizes are exponential; here they are not, and beside neighbours that matters: "
+                "times are longer where sizes vary more"
+            )
+    return list(dict.fromkeys(told))
