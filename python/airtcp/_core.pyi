@@ -140,6 +140,25 @@ class ConcurrentFlows:
         """
 
 @final
+class CoupledFlows:
+    """Processor-sharing servers that slow each other down, parsed once and run from any thread."""
+
+    def __new__(cls, system_json: str) -> Self:
+        """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
+    def run(
+        self,
+        seed: int,
+        replication: int,
+        warmup_jobs: int,
+        jobs: int,
+        control: FlowControl,
+    ) -> str:
+        """The outcomes of the servers of one replication as JSON.
+
+        Raises SimulationFailed and Cancelled.
+        """
+
+@final
 class FlowSimulation:
     """A processor-sharing system, parsed once and run as often as wanted, from any thread."""
 

@@ -4,7 +4,7 @@
 //! `source` makes the jobs arrive; `server` shares the capacity among those present; `window`
 //! and `histogram` measure; `conservation` checks at the end of every run that no job, no second
 //! and no work was lost or made up; `run` is the event loop; [`outcome`] is the answer;
-//! [`concurrent`] has several servers side by side. Random numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
+//! [`concurrent`] has several servers side by side, [`coupled`] several that slow each other down. Random numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
 //! thread; a job has a size, in a unit that is the caller's business.
 //!
 //! # Algorithm
@@ -23,6 +23,7 @@
 
 pub mod concurrent;
 mod conservation;
+pub mod coupled;
 mod histogram;
 mod law;
 pub mod outcome;
@@ -41,6 +42,7 @@ use airtcp_kernel::random_stream::{ARRIVAL, TRANSFER_SIZE};
 pub use airtcp_kernel::{Distribution, random_stream::GENERATOR};
 
 pub use concurrent::{Concurrent, Split};
+pub use coupled::{Arrivals, Coupled, Queue};
 pub use outcome::Outcome;
 pub use system::{InvalidSystem, System};
 

@@ -61,15 +61,17 @@ impl System {
             Self::Closed { sources, think_times, sizes, capacity } => {
                 check_service(sizes, capacity)?;
                 check_law("think_times", think_times)?;
-                if (1..=MOST_SOURCES).contains(sources) {
-                    Ok(())
-                } else {
-                    Err(InvalidSystem(format!(
-                        "sources: must be between 1 and {MOST_SOURCES}, not {sources}"
-                    )))
-                }
+                check_sources(*sources)
             }
         }
+    }
+}
+
+pub(crate) fn check_sources(sources: usize) -> Result<(), InvalidSystem> {
+    if (1..=MOST_SOURCES).contains(&sources) {
+        Ok(())
+    } else {
+        Err(InvalidSystem(format!("sources: must be between 1 and {MOST_SOURCES}, not {sources}")))
     }
 }
 

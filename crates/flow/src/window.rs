@@ -41,6 +41,8 @@ pub(crate) struct MeasuredWindow {
     admitted_work: f64,
     /// Seconds with so many jobs present.
     seconds: Vec<f64>,
+    /// Seconds at speed 1 that were lost with so many jobs present, as the server was slowed down; as long as it has to be.
+    lost: Vec<f64>,
     /// Of the jobs that left: how long they were present since the start of the window.
     job_seconds: f64,
     sojourns: Histogram,
@@ -69,6 +71,7 @@ impl MeasuredWindow {
             blocked: 0,
             admitted_work: 0.0,
             seconds: vec![0.0; server.present() + 1],
+            lost: Vec::new(),
             job_seconds: 0.0,
             sojourns: Histogram::new(),
             slowdowns: Histogram::new(),
@@ -83,6 +86,15 @@ impl MeasuredWindow {
     #[inline]
     pub(crate) fn pass(&mut self, present: usize, seconds: f64) {
         self.seconds[present] += seconds;
+    }
+
+    /// Counts that `seconds` with `present` jobs were slower by the part `less`.
+    #[inline]
+    pub(crate) fn slowed(&mut self, present: usize, seconds: f64, less: f64) {
+        if present >= self.lost.len() {
+            self.lost.resize(present + 1, 0.0);
+        }
+        self.lost[present] += seconds * less;
     }
 
     /// Counts a job that came; from now on `present` are there.
@@ -183,7 +195,9 @@ impl MeasuredWindow {
 
     fn work_by_state(&self, server: &Server) -> f64 {
         let capacity = server.capacity();
-        self.seconds.iter().enumerate().map(|(jobs, seconds)| capacity.of(jobs) * seconds).sum()
+        let lost = |jobs: usize| self.lost.get(jobs).copied().unwrap_or(0.0);
+        let served = |(jobs, seconds): (usize, &f64)| capacity.of(jobs) * (seconds - lost(jobs));
+        self.seconds.iter().enumerate().map(served).sum()
     }
 }
 

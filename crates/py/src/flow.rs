@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use airtcp_flow::{Concurrent, Plan, RunError, Simulation};
+use airtcp_flow::{Concurrent, Coupled, Plan, RunError, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -115,8 +115,44 @@ impl PyConcurrentFlows {
     }
 }
 
+/// Servers that slow each other down, as `ConcurrentFlows` otherwise.
+#[pyclass(name = "CoupledFlows", frozen)]
+struct PyCoupledFlows(Coupled);
+
+#[pymethods]
+impl PyCoupledFlows {
+    /// Reads a system as JSON; ValueError if it is not one.
+    #[new]
+    fn new(system_json: &str) -> PyResult<Self> {
+        let system: Coupled = serde_json::from_str(system_json)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        system.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self(system))
+    }
+
+    /// Simulates one replication: the outcomes of the servers as JSON.
+    fn run(
+        &self,
+        py: Python<'_>,
+        seed: u64,
+        replication: u64,
+        warmup_jobs: u64,
+        jobs: NonZeroU64,
+        control: &PyFlowControl,
+    ) -> PyResult<String> {
+        let cancelled = Arc::clone(&control.0);
+        let plan = Plan { warmup_jobs, jobs, keep_jobs: false };
+        py.detach(|| {
+            let outcomes = self.0.run(seed, replication, plan, &cancelled)?;
+            Ok(serde_json::to_string(&outcomes).expect("an outcome is plain data"))
+        })
+        .map_err(failed)
+    }
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyFlowSimulation>()?;
     module.add_class::<PyConcurrentFlows>()?;
+    module.add_class::<PyCoupledFlows>()?;
     module.add_class::<PyFlowControl>()
 }

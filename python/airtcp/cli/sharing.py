@@ -48,9 +48,11 @@ def share(
     """Tell how long transfers take that share a network as jobs of one processor."""
     with outcome():
         from airtcp.sharing import share as share_of
+        from airtcp.sharing.cells import share_cells
 
         loaded, _ = scenario_of(scenario, set_)
-        found = share_of(
+        several = len(loaded.cells or ()) > 1
+        found = (share_cells if several else share_of)(
             loaded,
             capacity_bps=_capacity(capacity),
             jobs=transfers,
@@ -62,9 +64,13 @@ def share(
             print(found.to_json())
             return
         from airtcp.cli import show
-        from airtcp.present.sharing import cautions, lines
+        from airtcp.present.sharing import CELLS_HEAD, cautions, cell_rows, lines
+        from airtcp.results.sharing import CellsShared
 
-        show.pairs(lines(found))
+        if isinstance(found, CellsShared):
+            show.print_table(show.new_console(), CELLS_HEAD, cell_rows(found))
+        else:
+            show.pairs(lines(found))
         show.care(cautions(found))
 
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from airtcp.models.coupled_sharing import MOST_QUEUES, MOST_STATES, coupled_queues, coupled_sources
+from airtcp.models.coupled_sharing import (
+    MOST_QUEUES,
+    MOST_STATES,
+    Speeds,
+    coupled_queues,
+    coupled_sources,
+)
 from airtcp.predict import assumptions, cells
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
@@ -27,7 +33,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _SOURCE: Final = "coupled queues"
-_MOST_CELLS: Final = 8
+#: The most cells of which the speeds are told by which of them are busy.
+MOST_CELLS: Final = 8
 _CARD: Final = Card(
     name="coupled queues of cells",
     by="models.coupled_sharing",
@@ -90,8 +97,8 @@ def predict(
     """Mean transfer time of all, and goodputs; a reason where there is no such chain."""
     if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
         return "a page is many transfers over several connections at once; here queues have one"
-    if len(each) > _MOST_CELLS:
-        return f"the speeds of cells by which are busy are told for {_MOST_CELLS} cells at most"
+    if len(each) > MOST_CELLS:
+        return f"the speeds of cells by which are busy are told for {MOST_CELLS} cells at most"
     contending = [as_dcf(one) for one in each]
     reason = next((one.reason for one in contending if one.scenario is None), None)
     if reason:
@@ -125,16 +132,7 @@ def times(
         ModelError: the queues are unstable, or a chain does not converge.
         ValueError: there are too many cells or stations.
     """
-    shares = cells.shares_of(scenario, each, graph)
-
-    @cache
-    def speeds(busy: tuple[bool, ...]) -> list[float]:
-        members = [place for place, one in enumerate(busy) if one]
-        found = [1.0] * len(busy)
-        for place, share in zip(members, shares(members), strict=True):
-            found[place] = min(share, 1.0)
-        return found
-
+    speeds = speeds_of(scenario, each, graph)
     transfers = [Transfers(one) for one in each]
     waits = scenario.flows[0].application.kind == "web"
     jobs = [(of_sources if waits else of_arrivals)(one) for one in transfers]
@@ -163,6 +161,25 @@ def times(
             transfers, jobs, law.mean_jobs, law.mean_sojourn_s, strict=True
         )
     ]
+
+
+def speeds_of(
+    scenario: ResolvedScenario,
+    each: Sequence[ResolvedScenario],
+    graph: Sequence[Sequence[bool]],
+) -> Speeds:
+    """Return the speeds of cells, over those alone, by which of them are busy."""
+    shares = cells.shares_of(scenario, each, graph)
+
+    @cache
+    def speeds(busy: tuple[bool, ...]) -> list[float]:
+        members = [place for place, one in enumerate(busy) if one]
+        found = [1.0] * len(busy)
+        for place, share in zip(members, shares(members), strict=True):
+            found[place] = min(share, 1.0)
+        return found
+
+    return speeds
 
 
 def _of_cell(transfers: Transfers, jobs: Jobs, active: float, sojourn_s: float) -> CellTimes:

@@ -59,8 +59,10 @@ _CARD: Final = Card(
 CARDS: Final = (_CARD,)
 
 
-def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput of each cell, and of all; a reason where the chain has no such cells."""
+def cells_of(
+    scenario: ResolvedScenario,
+) -> tuple[list[ResolvedScenario], list[list[bool]]] | str:
+    """Return each cell as a scenario of its own, and who hears whom; or why there are none."""
     cells = scenario.cells or ()
     if len(cells) < 2:
         return "not all nodes hear each other; the models have cells in each of which all do"
@@ -77,9 +79,18 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if isinstance(graph, str):
         return graph
     each = [_alone(scenario, place) for place in range(len(cells))]
-    kinds = {flow.application.kind for flow in scenario.flows}
     if not all(one.flows for one in each):
         return "the chain of clusters has cells that all send; here one has no flow"
+    return each, graph
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Goodput of each cell, and of all; a reason where the chain has no such cells."""
+    found = cells_of(scenario)
+    if isinstance(found, str):
+        return found
+    each, graph = found
+    kinds = {flow.application.kind for flow in scenario.flows}
     if kinds in ({"web"}, {"ftp"}):
         from airtcp.predict import cell_transfers
 
@@ -89,7 +100,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
             "the chain of clusters has saturated UDP alone, endless TCP transfers alone, or web or "
             "FTP transfers alone; here are others"
         )
-    name = "chain of clusters" if len(cells) <= MOST_CELLS else "product form of the chain"
+    name = "chain of clusters" if len(each) <= MOST_CELLS else "product form of the chain"
     with answers.attempt(name):
         _tell(scenario, each, graph, name, answers)
     return None

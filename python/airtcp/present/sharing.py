@@ -10,8 +10,9 @@ from typing import Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.metrics import METRICS
-from airtcp.results.sharing import Shared, Split
+from airtcp.results.sharing import CellsShared, Shared, Split
 
+CELLS_HEAD: Final = ("cell", "mean transfer time", "alone", "under way", "goodput")
 #: The load from which an answer says that it is near 1: 1 % of capacity is then 9 % of time.
 _NEAR: Final = 0.9
 
@@ -49,8 +50,29 @@ def rows(split: Split) -> list[tuple[str, ...]]:
     ]
 
 
-def cautions(found: Shared | Split) -> Iterator[str]:
+def cell_rows(shared: CellsShared) -> list[tuple[str, ...]]:
+    """The rows of a table of cells: time and number of transfers, goodput, time alone; all last."""
+    rows: list[tuple[str, ...]] = [
+        (
+            name,
+            quantity_with_interval(one.metrics["transfer_time_s"], "s"),
+            quantity(one.alone_s, "s"),
+            quantity_with_interval(one.metrics["active_flows"], ""),
+            quantity_with_interval(one.metrics["goodput_bps"], "b/s"),
+        )
+        for name, one in shared.cells.items()
+    ]
+    rows.append(("all", quantity_with_interval(shared.transfer_time_s, "s"), "", "", ""))
+    if shared.model_s is not None:
+        rows.append(("  coupled queues", quantity(shared.model_s, "s"), "", "", ""))
+    return rows
+
+
+def cautions(found: Shared | CellsShared | Split) -> Iterator[str]:
     """Say what a reader must know of an answer: a load near 1, assumptions that are broken."""
+    if isinstance(found, CellsShared):
+        yield from found.broken
+        return
     if found.load is not None and found.load >= _NEAR:
         longer = 0.01 * found.load / (1.0 - found.load)
         yield (

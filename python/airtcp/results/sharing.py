@@ -83,6 +83,68 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedCell:
+    """A cell of several: `metrics`, and what it has alone, as in `Shared`."""
+
+    metrics: dict[str, Interval]
+    load: float | None
+    alone_s: float
+    capacities_bps: tuple[float, ...]
+    by: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cell as it stands in the JSON."""
+        return {
+            "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
+            "load": self.load,
+            "alone_s": self.alone_s,
+            "capacities_bps": list(self.capacities_bps),
+            "by": self.by,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class CellsShared:
+    """The answer of `airtcp.sharing.cells.share_cells`.
+
+    `transfer_time_s` is the mean over the transfers of all cells, `model_s` what the chain of the
+    numbers of transfers says of it; `cells` by name. `broken` has the assumptions that do not hold.
+    """
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    transfer_time_s: Interval
+    cells: dict[str, SharedCell]
+    model_s: float | None
+    broken: tuple[str, ...]
+    jobs: int
+    replications: int
+    confidence: float
+
+    def __repr__(self) -> str:
+        mean = self.transfer_time_s.mean
+        return f"<CellsShared {self.scenario.title!r}: mean transfer time {mean:.4g} s>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `sharing`."""
+        return head(self.scenario, self.provenance) | {
+            "sharing": {
+                "metrics": {"transfer_time_s": self.transfer_time_s.to_dict()},
+                "cells": {name: one.to_dict() for name, one in self.cells.items()},
+                "model_s": self.model_s,
+                "broken": list(self.broken),
+                "jobs": self.jobs,
+                "replications": self.replications,
+                "confidence": self.confidence,
+            }
+        }
+
+    def to_json(self) -> str:
+        """The answer as canonical JSON: equal answers are equal bytes."""
+        return canonical_json(self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A network's part of a split: its `share` of the transfers, their mean time, and number."""
 

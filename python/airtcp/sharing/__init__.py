@@ -40,7 +40,7 @@ _SOURCES: Final = ("M (17), corrected", "M (14), corrected", "M (16), Poisson ar
 
 
 @dataclass(frozen=True, slots=True)
-class _Traffic:
+class Traffic:
     """The transfers of a scenario, all of one law: from sources that think, or as they come."""
 
     sizes: Distribution
@@ -55,7 +55,7 @@ class _Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class _Network:
+class Network:
     """A network as transfers see it, in bytes of payload a second and seconds.
 
     `capacities` C_1, C_2, ... of goodput; `setup_s` before the data, `last_ack_s` between a
@@ -94,6 +94,8 @@ def share(
             more.
         SimulationError: a conservation law was violated; nothing that was counted can be trusted.
 
+    Several cells have `airtcp.sharing.cells.share_cells`.
+
     >>> shared = share(cafe, jobs=20_000)
     >>> shared.metrics["transfer_time_s"].mean > shared.alone_s
     True
@@ -103,8 +105,8 @@ def share(
     from airtcp.results.sharing import Shared, SizeClass
     from airtcp.run.flows import closed_processor_sharing, processor_sharing
 
-    traffic = _traffic(scenario)
-    network = _network(scenario, scenario.flows[0], capacity_bps)
+    traffic = traffic_of(scenario)
+    network = network_of(scenario, scenario.flows[0], capacity_bps)
     seed = scenario.run.seed if seed is None else seed
     load = _load(traffic, [network])
     confidence = scenario.run.confidence
@@ -119,12 +121,12 @@ def share(
         "confidence": confidence,
     }
     if traffic.think_time is not None:
-        think_times = _longer(traffic.think_time, network.setup_s)
+        think_times = longer(traffic.think_time, network.setup_s)
         found = closed_processor_sharing(
             traffic.sizes, sources=traffic.count, think_times=think_times, **effort
         )
     else:
-        found = processor_sharing(traffic.sizes, interarrival=_arrivals(traffic), **effort)
+        found = processor_sharing(traffic.sizes, interarrival=arrivals(traffic), **effort)
     return Shared(
         scenario=scenario,
         provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
@@ -183,7 +185,7 @@ def split(
     if len(scenarios) < 2:
         raise QuestionError("one network has nothing to split; allowed: two scenarios or more")
     first = next(iter(scenarios.values()))
-    traffic = _traffic(first)
+    traffic = traffic_of(first)
     if traffic.interarrival is None:
         raise QuestionError(
             "web flows wait for their transfers; only transfers that come whether others have "
@@ -192,7 +194,7 @@ def split(
     networks = []
     for name, one in scenarios.items():
         try:
-            networks.append(_network(one, first.flows[0], capacity_bps))
+            networks.append(network_of(one, first.flows[0], capacity_bps))
         except QuestionError as error:
             raise QuestionError(f"network {name}: {error}") from error
     load = _load(traffic, networks)
@@ -208,7 +210,7 @@ def split(
             traffic.sizes,
             capacities=[one.capacities for one in networks],
             split=rule,
-            interarrival=_arrivals(traffic),
+            interarrival=arrivals(traffic),
             jobs=jobs,
             seed=seed,
             replications=replications,
@@ -233,7 +235,7 @@ def split(
     )
 
 
-def _traffic(scenario: ResolvedScenario) -> _Traffic:
+def traffic_of(scenario: ResolvedScenario) -> Traffic:
     """The transfers of a scenario as jobs. Raises QuestionError where they are none."""
     kinds = {flow.application.kind for flow in scenario.flows}
     laws: list[tuple[Distribution, Distribution | None, Distribution | None]] = []
@@ -255,17 +257,17 @@ def _traffic(scenario: ResolvedScenario) -> _Traffic:
             "one; allowed: flows that are alike, or one flow at a time"
         )
     count = sum(scenario.group(flow.stations).count for flow in scenario.flows)
-    return _Traffic(laws[0][0], count, *laws[0][1:])
+    return Traffic(laws[0][0], count, *laws[0][1:])
 
 
-def _network(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | None) -> _Network:
+def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | None) -> Network:
     """The network of a scenario for transfers such as `flow` has.
 
     Its capacity does not depend on how often they come, so that models are asked about a light
     load. Raises QuestionError where none has a capacity.
     """
     if capacity_bps is not None:
-        return _Network((capacity_bps / 8.0,), 0.0, 0.0, "as given")
+        return Network((capacity_bps / 8.0,), 0.0, 0.0, "as given")
     from airtcp.predict import predict
     from airtcp.predict.access import as_dcf
     from airtcp.predict.jobs import of_arrivals, of_sources
@@ -281,7 +283,7 @@ def _network(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | None)
         raise QuestionError(f"no model has the capacity: {why}; allowed: a capacity of your own")
     transfers = Transfers(contending)
     jobs = of_sources(transfers) if flow.application.kind == "web" else of_arrivals(transfers)
-    return _Network(
+    return Network(
         _payload(jobs, transfers),
         jobs.setup_s,
         transfers.last_ack_s,
@@ -319,7 +321,7 @@ def _payload(jobs: Jobs, transfers: Transfers) -> tuple[float, ...]:
     return tuple(float(one) * filled / 8.0 for one in jobs.capacities_bps)
 
 
-def _load(traffic: _Traffic, networks: Sequence[_Network]) -> float | None:
+def _load(traffic: Traffic, networks: Sequence[Network]) -> float | None:
     """The load of all networks together; None where sources wait. Raises QuestionError from 1."""
     rate = traffic.rate_per_s
     if rate is None:
@@ -334,7 +336,7 @@ def _load(traffic: _Traffic, networks: Sequence[_Network]) -> float | None:
 
 
 def _checked(
-    shares: Sequence[float], traffic: _Traffic, networks: Sequence[_Network], names: Sequence[str]
+    shares: Sequence[float], traffic: Traffic, networks: Sequence[Network], names: Sequence[str]
 ) -> list[float]:
     """The shares as they fit the networks. Raises QuestionError."""
     if len(shares) != len(networks):
@@ -354,7 +356,7 @@ def _checked(
     return list(shares)
 
 
-def _arrivals(traffic: _Traffic) -> Distribution:
+def arrivals(traffic: Traffic) -> Distribution:
     """The law of the times between transfers: that of one station, or Poisson for several."""
     from airtcp.distributions import Exponential
 
@@ -364,7 +366,7 @@ def _arrivals(traffic: _Traffic) -> Distribution:
     return law if traffic.count == 1 else Exponential(mean=law.mean() / traffic.count)
 
 
-def _longer(law: Distribution, by_s: float) -> Distribution:
+def longer(law: Distribution, by_s: float) -> Distribution:
     """The law of a think time, scaled so that its mean is longer by the set-up.
 
     What sources do in it does not matter beyond its mean (paper M, section 4.2).
@@ -390,7 +392,7 @@ def _way(found: ConcurrentResult, added_s: Sequence[float]) -> Way:
     return Way(found.sojourn_s.shifted(mean), 8.0 * goodput, parts)
 
 
-def _metrics(found: FlowResult, network: _Network, added_s: float) -> dict[str, Interval]:
+def _metrics(found: FlowResult, network: Network, added_s: float) -> dict[str, Interval]:
     """Returns what was measured by the names of metrics: with the set-up, to the last byte."""
     rate = found.completed_per_s
     times = {

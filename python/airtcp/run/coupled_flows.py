@@ -1,0 +1,183 @@
+"""Flow-level simulation of networks that slow each other down: each shared by its own jobs.
+
+Cells that hear each other: while others are busy, a cell is served at a part of what it has alone.
+Knows queues and speeds; the server itself is that of `airtcp.run.flows`, which one queue is the
+same as.
+
+Sizes, capacities and times are in the units of `airtcp.run.flows`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from airtcp import _core
+from airtcp._version import __version__
+from airtcp.distributions import Distribution
+from airtcp.run.flow_arguments import capacities, effort, law_of, replicate
+from airtcp.stats import Interval, student_interval
+
+
+@dataclass(frozen=True, slots=True)
+class FlowQueue:
+    """A queue: the law of sizes, C_1, C_2, ... alone, and where jobs come from.
+
+    Either `interarrival`, the law of independent times between arrivals, or `sources` that think
+    for `think_times` between their jobs.
+    """
+
+    sizes: Distribution
+    capacity: ArrayLike
+    interarrival: Distribution | None = None
+    sources: int | None = None
+    think_times: Distribution | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The queue as the core reads it. Raises ValueError, TypeError."""
+        arrivals: dict[str, Any]
+        if self.interarrival is not None and self.sources is None:
+            arrivals = {
+                "kind": "open",
+                "interarrival": law_of("interarrival", self.interarrival),
+            }
+        elif self.interarrival is None and self.sources is not None and self.think_times:
+            arrivals = {
+                "kind": "closed",
+                "sources": self.sources,
+                "think_times": law_of("think_times", self.think_times),
+            }
+        else:
+            raise ValueError("a queue has either interarrival, or sources and think_times")
+        return {
+            "arrivals": arrivals,
+            "sizes": law_of("sizes", self.sizes),
+            "capacity": capacities(self.capacity),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QueueResult:
+    """The measurements of one queue: means over replications.
+
+    `sojourn_s` is the mean time of its jobs, None in replications without one; `active` the time
+    average of the jobs present; `work_per_s` the capacity used; `completed_per_s` its jobs.
+    """
+
+    sojourn_s: Interval
+    active: Interval
+    work_per_s: Interval
+    completed_per_s: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledResult:
+    """The measurements of all queues together, and of each.
+
+    `sojourns_s` has of each replication the mean sojourn time of the jobs of each queue, None for
+    one without any, and `shares` the part of the jobs that left that were of it.
+    """
+
+    system: dict[str, Any]
+    queues: tuple[QueueResult, ...]
+    sojourns_s: tuple[tuple[float | None, ...], ...]
+    shares: tuple[tuple[float, ...], ...]
+    warmup_jobs: int
+    confidence: float
+    version: str
+    seed: int
+    generator: str
+
+
+def coupled_processor_sharing(
+    queues: Sequence[FlowQueue],
+    speeds: Callable[[tuple[bool, ...]], Sequence[float]],
+    *,
+    jobs: int = 1_000_000,
+    warmup_jobs: int | None = None,
+    seed: int = 1,
+    replications: int = 10,
+    threads: int | None = None,
+    confidence: float = 0.95,
+) -> CoupledResult:
+    """Simulate processor-sharing servers that slow each other down.
+
+    Args:
+        queues: 1 to 12 of them.
+        speeds: the speeds of all queues by which of them are busy, above 0 and at most 1 of those.
+        jobs: jobs that each replication measures, over all queues.
+        warmup_jobs: jobs that leave before (default: a tenth of `jobs`).
+        seed: as in `processor_sharing`; each queue has random numbers of its own.
+        replications: independent runs; the intervals are over them.
+        threads: replications under way at a time; does not change any number.
+        confidence: of the intervals.
+
+    Raises:
+        ValueError: an argument is out of range, or more work comes to a queue than it can do alone.
+        TypeError: a law is none of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+
+    >>> queue = FlowQueue(Exponential(mean=1.0), [1.0], interarrival=Exponential(mean=4.0))
+    >>> result = coupled_processor_sharing(
+    ...     [queue, queue], lambda busy: [0.5 if all(busy) else 1.0] * 2, jobs=100_000
+    ... )
+    >>> result.queues[0].sojourn_s.low < 2.0 < result.queues[0].sojourn_s.high  # one server
+    True
+    """
+    # Bit i of a set's number is that of queue i.
+    sets = [one[::-1] for one in itertools.product((False, True), repeat=len(queues))]
+    system = {
+        "queues": [queue.to_dict() for queue in queues],
+        "speeds": [
+            [float(speed) for speed in speeds(one)] if any(one) else [1.0] * len(queues)
+            for one in sets
+        ],
+    }
+    jobs, warmup, seed, replications, threads = effort(
+        jobs, warmup_jobs, seed, replications, threads
+    )
+    student_interval([], confidence)  # refuses a confidence that is none
+    core, control = _core.CoupledFlows(json.dumps(system)), _core.FlowControl()
+
+    def one(index: int) -> list[dict[str, Any]]:
+        answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
+        return answer
+
+    runs = replicate(one, replications, threads, control)
+    return CoupledResult(
+        system=system,
+        queues=tuple(_queue([run[i] for run in runs], confidence) for i in range(len(queues))),
+        sojourns_s=tuple(
+            tuple(each["mean_sojourn_s"] if each["completed"] else None for each in run)
+            for run in runs
+        ),
+        shares=tuple(
+            tuple(each["completed"] / math.fsum(of["completed"] for of in run) for each in run)
+            for run in runs
+        ),
+        warmup_jobs=warmup,
+        confidence=confidence,
+        version=__version__,
+        seed=seed,
+        generator=_core.GENERATOR,
+    )
+
+
+def _queue(answers: Sequence[dict[str, Any]], confidence: float) -> QueueResult:
+    def over(name: str) -> Interval:
+        return student_interval([answer[name] for answer in answers], confidence)
+
+    return QueueResult(
+        sojourn_s=over("mean_sojourn_s"),
+        active=over("mean_active"),
+        work_per_s=over("work_per_s"),
+        completed_per_s=student_interval(
+            [answer["completed"] / answer["seconds"] for answer in answers], confidence
+        ),
+    )

@@ -1,0 +1,150 @@
+"""Transfers of several cells at the level of flows: queues that slow each other down.
+
+Knows cells as networks with transfers of their own (`airtcp.sharing`), and the part of what each
+has alone that the chain of clusters leaves to it while others are busy. Knows no packet.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from airtcp.exceptions import ModelError, QuestionError
+from airtcp.sharing import JOBS, Network, Traffic, arrivals, longer, network_of, traffic_of
+
+# `import airtcp` may import this module: what costs time is imported where it is used.
+if TYPE_CHECKING:
+    from airtcp.results.sharing import CellsShared
+    from airtcp.run.coupled_flows import FlowQueue, QueueResult
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
+
+
+def share_cells(
+    scenario: ResolvedScenario,
+    *,
+    capacity_bps: float | None = None,
+    jobs: int = JOBS,
+    seed: int | None = None,
+    replications: int = 10,
+    threads: int | None = None,
+) -> CellsShared:
+    """Simulate the transfers of cells as jobs that share each cell equally.
+
+    While other cells are busy, a cell has the part of its capacity that the chain of clusters says
+    of endless transfers.
+
+    Args:
+        scenario: one of several cells; of each the transfers are of one law, as in `share`.
+        capacity_bps: the goodput of each cell alone, as in `share`.
+        jobs: transfers that each replication measures, over all cells.
+        seed: as in `share`, and so are `replications` and `threads`.
+        replications: independent runs; the intervals are over them.
+        threads: replications at a time; no number depends on it.
+
+    Raises:
+        QuestionError: as `share`; or the chain has no such cells.
+        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+    """
+    from airtcp.predict import cell_transfers, cells
+    from airtcp.predict import predict as ask
+    from airtcp.results import Provenance
+    from airtcp.results.sharing import CellsShared, SharedCell
+    from airtcp.run.coupled_flows import coupled_processor_sharing
+    from airtcp.stats import student_interval
+
+    known = cells.cells_of(scenario)
+    if isinstance(known, str):
+        raise QuestionError(f"{known}; allowed: cells of which the chain has the shares")
+    each, graph = known
+    if len(each) > cell_transfers.MOST_CELLS:
+        raise QuestionError(f"there are {len(each)} cells; allowed: {cell_transfers.MOST_CELLS}")
+    names = [cell.name for cell in scenario.cells or ()]
+    traffic, networks = [], []
+    for name, one in zip(names, each, strict=True):
+        try:
+            traffic.append(traffic_of(one))
+            networks.append(network_of(one, one.flows[0], capacity_bps))
+        except QuestionError as error:
+            raise QuestionError(f"cell {name}: {error}") from error
+    loads = [_load(*both) for both in zip(traffic, networks, strict=True)]
+    if any(load is not None and load >= 1.0 for load in loads):
+        name, load = next(both for both in zip(names, loads, strict=True) if (both[1] or 0) >= 1)
+        raise QuestionError(f"cell {name} alone has a load of {load:.4g}; allowed: below 1")
+    seed = scenario.run.seed if seed is None else seed
+    level = scenario.run.confidence
+    try:
+        found = coupled_processor_sharing(
+            [_queue(*both) for both in zip(traffic, networks, strict=True)],
+            cell_transfers.speeds_of(scenario, each, graph),
+            jobs=jobs,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+            confidence=level,
+        )
+    except ModelError as error:
+        raise QuestionError(f"the shares of the cells are not known: {error}") from error
+    added = [one.setup_s - one.last_ack_s for one in networks]
+    means = [
+        math.fsum(
+            part * (sojourn + more)
+            for part, sojourn, more in zip(parts, sojourns, added, strict=True)
+            if sojourn is not None
+        )
+        for parts, sojourns in zip(found.shares, found.sojourns_s, strict=True)
+    ]
+    model = None if capacity_bps is not None else ask(scenario).best("transfer_time_s")
+    return CellsShared(
+        scenario=scenario,
+        provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
+        transfer_time_s=student_interval(means, level),
+        cells={
+            name: SharedCell(
+                metrics=_metrics(queue, network),
+                load=load,
+                alone_s=network.setup_s
+                - network.last_ack_s
+                + one.sizes.mean() / network.capacities[0],
+                capacities_bps=tuple(8.0 * each for each in network.capacities),
+                by=network.by,
+            )
+            for name, queue, network, one, load in zip(
+                names, found.queues, networks, traffic, loads, strict=True
+            )
+        },
+        model_s=None if model is None or isinstance(model.value, list) else model.value,
+        broken=tuple(dict.fromkeys(told for one in networks for told in one.broken)),
+        jobs=jobs,
+        replications=replications,
+        confidence=level,
+    )
+
+
+def _queue(traffic: Traffic, network: Network) -> FlowQueue:
+    from airtcp.run.coupled_flows import FlowQueue
+
+    if traffic.think_time is None:
+        return FlowQueue(traffic.sizes, network.capacities, interarrival=arrivals(traffic))
+    return FlowQueue(
+        traffic.sizes,
+        network.capacities,
+        sources=traffic.count,
+        think_times=longer(traffic.think_time, network.setup_s),
+    )
+
+
+def _load(traffic: Traffic, network: Network) -> float | None:
+    """The load of a cell alone; None where stations wait for their transfers."""
+    rate = traffic.rate_per_s
+    return None if rate is None else rate * traffic.sizes.mean() / network.capacities[-1]
+
+
+def _metrics(found: QueueResult, network: Network) -> dict[str, Interval]:
+    """The measurements of a cell by the names of metrics: with the set-up, to the last byte."""
+    rate = found.completed_per_s.mean or 0.0
+    return {
+        "transfer_time_s": found.sojourn_s.shifted(network.setup_s - network.last_ack_s),
+        "goodput_bps": found.work_per_s.scaled(8.0),
+        "active_flows": found.active.shifted(rate * network.setup_s),
+    }
