@@ -19,7 +19,7 @@ const EVENTS_PER_LOOK: u64 = 1 << 16;
 /// Servers at most: there are two to their number of speeds.
 const MOST_SERVERS: usize = 12;
 
-/// Where the jobs of a server come from.
+/// The origin of the jobs of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Arrivals {
@@ -41,7 +41,7 @@ pub enum Arrivals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
-    /// Where its jobs come from.
+    /// The origin of its jobs.
     pub arrivals: Arrivals,
     /// The size of a job.
     pub sizes: Distribution,
@@ -270,7 +270,7 @@ mod tests {
         Distribution::Deterministic { value }
     }
 
-    /// Two servers, of which each has half of its speed while both are busy.
+    /// Returns two servers, of which each has half of its speed while both are busy.
     fn two(one: Arrivals, other: Arrivals) -> Coupled {
         let queue = |arrivals, size| Queue { arrivals, sizes: fixed(size), capacity: vec![1.0] };
         Coupled {
