@@ -48,8 +48,8 @@ impl<P: Clone> Field<P> {
         let receiver = &self.listeners[self.nodes[frame.to as usize].listener as usize];
         if receiver.energy > 0 || receiver.is_sending {
             frame.culprit = self.disturber(frame.to, sender, now);
-            self.blame_unnoticed(sender, &frame, now);
         }
+        self.blame_unnoticed(sender, &frame, now);
         let mut is_noticed = true;
         self.at_each_that_hears(sender, &frame, |field, listener, power| {
             is_noticed &= field.frame_begins(sender, listener, power, &frame);
@@ -79,10 +79,10 @@ impl<P: Clone> Field<P> {
     fn blame_unnoticed(&mut self, sender: StationId, frame: &Frame, now: Time) {
         for place in 0..self.on_air.len() {
             let other = self.on_air[place];
-            let node = &self.nodes[other as usize];
-            let Some(begun) = node.sending.as_ref().filter(|_| node.known == Known::Nothing) else {
+            let Some(begun) = &self.nodes[other as usize].sending else { continue };
+            if Key::new(begun.start + self.hearing.detect, Rank::Notice) <= self.reached {
                 continue;
-            };
+            }
             let power = frame.heard_with(self.hearing.power(sender, begun.to));
             let own = begun.heard_with(self.hearing.power(other, begun.to));
             let is_lost = begun.to == sender
