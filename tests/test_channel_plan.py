@@ -117,7 +117,7 @@ def test_cells_of_which_nothing_says_who_hears_whom_are_refused(row: Scenario) -
 
 
 def test_pairs_of_cells_count_on_one_channel(row: Scenario) -> None:
-    """What is written stays, and a way back to one channel with it."""
+    """Pairs stay written, and with them a way back to one channel."""
     apart = with_channels(row, (36, 36, 40))
 
     assert apart.written["air"]["heard"] == [["left", "middle"], ["middle", "right"]]

@@ -75,7 +75,7 @@ def came_back(scenario: Scenario, directory: Path) -> tuple[str, dict[str, tuple
 
 
 def kept(table: dict[str, Any]) -> tuple[Any, ...]:
-    """What of a group, or of a flow, must come back exactly."""
+    """The parts of a group, or of a flow, that must come back exactly."""
     rate = table.get("data_rate", "54 Mb/s")
     if "count" in table:
         return table["count"], rate

@@ -1,4 +1,4 @@
-"""Where stations hear each other at one power, the medium of several cells is that of one, in law.
+"""The medium of several cells is that of one, in law, if stations hear each other at one power.
 
 Saturated stations are compared in Rust (`crates/wlan/tests/field/saturated.rs`), twelve scenarios,
 also exchange by exchange; here are eight with TCP.
@@ -71,7 +71,7 @@ def both(case: Case) -> tuple[Simulation, Simulation]:
 
 
 def apart(one: Interval, other: Interval) -> tuple[float, float]:
-    """How far `other` lies above `one`, and the half width of that."""
+    """The difference by which `other` lies above `one`, and its half width."""
     assert one.mean is not None
     assert other.mean is not None
     return other.mean - one.mean, math.hypot(one.half_width or 0.0, other.half_width or 0.0)

@@ -38,7 +38,7 @@ def answered(result: Comparison | SimulationResult) -> list[str]:
 
 
 def beside_measured(beside: Measured) -> list[str]:
-    """What was measured with the answers about it, and what would explain the gap."""
+    """The measured values with the answers about them, and what would explain the gap."""
     parts = ["<h2 id='measured'>Measured beside the answer</h2>"]
     rows = [
         (f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{by}" if by else name, value, off, verdict)

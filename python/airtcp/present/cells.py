@@ -65,7 +65,7 @@ def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
 
 
 def _shares(cell: CellResult) -> list[str]:
-    """What a cell has of its goodput alone, of the time and of its transmissions."""
+    """The shares of a cell: of its goodput alone, of the time, and of transmissions that fail."""
     return [
         "–" if cell.share_of_alone is None else percent(cell.share_of_alone.mean),
         percent(cell.airtime.own),

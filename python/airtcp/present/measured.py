@@ -1,4 +1,4 @@
-"""What was measured beside what was answered, as rows, and what would explain a gap, as lines.
+"""Measured values beside the answers, as rows, and explanations of a gap as lines.
 
 Knows which value stands below which. Does not know terminals, tags, nor how explanations are found.
 """

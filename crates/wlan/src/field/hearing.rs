@@ -197,7 +197,7 @@ impl Hearing {
     /// Tells whether a frame comes through that is heard with `power`, beside so much interference.
     #[inline]
     pub(super) fn comes_through(&self, power: Power, interference: Power, need: f64) -> bool {
-        // Where there is neither noise nor interference, whatever is heard comes through.
+        // With neither noise nor interference, whatever is heard comes through.
         interference == 0 && self.noise == 0.0
             || float(power) >= need * (self.noise + float(interference))
     }

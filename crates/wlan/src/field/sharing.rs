@@ -69,7 +69,7 @@ impl<P: Clone> Field<P> {
             }
             let of_group = &mut self.groups[group as usize];
             if !of_group.apart.is_empty() {
-                // What is visited leaves the group as it is.
+                // A visit leaves the group as it is.
                 let apart = std::mem::take(&mut of_group.apart);
                 let is_none_left = of_group.together == 0;
                 for &one in &apart {

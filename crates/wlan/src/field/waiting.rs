@@ -267,7 +267,7 @@ impl<P: Clone> Field<P> {
             && let Waits::Counting(backoff) = queue.waits
             && backoff.has_frame
         {
-            // Nobody else can win.
+            // No other queue can win.
             let station = queue.contender.station;
             let access = queue.end(listener, settings, backoff);
             if listener.winners.is_empty() {
