@@ -67,11 +67,14 @@ def came_back(scenario: Scenario, directory: Path) -> tuple[str, dict[str, tuple
         (directory / name).write_bytes(content)
     again = loads(draft.text(), base=directory).vary({"run.replications": 10})
     simulated = airtcp.simulate(again)
-    return draft.text(), {
-        name: (measured.metrics[name].mean, simulated.metrics[name].mean)
-        for name in METRICS
-        if name in measured.metrics and measured.metrics[name].mean is not None
-    }
+    values = {}
+    for name in METRICS:
+        one = measured.metrics.get(name)
+        if one is not None and one.mean is not None:
+            then = simulated.metrics[name].mean
+            assert then is not None
+            values[name] = (one.mean, then)
+    return draft.text(), values
 
 
 def kept(table: dict[str, Any]) -> tuple[Any, ...]:
