@@ -25,7 +25,8 @@ export function replace(element, ...children) {
   const equals = () => [...element.querySelectorAll(held.tagName)].filter((one) => name(one) === name(held));
   const place = held && equals().indexOf(held);
   element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
-  if (held && !held.isConnected) equals()[place]?.focus({ preventScroll: true });
+  // One that was put back is there, but was taken out for a moment, which costs it the focus.
+  if (held && document.activeElement !== held) (held.isConnected ? held : equals()[place])?.focus({ preventScroll: true });
 }
 
 /** The name by which a user knows an element again after it was made anew, whatever it offers to choose by then. */
