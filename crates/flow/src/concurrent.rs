@@ -4,19 +4,18 @@
 //! each is a processor-sharing server, and a rule splits the jobs. Knows servers, rules and which
 //! event is next; how a server shares and what is measured of it is that of a system with one.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use airtcp_kernel::{Distribution, RandomStream};
 use serde::{Deserialize, Serialize};
 
 use crate::server::{Capacity, Server};
+use crate::several::{Play, Several};
 use crate::source::{OpenSource, Source};
-use crate::system::{InvalidSystem, check_law, check_service};
+use crate::system::{InvalidSystem, check_law, check_load, check_service};
 use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError, law};
 
-/// Events between two looks at whether to stop.
-const EVENTS_PER_LOOK: u64 = 1 << 16;
 /// The rounding error that a sum of shares may have.
 const ROUNDING: f64 = 1e-9;
 
@@ -68,9 +67,9 @@ impl Concurrent {
             Split::Random { shares } => {
                 check_shares(shares, self.capacities.len())?;
                 let loads = shares.iter().zip(last).map(|(share, served)| work * share / served);
-                stable(loads.fold(0.0, f64::max))
+                check_load(loads.fold(0.0, f64::max))
             }
-            Split::Least => stable(work / last.sum::<f64>()),
+            Split::Least => check_load(work / last.sum::<f64>()),
         }
     }
 
@@ -94,20 +93,10 @@ impl Concurrent {
         );
         let servers =
             self.capacities.iter().map(|table| Server::new(Capacity::new(table), None)).collect();
-        let run = Run {
-            now: 0.0,
-            events: 0,
-            source,
-            servers,
-            split: &self.split,
-            draws: stream("split"),
-        };
-        run.measure(plan, cancelled).map_err(|error| match error {
-            RunError::LawViolated(law) => {
-                RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
-            }
-            RunError::Cancelled => error,
-        })
+        let jobs = Jobs { source, split: &self.split, draws: stream("split") };
+        Several::new(servers)
+            .measure(jobs, plan, cancelled)
+            .map_err(|error| error.of_replication(seed, replication))
     }
 }
 
@@ -126,98 +115,59 @@ fn check_shares(shares: &[f64], servers: usize) -> Result<(), InvalidSystem> {
     Ok(())
 }
 
-fn stable(load: f64) -> Result<(), InvalidSystem> {
-    if load < 1.0 {
-        Ok(())
-    } else {
-        Err(InvalidSystem(format!("a server has a load of {load}: it must be below 1")))
-    }
-}
-
-/// Servers in motion.
-struct Run<'a, S> {
-    now: f64,
-    events: u64,
+/// The jobs of servers side by side.
+struct Jobs<'a, S> {
     source: S,
-    servers: Vec<Server>,
     split: &'a Split,
     draws: RandomStream,
 }
 
-impl<S: Source> Run<'_, S> {
-    fn measure(mut self, plan: Plan, cancelled: &AtomicBool) -> Result<Vec<Outcome>, RunError> {
-        if plan.warmup_jobs > 0 {
-            self.window(plan.warmup_jobs, false, cancelled)?;
-        }
-        let windows = self.window(plan.jobs.get(), plan.keep_jobs, cancelled)?;
-        let (now, events) = (self.now, self.events);
-        let both = windows.into_iter().zip(&self.servers);
-        Ok(both.map(|(window, server)| window.outcome(now, server, events)).collect())
-    }
-
-    /// Goes on until `jobs` more have left, from whatever server.
-    fn window(
-        &mut self,
-        jobs: u64,
-        keep: bool,
-        cancelled: &AtomicBool,
-    ) -> Result<Vec<MeasuredWindow>, RunError> {
-        let open = |server| MeasuredWindow::open(self.now, server, keep);
-        let mut windows: Vec<MeasuredWindow> = self.servers.iter().map(open).collect();
-        let mut left = 0;
-        while left < jobs {
-            if self.events.is_multiple_of(EVENTS_PER_LOOK) && cancelled.load(Ordering::Relaxed) {
-                return Err(RunError::Cancelled);
-            }
-            left += u64::from(self.step(&mut windows));
-        }
-        for (window, server) in windows.iter().zip(&self.servers) {
-            window.books(self.now, server).balance().map_err(RunError::LawViolated)?;
-        }
-        Ok(windows)
-    }
-
-    /// Plays one event, and tells whether it was a departure, which comes before an arrival at the same time.
-    fn step(&mut self, windows: &mut [MeasuredWindow]) -> bool {
-        self.events += 1;
+impl<S: Source> Play for Jobs<'_, S> {
+    fn step(&mut self, motion: &mut Several, windows: &mut [MeasuredWindow]) -> bool {
         let arrival = self.source.next_arrival();
-        let (leaving, departure) = self.next_departure();
+        let (leaving, departure) = next_departure(motion);
         let next = arrival.min(departure);
-        let elapsed = next - self.now;
-        for (place, (server, window)) in self.servers.iter_mut().zip(&mut *windows).enumerate() {
+        let elapsed = next - motion.now;
+        for (place, (server, window)) in motion.servers.iter_mut().zip(&mut *windows).enumerate() {
             window.pass(server.present(), elapsed);
             // The server that a job leaves is served by its departure.
             if departure > arrival || place != leaving {
                 server.serve(elapsed);
             }
         }
-        self.now = next;
+        motion.now = next;
         if departure <= arrival {
-            let job = self.servers[leaving].depart();
+            let job = motion.servers[leaving].depart();
             windows[leaving].departed(next, &job);
             return true;
         }
         let size = self.source.arrive();
-        let chosen = self.choose();
-        let admitted = self.servers[chosen].admit(next, size);
+        let chosen = self.choose(&motion.servers);
+        let admitted = motion.servers[chosen].admit(next, size);
         debug_assert!(admitted, "servers side by side have no limit");
-        windows[chosen].admitted(size, self.servers[chosen].present());
+        windows[chosen].admitted(size, motion.servers[chosen].present());
         false
     }
 
-    /// Returns the server that a job leaves next, the first of several, and the time.
-    fn next_departure(&self) -> (usize, f64) {
-        let mut first = (0, f64::INFINITY);
-        for (place, server) in self.servers.iter().enumerate() {
-            let departure = server.next_departure(self.now);
-            if departure < first.1 {
-                first = (place, departure);
-            }
-        }
-        first
+    fn balance(&self, servers: &[Server]) -> Result<(), String> {
+        self.source.balance(servers.iter().map(Server::present).sum())
     }
+}
 
-    fn choose(&mut self) -> usize {
+/// Returns the server that a job leaves next, the first of several, and the time.
+fn next_departure(motion: &Several) -> (usize, f64) {
+    let mut first = (0, f64::INFINITY);
+    for (place, server) in motion.servers.iter().enumerate() {
+        let departure = server.next_departure(motion.now);
+        if departure < first.1 {
+            first = (place, departure);
+        }
+    }
+    first
+}
+
+impl<S> Jobs<'_, S> {
+    fn choose(&mut self, servers: &[Server]) -> usize {
         match self.split {
             Split::Random { shares } => {
                 let drawn = self.draws.unit();
@@ -233,8 +183,8 @@ impl<S: Source> Run<'_, S> {
             }
             Split::Least => {
                 let mut best = 0;
-                for place in 1..self.servers.len() {
-                    let (one, other) = (&self.servers[place], &self.servers[best]);
+                for place in 1..servers.len() {
+                    let (one, other) = (&servers[place], &servers[best]);
                     let more = |server: &Server| server.capacity().of(server.present() + 1);
                     if one.present() < other.present()
                         || (one.present() == other.present() && more(one) > more(other))

@@ -3,19 +3,18 @@
 //! Access points that hear each other: while others have transfers, a cell has a part of what it has alone. Knows servers,
 //! speeds and which event is next; how a server shares and what is measured of it is that of a system with one.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use airtcp_kernel::{Distribution, RandomStream};
 use serde::{Deserialize, Serialize};
 
 use crate::server::{Capacity, Server};
+use crate::several::{Play, Several};
 use crate::source::{ClosedSource, OpenSource, Source};
-use crate::system::{InvalidSystem, check_law, check_service, check_sources};
+use crate::system::{InvalidSystem, check_law, check_load, check_service, check_sources};
 use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError, law};
 
-/// Events between two looks at whether to stop.
-const EVENTS_PER_LOOK: u64 = 1 << 16;
 /// Servers at most: there are two to their number of speeds.
 const MOST_SERVERS: usize = 12;
 
@@ -79,12 +78,7 @@ impl Coupled {
                 Arrivals::Open { interarrival } => {
                     check_law("interarrival", interarrival)?;
                     let served = queue.capacity[queue.capacity.len() - 1] * law::mean(interarrival);
-                    let load = law::mean(&queue.sizes) / served;
-                    if load >= 1.0 {
-                        return Err(InvalidSystem(format!(
-                            "a server has a load of {load}: it must be below 1"
-                        )));
-                    }
+                    check_load(law::mean(&queue.sizes) / served)?;
                 }
                 Arrivals::Closed { sources, think_times } => {
                     check_law("think_times", think_times)?;
@@ -139,22 +133,15 @@ impl Coupled {
             (source, Server::new(Capacity::new(&queue.capacity), None))
         });
         let (sources, servers) = servers.unzip();
-        let run = Run { now: 0.0, events: 0, sources, servers, speeds: &self.speeds };
-        run.measure(plan, cancelled).map_err(|error| match error {
-            RunError::LawViolated(law) => {
-                RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
-            }
-            RunError::Cancelled => error,
-        })
+        Several::new(servers)
+            .measure(Jobs { sources, speeds: &self.speeds }, plan, cancelled)
+            .map_err(|error| error.of_replication(seed, replication))
     }
 }
 
-/// Servers in motion.
-struct Run<'a> {
-    now: f64,
-    events: u64,
+/// The jobs of servers that slow each other down.
+struct Jobs<'a> {
     sources: Vec<Box<dyn Source>>,
-    servers: Vec<Server>,
     speeds: &'a [Vec<f64>],
 }
 
@@ -164,47 +151,12 @@ enum Event {
     Departure(usize),
 }
 
-impl Run<'_> {
-    fn measure(mut self, plan: Plan, cancelled: &AtomicBool) -> Result<Vec<Outcome>, RunError> {
-        if plan.warmup_jobs > 0 {
-            self.window(plan.warmup_jobs, false, cancelled)?;
-        }
-        let windows = self.window(plan.jobs.get(), plan.keep_jobs, cancelled)?;
-        let (now, events) = (self.now, self.events);
-        let both = windows.into_iter().zip(&self.servers);
-        Ok(both.map(|(window, server)| window.outcome(now, server, events)).collect())
-    }
-
-    /// Goes on until `jobs` more have left, from whatever server.
-    fn window(
-        &mut self,
-        jobs: u64,
-        keep: bool,
-        cancelled: &AtomicBool,
-    ) -> Result<Vec<MeasuredWindow>, RunError> {
-        let open = |server| MeasuredWindow::open(self.now, server, keep);
-        let mut windows: Vec<MeasuredWindow> = self.servers.iter().map(open).collect();
-        let mut left = 0;
-        while left < jobs {
-            if self.events.is_multiple_of(EVENTS_PER_LOOK) && cancelled.load(Ordering::Relaxed) {
-                return Err(RunError::Cancelled);
-            }
-            left += u64::from(self.step(&mut windows));
-        }
-        for ((window, server), source) in windows.iter().zip(&self.servers).zip(&self.sources) {
-            window.books(self.now, server).balance().map_err(RunError::LawViolated)?;
-            source.balance(server.present()).map_err(RunError::LawViolated)?;
-        }
-        Ok(windows)
-    }
-
-    /// Plays one event, and tells whether it was a departure, which comes before an arrival at the same time.
-    fn step(&mut self, windows: &mut [MeasuredWindow]) -> bool {
-        self.events += 1;
-        let speeds = &self.speeds[self.busy()];
-        let (next, event) = self.next(speeds);
-        let elapsed = next - self.now;
-        for (place, (server, window)) in self.servers.iter_mut().zip(&mut *windows).enumerate() {
+impl Play for Jobs<'_> {
+    fn step(&mut self, motion: &mut Several, windows: &mut [MeasuredWindow]) -> bool {
+        let speeds = &self.speeds[busy(&motion.servers)];
+        let (next, event) = self.next(motion, speeds);
+        let elapsed = next - motion.now;
+        for (place, (server, window)) in motion.servers.iter_mut().zip(&mut *windows).enumerate() {
             let present = server.present();
             window.pass(present, elapsed);
             if present == 0 {
@@ -216,36 +168,43 @@ impl Run<'_> {
                 server.serve(elapsed * speeds[place]);
             }
         }
-        self.now = next;
+        motion.now = next;
         match event {
             Event::Departure(place) => {
-                let job = self.servers[place].depart();
+                let job = motion.servers[place].depart();
                 windows[place].departed(next, &job);
                 self.sources[place].departed(next);
                 true
             }
             Event::Arrival(place) => {
                 let size = self.sources[place].arrive();
-                let admitted = self.servers[place].admit(next, size);
+                let admitted = motion.servers[place].admit(next, size);
                 debug_assert!(admitted, "servers that slow each other down have no limit");
-                windows[place].admitted(size, self.servers[place].present());
+                windows[place].admitted(size, motion.servers[place].present());
                 false
             }
         }
     }
 
-    /// Returns the set of busy servers as a number.
-    fn busy(&self) -> usize {
-        let bit = |(place, server): (usize, &Server)| usize::from(server.present() > 0) << place;
-        self.servers.iter().enumerate().map(bit).sum()
+    fn balance(&self, servers: &[Server]) -> Result<(), String> {
+        let mut both = self.sources.iter().zip(servers);
+        both.try_for_each(|(source, server)| source.balance(server.present()))
     }
+}
 
+/// Returns the set of busy servers as a number.
+fn busy(servers: &[Server]) -> usize {
+    let bit = |(place, server): (usize, &Server)| usize::from(server.present() > 0) << place;
+    servers.iter().enumerate().map(bit).sum()
+}
+
+impl Jobs<'_> {
     /// Returns the time of the next event and the event, the first of several.
-    fn next(&self, speeds: &[f64]) -> (f64, Event) {
+    fn next(&self, motion: &Several, speeds: &[f64]) -> (f64, Event) {
         let mut first = (f64::INFINITY, Event::Departure(0));
-        for (place, server) in self.servers.iter().enumerate() {
+        for (place, server) in motion.servers.iter().enumerate() {
             if server.present() > 0 {
-                let time = self.now + server.next_departure(0.0) / speeds[place];
+                let time = motion.now + server.next_departure(0.0) / speeds[place];
                 if time < first.0 {
                     first = (time, Event::Departure(place));
                 }

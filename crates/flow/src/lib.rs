@@ -4,7 +4,8 @@
 //! `source` makes the jobs arrive; `server` shares the capacity among those present; `window`
 //! and `histogram` measure; `conservation` checks at the end of every run that no job, no second
 //! and no work was lost or made up; `run` is the event loop; [`outcome`] is the answer;
-//! [`concurrent`] has several servers side by side, [`coupled`] several that slow each other down. Random numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
+//! [`concurrent`] has several servers side by side, [`coupled`] several that slow each other down, and `several` is the
+//! event loop of both. Random numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
 //! thread; a job has a size, in a unit that is the caller's business.
 //!
 //! # Algorithm
@@ -29,6 +30,7 @@ mod law;
 pub mod outcome;
 mod run;
 mod server;
+mod several;
 mod source;
 pub mod system;
 mod window;
@@ -68,6 +70,18 @@ pub enum RunError {
     Cancelled,
     /// A conservation law does not hold: a mistake of this program. The text names the law.
     LawViolated(String),
+}
+
+impl RunError {
+    /// Tells in which replication a law was violated.
+    fn of_replication(self, seed: u64, replication: u64) -> Self {
+        match self {
+            Self::LawViolated(law) => {
+                Self::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
+            }
+            Self::Cancelled => self,
+        }
+    }
 }
 
 impl fmt::Display for RunError {
@@ -133,12 +147,7 @@ impl Simulation {
                     .measure(plan, cancelled)
             }
         };
-        outcome.map_err(|error| match error {
-            RunError::LawViolated(law) => {
-                RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
-            }
-            RunError::Cancelled => error,
-        })
+        outcome.map_err(|error| error.of_replication(seed, replication))
     }
 
     /// Returns the system.

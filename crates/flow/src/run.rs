@@ -11,7 +11,7 @@ use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError};
 
 /// Events between two looks at whether to stop.
-const EVENTS_PER_LOOK: u64 = 1 << 16;
+pub(crate) const EVENTS_PER_LOOK: u64 = 1 << 16;
 
 /// A system in motion.
 pub(crate) struct Run<S> {

@@ -108,6 +108,15 @@ fn check_stable(
     }
 }
 
+/// Checks the load of a server that turns no job away.
+pub(crate) fn check_load(load: f64) -> Result<(), InvalidSystem> {
+    if load < 1.0 {
+        Ok(())
+    } else {
+        Err(InvalidSystem(format!("a server has a load of {load}: it must be below 1")))
+    }
+}
+
 /// A system that cannot be simulated. The text names the parameter and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSystem(pub(crate) String);

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use airtcp_flow::{Concurrent, Coupled, Plan, RunError, Simulation};
+use airtcp_flow::{Concurrent, Coupled, Outcome, Plan, RunError, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,6 +16,23 @@ fn failed(error: RunError) -> PyErr {
         RunError::Cancelled => Cancelled::new_err(error.to_string()),
         RunError::LawViolated(_) => SimulationFailed::new_err(error.to_string()),
     }
+}
+
+fn invalid(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Simulates several servers, and gives their outcomes as JSON.
+fn outcomes(
+    py: Python<'_>,
+    control: &PyFlowControl,
+    run: impl Send + FnOnce(&AtomicBool) -> Result<Vec<Outcome>, RunError>,
+) -> PyResult<String> {
+    py.detach(|| {
+        let found = run(&control.0)?;
+        Ok(serde_json::to_string(&found).expect("an outcome is plain data"))
+    })
+    .map_err(failed)
 }
 
 fn little_endian(numbers: &[f64]) -> Vec<u8> {
@@ -49,9 +66,9 @@ impl PyFlowSimulation {
     /// Reads a system as JSON; ValueError if it is not one.
     #[new]
     fn new(system_json: &str) -> PyResult<Self> {
-        let system = serde_json::from_str(system_json)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Simulation::new(system).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+        Simulation::new(serde_json::from_str(system_json).map_err(invalid)?)
+            .map(Self)
+            .map_err(invalid)
     }
 
     /// Simulates one replication: the outcome as JSON, then sojourn times and sizes of the
@@ -89,9 +106,8 @@ impl PyConcurrentFlows {
     /// Reads a system as JSON; ValueError if it is not one.
     #[new]
     fn new(system_json: &str) -> PyResult<Self> {
-        let system: Concurrent = serde_json::from_str(system_json)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        system.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let system: Concurrent = serde_json::from_str(system_json).map_err(invalid)?;
+        system.check().map_err(invalid)?;
         Ok(Self(system))
     }
 
@@ -105,13 +121,8 @@ impl PyConcurrentFlows {
         jobs: NonZeroU64,
         control: &PyFlowControl,
     ) -> PyResult<String> {
-        let cancelled = Arc::clone(&control.0);
         let plan = Plan { warmup_jobs, jobs, keep_jobs: false };
-        py.detach(|| {
-            let outcomes = self.0.run(seed, replication, plan, &cancelled)?;
-            Ok(serde_json::to_string(&outcomes).expect("an outcome is plain data"))
-        })
-        .map_err(failed)
+        outcomes(py, control, |cancelled| self.0.run(seed, replication, plan, cancelled))
     }
 }
 
@@ -124,9 +135,8 @@ impl PyCoupledFlows {
     /// Reads a system as JSON; ValueError if it is not one.
     #[new]
     fn new(system_json: &str) -> PyResult<Self> {
-        let system: Coupled = serde_json::from_str(system_json)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        system.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let system: Coupled = serde_json::from_str(system_json).map_err(invalid)?;
+        system.check().map_err(invalid)?;
         Ok(Self(system))
     }
 
@@ -140,13 +150,8 @@ impl PyCoupledFlows {
         jobs: NonZeroU64,
         control: &PyFlowControl,
     ) -> PyResult<String> {
-        let cancelled = Arc::clone(&control.0);
         let plan = Plan { warmup_jobs, jobs, keep_jobs: false };
-        py.detach(|| {
-            let outcomes = self.0.run(seed, replication, plan, &cancelled)?;
-            Ok(serde_json::to_string(&outcomes).expect("an outcome is plain data"))
-        })
-        .map_err(failed)
+        outcomes(py, control, |cancelled| self.0.run(seed, replication, plan, cancelled))
     }
 }
 
