@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from airtcp import _core
 from airtcp._version import __version__
 from airtcp.distributions import Distribution
-from airtcp.run.flow_arguments import arrivals, effort, law_of, replicate
+from airtcp.run.flow_arguments import arrivals, effort, law_of, replicate_servers
 from airtcp.run.flow_arguments import capacities as checked_capacities
 from airtcp.stats import Interval, student_interval
 
@@ -127,13 +127,14 @@ def concurrent_processor_sharing(
         jobs, warmup_jobs, seed, replications, threads
     )
     student_interval([], confidence)  # refuses a confidence that is none
-    core, control = _core.ConcurrentFlows(json.dumps(system)), _core.FlowControl()
-
-    def one(index: int) -> list[dict[str, Any]]:
-        answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
-        return answer
-
-    runs = replicate(one, replications, threads, control)
+    runs = replicate_servers(
+        _core.ConcurrentFlows(json.dumps(system)),
+        jobs=jobs,
+        warmup=warmup,
+        seed=seed,
+        replications=replications,
+        threads=threads,
+    )
     sojourns = tuple(
         math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / jobs
         for run in runs

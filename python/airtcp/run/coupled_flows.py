@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from airtcp import _core
 from airtcp._version import __version__
 from airtcp.distributions import Distribution
-from airtcp.run.flow_arguments import capacities, effort, law_of, replicate
+from airtcp.run.flow_arguments import capacities, effort, law_of, replicate_servers
 from airtcp.stats import Interval, student_interval
 
 
@@ -143,13 +143,14 @@ def coupled_processor_sharing(
         jobs, warmup_jobs, seed, replications, threads
     )
     student_interval([], confidence)  # refuses a confidence that is none
-    core, control = _core.CoupledFlows(json.dumps(system)), _core.FlowControl()
-
-    def one(index: int) -> list[dict[str, Any]]:
-        answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
-        return answer
-
-    runs = replicate(one, replications, threads, control)
+    runs = replicate_servers(
+        _core.CoupledFlows(json.dumps(system)),
+        jobs=jobs,
+        warmup=warmup,
+        seed=seed,
+        replications=replications,
+        threads=threads,
+    )
     return CoupledResult(
         system=system,
         queues=tuple(_queue([run[i] for run in runs], confidence) for i in range(len(queues))),

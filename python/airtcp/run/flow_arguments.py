@@ -5,6 +5,7 @@ Knows arguments and threads; knows no system.
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 from collections.abc import Callable
@@ -57,6 +58,28 @@ def replicate(
                 raise SimulationError(f"the flow simulation failed: {error}") from error
             raise
     return tuple(future.result() for future in futures)
+
+
+def replicate_servers(
+    core: _core.ConcurrentFlows | _core.CoupledFlows,
+    *,
+    jobs: int,
+    warmup: int,
+    seed: int,
+    replications: int,
+    threads: int,
+) -> tuple[list[dict[str, Any]], ...]:
+    """Returns of each replication what the core answers of each of several servers.
+
+    Raises SimulationError.
+    """
+    control = _core.FlowControl()
+
+    def one(index: int) -> list[dict[str, Any]]:
+        answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
+        return answer
+
+    return replicate(one, replications, threads, control)
 
 
 def law_of(name: str, law: object) -> dict[str, Any]:

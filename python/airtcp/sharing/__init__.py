@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from airtcp.results import ModelValue, Prediction
     from airtcp.results.sharing import Shared, Split, Way
     from airtcp.run.concurrent_flows import ConcurrentResult
+    from airtcp.run.coupled_flows import QueueResult
     from airtcp.run.flows import FlowResult
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Application, Flow
@@ -68,6 +69,15 @@ class Network:
     by: str
     broken: tuple[str, ...] = ()
 
+    @property
+    def added_s(self) -> float:
+        """The time that a transfer takes beside its service."""
+        return self.setup_s - self.last_ack_s
+
+    def alone_s(self, sizes: Distribution) -> float:
+        """The mean time of a transfer with no other about."""
+        return self.added_s + sizes.mean() / self.capacities[0]
+
 
 def share(
     scenario: ResolvedScenario,
@@ -110,7 +120,7 @@ def share(
     seed = scenario.run.seed if seed is None else seed
     load = _load(traffic, [network])
     confidence = scenario.run.confidence
-    added = network.setup_s - network.last_ack_s
+    added = network.added_s
     model = _of_capacities(predict(scenario))
     effort: dict[str, Any] = {
         "capacity": network.capacities,
@@ -130,9 +140,16 @@ def share(
     return Shared(
         scenario=scenario,
         provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
-        metrics=_metrics(found, network, added),
+        metrics=metrics_of(
+            found,
+            network,
+            {
+                f"transfer_time_p{percent}_s": found.sojourn_quantile_s(percent / 100.0)
+                for percent in (50, 90, 99)
+            },
+        ),
         load=load,
-        alone_s=added + traffic.sizes.mean() / network.capacities[0],
+        alone_s=network.alone_s(traffic.sizes),
         capacities_bps=tuple(8.0 * one for one in network.capacities),
         by=network.by,
         model_s=None if model is None or capacity_bps is not None else float(model.value),
@@ -219,7 +236,7 @@ def split(
         )
         for way, rule in ways.items()
     }
-    added = [one.setup_s - one.last_ack_s for one in networks]
+    added = [one.added_s for one in networks]
     generator = found["fewest"].generator
     return Split(
         scenario=first,
@@ -321,13 +338,18 @@ def _payload(jobs: Jobs, transfers: Transfers) -> tuple[float, ...]:
     return tuple(float(one) * filled / 8.0 for one in jobs.capacities_bps)
 
 
-def _load(traffic: Traffic, networks: Sequence[Network]) -> float | None:
-    """The load of all networks together; None where sources wait. Raises QuestionError from 1."""
+def load_of(traffic: Traffic, networks: Sequence[Network]) -> float | None:
+    """The load of all networks together; None where sources wait."""
     rate = traffic.rate_per_s
     if rate is None:
         return None
-    load = rate * traffic.sizes.mean() / math.fsum(one.capacities[-1] for one in networks)
-    if load >= 1.0:
+    return rate * traffic.sizes.mean() / math.fsum(one.capacities[-1] for one in networks)
+
+
+def _load(traffic: Traffic, networks: Sequence[Network]) -> float | None:
+    """The load of all networks together; None where sources wait. Raises QuestionError from 1."""
+    load = load_of(traffic, networks)
+    if load is not None and load >= 1.0:
         raise QuestionError(
             f"the load (arrivals times size over capacity) is {load:.4g}, and times grow without "
             "end; allowed: below 1, by fewer or smaller transfers, or more capacity"
@@ -392,17 +414,16 @@ def _way(found: ConcurrentResult, added_s: Sequence[float]) -> Way:
     return Way(found.sojourn_s.shifted(mean), 8.0 * goodput, parts)
 
 
-def _metrics(found: FlowResult, network: Network, added_s: float) -> dict[str, Interval]:
-    """Returns what was measured by the names of metrics: with the set-up, to the last byte."""
-    rate = found.completed_per_s
-    times = {
-        "transfer_time_s": found.sojourn_s,
-        **{
-            f"transfer_time_p{percent}_s": found.sojourn_quantile_s(percent / 100.0)
-            for percent in (50, 90, 99)
-        },
-    }
-    return {name: one.shifted(added_s) for name, one in times.items()} | {
+def metrics_of(
+    found: FlowResult | QueueResult, network: Network, quantiles: Mapping[str, Interval]
+) -> dict[str, Interval]:
+    """Returns what was measured by the names of metrics: with the set-up, to the last byte.
+
+    `quantiles` are those of the sojourn time that are known.
+    """
+    rate = found.completed_per_s.mean or 0.0
+    times = {"transfer_time_s": found.sojourn_s, **quantiles}
+    return {name: one.shifted(network.added_s) for name, one in times.items()} | {
         "goodput_bps": found.work_per_s.scaled(8.0),
-        "active_flows": found.active.shifted((rate.mean or 0.0) * network.setup_s),
+        "active_flows": found.active.shifted(rate * network.setup_s),
     }

@@ -10,14 +10,23 @@ import math
 from typing import TYPE_CHECKING
 
 from airtcp.exceptions import ModelError, QuestionError
-from airtcp.sharing import JOBS, Network, Traffic, arrivals, longer, network_of, traffic_of
+from airtcp.sharing import (
+    JOBS,
+    Network,
+    Traffic,
+    arrivals,
+    load_of,
+    longer,
+    metrics_of,
+    network_of,
+    traffic_of,
+)
 
 # `import airtcp` may import this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
     from airtcp.results.sharing import CellsShared
-    from airtcp.run.coupled_flows import FlowQueue, QueueResult
+    from airtcp.run.coupled_flows import FlowQueue
     from airtcp.scenario import ResolvedScenario
-    from airtcp.stats import Interval
 
 
 def share_cells(
@@ -67,7 +76,7 @@ def share_cells(
             networks.append(network_of(one, one.flows[0], capacity_bps))
         except QuestionError as error:
             raise QuestionError(f"cell {name}: {error}") from error
-    loads = [_load(*both) for both in zip(traffic, networks, strict=True)]
+    loads = [load_of(one, [network]) for one, network in zip(traffic, networks, strict=True)]
     if any(load is not None and load >= 1.0 for load in loads):
         name, load = next(both for both in zip(names, loads, strict=True) if (both[1] or 0) >= 1)
         raise QuestionError(f"cell {name} alone has a load of {load:.4g}; allowed: below 1")
@@ -85,11 +94,10 @@ def share_cells(
         )
     except ModelError as error:
         raise QuestionError(f"the shares of the cells are not known: {error}") from error
-    added = [one.setup_s - one.last_ack_s for one in networks]
     means = [
         math.fsum(
-            part * (sojourn + more)
-            for part, sojourn, more in zip(parts, sojourns, added, strict=True)
+            part * (sojourn + network.added_s)
+            for part, sojourn, network in zip(parts, sojourns, networks, strict=True)
             if sojourn is not None
         )
         for parts, sojourns in zip(found.shares, found.sojourns_s, strict=True)
@@ -101,11 +109,9 @@ def share_cells(
         transfer_time_s=student_interval(means, level),
         cells={
             name: SharedCell(
-                metrics=_metrics(queue, network),
+                metrics=metrics_of(queue, network, {}),
                 load=load,
-                alone_s=network.setup_s
-                - network.last_ack_s
-                + one.sizes.mean() / network.capacities[0],
+                alone_s=network.alone_s(one.sizes),
                 capacities_bps=tuple(8.0 * each for each in network.capacities),
                 by=network.by,
             )
@@ -132,19 +138,3 @@ def _queue(traffic: Traffic, network: Network) -> FlowQueue:
         sources=traffic.count,
         think_times=longer(traffic.think_time, network.setup_s),
     )
-
-
-def _load(traffic: Traffic, network: Network) -> float | None:
-    """The load of a cell alone; None where stations wait for their transfers."""
-    rate = traffic.rate_per_s
-    return None if rate is None else rate * traffic.sizes.mean() / network.capacities[-1]
-
-
-def _metrics(found: QueueResult, network: Network) -> dict[str, Interval]:
-    """The measurements of a cell by the names of metrics: with the set-up, to the last byte."""
-    rate = found.completed_per_s.mean or 0.0
-    return {
-        "transfer_time_s": found.sojourn_s.shifted(network.setup_s - network.last_ack_s),
-        "goodput_bps": found.work_per_s.scaled(8.0),
-        "active_flows": found.active.shifted(rate * network.setup_s),
-    }
