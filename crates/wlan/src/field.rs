@@ -14,6 +14,7 @@
 
 mod air;
 mod alike;
+mod blame;
 mod books;
 mod clock;
 mod exchange;
