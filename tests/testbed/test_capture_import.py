@@ -9,26 +9,16 @@ import pytest
 from airtcp.importer.files import draft_of
 from airtcp.scenario import Scenario, loads
 from airtcp.testbed.bench import measure
+from bases import cell, reading
 
-WEB = """
-[phy]
-standard = "802.11g"
-[[stations]]
-name = "laptop"
-count = 4
-[[flows]]
-name = "web"
-stations = "laptop"
-direction = "download"
-tcp = { preset = "linux" }
-[flows.application]
-kind = "web"
-size = { distribution = "exponential", mean = "60 kB" }
-think_time = { distribution = "exponential", mean = "500 ms" }
-[run]
-warmup = "2 s"
-duration = "30 s"
-"""
+WEB = cell(
+    4,
+    standard="802.11g",
+    application=reading("60 kB", "500 ms"),
+    flow='tcp = { preset = "linux" }',
+    warmup="2 s",
+    duration="30 s",
+)
 BULK = """
 [phy]
 standard = "802.11g"

@@ -11,10 +11,9 @@ import pytest
 from airtcp.results import Simulation
 from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
+from bases import BULK, reading
 
-BULK = '{ kind = "bulk" }'
-WEB = """{ kind = "web", size = { distribution = "exponential", mean = "200 kB" }, \
-think_time = { distribution = "exponential", mean = "200 ms" } }"""
+WEB = reading("200 kB", "200 ms")
 LINUX = 'tcp = { preset = "linux" }'
 
 #: Standard, groups with counts and rates, flows, and lines of `[mac]`.

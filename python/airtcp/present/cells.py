@@ -25,7 +25,7 @@ _CAUSE: Final = 0.1
 #: Cells and pairs of groups that are named.
 _NAMED: Final = 3
 
-_HEAD: Final = ("cell", "goodput", "of alone", "own frames", "others' frames", "idle", "failed")
+_SHARES: Final = ("of alone", "own frames", "others' frames", "idle", "failed")
 
 
 def by_cell(simulation: Simulation) -> GroupTable | None:
@@ -33,10 +33,10 @@ def by_cell(simulation: Simulation) -> GroupTable | None:
     if len(simulation.cells) < 2:
         return None
     rows = [
-        [name, quantity_with_interval(cell.goodput_bps, "b/s"), *_shares(cell)]
+        [name, quantity_with_interval(cell.goodput_bps, "b/s"), *_shares(cell).values()]
         for name, cell in simulation.cells.items()
     ]
-    return _without_empty(GroupTable(list(_HEAD), rows))
+    return _without_empty(GroupTable(["cell", "goodput", *_SHARES], rows))
 
 
 def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
@@ -44,35 +44,30 @@ def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
 
     Of the time what is left is idle: its column would make the table too wide for a terminal.
     """
-    if not (a.cells and b.cells):
-        return None
-    rows = [
-        [
-            name,
-            *(
-                one if one == other else f"{one} → {other}"
-                for head, one, other in zip(
-                    _HEAD[2:], _shares(cell), _shares(b.cells[name]), strict=True
-                )
-                if head != "idle"
-            ),
-        ]
-        for name, cell in a.cells.items()
-        if name in b.cells
-    ]
-    head = [_HEAD[0], *(one for one in _HEAD[2:] if one != "idle")]
-    return _without_empty(GroupTable(head, rows)) if rows else None
+    heads = [head for head in _SHARES if head != "idle"]
+    rows = []
+    for name, cell in a.cells.items():
+        if name in b.cells:
+            one, other = _shares(cell), _shares(b.cells[name])
+            moved = [
+                one[head] if one[head] == other[head] else f"{one[head]} → {other[head]}"
+                for head in heads
+            ]
+            rows.append([name, *moved])
+    return _without_empty(GroupTable(["cell", *heads], rows)) if rows else None
 
 
-def _shares(cell: CellResult) -> list[str]:
+def _shares(cell: CellResult) -> dict[str, str]:
     """The shares of a cell: of its goodput alone, of the time, and of transmissions that fail."""
-    return [
-        "–" if cell.share_of_alone is None else percent(cell.share_of_alone.mean),
+    alone = cell.share_of_alone
+    shown = [
+        "–" if alone is None else percent(alone.mean),
         percent(cell.airtime.own),
         percent(cell.airtime.heard),
         percent(cell.airtime.idle),
         percent(cell.failures.total),
     ]
+    return dict(zip(_SHARES, shown, strict=True))
 
 
 def _without_empty(found: GroupTable) -> GroupTable:

@@ -52,15 +52,13 @@ def leave_out_control(each: list[Transfers]) -> int:
     A program that measures keeps a connection beside the one with data, as iperf3 does.
     """
     most = max((size for one in each for size in one.endless), default=0)
-    small = sum(sum(one.sizes) + sum(size for _, size in one.cut) for one in each)
+    others = sum(sum(one.sizes) + sum(size for _, size in one.cut) for one in each)
     count = 0
     for one in each:
         endless = [size for size in one.endless if size * CONTROL >= most]
         count += len(one.endless) - len(endless)
         one.endless = endless
-        if one.begins or one.cut:
-            if small * CONTROL >= most:
-                continue
+        if others * CONTROL < most:
             count += len(one.begins) + len(one.cut)
             one.begins, one.ends, one.sizes, one.requests = (array("q") for _ in range(4))
             one.cut = []
