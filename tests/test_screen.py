@@ -127,6 +127,8 @@ def test_growth_is_told_in_the_words_of_its_target() -> None:
     assert exact.endswith("airtcp plan FILE --until 'call/upload packet_loss > 1 %'")
     (told,) = words.growth_lines(verdict(LATE, growth=shrunk))
     assert told.startswith("Fewer stations are no way out: with 2 (now 10) p95 packet delay")
+    none_fewer = Growth(LATE.target.text, present=3, holds_at=0, fails_at=3, glances=1)
+    assert words.growth_lines(verdict(LATE, growth=none_fewer)) == []
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])

@@ -25,14 +25,29 @@ class Sign:
     goal: Goal | None = None
 
 
-def felt(scope: Scope) -> Goal:
-    """Return the metric by which the users of a scope feel how they are served."""
-    metric = "flow_goodput_bps"
-    if scope.live:
-        metric = "packet_delay_p95_s"
-    elif scope.waits_for_pages and scope.mean("transfer_time_p90_s") is not None:
-        metric = "transfer_time_p90_s"
+def felt(reading: Reading, scope: Scope) -> Goal:
+    """Return the metric by which the users of a scope feel how they are served.
+
+    Of datagrams it is the delay, or the loss where that alone is too much.
+    """
+    metric = felt_metrics(scope)[0]
+    if scope.live and loses(reading, scope) and not comes_late(reading, scope):
+        metric = "packet_loss"
+    if metric == "transfer_time_p90_s" and scope.mean(metric) is None:
+        metric = "flow_goodput_bps"
     return Goal(metric, scope.group, scope.part)
+
+
+def felt_metrics(scope: Scope) -> tuple[str, ...]:
+    """Return all metrics by which the users of a scope may feel how they are served."""
+    if scope.live:
+        return "packet_delay_p95_s", "packet_loss"
+    return ("transfer_time_p90_s" if scope.waits_for_pages else "flow_goodput_bps",)
+
+
+def is_felt(metric: str, *values: float) -> bool:
+    """Tell whether a change of a metric between these values may be felt: few losses are not."""
+    return metric != "packet_loss" or max(values) > of("call loss")
 
 
 def suffers(reading: Reading, scope: Scope) -> str:
@@ -40,17 +55,28 @@ def suffers(reading: Reading, scope: Scope) -> str:
 
     A written target on a metric stands in place of the threshold.
     """
-    if not scope.live:
-        return ""
-    delay, lost = scope.mean("packet_delay_p95_s"), scope.mean("packet_loss")
     told = []
-    if delay is not None and _is_beyond(
-        reading, scope, "packet_delay", delay - reading.base_delay_s(scope), "call delay"
-    ):
+    if comes_late(reading, scope):
+        delay = scope.mean("packet_delay_p95_s")
         told.append(f"take up to {quantity(delay, 's', 2)} (95th percentile)")
-    if lost is not None and _is_beyond(reading, scope, "packet_loss", lost, "call loss"):
-        told.append(f"lose {percent(lost)} of their packets")
+    if loses(reading, scope):
+        told.append(f"lose {percent(scope.mean('packet_loss'))} of their packets")
     return f"{scope} {' and '.join(told)}" if told else ""
+
+
+def comes_late(reading: Reading, scope: Scope) -> bool:
+    """Tell whether the datagrams of a scope take too long."""
+    delay = scope.mean("packet_delay_p95_s") if scope.live else None
+    if delay is None:
+        return False
+    beyond = delay - reading.base_delay_s(scope)
+    return _is_beyond(reading, scope, "packet_delay", beyond, "call delay")
+
+
+def loses(reading: Reading, scope: Scope) -> bool:
+    """Tell whether too many datagrams of a scope are lost."""
+    lost = scope.mean("packet_loss") if scope.live else None
+    return lost is not None and _is_beyond(reading, scope, "packet_loss", lost, "call loss")
 
 
 def _is_beyond(reading: Reading, scope: Scope, metric: str, value: float, threshold: str) -> bool:

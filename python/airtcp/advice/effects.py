@@ -10,7 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
+from airtcp.advice.profiles import expected
 from airtcp.advice.reading import Reading, Simulated, is_missed
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
@@ -76,13 +78,18 @@ def effects(
 def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
     """Return the groups, with their direction, that are badly served after a change alone.
 
-    Then the written targets that are missed after it alone, by means.
+    Then the targets that are missed after it alone, by means: those of the file, else those of the
+    profiles of traffic.
     """
-    groups = sorted(f"{group} {part}s" for group, part in unhappy(after) - unhappy(before))
-    return groups + [
+    groups = unhappy(after) - unhappy(before)
+    scenario = before.scenario
+    wanted = scenario.targets or [target.condition for target in expected(scenario)]
+    return sorted(f"{group} {part}s" for group, part in groups) + [
         target.label
-        for target in before.scenario.targets
-        if _is_missed(after, target) and not _is_missed(before, target)
+        for target in wanted
+        if (target.group, target.part) not in groups
+        and _is_missed(after, target)
+        and not _is_missed(before, target)
     ]
 
 
@@ -99,12 +106,8 @@ def _effects(
 ) -> Iterator[tuple[Effect, float]]:
     """Yield what groups feel of a change, and by how much it is better."""
     indices = {run.index for run in own} & {run.index for run in after}
-    for scope in before.scopes:
-        metric = "flow_goodput_bps"
-        if scope.live:
-            metric = "packet_delay_p95_s"
-        elif scope.waits_for_pages:
-            metric = "transfer_time_p90_s"
+    all_metrics = ((scope, metric) for scope in before.scopes for metric in felt_metrics(scope))
+    for scope, metric in all_metrics:
         of = Goal(metric, scope.group, scope.part)
         old, new = (
             _mean([value_of(run, of) for run in runs if run.index in indices])
@@ -113,7 +116,7 @@ def _effects(
         if of == goal or old is None or new is None or old == new:
             continue
         gain = gain_of(of, old, new)
-        if abs(gain) > TOLD:
+        if abs(gain) > TOLD and is_felt(metric, old, new):
             yield Effect(metric, scope.group, scope.part, old, new), gain
 
 

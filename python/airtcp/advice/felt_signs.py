@@ -161,6 +161,9 @@ def one_direction(reading: Reading) -> Iterator[Sign]:
 
 def collisions(reading: Reading) -> Iterator[Sign]:
     """Finds air that is spent on collisions."""
+    if reading.simulation.cells:
+        # Frames overlap there that come through.
+        return
     share = reading.simulation.airtime["collision"]
     if share > of("collision time"):
         stations = sum(group.count for group in reading.scenario.stations)

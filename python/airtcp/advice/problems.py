@@ -31,7 +31,7 @@ class Problem:
         """Yield the problem wherever the simulation shows its signs."""
         for sign in self.signs(reading):
             groups = tuple(dict.fromkeys(scope.group for scope in sign.scopes))
-            goal = sign.goal or felt(sign.scopes[0])
+            goal = sign.goal or felt(reading, sign.scopes[0])
             yield Finding(self.name, self.title, groups, sign.evidence, goal)
 
 

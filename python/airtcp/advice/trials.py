@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, cast
 from airtcp.advice.effects import effects, gain_of, gathered, newly_unhappy, value_of
 from airtcp.advice.problems import PROBLEMS, findings
 from airtcp.advice.reading import Reading, Simulated
+from airtcp.advice.verdicts import verdict
 from airtcp.metrics import METRICS
 from airtcp.remedies import Changed, Remedy, as_written, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
@@ -40,6 +41,8 @@ _PILOT: Final = 20
 _TOO_MUCH: Final = "a trial would cost more than the run did; --advice all tries it"
 #: Pairs from which on their own spread is taken.
 _PAIRS: Final = 3
+#: Runs from which on they tell of targets.
+_TOGETHER: Final = 2
 
 
 @dataclass
@@ -221,6 +224,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
     )
     wins, loses = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
+    judged = verdict(after)
     difference = student_interval([b - a for a, b in known], level)
     lines = lines_for(one.remedy, one.changed, base)
     return Trial(
@@ -241,6 +245,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         left=tuple(dict.fromkeys(other.problem for other in left)),
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
+        targets=() if judged is None or len(one.runs) < _TOGETHER else judged.targets,
     )
 
 

@@ -35,7 +35,7 @@ Radio = Annotated[
 
 
 def import_(files: Files, out: Target = None, radio: Radio = None, force: Force = False) -> None:
-    """Write a scenario of an access point's configuration, and of what iperf3 or flent measured."""
+    """Write a scenario of a capture, a configuration, or what iperf3 or flent measured."""
     with outcome():
         from airtcp.exceptions import OutputError
         from airtcp.files import write_files

@@ -10,8 +10,9 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import quantity
 from airtcp.metrics import METRICS
+from airtcp.present.verdict import about as about_target
+from airtcp.present.verdict import amount
 from airtcp.results.advice import Advice, Advised, Effect, Trial
 from airtcp.scenario.toml_text import option_text
 
@@ -23,7 +24,7 @@ _TOLD: Final = 3
 
 _OUTCOMES: Final = {
     "helps": "helps",
-    "costs others": "helps, and others have a problem then",
+    "costs others": "helps, and brings another problem",
     "no gain": "no gain",
     "cannot tell": "cannot tell yet: more replications are needed",
     "harms": "harms",
@@ -49,20 +50,48 @@ def effect_line(advised: Advised, trial: Trial) -> str:
     runs = f"{n} run{'s' if n != 1 else ''}"
     if trial.before.mean is None or trial.after.mean is None:
         return f"{trial.title}: {outcome(trial)} ({about.label} does not exist in both)"
-    before, after = (quantity(one.mean, about.unit, 3) for one in (trial.before, trial.after))
+    before, after = (amount(one.mean, about) for one in (trial.before, trial.after))
     where = f"of {goal.whose}"
     return f"{trial.title}: {about.label} {where} {before} → {after} ({runs}); {outcome(trial)}"
 
 
 def others(trial: Trial | Gain) -> list[str]:
-    """Tell who else wins or loses by a remedy."""
-    lines = []
+    """Tell whether targets hold then, and who else wins or loses by a remedy."""
+    suffices = targets_line(trial) if isinstance(trial, Trial) else None
+    lines = [] if suffices is None else [suffices]
     for word, effects in (("Also better", trial.wins), ("Worse", trial.loses)):
         if effects:
             told = "; ".join(map(_effect, effects[:_TOLD]))
             more = f" and {len(effects) - _TOLD} more" if len(effects) > _TOLD else ""
             lines.append(f"{word}: {told}{more}.")
     return lines
+
+
+def targets_line(trial: Trial) -> str | None:
+    """Tell of a remedy that helps whether it suffices; None where no target was judged."""
+    if not trial.targets or trial.outcome not in ("helps", "costs others"):
+        return None
+    missed, open_ = (
+        [about_target(one) for one in trial.targets if one.state == state]
+        for state in ("fails", "unknown")
+    )
+    of = len(trial.targets)
+    hold = of - len(missed) - len(open_)
+    if hold == of:
+        return "The target holds then." if of == 1 else f"All {of} targets hold then."
+    told = [
+        f"{words} {_listed(names)}"
+        for words, names in (("missed then:", missed), ("cannot tell yet:", open_))
+        if names
+    ]
+    line = "; ".join(told) + (f" ({hold} of {of} targets hold)." if of > 1 else ".")
+    return line[0].upper() + line[1:]
+
+
+def _listed(names: list[str]) -> str:
+    """Join names, as many as are told one by one."""
+    more = len(names) - _TOLD
+    return ", ".join(names[:_TOLD]) + (f" and {more} more" if more > 0 else "")
 
 
 def settings(changes: Mapping[str, Any]) -> str:
@@ -90,5 +119,5 @@ def unfit(problems: Iterable[Advised]) -> list[str]:
 
 def _effect(effect: Effect) -> str:
     about = METRICS[effect.metric]
-    before, after = (quantity(one, about.unit, 3) for one in (effect.before, effect.after))
+    before, after = (amount(one, about) for one in (effect.before, effect.after))
     return f"{about.label} of {effect.group} {effect.part}s {before} → {after}"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.complaints import felt
+from airtcp.advice.complaints import felt, felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
 from airtcp.advice.reading import Reading
-from airtcp.amounts import quantity
 from airtcp.metrics import METRICS
 from airtcp.present.difference import relative_text
+from airtcp.present.verdict import amount
 from airtcp.results.differences import Ranked
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def sentence(difference: Difference) -> str:
         return "Users feel nothing of it: every difference of theirs is exactly 0."
     parts = []
     for verdict, word in (("better", "Better in B"), ("worse", "Worse in B")):
-        told = [_told(one) for one in changes if one.verdict == verdict and _is_felt(one)]
+        told = [_told(one) for one in changes if one.verdict == verdict and _is_large(one)]
         if told:
             more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
             parts.append(f"{word}: {'; '.join(told[:_TOLD])}{more}.")
@@ -50,24 +50,29 @@ def sentence(difference: Difference) -> str:
 
 
 def felt_changes(difference: Difference) -> list[Ranked]:
-    """Return the change of each group and direction by the metric that its users feel."""
+    """Return the changes of each group and direction by the metrics that its users feel."""
     found = []
-    for scope in Reading(difference.a).scopes:
-        goal = felt(scope)
-        change = difference.groups.get(scope.group, {}).get(scope.part, {}).get(goal.metric)
-        if change is not None and change.difference.n > 0:
-            found.append(Ranked(goal.metric, scope.group, scope.part, change))
+    reading = Reading(difference.a)
+    for scope in reading.scopes:
+        goal = felt(reading, scope)
+        metrics = felt_metrics(scope) if scope.live else (goal.metric,)
+        for metric in metrics:
+            change = difference.groups.get(scope.group, {}).get(scope.part, {}).get(metric)
+            if change is None or change.difference.n == 0:
+                continue
+            if is_felt(metric, change.a.mean or 0.0, change.b.mean or 0.0):
+                found.append(Ranked(metric, scope.group, scope.part, change))
     return found
 
 
-def _is_felt(one: Ranked) -> bool:
+def _is_large(one: Ranked) -> bool:
     a, moved = one.change.a.mean, one.change.difference.mean
     return a is not None and moved is not None and abs(moved) > _FELT * abs(a)
 
 
 def _told(one: Ranked) -> str:
     about = METRICS[one.metric]
-    a, b = (quantity(each.mean, about.unit, 3) for each in (one.change.a, one.change.b))
+    a, b = (amount(each.mean, about) for each in (one.change.a, one.change.b))
     relative = relative_text(one.relative)
     return f"{about.label} of {_of(one)} {a} → {b}{f' ({relative})' if relative else ''}"
 

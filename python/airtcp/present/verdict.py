@@ -16,6 +16,7 @@ from airtcp.conditions import bound_text
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
+    from airtcp.metrics import Metric
     from airtcp.results import Simulation
     from airtcp.results.verdict import Judged, State, Verdict
     from airtcp.stats import Interval
@@ -73,7 +74,8 @@ def growth_lines(verdict: Verdict) -> list[str]:
     if verdict.state == "holds":
         first = nearest if growth is None else _of(verdict, growth.target)
         exact = f"How far it carries: airtcp plan FILE --until {shlex.quote(_broken(first))}"
-    if growth is None:
+    if growth is None or (not growth.holds_at and growth.fails_at >= growth.present):
+        # Unknown, or no network that is smaller was looked at.
         return [exact] if exact else []
     target, now = about(_of(verdict, growth.target)), f"(now {growth.present})"
     if growth.holds_at >= growth.present:
@@ -152,7 +154,7 @@ def wanted_text(one: Judged) -> str:
 
 
 def _bound(condition: Condition) -> str:
-    if _is_part(condition):
+    if _is_part(condition.about):
         return f"{100.0 * condition.bound:g} %"
     return bound_text(condition.bound, condition.about.unit)
 
@@ -167,7 +169,7 @@ def _measured(one: Judged) -> str:
     if interval.low is None or interval.high is None:
         return told
     factor, _ = scaled(interval.mean, condition.about.unit)
-    factor = 0.01 if _is_part(condition) else factor
+    factor = 0.01 if _is_part(condition.about) else factor
     spread = f"{interval.half_width or 0.0:.1e}"
     decimals = max(0, 1 - int(spread.partition("e")[2]) + round(math.log10(factor)))
     low, high = (f"{end / factor:.{decimals}f}" for end in (max(0.0, interval.low), interval.high))
@@ -175,11 +177,16 @@ def _measured(one: Judged) -> str:
 
 
 def _amount(value: float, condition: Condition) -> str:
-    return percent(value) if _is_part(condition) else quantity(value, condition.about.unit, 3)
+    return amount(value, condition.about)
 
 
-def _is_part(condition: Condition) -> bool:
-    return not condition.about.unit and bool(_PARTS_OF_ONE.search(condition.metric))
+def amount(value: float | None, metric: Metric) -> str:
+    """Tell a value of a metric with its unit: parts of one in per cent."""
+    return percent(value) if _is_part(metric) else quantity(value, metric.unit, 3)
+
+
+def _is_part(metric: Metric) -> bool:
+    return not metric.unit and bool(_PARTS_OF_ONE.search(metric.name))
 
 
 def _by(one: Judged) -> str:

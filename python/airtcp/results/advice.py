@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from airtcp.results.verdict import Judged
 from airtcp.stats import Interval
 
 #: The outcome of a trial: the remedy helps; it does and somebody else has a problem then; it
@@ -74,7 +75,9 @@ class Trial:
     `set` has its changes by key path, None for a key that is taken out; of `research` no equipment
     has it. `before`, `after` and
     `difference` are of the problem's metric, over the replications that both have; `wins` and
-    `loses` are what others feel of it, and `left` the problems that remain or are new.
+    `loses` are what others feel of it, and `left` the problems that remain or are new. `targets`
+    are those of the scenario, or of its profiles of traffic, as its own runs judge them; empty
+    where there are none, or a single run.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Trial:
     left: tuple[str, ...]
     apply: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    targets: tuple[Judged, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as it stands in the JSON."""
@@ -111,6 +115,7 @@ class Trial:
             "left": list(self.left),
             "apply": {tool: list(lines) for tool, lines in self.apply.items()},
             "notes": list(self.notes),
+            "targets": [one.to_dict() for one in self.targets],
         }
 
 

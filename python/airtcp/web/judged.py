@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.amounts import quantity_with_interval
 from airtcp.metrics import METRICS
 from airtcp.present import advice as told
 from airtcp.present import verdict as words
@@ -107,6 +107,7 @@ def _trial(advised: Advised, one: Trial) -> Json:
     return one.to_dict() | {
         "line": told.effect_line(advised, one),
         "words": told.outcome(one),
+        "suffices": told.targets_line(one),
         "before": interval(one.before, unit),
         "after": interval(one.after, unit),
         "difference": interval(one.difference, unit),
@@ -127,8 +128,8 @@ def effects(felt: Sequence[Effect]) -> list[Json]:
             one.to_dict()
             | {
                 "label": f"{about.label} of {one.group}{part}",
-                "before_text": quantity(one.before, about.unit, 3),
-                "after_text": quantity(one.after, about.unit, 3),
+                "before_text": words.amount(one.before, about),
+                "after_text": words.amount(one.after, about),
             }
         )
     return rows

@@ -68,6 +68,7 @@ export function remedy(app, one, level = "h3") {
   return h("article", { class: `remedy ${one.outcome ? `is-${one.outcome.split(" ")[0]}` : ""}` },
     h("div", { class: "card-head" }, h(level, {}, one.best && h("span", { class: "best" }, "Best: "), one.title), h("span", { class: `verdict ${one.outcome ?? ""}` }, one.words)),
     one.what && h("p", { class: "muted" }, one.what), one.picture,
+    one.suffices && h("p", {}, one.suffices),
     felt("Also better", one.wins), felt("Worse", one.loses),
     one.cost && h("p", { class: "harms" }, one.cost),
     one.hurts?.length > 0 && h("p", { class: "harms" }, `Badly served then: ${one.hurts.join(", ")}`),
