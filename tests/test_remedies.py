@@ -605,3 +605,24 @@ def test_small_windows_or_turns_help_pareto_files_most() -> None:
     first, second, *_ = found
     assert {first, second} == {"small-window", "per-flow"}
     assert found[first].verdict == found[second].verdict == "gains"
+
+
+@pytest.mark.parametrize("more", [{"connections": 3}, {"direction": "both"}])
+def test_an_entry_that_stands_for_several_flows_is_changed_once(more: dict[str, Any]) -> None:
+    """Its flows have names of their own, which are no paths of the file."""
+    base = cell("802.11g", DOWNLOAD | more, UPLOAD)
+    new = changed(base, remedy("large-window"))
+
+    assert isinstance(new, Changed)
+    assert list(new.changes) == ["flows.laptop.tcp.receive_window"]
+    (_, mine), (_, upload) = new.scenario.flow_entries
+    assert len(mine) > 1
+    assert {flow.tcp.receive_window_bytes for flow in mine if flow.tcp} == {4 * 2**20}
+    assert upload == base.flow_entries[1][1]
+
+
+def test_flows_without_names_get_such_that_connections_of_another_do_not_have() -> None:
+    scenario = cell("802.11g", DOWNLOAD | {"connections": 3}, UPLOAD)
+
+    names = [flow.name for flow in scenario.flows]
+    assert names == ["laptop-1", "laptop-2", "laptop-3", "laptop-4"]

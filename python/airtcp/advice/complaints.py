@@ -33,16 +33,21 @@ def felt(reading: Reading, scope: Scope) -> Goal:
     metric = felt_metrics(scope)[0]
     if scope.live and loses(reading, scope) and not comes_late(reading, scope):
         metric = "packet_loss"
-    if metric == "transfer_time_p90_s" and scope.mean(metric) is None:
-        metric = "flow_goodput_bps"
     return Goal(metric, scope.group, scope.part)
 
 
 def felt_metrics(scope: Scope) -> tuple[str, ...]:
-    """Return all metrics by which the users of a scope may feel how they are served."""
+    """Return all metrics by which the users of a scope may feel how they are served.
+
+    People wait for whole pages where these are known, else for transfers, where any has ended.
+    """
     if scope.live:
         return "packet_delay_p95_s", "packet_loss"
-    return ("transfer_time_p90_s" if scope.waits_for_pages else "flow_goodput_bps",)
+    if scope.waits_for_pages:
+        for metric in ("page_time_p90_s", "transfer_time_p90_s"):
+            if scope.mean(metric) is not None:
+                return (metric,)
+    return ("flow_goodput_bps",)
 
 
 def is_felt(metric: str, *values: float) -> bool:

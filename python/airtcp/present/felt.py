@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.complaints import felt, felt_metrics, is_felt
+from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
 from airtcp.advice.reading import Reading
 from airtcp.metrics import METRICS
@@ -52,11 +52,8 @@ def sentence(difference: Difference) -> str:
 def felt_changes(difference: Difference) -> list[Ranked]:
     """Return the changes of each group and direction by the metrics that its users feel."""
     found = []
-    reading = Reading(difference.a)
-    for scope in reading.scopes:
-        goal = felt(reading, scope)
-        metrics = felt_metrics(scope) if scope.live else (goal.metric,)
-        for metric in metrics:
+    for scope in Reading(difference.a).scopes:
+        for metric in felt_metrics(scope):
             change = difference.groups.get(scope.group, {}).get(scope.part, {}).get(metric)
             if change is None or change.difference.n == 0:
                 continue

@@ -191,12 +191,21 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         if not names:
             raise CannotBeAppliedError("there are no calls")
     elif table == "flows":
+        # An entry stands for a flow in each direction, and for several if it has connections.
+        of_tcp = {
+            name: [flow for flow in flows if flow.tcp is not None]
+            for name, flows in scenario.flow_entries
+        }
         names = [
-            flow.name
-            for flow in scenario.flows
-            if flow.tcp is not None and remedy.direction in ("", flow.direction)
+            name
+            for name, flows in of_tcp.items()
+            if any(remedy.direction in ("", flow.direction) for flow in flows)
         ]
-        apart = {flow.name for flow in scenario.flows if flow.tcp and flow.tcp.sending_end}
+        apart = {
+            name
+            for name, flows in of_tcp.items()
+            if any(flow.tcp is not None and flow.tcp.sending_end for flow in flows)
+        }
     else:
         names = [group.name for group in scenario.stations]
     if not names:

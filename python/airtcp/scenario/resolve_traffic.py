@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path as FilePath
 
 from .. import distributions, standards
@@ -226,7 +227,7 @@ def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -
 
 
 def _flow_names(flows: list[Written]) -> list[str]:
-    """The flows' names: their own, or the group's with -2, -3, ... where needed."""
+    """The entries' names: their own, or the group's with -2, -3, ... where needed."""
     taken: set[str] = set()
     for index, flow in enumerate(flows):
         if flow.name is not None and flow.name in taken:
@@ -236,18 +237,25 @@ def _flow_names(flows: list[Written]) -> list[str]:
             )
         if flow.name is not None:
             taken.add(flow.name)
+    for flow in flows:
+        if flow.name is not None:
+            taken |= _made(flow, flow.name)
     names = []
     for flow in flows:
         name = flow.name
         if name is None:
-            candidates = (
-                flow.stations if n == 1 else f"{flow.stations}-{n}"
-                for n in range(1, len(flows) + 2)
-            )
-            name = next(candidate for candidate in candidates if candidate not in taken)
-            taken.add(name)
+            numbered = (flow.stations if n == 1 else f"{flow.stations}-{n}" for n in count(1))
+            name = next(one for one in numbered if taken.isdisjoint({one, *_made(flow, one)}))
+            taken |= {name, *_made(flow, name)}
         names.append(name)
     return names
+
+
+def _made(flow: Written, name: str) -> set[str]:
+    """The names of the flows that an entry of such a name stands for."""
+    return {
+        name + ending + beside for ending in _parts(flow.application) for beside, _ in _copies(flow)
+    }
 
 
 def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> Iterator[Link | str]:
