@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.scenario import profiles, resolve
+from airtcp.scenario import load, profiles, resolve
 from airtcp.scenario.declare import written
 from airtcp.scenario.neighbours import ANYWHERE, meant_key
 from airtcp.scenario.resolved import ResolvedScenario
@@ -68,6 +68,33 @@ def test_a_name_from_elsewhere_is_answered_with_the_one_of_here(
     assert said in str(caught.value)
     assert "allowed: " in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("phy.ofdma", "is no key of this scenario (here: not modelled"),
+        ("ap.neighbours", "(here: a table [cells.NAME] for each access point"),
+        ("hidden", "hears = [] of two groups"),
+        ("stations.a.nss", "(here: spatial_streams)"),
+        ("flows.a.tcp.cc", 'congestion = "cubic"'),
+        ("phy.mscs", "is no key of this scenario; the nearest is phy.mcs"),
+        ("phi.ofdma", "is no key of this scenario; the nearest is"),
+    ],
+)
+def test_a_key_path_from_elsewhere_is_answered_as_a_key_of_a_file(path: str, said: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(
+            {
+                "phy": {"standard": "802.11ax"},
+                "stations": [{"name": "a", "count": 1}],
+                "flows": [
+                    {"stations": "a", "direction": "download", "application": {"kind": "bulk"}}
+                ],
+            }
+        ).vary({path: 1})
+
+    assert said in str(caught.value)
 
 
 def test_no_name_from_elsewhere_is_a_key_of_the_whole_file() -> None:

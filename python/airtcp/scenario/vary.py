@@ -16,6 +16,7 @@ from typing import Any, Final, get_args, get_origin
 from .declare import written
 from .errors import InvalidError
 from .expand import Expanded, expand, has_profiles, is_of_profiles, named
+from .neighbours import meant_key
 from .quantities import Written
 from .resolved import ResolvedScenario
 
@@ -259,4 +260,16 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
     # Paths of as many steps come first: most mistakes are in a name.
     alike = [other for other in known if other.count(".") == path.count(".")]
     nearest = difflib.get_close_matches(path, alike or known, n=1, cutoff=0)
-    raise InvalidError((path,), f"is no key of this scenario; the nearest is {nearest[0]}")
+    hint = f" (here: {said})" if (said := _meant(path, known)) else ""
+    raise InvalidError((path,), f"is no key of this scenario{hint}; the nearest is {nearest[0]}")
+
+
+def _meant(path: str, known: list[str]) -> str:
+    """The key that the end of a path means, or why there is none; "" if its way is wrong, too."""
+    way, _, name = path.rpartition(".")
+    if way and not any(one.startswith(f"{way}.") for one in known):
+        return ""
+    steps = way.split(".")
+    # Entries of a list, and tables with names of the user, are no names of tables.
+    by_name = len(steps) == 2 and steps[0] in ("stations", "flows", "links", "cells")
+    return meant_key(name, steps[0] if by_name else steps[-1], written(ResolvedScenario))
