@@ -67,7 +67,7 @@ class Web:
         lines = [line.split() for text in rollups for line in text.splitlines()]
         return sum(int(line[1]) for line in lines if line[0].startswith("Private_")) / 1024
 
-    def far(self, job: str, seconds: float = 20.0) -> None:
+    def far(self, job: str, seconds: float = 60.0) -> None:
         """Wait until a run has begun, and has something to show for it."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
