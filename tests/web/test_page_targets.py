@@ -365,7 +365,17 @@ def test_a_plan_is_built_from_a_target_with_what_carries_further(
     assert airtcp.load(text_of(page)).hash() != airtcp.load(MIX).hash()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+#: Seeds of which each test run takes the first, and `make verify` all.
+_QUICK_SEEDS = 4
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(seed, marks=[] if place < _QUICK_SEEDS else pytest.mark.verify)
+        for place, seed in enumerate(SEEDS)
+    ],
+)
 def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> None:  # noqa: F811
     """Groups, metrics, verdict and lights of a run, then the curve's table, of random scenarios."""
     text = random_text(seed)
