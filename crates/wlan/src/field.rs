@@ -18,6 +18,7 @@ mod blame;
 mod books;
 mod clock;
 mod exchange;
+mod frames;
 mod heard;
 mod hearing;
 mod listener;
@@ -25,11 +26,12 @@ mod node;
 mod sharing;
 mod waiting;
 
-use airtcp_kernel::{Duration, RandomStream, Time};
+use air::Air;
+use airtcp_kernel::{RandomStream, Time};
 
 use crate::config::MacConfig;
 use crate::contention::{Contender, ContenderConfig, Settings};
-use crate::events::{HeardBy, Supply};
+use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
 use crate::medium::{ErrorModel, FrameErrors};
@@ -43,7 +45,7 @@ use clock::{Clock, Key, Rank};
 use hearing::Hearing;
 pub use hearing::HearingConfig;
 use listener::Listener;
-use node::Node;
+use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
 use waiting::{Queue, Waits};
 
@@ -76,28 +78,11 @@ pub struct FieldConfig<'a> {
 /// The MAC of several cells. `P` is what a packet is.
 #[derive(Debug)]
 pub struct Field<P> {
-    settings: Settings,
-    /// EIFS without the DIFS or AIFS at its end.
-    settings_eifs: Duration,
-    /// The time of preamble and header of a control frame.
-    phy_header: Duration,
-    /// The time after an RTS in which a frame must follow, or its NAV is void.
-    nav_timeout: Duration,
     hearing: Hearing,
-    nodes: Vec<Node>,
-    /// The listeners: stations that listen apart, and groups of stations that hear alike and listen together.
-    listeners: Vec<Listener>,
     groups: Vec<Group>,
+    air: Air,
     /// The cell of each listener; of one of a group, where that matters, all stations have the same.
     cells: Vec<u32>,
-    queues: Vec<Queue>,
-    clock: Clock,
-    /// The event that was played last.
-    reached: Key,
-    /// A flag: what is certain to be noticed is played ahead.
-    notices_ahead: bool,
-    /// The stations that send.
-    on_air: Vec<StationId>,
     originators: Vec<Originator<P>>,
     frames: FrameTable,
     roles: Roles,
@@ -114,16 +99,8 @@ pub struct Field<P> {
     failures: Vec<FailureCounts>,
     /// The frame that overlapped the last one of each exchange.
     last_culprits: Vec<node::Culprit>,
-    /// The queues that begin together; empty between two events.
-    together: Vec<ContenderId>,
-    /// The stations that waited for the end of a frame; empty between two events.
-    waited: Vec<StationId>,
-    /// Memory for those that get at the medium next.
-    winners: Vec<StationId>,
     /// Memory for when the frames of an aggregate arrive.
     arrivals: Vec<Time>,
-    /// Those that have received the frame that ends, if they are to be told of.
-    heard: Option<Vec<HeardBy>>,
     /// The law that was broken, which should not have happened.
     broken_law: Option<String>,
 }
@@ -175,22 +152,38 @@ impl<P: Clone> Field<P> {
         let need = |&(data, control): &(Option<f64>, Option<f64>)| {
             (hearing.need(data), hearing.need(control))
         };
-        Self {
+        let originators: Vec<_> = contenders.iter().map(Originator::new).collect();
+        let last_culprits = vec![node::Culprit::NOBODY; contenders.len()];
+        let queue = |config: ContenderConfig| Queue {
+            aifs: config.access.aifs,
+            waits: Waits::Idle,
+            contender: Contender::new(config, settings.most_failures),
+        };
+        let air = Air {
             settings_eifs: phy.eifs - phy.difs,
             phy_header: header,
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
-            needs: config.needs_db.iter().map(need).collect(),
             nodes,
             listeners: (0..listeners).map(|_| Listener::new()).collect(),
-            groups,
-            cells: of_listeners,
+            queues: contenders.into_iter().map(queue).collect(),
             // Those that listen together wait for nothing but for what follows an RTS.
             clock: Clock::new(if may_send_rts { listeners } else { stations }),
             reached: Key::new(Time::ZERO, Rank::Start),
             // Neither capture nor spatial reuse ends a reception early.
             notices_ahead: hearing.obss_pd.is_none() && !hearing.may_capture(),
             on_air: Vec::new(),
-            originators: contenders.iter().map(Originator::new).collect(),
+            together: Vec::new(),
+            waited: Vec::new(),
+            winners: Vec::new(),
+            heard: None,
+            settings,
+        };
+        Self {
+            needs: config.needs_db.iter().map(need).collect(),
+            groups,
+            air,
+            cells: of_listeners,
+            originators,
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
             is_perfect: errors.is_perfect(),
             errors,
@@ -200,24 +193,11 @@ impl<P: Clone> Field<P> {
             sensed: Sensed::of_all(&hearing, &roles, stations as u32, access_points),
             cells_on_air: vec![OnAir::default(); access_points],
             failures: vec![FailureCounts::default(); access_points],
-            last_culprits: vec![node::Culprit::NOBODY; contenders.len()],
-            together: Vec::new(),
-            waited: Vec::new(),
-            winners: Vec::new(),
+            last_culprits,
             arrivals: Vec::new(),
-            heard: None,
             broken_law: None,
             roles,
             hearing,
-            queues: contenders
-                .into_iter()
-                .map(|config| Queue {
-                    aifs: config.access.aifs,
-                    waits: Waits::Idle,
-                    contender: Contender::new(config, settings.most_failures),
-                })
-                .collect(),
-            settings,
         }
     }
 
@@ -225,7 +205,7 @@ impl<P: Clone> Field<P> {
     /// does.
     #[inline]
     pub fn next_time(&self) -> Time {
-        self.clock.first().time()
+        self.air.clock.first().time()
     }
 
     /// Lets all contenders contend for the medium that `supply` tells of, as in a cell.
@@ -238,20 +218,20 @@ impl<P: Clone> Field<P> {
 
     fn let_contend<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         while let Some(contender) = supply.next_ready() {
-            self.frame_queued(contender, now);
+            self.air.frame_queued(contender, now);
         }
-        self.clock.look_up();
+        self.air.clock.look_up();
     }
 
     /// Plays what is due at `now`, that is [`Self::next_time`]. One thing at a time: there may be more at the same
     /// instant.
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let key = self.clock.first();
-        let station = self.clock.winner();
+        let key = self.air.clock.first();
+        let station = self.air.clock.winner();
         debug_assert_eq!(key.time(), now);
-        self.reached = self.reached.max(key);
+        self.air.reached = self.air.reached.max(key);
         match key.rank() {
-            Rank::Start if self.nodes[station as usize].next_frame.is_some() => {
+            Rank::Start if self.air.nodes[station as usize].sends == Sends::Soon => {
                 self.next_frame_begins(station, now, supply);
             }
             Rank::Start => self.access(station, now, supply),
@@ -259,7 +239,7 @@ impl<P: Clone> Field<P> {
             Rank::End => self.frame_ends(station, now, supply),
             Rank::Timeout => self.wait_ends(station, now, supply),
         }
-        self.clock.look_up();
+        self.air.clock.look_up();
     }
 
     fn aggregate(&self) -> Option<&Aggregate<P>> {

@@ -1,16 +1,48 @@
-//! Frames on the air of a field: their beginnings, the instants at which they are noticed, and their ends, at each
-//! station that hears them. Who begins to transmit lets go of what it was receiving; who starts before a frame is
-//! noticed does not know of it. Knows no queue, and not what is in a frame.
+//! The air of a field as its stations sense it: what begins, is noticed or ends at one listener. Who begins to transmit
+//! lets go of what it was receiving; who starts before a frame is noticed does not know of it. Knows neither who hears
+//! whom nor what is in a frame.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
-use super::Field;
-use super::clock::{Key, Rank};
-use super::hearing::{COLOUR_KNOWN, NO_GROUP, Power};
-use super::listener::{ListenerId, Lock};
-use super::node::{Frame, Kind, Known};
-use crate::events::{HeardBy, Supply};
-use crate::station::StationId;
+use super::clock::{Clock, Key, Rank};
+use super::hearing::{Hearing, Power};
+use super::listener::{Listener, ListenerId, Lock};
+use super::node::{Frame, Kind, Known, Node};
+use super::waiting::Queue;
+use crate::contention::Settings;
+use crate::events::HeardBy;
+use crate::station::{ContenderId, StationId};
+
+/// The stations, what they sense, and when each does something next.
+#[derive(Debug)]
+pub(super) struct Air {
+    pub(super) settings: Settings,
+    /// EIFS without the DIFS or AIFS at its end.
+    pub(super) settings_eifs: Duration,
+    /// The time of preamble and header of a control frame.
+    pub(super) phy_header: Duration,
+    /// The time after an RTS in which a frame must follow, or its NAV is void.
+    pub(super) nav_timeout: Duration,
+    pub(super) nodes: Vec<Node>,
+    /// The listeners: stations that listen apart, and groups of stations that hear alike and listen together.
+    pub(super) listeners: Vec<Listener>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) clock: Clock,
+    /// The event that was played last.
+    pub(super) reached: Key,
+    /// A flag: what is certain to be noticed is played ahead.
+    pub(super) notices_ahead: bool,
+    /// The stations that send.
+    pub(super) on_air: Vec<StationId>,
+    /// The queues that begin together; empty between two events.
+    pub(super) together: Vec<ContenderId>,
+    /// The stations that waited for the end of a frame; empty between two events.
+    pub(super) waited: Vec<StationId>,
+    /// Memory for those that get at the medium next.
+    pub(super) winners: Vec<StationId>,
+    /// Those that have received the frame that ends, if they are to be told of.
+    pub(super) heard: Option<Vec<HeardBy>>,
+}
 
 /// The reception of a frame by the station that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,44 +53,20 @@ pub(super) enum Came {
     Understood,
 }
 
-impl<P: Clone> Field<P> {
-    /// Puts `frame` of `sender`, which listens apart, on the air at `now`.
-    pub(super) fn send(&mut self, sender: StationId, frame: Frame, now: Time) {
-        let mut frame = frame;
-        debug_assert!(self.listens_as(sender, sender));
-        self.settle_notice(sender, now);
-        let own = &mut self.listeners[sender as usize];
-        debug_assert!(!own.is_sending, "a station sends one frame at a time");
-        if let Some(lock) = own.lock.take() {
-            self.blame(lock.from, sender, sender, now);
-        }
-        let node = &mut self.nodes[sender as usize];
-        if std::mem::take(&mut node.waits_for_end) {
-            node.timeout = now;
-        }
-        let own = &mut self.listeners[sender as usize];
-        if let Some((_, strength)) = self.hearing.obss_pd
-            && !own.ignored.is_empty()
-        {
-            frame.strength = strength;
-        }
-        own.is_sending = true;
-        self.medium_busy(sender, now);
-        self.tell_views(sender, now, &frame, true);
-        let receiver = &self.listeners[self.nodes[frame.to as usize].listener as usize];
-        if receiver.energy > 0 || receiver.is_sending {
-            frame.culprit = self.disturber(frame.to, sender, now);
-        }
-        self.blame_unnoticed(sender, &frame, now);
-        let mut is_noticed = true;
-        self.at_each_that_hears(sender, &frame, |field, listener, power| {
-            is_noticed &= field.frame_begins(sender, listener, power, &frame);
-        });
-        let node = &mut self.nodes[sender as usize];
-        node.known = if is_noticed { Known::Cell } else { Known::Nothing };
-        node.sending = Some(frame);
-        self.on_air.push(sender);
-        self.set_clock(sender);
+impl Air {
+    /// Tells whether what `listener` receives that is for `station` is received by that.
+    #[inline]
+    pub(super) fn listens_as(&self, station: StationId, listener: ListenerId) -> bool {
+        self.nodes[station as usize].listener == listener
+    }
+
+    /// Sets the next event of a station, or of those that listen together.
+    #[inline]
+    pub(super) fn set_clock(&mut self, place: ListenerId) {
+        let nav_reset = self.listeners[place as usize].nav_reset;
+        let (acts, timeout) =
+            self.nodes.get(place as usize).map_or((Key::NEVER, Time::NEVER), Node::next);
+        self.clock.set(place, acts.min(Key::new(timeout.min(nav_reset), Rank::Timeout)));
     }
 
     /// Begins `frame` of `sender` at `place`, which does not know of it yet. Returns whether nothing is left to do there
@@ -67,25 +75,23 @@ impl<P: Clone> Field<P> {
     /// That is so where it is noticed for certain if nothing else happens there before, and where it is certain to
     /// change nothing.
     #[inline(always)]
-    fn frame_begins(
+    pub(super) fn frame_begins(
         &mut self,
+        hearing: &Hearing,
         sender: StationId,
-        place: ListenerId,
-        power: Power,
+        (place, power): (ListenerId, Power),
         frame: &Frame,
     ) -> bool {
         let now = frame.start;
         self.settle_notice(place, now);
-        let Self { listeners, hearing, nodes, queues, notices_ahead, .. } = self;
+        let Self { listeners, nodes, queues, notices_ahead, .. } = self;
         let notice = now + hearing.detect;
         let listener = &mut listeners[place as usize];
         let is_alone = listener.energy == 0;
         listener.hear(power, now);
         if is_alone && !listener.is_busy {
-            let access =
-                listener.winners.first().map_or(Time::NEVER, |&one| nodes[one as usize].access);
             let mut is_certain = *notices_ahead
-                && access > notice
+                && listener.access > notice
                 && frame.end > notice
                 && listener.nav_reset == Time::NEVER
                 && hearing.detects(power, 0)
@@ -100,15 +106,15 @@ impl<P: Clone> Field<P> {
                 if nodes[frame.to as usize].listener == place {
                     listener.bad.clear();
                 }
-                if access <= frame.end {
+                if listener.access <= frame.end {
                     self.forget_access(place);
                 }
             }
             return is_certain;
         }
         if listener.is_sending {
-            let own = &nodes[place as usize].sending;
-            return *notices_ahead && own.as_ref().is_some_and(|own| own.end > notice);
+            let own = nodes[place as usize].sending();
+            return *notices_ahead && own.is_some_and(|own| own.end > notice);
         }
         let Some(lock) = &mut listener.lock else {
             // It goes on to be busy without receiving anything, unless a frame ends meanwhile.
@@ -147,25 +153,27 @@ impl<P: Clone> Field<P> {
     /// that instant is still to come, it has noticed nothing, and does so when it comes.
     #[inline(always)]
     pub(super) fn settle_notice(&mut self, place: ListenerId, now: Time) {
-        if self.listeners[place as usize].noticed_at != Time::NEVER {
-            self.settle_notice_put_off(place, now);
+        let listener = &mut self.listeners[place as usize];
+        let at = listener.noticed_at;
+        if at == Time::NEVER {
+            return;
+        }
+        if at < now {
+            listener.noticed_at = Time::NEVER;
+            if !listener.counting.is_empty() {
+                self.freeze(place, at);
+            }
+        } else {
+            self.settle_notice_at_once(place);
         }
     }
 
-    /// Has the frame that `place` would not have noticed be noticed when it is time, as another ends before.
+    /// Does as [`Self::settle_notice`] where that instant is now, or to come.
     #[cold]
-    fn notice_passed_over(&mut self, place: ListenerId) {
-        let listener = &mut self.listeners[place as usize];
-        listener.passed_over_until = Time::ZERO;
-        let sender = listener.passed_over;
-        self.nodes[sender as usize].known = Known::Nothing;
-        self.set_clock(sender);
-    }
-
-    fn settle_notice_put_off(&mut self, place: ListenerId, now: Time) {
+    fn settle_notice_at_once(&mut self, place: ListenerId) {
         let listener = &mut self.listeners[place as usize];
         let at = std::mem::replace(&mut listener.noticed_at, Time::NEVER);
-        if at < now || Key::new(at, Rank::Notice) <= self.reached {
+        if Key::new(at, Rank::Notice) <= self.reached {
             if !listener.counting.is_empty() {
                 self.freeze(place, at);
             }
@@ -173,13 +181,29 @@ impl<P: Clone> Field<P> {
         }
         let lock = listener.lock.take().expect("what is noticed is received");
         listener.is_busy = false;
-        self.nodes[lock.from as usize].known = Known::Nothing;
-        self.set_clock(lock.from);
+        self.is_to_be_noticed(lock.from, at);
         self.find_access(place);
     }
 
+    /// Has the frame of `sender` be noticed at `at`.
+    fn is_to_be_noticed(&mut self, sender: StationId, at: Time) {
+        let node = &mut self.nodes[sender as usize];
+        node.known = Known::Nothing;
+        node.acts = Key::new(at, Rank::Notice);
+        self.set_clock(sender);
+    }
+
+    /// Has the frame that `place` would not have noticed be noticed when it is time, as another ends before.
+    #[cold]
+    fn notice_passed_over(&mut self, place: ListenerId) {
+        let listener = &mut self.listeners[place as usize];
+        let at = std::mem::replace(&mut listener.passed_over_until, Time::ZERO);
+        let sender = listener.passed_over;
+        self.is_to_be_noticed(sender, at);
+    }
+
     /// Has a station wait no more for the end of what it received as `listener`.
-    fn receives_no_more(&mut self, listener: ListenerId, now: Time) {
+    pub(super) fn receives_no_more(&mut self, listener: ListenerId, now: Time) {
         if let Some(node) = self.nodes.get_mut(listener as usize)
             && std::mem::take(&mut node.waits_for_end)
         {
@@ -188,38 +212,22 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has all notice the frame of `sender` that hear it.
-    pub(super) fn notice(&mut self, sender: StationId, now: Time) {
-        let Some(frame) = self.nodes[sender as usize].sending else {
-            unreachable!("a frame is noticed before it ends")
-        };
-        if self.nodes[sender as usize].known == Known::Preamble {
-            return self.tell_cell(sender, &frame, now);
-        }
-        self.nodes[sender as usize].known =
-            if frame.has_colour { Known::Preamble } else { Known::Cell };
-        self.set_clock(sender);
-        self.at_each_that_hears(sender, &frame, |field, listener, power| {
-            field.notice_at(listener, (sender, power), &frame, now);
-        });
-    }
-
     /// Has `place` notice `frame` of `sender`, which it hears with `power`.
     #[inline]
-    fn notice_at(
+    pub(super) fn notice_at(
         &mut self,
-        place: ListenerId,
-        (sender, power): (StationId, Power),
-        frame: &Frame,
+        hearing: &Hearing,
+        (sender, frame): (StationId, &Frame),
+        (place, power): (ListenerId, Power),
         now: Time,
     ) {
         self.settle_notice(place, now);
         let is_to = self.listens_as(frame.to, place);
-        let Self { listeners, hearing, .. } = self;
-        let listener = &mut listeners[place as usize];
+        let listener = &mut self.listeners[place as usize];
         if listener.is_sending {
             return;
         }
+        let mut has_reset = false;
         if listener.lock.is_none()
             && listener.free_from <= frame.start
             && hearing.detects(power, listener.interference(power, now))
@@ -235,123 +243,26 @@ impl<P: Clone> Field<P> {
                 && frame.start + self.phy_header <= listener.nav_reset
             {
                 listener.nav_reset = Time::NEVER;
-                self.set_clock(place);
+                has_reset = true;
             }
         }
-        let listener = &self.listeners[place as usize];
-        if !listener.is_busy
-            && (listener.lock.is_some() || listener.sensed() >= self.hearing.energy)
-        {
+        let gets_busy =
+            !listener.is_busy && (listener.lock.is_some() || listener.sensed() >= hearing.energy);
+        if has_reset {
+            self.set_clock(place);
+        }
+        if gets_busy {
             self.medium_busy(place, now);
-        }
-    }
-
-    /// Has all in other cells ignore the frame of `sender`, of which the cell is known, that hear it with so little
-    /// power that they may (OBSS-PD; as in ns-3, where control frames tell no cell).
-    fn tell_cell(&mut self, sender: StationId, frame: &Frame, now: Time) {
-        self.nodes[sender as usize].known = Known::Cell;
-        self.set_clock(sender);
-        let Some((level, _)) = self.hearing.obss_pd else { return };
-        if now >= frame.end {
-            return;
-        }
-        let of_sender = self.roles.cell(sender);
-        self.at_each_that_hears(sender, frame, |field, one, _| {
-            let listener = &mut field.listeners[one as usize];
-            if let Some(lock) = listener.lock
-                && lock.from == sender
-                && lock.power < level
-                && field.cells[one as usize] != of_sender
-            {
-                listener.lock = None;
-                listener.free_from = now;
-                listener.eifs = Time::ZERO;
-                listener.ignored.push((sender, lock.power));
-                field.receives_no_more(one, now);
-                field.settle_idle(one, now);
-            }
-        });
-    }
-
-    /// Checks the law that no station begins an access while a frame that it receives, or senses, has been on the air for
-    /// longer than it takes to detect it.
-    pub(super) fn check_access(&mut self, station: StationId, now: Time) {
-        let listener = &self.listeners[station as usize];
-        if listener.energy == 0 && listener.lock.is_none() {
-            return;
-        }
-        let received = listener.lock.as_ref().map(|lock| lock.from);
-        let others = self.on_air.iter().filter(|&&other| {
-            self.nodes[other as usize].sending.as_ref().is_some_and(|frame| {
-                frame.start + self.hearing.detect < now && now < frame.end && {
-                    let power = frame.heard_with(self.hearing.power(other, station));
-                    let is_ignored = listener.ignored.iter().any(|&(one, _)| one == other);
-                    received == Some(other) || power >= self.hearing.energy.max(1) && !is_ignored
-                }
-            })
-        });
-        if let Some(other) = others.min()
-            && self.broken_law.is_none()
-        {
-            self.broken_law = Some(format!(
-                "station {station} began at {now} while a frame of station {other} that it hears was on the air"
-            ));
-        }
-    }
-
-    /// Ends the frame of `sender` at `now`.
-    pub(super) fn frame_ends<S: Supply<P>>(
-        &mut self,
-        sender: StationId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let node = &mut self.nodes[sender as usize];
-        let Some(frame) = node.sending.take() else { unreachable!("a frame ends once") };
-        let own = &mut self.listeners[sender as usize];
-        own.free_from = now;
-        own.is_sending = false;
-        let place = self.on_air.iter().position(|&one| one == sender);
-        self.on_air.swap_remove(place.expect("what is sent is on the air"));
-        self.tell_views(sender, now, &frame, false);
-        let receiver = self.nodes[frame.to as usize].listener;
-        if self.listeners[receiver as usize].lock.as_ref().is_some_and(|lock| lock.from == sender) {
-            // It learns from the frame something else than the others of its group.
-            self.listen_apart(frame.to, now);
-        }
-        let mut came = Came::Lost;
-        self.at_each_that_hears(sender, &frame, |field, listener, power| {
-            let here = field.frame_ends_at(listener, (sender, power), &frame, now);
-            if listener == frame.to {
-                came = here;
-            }
-        });
-        self.settle_idle(sender, now);
-        self.tell_heard(sender, &frame, supply);
-        self.frame_sent(sender, &frame, now, supply);
-        if came == Came::Understood {
-            self.frame_came(&frame, now, supply);
-        }
-        while let Some(station) = self.waited.pop() {
-            if self.nodes[station as usize].waits_for_end {
-                self.answer_missing(station, now, supply);
-            }
-        }
-        for ear in self.hearing.of(sender) {
-            let group = self.hearing.ear(ear).group;
-            if group != NO_GROUP {
-                self.listen_together(group, (sender, frame.to), now);
-            }
         }
     }
 
     /// Ends a frame of `sender`, heard with `power`, at `place`.
     #[inline(always)]
-    fn frame_ends_at(
+    pub(super) fn frame_ends_at(
         &mut self,
-        place: ListenerId,
-        (sender, power): (StationId, Power),
-        frame: &Frame,
+        hearing: &Hearing,
+        (sender, frame): (StationId, &Frame),
+        (place, power): (ListenerId, Power),
         now: Time,
     ) -> Came {
         self.settle_notice(place, now);
@@ -359,7 +270,7 @@ impl<P: Clone> Field<P> {
             self.notice_passed_over(place);
         }
         let is_to = place == frame.to;
-        let Self { listeners, nodes, hearing, settings_eifs: eifs, .. } = self;
+        let Self { listeners, nodes, settings_eifs: eifs, .. } = self;
         let listener = &mut listeners[place as usize];
         listener.energy -= power;
         if !listener.ignored.is_empty() {
@@ -380,16 +291,7 @@ impl<P: Clone> Field<P> {
                 listener.lock = None;
                 listener.free_from = now;
                 if let Some(heard) = &mut self.heard {
-                    let mut hears = |station| {
-                        heard.push(HeardBy { station, bad_from: first_bad, bad_until: last_bad });
-                    };
-                    if (place as usize) < nodes.len() {
-                        hears(place);
-                    } else {
-                        let all = (0..).zip(nodes.iter());
-                        all.filter(|(_, node)| node.listener == place)
-                            .for_each(|(one, _)| hears(one));
-                    }
+                    tell_ears(nodes, place, (first_bad, last_bad), heard);
                 }
                 if nodes.get(place as usize).is_some_and(|node| node.waits_for_end) {
                     self.waited.push(place);
@@ -420,16 +322,16 @@ impl<P: Clone> Field<P> {
                     !hearing.comes_through(lock.power, listener.energy - lock.power, lock.need);
                 let from = lock.from as usize;
                 if let Some(bad) = lock.judge(is_bad, now)
-                    && let Some(heard) = &nodes[from].sending
+                    && let Some(heard) = nodes[from].sending()
                     && nodes[heard.to as usize].listener == place
                 {
                     listener.bad.push(bad);
                 }
+                return came;
             }
             None => {}
         }
-        let is_idle =
-            listener.lock.is_none() && listener.is_busy && listener.sensed() < hearing.energy;
+        let is_idle = listener.is_busy && listener.sensed() < hearing.energy;
         if has_reset {
             self.set_clock(place);
         }
@@ -441,35 +343,30 @@ impl<P: Clone> Field<P> {
 
     /// Makes the medium idle for `place` if it senses nothing any more.
     #[inline]
-    fn settle_idle(&mut self, place: ListenerId, now: Time) {
+    pub(super) fn settle_idle(&mut self, hearing: &Hearing, place: ListenerId, now: Time) {
         let listener = &self.listeners[place as usize];
         if listener.is_busy
             && listener.lock.is_none()
             && !listener.is_sending
-            && listener.sensed() < self.hearing.energy
+            && listener.sensed() < hearing.energy
         {
             self.medium_idle(place, now);
         }
     }
+}
 
-    /// Sets the next event of a station, or of those that listen together.
-    pub(super) fn set_clock(&mut self, place: ListenerId) {
-        let nav_reset = self.listeners[place as usize].nav_reset;
-        let Some(node) = self.nodes.get(place as usize) else {
-            return self.clock.set(place, Key::new(nav_reset, Rank::Timeout));
-        };
-        let mut key = match &node.sending {
-            Some(frame) => match node.known {
-                Known::Nothing => Key::new(frame.start + self.hearing.detect, Rank::Notice),
-                Known::Preamble => Key::new(frame.start + COLOUR_KNOWN, Rank::Notice),
-                Known::Cell => Key::new(frame.end, Rank::End),
-            },
-            None => Key::new(node.access, Rank::Start),
-        };
-        if let Some(frame) = &node.next_frame {
-            key = key.min(Key::new(frame.start, Rank::Start));
-        }
-        key = key.min(Key::new(node.timeout.min(nav_reset), Rank::Timeout));
-        self.clock.set(place, key);
+/// Tells of those that listen as `place` and have received a frame, and the times in which it was overlapped.
+#[cold]
+fn tell_ears(
+    nodes: &[Node],
+    place: ListenerId,
+    (bad_from, bad_until): (Time, Time),
+    heard: &mut Vec<HeardBy>,
+) {
+    let mut hears = |station| heard.push(HeardBy { station, bad_from, bad_until });
+    if (place as usize) < nodes.len() {
+        return hears(place);
     }
+    let all = (0..).zip(nodes).filter(|(_, node)| node.listener == place);
+    all.for_each(|(one, _)| hears(one));
 }

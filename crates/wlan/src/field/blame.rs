@@ -4,16 +4,17 @@
 
 use airtcp_kernel::Time;
 
-use super::Field;
+use super::air::Air;
 use super::clock::{Key, Rank};
-use super::hearing::Power;
+use super::hearing::{Hearing, Power};
 use super::listener::ListenerId;
 use super::node::{Culprit, Frame};
 use crate::station::StationId;
 
-impl<P: Clone> Field<P> {
+impl Air {
     /// Blames a frame of `culprit` that begins at `now` for the loss of what `sender` sends to a station that listens as
     /// `listener`, if nothing was before it.
+    #[inline]
     pub(super) fn blame(
         &mut self,
         sender: StationId,
@@ -21,11 +22,11 @@ impl<P: Clone> Field<P> {
         culprit: StationId,
         now: Time,
     ) {
-        let Some(frame) = &self.nodes[sender as usize].sending else { return };
+        let Some(frame) = self.nodes[sender as usize].sending() else { return };
         if self.listens_as(frame.to, listener)
             && frame.culprit == Culprit::NOBODY
             && frame.end > now
-            && let Some(frame) = &mut self.nodes[sender as usize].sending
+            && let Some(frame) = self.nodes[sender as usize].sending_mut()
         {
             frame.culprit = Culprit { station: culprit, apart: now - frame.start };
         }
@@ -33,20 +34,26 @@ impl<P: Clone> Field<P> {
 
     /// Blames the frame that `sender` begins `now` for the loss of those that have just begun, and that their receivers
     /// do not know of yet: no receiver gives them up when it begins.
-    pub(super) fn blame_unnoticed(&mut self, sender: StationId, frame: &Frame, now: Time) {
+    pub(super) fn blame_unnoticed(
+        &mut self,
+        hearing: &Hearing,
+        sender: StationId,
+        frame: &Frame,
+        now: Time,
+    ) {
         for place in 0..self.on_air.len() {
             let other = self.on_air[place];
-            let Some(begun) = &self.nodes[other as usize].sending else { continue };
-            if Key::new(begun.start + self.hearing.detect, Rank::Notice) <= self.reached {
+            let Some(begun) = self.nodes[other as usize].sending() else { continue };
+            if Key::new(begun.start + hearing.detect, Rank::Notice) <= self.reached {
                 continue;
             }
-            let power = frame.heard_with(self.hearing.power(sender, begun.to));
-            let own = begun.heard_with(self.hearing.power(other, begun.to));
-            let is_lost = begun.to == sender
-                || power > 0 && !self.hearing.comes_through(own, power, begun.need);
+            let power = frame.heard_with(hearing.power(sender, begun.to));
+            let own = begun.heard_with(hearing.power(other, begun.to));
+            let is_lost =
+                begun.to == sender || power > 0 && !hearing.comes_through(own, power, begun.need);
             if is_lost && begun.culprit == Culprit::NOBODY {
                 let culprit = Culprit { station: sender, apart: now - begun.start };
-                if let Some(begun) = &mut self.nodes[other as usize].sending {
+                if let Some(begun) = self.nodes[other as usize].sending_mut() {
                     begun.culprit = culprit;
                 }
             }
@@ -55,15 +62,21 @@ impl<P: Clone> Field<P> {
 
     /// Finds what is on the air at `station` at `now`, at which a frame of `sender` begins: its own frame, or the
     /// loudest.
-    pub(super) fn disturber(&self, station: StationId, sender: StationId, now: Time) -> Culprit {
-        if self.hearing.power(sender, station) == 0 {
+    pub(super) fn disturber(
+        &self,
+        hearing: &Hearing,
+        station: StationId,
+        sender: StationId,
+        now: Time,
+    ) -> Culprit {
+        if hearing.power(sender, station) == 0 {
             return Culprit::NOBODY;
         }
         let power = |from| {
-            if from == station { Power::MAX } else { self.hearing.power(from, station) }
+            if from == station { Power::MAX } else { hearing.power(from, station) }
         };
         let others = self.on_air.iter().filter_map(|&other| {
-            let frame = self.nodes[other as usize].sending.as_ref()?;
+            let frame = self.nodes[other as usize].sending()?;
             let is_heard = frame.end > now && power(other) > 0 && other != sender;
             is_heard.then_some((power(other), other, frame.start))
         });

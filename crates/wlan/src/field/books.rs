@@ -150,18 +150,22 @@ impl Sensed {
     fn note(&mut self, cell: u32, (own, other): (u64, u64), now: Time, begins: bool) {
         let one = if cell == self.cell { own } else { other };
         self.counts = self.counts.wrapping_add(one);
-        let part = match self.counts {
-            0 => Part::Idle,
-            DATA => Part::Data,
-            TCP_ACK => Part::TcpAck,
-            CONTROL => Part::Control,
-            counts if counts % OTHER == 0 => Part::Heard,
-            _ => Part::Overlapped,
+        self.parts[self.part as usize] += now - self.since;
+        self.since = now;
+        self.part = if self.counts == 0 {
+            Part::Idle
+        } else if self.counts < OTHER {
+            match self.counts {
+                DATA => Part::Data,
+                TCP_ACK => Part::TcpAck,
+                CONTROL => Part::Control,
+                _ => Part::Overlapped,
+            }
+        } else if self.counts % OTHER == 0 {
+            Part::Heard
+        } else {
+            Part::Overlapped
         };
-        if part != self.part {
-            self.parts[self.part as usize] += now - self.since;
-            (self.part, self.since) = (part, now);
-        }
         if let Some(of_cells) = &mut self.of_cells {
             of_cells[cell as usize].note(now, begins);
         }
@@ -192,23 +196,24 @@ impl<P: Clone> Field<P> {
     /// Tells the views of the access points that hear `sender` that a frame of it begins or ends.
     #[inline]
     pub(super) fn tell_views(&mut self, sender: StationId, now: Time, frame: &Frame, begins: bool) {
-        let cell = self.roles.cell(sender);
+        let Self { roles, cells_on_air, sensed, hearing, .. } = self;
+        let cell = roles.cell(sender);
         let kind = match frame.kind {
             Kind::Data if frame.has_data => DATA,
             Kind::Data => TCP_ACK,
             _ => CONTROL,
         };
-        self.cells_on_air[cell as usize].note(now, begins);
+        cells_on_air[cell as usize].note(now, begins);
         let counts =
             if begins { (kind, OTHER) } else { (kind.wrapping_neg(), OTHER.wrapping_neg()) };
-        for &station in self.hearing.viewers_of(sender) {
-            self.sensed[station as usize].note(cell, counts, now, begins);
+        for &station in hearing.viewers_of(sender) {
+            sensed[station as usize].note(cell, counts, now, begins);
         }
     }
 
     /// Counts a failure of `by` at `station`, by `culprit` if there is one.
     pub(super) fn count_failure(&mut self, station: StationId, by: ContenderId, culprit: Culprit) {
-        let counters = &mut self.queues[by as usize].contender.counters;
+        let counters = &mut self.air.queues[by as usize].contender.counters;
         if culprit == Culprit::NOBODY {
             counters.failures += 1;
             return;
@@ -230,7 +235,7 @@ impl<P: Clone> Field<P> {
 
     /// Returns what a contender did so far.
     pub fn counters(&self, contender: ContenderId) -> &MacCounters {
-        &self.queues[contender as usize].contender.counters
+        &self.air.queues[contender as usize].contender.counters
     }
 
     /// Returns the failures of each cell so far.
@@ -271,7 +276,7 @@ impl<P: Clone> Field<P> {
             return Err(law.clone());
         }
         let originator = &self.originators[contender as usize];
-        let exchange = self.nodes[originator.station as usize].exchange;
+        let exchange = self.air.nodes[originator.station as usize].exchange;
         let is_under_way = exchange.is_some_and(|one| one.by == contender);
         self.counters(contender).check_attempts(is_under_way)?;
         if let Some(aggregates) = self.aggregate() {

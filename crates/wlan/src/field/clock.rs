@@ -8,7 +8,7 @@ use crate::station::StationId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// The start of a transmission.
-    Start,
+    Start = 1,
     /// The end of one.
     End,
     /// The instant at which a transmission is noticed.
@@ -17,42 +17,44 @@ pub(super) enum Rank {
     Timeout,
 }
 
-/// The time, in nanoseconds and one more, and the rank of an event as one number.
+/// The time in nanoseconds and the rank of an event as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
-const RANK_BITS: u32 = 2;
+const RANK_BITS: u32 = 3;
 
 impl Key {
-    /// The key of no event.
-    pub(super) const NEVER: Self = Self(u64::MAX);
+    /// The key of no event; so are those behind it.
+    pub(super) const NEVER: Self = Self(u64::MAX << RANK_BITS);
 
     /// The key of what is to be looked up, before that of any event.
     const UNKNOWN: Self = Self(0);
 
-    /// Makes the key of an event of `rank` at `time`; [`Self::NEVER`] if that is [`Time::NEVER`].
+    /// Makes the key of an event of `rank` at `time`; one that is never if that is [`Time::NEVER`].
     #[inline]
     pub(super) fn new(time: Time, rank: Rank) -> Self {
-        if time == Time::NEVER {
-            Self::NEVER
-        } else {
-            Self((time.as_nanos() + 1) << RANK_BITS | rank as u64)
-        }
+        Self(time.as_nanos() << RANK_BITS | rank as u64)
+    }
+
+    /// Tells whether it is that of no event.
+    #[inline]
+    pub(super) fn is_never(self) -> bool {
+        self >= Self::NEVER
     }
 
     /// Returns the time of the event.
     #[inline]
     pub(super) fn time(self) -> Time {
-        if self == Self::NEVER { Time::NEVER } else { Time::from_nanos((self.0 >> RANK_BITS) - 1) }
+        if self.is_never() { Time::NEVER } else { Time::from_nanos(self.0 >> RANK_BITS) }
     }
 
     /// Returns the rank of the event.
     #[inline]
     pub(super) fn rank(self) -> Rank {
-        match self.0 & 3 {
-            0 => Rank::Start,
-            1 => Rank::End,
-            2 => Rank::Notice,
+        match self.0 & 7 {
+            1 => Rank::Start,
+            2 => Rank::End,
+            3 => Rank::Notice,
             _ => Rank::Timeout,
         }
     }
@@ -84,12 +86,12 @@ impl Block {
     /// Sets the event at `place`.
     #[inline]
     fn set(&mut self, place: usize, key: Key) {
-        self.keys[place] = key;
-        if key == Key::NEVER {
-            self.pending &= !(1 << place);
-        } else {
-            self.pending |= 1 << place;
+        let key = key.min(Key::NEVER);
+        if std::mem::replace(&mut self.keys[place], key) == key {
+            return;
         }
+        let bit = 1 << place;
+        self.pending = if key == Key::NEVER { self.pending & !bit } else { self.pending | bit };
         let place = place as u32;
         if key < self.first || key == self.first && place < self.winner {
             (self.first, self.winner) = (key, place);

@@ -3,8 +3,9 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::clock::{Key, Rank};
 use super::listener::ListenerId;
-use super::node::{Culprit, Exchange, Frame, Kind};
+use super::node::{Culprit, Exchange, Frame, Kind, Sends};
 use super::{Field, Mac};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
@@ -23,32 +24,32 @@ impl<P: Clone> Field<P> {
 
     /// Begins the access of `station`.
     pub(super) fn access<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
-        let together = self.nodes[station as usize].listener;
-        if self.listeners[together as usize].is_busy {
+        let together = self.air.nodes[station as usize].listener;
+        if self.air.listeners[together as usize].is_busy {
             // It has become so before the first slot began.
-            return self.forget_access(together);
+            return self.air.forget_access(together);
         }
         self.listen_apart(station, now);
-        if together != station && self.listeners[together as usize].winners.is_empty() {
-            self.find_access(together);
+        if together != station && self.air.listeners[together as usize].winners.is_empty() {
+            self.air.find_access(together);
         }
         self.check_access(station, now);
-        self.take_accesses(station, now);
-        self.medium_busy(station, now);
-        let together = std::mem::take(&mut self.together);
+        self.air.take_accesses(station, now);
+        self.air.medium_busy(station, now);
+        let together = std::mem::take(&mut self.air.together);
         let (&by, others) = together.split_first().expect("an access is somebody's");
-        self.queues[by as usize].contender.begin();
+        self.air.queues[by as usize].contender.begin();
         self.assemble(by, now, None, supply);
         for &other in others {
             self.assemble(other, now, None, supply);
             let retry = self.failed(other, Failure::InternalCollision, false, now, supply);
-            let contender = &mut self.queues[other as usize].contender;
+            let contender = &mut self.air.queues[other as usize].contender;
             contender.counters.internal_collisions += 1;
             contender.fail(retry);
             let has_frame = self.after_failure(other, retry, now, supply);
-            self.back_off(other, has_frame, self.settings.post_backoff_after_drop);
+            self.air.back_off(other, has_frame, self.air.settings.post_backoff_after_drop);
         }
-        self.together = together;
+        self.air.together = together;
         let txop = Txop::new(now, self.originators[by as usize].txop_limit);
         self.begin_exchange(station, by, txop, now, supply);
     }
@@ -115,10 +116,10 @@ impl<P: Clone> Field<P> {
             Kind::Data
         };
         let awaits = if kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
-        self.nodes[station as usize].exchange =
+        self.air.nodes[station as usize].exchange =
             Some(Exchange { by, txop, awaits, is_protected: false });
-        let frame = self.frame_with((times, class, asked), kind, by, start, supply);
-        self.send(station, frame, start);
+        let mut frame = self.frame_with((times, class, asked), kind, by, start, supply);
+        self.send(station, &mut frame, start);
     }
 
     /// Returns the times of what `by` has assembled, the class of its rate, and the station that it asks for a Block
@@ -218,19 +219,19 @@ impl<P: Clone> Field<P> {
     ) {
         match frame.kind {
             Kind::Rts | Kind::Data => {
-                let node = &mut self.nodes[station as usize];
+                let node = &mut self.air.nodes[station as usize];
                 if let Some(exchange) = &mut node.exchange {
                     exchange.awaits =
                         if frame.kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
                 }
-                node.timeout = now + self.settings.ack_timeout;
+                node.timeout = now + self.air.settings.ack_timeout;
                 self.last_culprits[frame.by as usize] = frame.culprit;
-                self.set_clock(station);
+                self.air.set_clock(station);
             }
             Kind::CtsToSelf => self.sends_next(station, (Kind::Data, frame.by), now, supply),
             Kind::Cts | Kind::Answer => {
                 self.last_culprits[frame.by as usize] = frame.culprit;
-                self.set_clock(station);
+                self.air.set_clock(station);
             }
         }
     }
@@ -244,11 +245,13 @@ impl<P: Clone> Field<P> {
         supply: &S,
     ) {
         let frame = self.frame_of(kind, by, now + self.frames.phy().sifs, supply);
-        let node = &mut self.nodes[station as usize];
-        node.next_frame = Some(frame);
-        node.access = Time::NEVER;
-        self.listeners[station as usize].winners.clear();
-        self.set_clock(station);
+        let node = &mut self.air.nodes[station as usize];
+        (node.frame, node.sends) = (frame, Sends::Soon);
+        node.acts = Key::new(frame.start, Rank::Start);
+        let listener = &mut self.air.listeners[station as usize];
+        listener.winners.clear();
+        listener.access = Time::NEVER;
+        self.air.set_clock(station);
     }
 
     /// Begins what `station` was to send at `now`.
@@ -258,29 +261,31 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let node = &mut self.nodes[station as usize];
-        let Some(frame) = node.next_frame.take() else { unreachable!("it was to be sent") };
+        let node = &mut self.air.nodes[station as usize];
+        debug_assert_eq!(node.sends, Sends::Soon, "it was to be sent");
+        node.sends = Sends::Nothing;
         if std::mem::take(&mut node.continues)
             && let Some(Exchange { by, txop, .. }) = node.exchange
         {
             self.begin_exchange(station, by, txop, now, supply);
         } else {
-            self.send(station, frame, now);
+            let mut frame = node.frame;
+            self.send(station, &mut frame, now);
         }
     }
 
     /// Takes `frame`, of which its receiver has understood at least a part.
     pub(super) fn frame_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
         let station = frame.to;
-        let node = &self.nodes[station as usize];
+        let node = &self.air.nodes[station as usize];
         let awaited = node.exchange.is_some_and(|exchange| {
-            exchange.by == frame.by && exchange.awaits == frame.kind && node.next_frame.is_none()
+            exchange.by == frame.by && exchange.awaits == frame.kind && node.sends != Sends::Soon
         });
         match frame.kind {
             Kind::CtsToSelf => {}
             Kind::Rts => {
                 // 10.3.2.9: no CTS while the NAV says that the medium is busy.
-                let listener = &self.listeners[station as usize];
+                let listener = &self.air.listeners[station as usize];
                 if listener.nav <= now {
                     self.gives_up_waiting(station, now, supply);
                     self.sends_next(station, (Kind::Cts, frame.by), now, supply);
@@ -297,7 +302,7 @@ impl<P: Clone> Field<P> {
                 }
             }
             Kind::Cts if awaited => {
-                let node = &mut self.nodes[station as usize];
+                let node = &mut self.air.nodes[station as usize];
                 (node.timeout, node.waits_for_end) = (Time::NEVER, false);
                 if let Some(exchange) = &mut node.exchange {
                     exchange.is_protected = true;
@@ -311,8 +316,8 @@ impl<P: Clone> Field<P> {
 
     /// Has `station` give up waiting for an answer: it has got a frame to answer itself.
     fn gives_up_waiting<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
-        let node = &self.nodes[station as usize];
-        if node.exchange.is_some() && node.next_frame.is_none() {
+        let node = &self.air.nodes[station as usize];
+        if node.exchange.is_some() && node.sends != Sends::Soon {
             self.answer_missing(station, now, supply);
         }
     }
@@ -320,7 +325,7 @@ impl<P: Clone> Field<P> {
     /// Hands on what has come of the data in `frame`. Returns whether anything has.
     fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
         let by = frame.by;
-        let bad = std::mem::take(&mut self.listeners[frame.to as usize].bad);
+        let bad = std::mem::take(&mut self.air.listeners[frame.to as usize].bad);
         let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
         let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
         let any = match mac {
@@ -361,14 +366,14 @@ impl<P: Clone> Field<P> {
                     };
                     let (whole, errors) =
                         one.receive(&mut desk, by, now, 0..all, overlapped, supply);
-                    let counters = &mut self.queues[by as usize].contender.counters;
+                    let counters = &mut self.air.queues[by as usize].contender.counters;
                     counters.mpdus += whole;
                     counters.mpdu_errors += errors;
                     whole > errors
                 }
             }
         };
-        self.listeners[frame.to as usize].bad = bad;
+        self.air.listeners[frame.to as usize].bad = bad;
         if !any {
             self.last_culprits[by as usize] = frame.culprit;
         }
@@ -383,7 +388,7 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let node = &mut self.nodes[station as usize];
+        let node = &mut self.air.nodes[station as usize];
         (node.timeout, node.waits_for_end) = (Time::NEVER, false);
         let txop = node.exchange.expect("it was awaited").txop;
         let (mut desk, mac) = self.desk();
@@ -402,47 +407,47 @@ impl<P: Clone> Field<P> {
         if txop.is_open(now) {
             let start = now + self.frames.phy().sifs;
             if self.assemble(by, now, Some(txop.left(start)), supply) {
-                let counters = &mut self.queues[by as usize].contender.counters;
+                let counters = &mut self.air.queues[by as usize].contender.counters;
                 counters.successes += 1;
                 counters.attempts += 1;
                 self.sends_next(station, (Kind::Data, by), now, supply);
-                self.nodes[station as usize].continues = true;
+                self.air.nodes[station as usize].continues = true;
                 return;
             }
             has_next = self.has_frame(by, supply);
         }
-        self.nodes[station as usize].exchange = None;
-        let contender = &mut self.queues[by as usize].contender;
+        self.air.nodes[station as usize].exchange = None;
+        let contender = &mut self.air.queues[by as usize].contender;
         contender.counters.successes += 1;
         // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
         contender.cw = contender.cw_min;
-        self.back_off(by, has_next, self.settings.post_backoff);
-        self.find_access(station);
-        self.set_clock(station);
+        self.air.back_off(by, has_next, self.air.settings.post_backoff);
+        self.air.find_access(station);
+        self.air.set_clock(station);
     }
 
     /// Ends a wait at `place`: of a station for an answer, or for the frame that the RTS has announced that set the NAV.
     pub(super) fn wait_ends<S: Supply<P>>(&mut self, place: ListenerId, now: Time, supply: &mut S) {
-        self.settle_notice(place, now);
-        let header = self.phy_header;
-        let listener = &mut self.listeners[place as usize];
+        self.air.settle_notice(place, now);
+        let header = self.air.phy_header;
+        let listener = &mut self.air.listeners[place as usize];
         if listener.nav_reset == now {
             // 10.3.2.4: nothing has followed the RTS.
             listener.nav_reset = Time::NEVER;
             listener.nav = now;
             listener.idle_from = listener.idle_from.max(now);
-            self.find_access(place);
-            self.set_clock(place);
+            self.air.find_access(place);
+            self.air.set_clock(place);
             return;
         }
-        let node = &mut self.nodes[place as usize];
+        let node = &mut self.air.nodes[place as usize];
         node.timeout = Time::NEVER;
         let is_receiving =
             listener.lock.is_some_and(|lock| lock.since + header <= now + self.hearing.detect);
         if is_receiving {
             // 10.3.2.11: what it receives may be the answer.
             node.waits_for_end = true;
-            self.set_clock(place);
+            self.air.set_clock(place);
         } else {
             listener.idle_from = listener.idle_from.max(now);
             self.answer_missing(place, now, supply);
@@ -456,10 +461,10 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let node = &mut self.nodes[station as usize];
+        let node = &mut self.air.nodes[station as usize];
         (node.timeout, node.waits_for_end) = (Time::NEVER, false);
         let Some(exchange) = node.exchange.take() else {
-            self.set_clock(station);
+            self.air.set_clock(station);
             return;
         };
         let Exchange { by, awaits, is_protected, .. } = exchange;
@@ -472,11 +477,11 @@ impl<P: Clone> Field<P> {
         let failure = if awaits == Kind::Cts { Failure::Collision } else { Failure::NoAnswer };
         let retry = self.failed(by, failure, is_protected, now, supply);
         self.count_failure(station, by, culprit);
-        self.queues[by as usize].contender.fail(retry);
+        self.air.queues[by as usize].contender.fail(retry);
         let has_frame = self.after_failure(by, retry, now, supply);
-        self.back_off(by, has_frame, self.settings.post_backoff_after_drop);
-        self.find_access(station);
-        self.set_clock(station);
+        self.air.back_off(by, has_frame, self.air.settings.post_backoff_after_drop);
+        self.air.find_access(station);
+        self.air.set_clock(station);
     }
 
     /// Counts a failure of what `by` has assembled: with [`Failure::NoAnswer`] its data were on the air. Returns whether

@@ -8,7 +8,7 @@ use crate::station::StationId;
 impl<P: Clone> Field<P> {
     /// Tells from now on of each frame that ends, and of those that have received it.
     pub fn tell_frames(&mut self) {
-        self.heard = Some(Vec::new());
+        self.air.heard = Some(Vec::new());
     }
 
     /// Tells of `frame` of `sender`, which has ended, if that is asked for; before its receiver has what is in it.
@@ -19,13 +19,13 @@ impl<P: Clone> Field<P> {
         frame: &Frame,
         supply: &mut S,
     ) {
-        if let Some(heard) = &mut self.heard {
+        if let Some(heard) = &mut self.air.heard {
             let mut ears = std::mem::take(heard);
             // Those that listen together are told of together.
             ears.sort_unstable_by_key(|ear| ear.station);
             supply.on_event(frame.end, MacEvent::Heard(self.heard_frame(sender, frame, &ears)));
             ears.clear();
-            self.heard = Some(ears);
+            self.air.heard = Some(ears);
         }
     }
 

@@ -161,10 +161,11 @@ impl Hearing {
         }
     }
 
-    /// Returns the places of those that hear `station`.
+    /// Returns those that hear `station`.
     #[inline]
-    pub(super) fn of(&self, station: StationId) -> std::ops::Range<usize> {
-        self.first[station as usize] as usize..self.first[station as usize + 1] as usize
+    pub(super) fn of(&self, station: StationId) -> &[Ear] {
+        let first = &self.first[station as usize..];
+        &self.ears[first[0] as usize..first[1] as usize]
     }
 
     /// Returns the access points that hear `station` or are it.
@@ -172,12 +173,6 @@ impl Hearing {
     pub(super) fn viewers_of(&self, station: StationId) -> &[StationId] {
         let first = &self.first_viewer[station as usize..];
         &self.viewers[first[0] as usize..first[1] as usize]
-    }
-
-    /// Returns that at `place`.
-    #[inline]
-    pub(super) fn ear(&self, place: usize) -> Ear {
-        self.ears[place]
     }
 
     /// Returns the power with which `to` hears `from`.
@@ -262,7 +257,7 @@ mod tests {
         assert_eq!(hearing.of(0).len(), 1);
         assert_eq!(hearing.viewers_of(0).len(), 1);
         assert_eq!(hearing.of(1).len(), 1);
-        assert_eq!(hearing.ear(0).power, 10_000_000_000);
+        assert_eq!(hearing.of(0)[0].power, 10_000_000_000);
         assert_eq!(hearing.power(1, 0), 1_000_000_000);
         assert_eq!(hearing.power(1, 2), 0);
 

@@ -62,8 +62,10 @@ pub(super) struct Listener {
     pub(super) bad: Vec<(Time, Time)>,
     /// The queues that count slots, in no order.
     pub(super) counting: Vec<ContenderId>,
-    /// The stations that get at the medium next, if it stays idle; out of date where it has not.
+    /// The stations that get at the medium next, if it stays idle; out of date where it has not. And the instant at which
+    /// they do; [`Time::NEVER`] if there are none.
     pub(super) winners: Vec<StationId>,
+    pub(super) access: Time,
 }
 
 impl Listener {
@@ -89,6 +91,7 @@ impl Listener {
             bad: Vec::new(),
             counting: Vec::new(),
             winners: Vec::new(),
+            access: Time::NEVER,
         }
     }
 

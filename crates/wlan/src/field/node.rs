@@ -2,6 +2,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::clock::Key;
 use super::hearing::{GroupId, Power};
 use super::listener::ListenerId;
 use crate::sequence::txop::Txop;
@@ -74,6 +75,17 @@ pub(super) enum Known {
     Cell,
 }
 
+/// The state of a station's frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sends {
+    /// It has none.
+    Nothing,
+    /// It is to send it at an instant that is known: an answer, or the next of its exchange.
+    Soon,
+    /// It is on the air.
+    Frame,
+}
+
 /// The exchange of a station that waits for an answer, or sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
@@ -91,14 +103,16 @@ pub(super) struct Node {
     /// The listener that it is now: its own, which has its number, or that of its group.
     pub(super) listener: ListenerId,
     pub(super) group: GroupId,
-    /// The frame that it sends.
-    pub(super) sending: Option<Frame>,
-    /// The knowledge that others have of that frame.
+    /// The state of its frame.
+    pub(super) sends: Sends,
+    /// The knowledge that others have of the frame that it sends.
     pub(super) known: Known,
-    /// The frame that it sends at an instant that is known: an answer, or the next of its exchange.
-    pub(super) next_frame: Option<Frame>,
-    /// A flag: that is the next exchange of a TXOP, which is made when it begins.
+    /// A flag: what it is to send is the next exchange of a TXOP, which is made when it begins.
     pub(super) continues: bool,
+    /// The frame that it sends, or is to send.
+    pub(super) frame: Frame,
+    /// The event that it makes itself: its access, or the beginning, notice or end of its frame.
+    pub(super) acts: Key,
     pub(super) exchange: Option<Exchange>,
     /// The instant until which it waits for an answer.
     pub(super) timeout: Time,
@@ -109,8 +123,6 @@ pub(super) struct Node {
     pub(super) queues: u32,
     /// The number of them that count slots.
     pub(super) counting: u32,
-    /// The instant of its next access.
-    pub(super) access: Time,
 }
 
 impl Node {
@@ -124,24 +136,42 @@ impl Node {
         Self {
             listener,
             group,
-            sending: None,
+            sends: Sends::Nothing,
             known: Known::Nothing,
-            next_frame: None,
             continues: false,
+            frame: Frame::NONE,
+            acts: Key::NEVER,
             exchange: None,
             timeout: Time::NEVER,
             waits_for_end: false,
             first,
             queues,
             counting: 0,
-            access: Time::NEVER,
         }
     }
 
     /// Tells whether an exchange of its own keeps its queues from the medium.
     #[inline]
     pub(super) fn is_engaged(&self) -> bool {
-        self.sending.is_some() || self.exchange.is_some() || self.next_frame.is_some()
+        self.sends != Sends::Nothing || self.exchange.is_some()
+    }
+
+    /// Returns the frame that it sends.
+    #[inline]
+    pub(super) fn sending(&self) -> Option<&Frame> {
+        (self.sends == Sends::Frame).then_some(&self.frame)
+    }
+
+    /// Returns the frame that it sends, to change it.
+    #[inline]
+    pub(super) fn sending_mut(&mut self) -> Option<&mut Frame> {
+        (self.sends == Sends::Frame).then_some(&mut self.frame)
+    }
+
+    /// Returns the event that it makes itself, and the instant until which it waits.
+    #[inline]
+    pub(super) fn next(&self) -> (Key, Time) {
+        (self.acts, self.timeout)
     }
 
     /// Iterates over its queues.
@@ -152,6 +182,24 @@ impl Node {
 }
 
 impl Frame {
+    /// The frame of a station that has none yet.
+    const NONE: Self = Self {
+        kind: Kind::Data,
+        to: NONE,
+        by: 0,
+        start: Time::ZERO,
+        end: Time::ZERO,
+        announced: Time::ZERO,
+        need: 0.0,
+        header_end: Time::ZERO,
+        first_end: Time::ZERO,
+        last_start: Time::ZERO,
+        culprit: Culprit::NOBODY,
+        strength: 1.0,
+        has_colour: false,
+        has_data: false,
+    };
+
     /// Returns the power with which it is heard where one at full power is heard with `power`.
     #[inline]
     pub(super) fn heard_with(&self, power: Power) -> Power {

@@ -1,11 +1,12 @@
 //! Stations that hear alike and listen together: one of them listens apart from when it sends or is sent to, until all
 //! that it senses, and will do, is again that of the others. Knows what listeners sense, and no frame.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use super::Field;
+use super::air::Air;
 use super::alike::Groups;
-use super::hearing::{Ear, GroupId, NO_GROUP, Power};
+use super::hearing::{GroupId, Hearing, NO_GROUP, Power};
 use super::listener::ListenerId;
 use super::node::Frame;
 use crate::station::StationId;
@@ -50,61 +51,53 @@ impl Group {
     }
 }
 
-impl<P: Clone> Field<P> {
-    /// Has `visit` see to each listener that hears `frame` of `sender`, and the power with which it does: the stations
-    /// that listen apart, and those that listen together.
-    #[inline(always)]
-    pub(super) fn at_each_that_hears(
-        &mut self,
-        sender: StationId,
-        frame: &Frame,
-        mut visit: impl FnMut(&mut Self, ListenerId, Power),
-    ) {
-        for ear in self.hearing.of(sender) {
-            let Ear { listener, group, power } = self.hearing.ear(ear);
-            let power = frame.heard_with(power);
-            if group == NO_GROUP {
-                visit(self, listener, power);
-                continue;
-            }
-            let of_group = &mut self.groups[group as usize];
-            if !of_group.apart.is_empty() {
-                // A visit leaves the group as it is.
-                let apart = std::mem::take(&mut of_group.apart);
-                let is_none_left = of_group.together == 0;
-                for &one in &apart {
-                    if one != sender {
-                        visit(self, one, power);
-                    }
+/// Has `visit` see to each listener that hears `frame` of `sender`, with the power with which it does: the stations that
+/// listen apart, and those that listen together.
+#[inline(always)]
+pub(super) fn at_each_that_hears(
+    hearing: &Hearing,
+    groups: &[Group],
+    (sender, frame): (StationId, &Frame),
+    mut visit: impl FnMut((ListenerId, Power)),
+) {
+    for ear in hearing.of(sender) {
+        let power = frame.heard_with(ear.power);
+        let (apart, mut together) = if ear.group == NO_GROUP {
+            (&[][..], true)
+        } else {
+            let group = &groups[ear.group as usize];
+            (&group.apart[..], group.together > 0)
+        };
+        let mut apart = apart.iter();
+        loop {
+            let listener = match apart.next() {
+                Some(&one) if one == sender => continue,
+                Some(&one) => one,
+                None if together => {
+                    together = false;
+                    ear.listener
                 }
-                self.groups[group as usize].apart = apart;
-                if is_none_left {
-                    continue;
-                }
-            }
-            visit(self, listener, power);
+                None => break,
+            };
+            visit((listener, power));
         }
     }
+}
 
-    /// Tells whether what `listener` receives that is for `station` is received by that.
-    #[inline]
-    pub(super) fn listens_as(&self, station: StationId, listener: ListenerId) -> bool {
-        self.nodes[station as usize].listener == listener
-    }
-
+impl<P: Clone> Field<P> {
     /// Has `station` listen apart.
     #[inline]
     pub(super) fn listen_apart(&mut self, station: StationId, now: Time) {
-        let together = self.nodes[station as usize].listener;
+        let together = self.air.nodes[station as usize].listener;
         if together != station {
-            self.settle_notice(together, now);
+            self.air.settle_notice(together, now);
             self.leave(station, together);
         }
     }
 
     /// Has `station` listen apart from those that listen as `together`.
     fn leave(&mut self, station: StationId, together: ListenerId) {
-        let Self { nodes, listeners, groups, .. } = self;
+        let Self { air: Air { nodes, listeners, .. }, groups, .. } = self;
         let node = &mut nodes[station as usize];
         node.listener = station;
         let group = &mut groups[node.group as usize];
@@ -118,44 +111,55 @@ impl<P: Clone> Field<P> {
             let is_own = node.contenders();
             own.counting.extend(shared.counting.extract_if(.., |id| is_own.contains(id)));
         }
-        if node.access != Time::NEVER {
+        // It has no frame, and no other event of its own than its access.
+        if !node.acts.is_never() {
             let place = shared.winners.iter().position(|&one| one == station);
             shared.winners.swap_remove(place.expect("whose access is known wins it"));
             own.winners.push(station);
-        }
-    }
-
-    /// Has those of a group listen together again that may, but for these two, which had just an exchange: they may
-    /// have the next one, too.
-    #[inline]
-    pub(super) fn listen_together(
-        &mut self,
-        group: GroupId,
-        but: (StationId, StationId),
-        now: Time,
-    ) {
-        let mut place = self.groups[group as usize].apart.len();
-        while place > 0 {
-            place -= 1;
-            let station = self.groups[group as usize].apart[place];
-            let node = &self.nodes[station as usize];
-            if station != but.0
-                && station != but.1
-                && !node.is_engaged()
-                && node.timeout == Time::NEVER
-                && !node.waits_for_end
-            {
-                self.join(station, place, now);
+            own.access = shared.access;
+            if shared.winners.is_empty() {
+                shared.access = Time::NEVER;
             }
         }
     }
 
+    /// Has those listen together again that hear `sender` and may, but for it and its `receiver`, which had just an
+    /// exchange: they may have the next one, too.
+    #[inline]
+    pub(super) fn listen_together(&mut self, sender: StationId, receiver: StationId, now: Time) {
+        let Self { air, hearing, groups, .. } = self;
+        for ear in hearing.of(sender) {
+            if ear.group == NO_GROUP {
+                continue;
+            }
+            let group = &mut groups[ear.group as usize];
+            let mut place = group.apart.len();
+            while place > 0 {
+                place -= 1;
+                let station = group.apart[place];
+                if station != sender && station != receiver {
+                    air.may_join(group, (station, place), hearing.detect, now);
+                }
+            }
+        }
+    }
+}
+
+impl Air {
     /// Has `station`, which is at `place` of those of its group that listen apart, listen with the rest if it senses
-    /// the same.
-    fn join(&mut self, station: StationId, place: usize, now: Time) {
-        let Self { nodes, listeners, groups, hearing, .. } = self;
+    /// the same and has nothing to do.
+    fn may_join(
+        &mut self,
+        group: &mut Group,
+        (station, place): (StationId, usize),
+        detect: Duration,
+        now: Time,
+    ) {
+        let Self { nodes, listeners, .. } = self;
         let node = &mut nodes[station as usize];
-        let group = &mut groups[node.group as usize];
+        if node.is_engaged() || node.timeout != Time::NEVER || node.waits_for_end {
+            return;
+        }
         let (own, of_groups) = listeners.split_at_mut(group.listener as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
         if own.lock.is_some() || !own.ignored.is_empty() {
@@ -164,7 +168,7 @@ impl<P: Clone> Field<P> {
         if group.together == 0 {
             shared.sense_as(own);
         } else {
-            let recent = Time::from_nanos(now.as_nanos().saturating_sub(hearing.detect.as_nanos()));
+            let recent = Time::from_nanos(now.as_nanos().saturating_sub(detect.as_nanos()));
             if !own.will_do_as(shared, now, recent) {
                 return;
             }
@@ -174,10 +178,9 @@ impl<P: Clone> Field<P> {
         let listener = group.listener;
         node.listener = listener;
         shared.counting.append(&mut own.counting);
-        let winners = std::mem::take(&mut own.winners);
         let has_reset = std::mem::replace(&mut own.nav_reset, Time::NEVER) != Time::NEVER;
         // They have the same medium, so that each one's access is what it was.
-        self.listeners[station as usize].winners = self.merge_access(listener, winners);
+        self.merge_access(listener, station);
         if has_reset {
             self.set_clock(station);
             self.set_clock(listener);

@@ -3,9 +3,10 @@
 
 use airtcp_kernel::Time;
 
-use super::Field;
+use super::air::Air;
+use super::clock::{Key, Rank};
 use super::listener::{Listener, ListenerId};
-use super::node::Node;
+use super::node::{Node, Sends};
 use crate::config::ArrivalBeforeOwnAck;
 use crate::contention::{Contender, Settings};
 use crate::station::{ContenderId, StationId};
@@ -69,23 +70,17 @@ impl Queue {
     }
 
     /// Counts the slots that have passed when the medium becomes busy at `now`. Returns false if nothing
-    /// is left to count.
-    fn freeze(&mut self, listener: &Listener, settings: &Settings, now: Time) -> bool {
-        let Waits::Counting(backoff) = self.waits else { return false };
+    /// is left to count, and whether its backoff stays as it is: no slot of it has begun.
+    #[inline]
+    fn freeze(&mut self, listener: &Listener, settings: &Settings, now: Time) -> (bool, bool) {
+        let Waits::Counting(backoff) = self.waits else { return (false, false) };
         let start = self.start(listener, backoff);
-        let counted = if now < start {
-            0
-        } else {
-            (now - start) / settings.slot_time + settings.boundary_slots
-        };
-        self.count(backoff, counted)
-    }
-
-    /// Tells whether a medium that becomes busy at `now` leaves its backoff as it is: no slot of it has begun.
-    fn is_left_alone(&self, listener: &Listener, now: Time) -> bool {
-        let Waits::Counting(backoff) = self.waits else { return false };
-        let is_plain = backoff.from == Time::ZERO && !backoff.immediate;
-        is_plain && now < self.start(listener, backoff)
+        if now < start {
+            let is_plain = backoff.from == Time::ZERO && !backoff.immediate;
+            return (is_plain || self.count(backoff, 0), is_plain);
+        }
+        let counted = (now - start) / settings.slot_time + settings.boundary_slots;
+        (self.count(backoff, counted), false)
     }
 
     /// Counts no slot while its station has an exchange. Returns false if nothing is left to count.
@@ -112,7 +107,7 @@ impl Queue {
     }
 }
 
-impl<P: Clone> Field<P> {
+impl Air {
     /// Lets `id`, whose queue was empty, contend for the medium; if it contends already, nothing changes.
     pub(super) fn frame_queued(&mut self, id: ContenderId, now: Time) {
         let queue = &self.queues[id as usize];
@@ -149,7 +144,7 @@ impl<P: Clone> Field<P> {
         let place = node.listener;
         let listener = &mut listeners[place as usize];
         let is_answering =
-            node.next_frame.is_some() && node.exchange.is_none() && !listener.is_busy;
+            node.sends == Sends::Soon && node.exchange.is_none() && !listener.is_busy;
         let backoff = if is_answering
             && settings.immediate_access
             && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
@@ -201,24 +196,19 @@ impl<P: Clone> Field<P> {
     pub(super) fn freeze(&mut self, place: ListenerId, now: Time) {
         let Self { listeners, nodes, queues, settings, .. } = self;
         let listener = &mut listeners[place as usize];
-        if !listener.is_sending {
-            let mut is_left_alone = true;
-            for &id in &listener.counting {
-                is_left_alone &= queues[id as usize].is_left_alone(listener, now);
-            }
-            if is_left_alone {
-                // Between a frame and its answer, above all. The next access will be where it was, or be looked up before.
-                return;
-            }
-        }
         let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
+        // Between a frame and its answer, above all, no slot begins: then the next access will be where it was, or be
+        // looked up before.
+        let mut is_left_alone = !listener.is_sending && !is_exchanging;
         let mut one = 0;
         while let Some(&id) = listener.counting.get(one) {
             let queue = &mut queues[id as usize];
             let goes_on = if is_exchanging {
                 queue.stands_still()
             } else {
-                queue.freeze(listener, settings, now)
+                let (goes_on, stays) = queue.freeze(listener, settings, now);
+                is_left_alone &= stays;
+                goes_on
             };
             if goes_on {
                 one += 1;
@@ -227,7 +217,7 @@ impl<P: Clone> Field<P> {
                 listener.counting.swap_remove(one);
             }
         }
-        if !listener.winners.is_empty() {
+        if !is_left_alone && !listener.winners.is_empty() {
             self.forget_access(place);
         }
     }
@@ -245,10 +235,19 @@ impl<P: Clone> Field<P> {
 
     /// Forgets the next access of the stations that listen at `place`.
     pub(super) fn forget_access(&mut self, place: ListenerId) {
+        self.listeners[place as usize].access = Time::NEVER;
         while let Some(station) = self.listeners[place as usize].winners.pop() {
-            self.nodes[station as usize].access = Time::NEVER;
-            self.set_clock(station);
+            self.set_access(station, Time::NEVER);
         }
+    }
+
+    /// Sets the next access of `station`, which has no frame.
+    #[inline]
+    fn set_access(&mut self, station: StationId, access: Time) {
+        let node = &mut self.nodes[station as usize];
+        debug_assert_eq!(node.sends, Sends::Nothing);
+        node.acts = Key::new(access, Rank::Start);
+        self.set_clock(station);
     }
 
     /// Looks up the next access of the stations that listen at `place`.
@@ -270,14 +269,13 @@ impl<P: Clone> Field<P> {
             // No other queue can win.
             let station = queue.contender.station;
             let access = queue.end(listener, settings, backoff);
-            if listener.winners.is_empty() {
-                listener.winners.push(station);
-            }
-            debug_assert_eq!(listener.winners[..], [station]);
-            let node = &mut nodes[station as usize];
-            if node.access != access {
-                node.access = access;
-                self.set_clock(station);
+            if listener.access != access {
+                listener.access = access;
+                if listener.winners.is_empty() {
+                    listener.winners.push(station);
+                }
+                debug_assert_eq!(listener.winners[..], [station]);
+                self.set_access(station, access);
             }
             return;
         }
@@ -309,41 +307,43 @@ impl<P: Clone> Field<P> {
             winners.sort_unstable();
             winners.dedup();
         }
-        let is_known = |&one: &StationId| self.nodes[one as usize].access == access;
-        if winners == listener.winners && winners.iter().all(is_known) {
+        let listener = &mut self.listeners[place as usize];
+        if access == listener.access && winners == listener.winners {
             winners.clear();
             self.winners = winners;
             return;
         }
-        self.forget_access(place);
-        for &station in &winners {
-            self.nodes[station as usize].access = access;
-            self.set_clock(station);
+        listener.access = access;
+        let mut others = std::mem::replace(&mut listener.winners, winners);
+        for station in others.drain(..) {
+            if !self.listeners[place as usize].winners.contains(&station) {
+                self.set_access(station, Time::NEVER);
+            }
         }
-        self.winners = std::mem::replace(&mut self.listeners[place as usize].winners, winners);
+        self.winners = others;
+        let mut one = 0;
+        while let Some(&station) = self.listeners[place as usize].winners.get(one) {
+            self.set_access(station, access);
+            one += 1;
+        }
     }
 
-    /// Takes in with the winners of `place` those of a station that listens there from now on.
-    pub(super) fn merge_access(
-        &mut self,
-        place: ListenerId,
-        mut winners: Vec<StationId>,
-    ) -> Vec<StationId> {
-        let access = |field: &Self, winners: &[StationId]| {
-            winners.first().map_or(Time::NEVER, |&one| field.nodes[one as usize].access)
-        };
-        let own = access(self, &winners);
-        let of_others = access(self, &self.listeners[place as usize].winners);
-        if own < of_others {
+    /// Takes in with the winners of `place` those of `station`, which listens there from now on.
+    pub(super) fn merge_access(&mut self, place: ListenerId, station: StationId) {
+        let own = &mut self.listeners[station as usize];
+        let access = std::mem::replace(&mut own.access, Time::NEVER);
+        let mut winners = std::mem::take(&mut own.winners);
+        let of_others = self.listeners[place as usize].access;
+        if access < of_others {
             self.forget_access(place);
-        } else if own > of_others {
+            self.listeners[place as usize].access = access;
+        } else if access > of_others {
             for station in winners.drain(..) {
-                self.nodes[station as usize].access = Time::NEVER;
-                self.set_clock(station);
+                self.set_access(station, Time::NEVER);
             }
         }
         self.listeners[place as usize].winners.append(&mut winners);
-        winners
+        self.listeners[station as usize].winners = winners;
     }
 
     /// Lists the queues of `station`, which listens apart, whose backoffs end at `now`, the one with the highest
@@ -363,9 +363,13 @@ impl<P: Clone> Field<P> {
             }
         }
         node.counting -= self.together.len() as u32;
-        node.access = Time::NEVER;
+        node.acts = Key::NEVER;
         listener.winners.clear();
-        let Self { listeners, together, .. } = self;
-        listeners[station as usize].counting.retain(|id| !together.contains(id));
+        listener.access = Time::NEVER;
+        if node.counting == 0 {
+            listener.counting.clear();
+        } else {
+            listener.counting.retain(|id| !self.together.contains(id));
+        }
     }
 }
