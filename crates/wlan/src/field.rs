@@ -135,8 +135,8 @@ impl<P: Clone> Field<P> {
             let first = contenders.iter().position(is_of).unwrap_or(contenders.len());
             let queues = contenders[first..].iter().take_while(|one| is_of(one)).count();
             let group = group_of[station as usize];
-            let Group { is_several, listener, .. } = groups[group as usize];
-            let listener = if is_several { listener } else { station };
+            let of_group = &groups[group as usize];
+            let listener = if of_group.is_several { of_group.listener() } else { station };
             Node::new(listener, group, first as ContenderId, queues as u32)
         });
         let nodes = nodes.collect();

@@ -194,7 +194,7 @@ impl Sensed {
 
 impl<P: Clone> Field<P> {
     /// Tells the views of the access points that hear `sender` that a frame of it begins or ends.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell_views(&mut self, sender: StationId, now: Time, frame: &Frame, begins: bool) {
         let Self { roles, cells_on_air, sensed, hearing, .. } = self;
         let cell = roles.cell(sender);

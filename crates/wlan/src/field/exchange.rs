@@ -163,14 +163,13 @@ impl<P: Clone> Field<P> {
         let psdu = originator.frames();
         let receiver = asked.or_else(|| psdu.map(Frames::receiver)).expect("it is for somebody");
         let control = self.needs[self.roles.rate_class(originator.station, receiver) as usize].1;
-        let back = matches!(kind, Kind::Cts | Kind::Answer);
-        let to = if back { originator.station } else { receiver };
+        let to = if kind == Kind::Cts { originator.station } else { receiver };
         let after_data = sifs + times.ack;
         let (length, rest) = match kind {
             Kind::Rts => (times.rts, sifs * 2 + times.cts + times.data + after_data),
             Kind::Cts | Kind::CtsToSelf => (times.cts, sifs + times.data + after_data),
             Kind::Data => (times.data, after_data),
-            Kind::Answer => (times.ack, Duration::ZERO),
+            Kind::Answer => unreachable!("an answer is made from what it answers"),
         };
         let end = start + length;
         let mut frame = Frame {
@@ -181,6 +180,7 @@ impl<P: Clone> Field<P> {
             end,
             announced: end + rest,
             need: control,
+            control_need: control,
             header_end: start,
             first_end: end,
             last_start: start,
@@ -245,8 +245,14 @@ impl<P: Clone> Field<P> {
         supply: &S,
     ) {
         let frame = self.frame_of(kind, by, now + self.frames.phy().sifs, supply);
+        self.sends_soon(station, &frame);
+    }
+
+    /// Has `station` send `frame` when it is time.
+    #[inline]
+    fn sends_soon(&mut self, station: StationId, frame: &Frame) {
         let node = &mut self.air.nodes[station as usize];
-        (node.frame, node.sends) = (frame, Sends::Soon);
+        (node.frame, node.sends) = (*frame, Sends::Soon);
         node.acts = Key::new(frame.start, Rank::Start);
         let listener = &mut self.air.listeners[station as usize];
         listener.winners.clear();
@@ -298,7 +304,8 @@ impl<P: Clone> Field<P> {
             Kind::Data => {
                 if self.data_came(frame, now, supply) {
                     self.gives_up_waiting(station, now, supply);
-                    self.sends_next(station, (Kind::Answer, frame.by), now, supply);
+                    let sender = self.originators[frame.by as usize].station;
+                    self.sends_soon(station, &frame.answer(sender, self.frames.phy().sifs));
                 }
             }
             Kind::Cts if awaited => {

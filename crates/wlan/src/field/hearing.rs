@@ -3,8 +3,6 @@
 use airtcp_kernel::Duration;
 
 use super::alike::Groups;
-use super::listener::ListenerId;
-use super::sharing::WORTH_SHARING;
 use crate::station::StationId;
 
 /// The stations of a field as they hear each other.
@@ -57,29 +55,20 @@ const UNDISTURBED: f64 = 1e6;
 /// The number of a group of stations that hear alike.
 pub(super) type GroupId = u32;
 
-/// A station that hears another, or a group of which stations listen together.
+/// A group of stations that hear another, or the others of its group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ear {
-    /// The station, or the listener of the group.
-    pub(super) listener: ListenerId,
-    /// The group; [`NO_GROUP`] for a station that always listens apart.
     pub(super) group: GroupId,
     pub(super) power: Power,
 }
 
-/// No group.
-pub(super) const NO_GROUP: GroupId = GroupId::MAX;
-
 /// The powers of all at all, and how strong frames must be.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// Those that hear each station, one station after the other.
-    ears: Vec<Ear>,
-    /// The first of those of each station, and the end.
-    first: Vec<u32>,
-    /// The access points that hear each station or are it, and the first of those of each, and the end.
-    viewers: Vec<StationId>,
-    first_viewer: Vec<u32>,
+    /// Those that hear each station.
+    ears: Vec<Box<[Ear]>>,
+    /// The access points that hear each station or are it.
+    viewers: Vec<Box<[StationId]>>,
     /// The groups of all stations.
     pub(super) groups: Groups,
     classes: Vec<u32>,
@@ -113,37 +102,20 @@ impl Hearing {
             let class = |station: StationId| config.classes[station as usize] as usize;
             powers[class(from)][class(to)]
         };
-        let (mut ears, mut first) = (Vec::new(), vec![0]);
-        let (mut viewers, mut first_viewer) = (Vec::new(), vec![0]);
-        for from in 0..stations {
-            let mut of_group = stations;
-            for (group, members) in (0..).zip(&groups.members) {
-                let mut others = members.iter().copied().filter(|&one| one != from);
-                if members.len() < WORTH_SHARING {
-                    let heard = others.filter(|&one| power(from, one) > 0);
-                    ears.extend(heard.map(|listener| Ear {
-                        listener,
-                        group: NO_GROUP,
-                        power: power(from, listener),
-                    }));
-                    continue;
-                }
-                if let Some(one) = others.next()
-                    && power(from, one) > 0
-                {
-                    ears.push(Ear { listener: of_group, group, power: power(from, one) });
-                }
-                of_group += 1;
-            }
-            first.push(ears.len() as u32);
-            viewers.extend((0..access_points).filter(|&one| one == from || power(from, one) > 0));
-            first_viewer.push(viewers.len() as u32);
-        }
+        let ears_of = |from| {
+            let heard = (0..).zip(&groups.members).filter_map(|(group, members)| {
+                let one = members.iter().copied().find(|&one| one != from)?;
+                Some(Ear { group, power: power(from, one) })
+            });
+            heard.filter(|ear| ear.power > 0).collect()
+        };
+        let ears = (0..stations).map(ears_of).collect();
+        let viewers_of =
+            |from| (0..access_points).filter(|&one| one == from || power(from, one) > 0).collect();
+        let viewers = (0..stations).map(viewers_of).collect();
         Self {
             ears,
-            first,
             viewers,
-            first_viewer,
             groups,
             powers,
             sense: attowatts(config.sense_dbm),
@@ -164,15 +136,13 @@ impl Hearing {
     /// Returns those that hear `station`.
     #[inline]
     pub(super) fn of(&self, station: StationId) -> &[Ear] {
-        let first = &self.first[station as usize..];
-        &self.ears[first[0] as usize..first[1] as usize]
+        &self.ears[station as usize]
     }
 
     /// Returns the access points that hear `station` or are it.
     #[inline]
     pub(super) fn viewers_of(&self, station: StationId) -> &[StationId] {
-        let first = &self.first_viewer[station as usize..];
-        &self.viewers[first[0] as usize..first[1] as usize]
+        &self.viewers[station as usize]
     }
 
     /// Returns the power with which `to` hears `from`.

@@ -22,8 +22,9 @@ pub(super) struct Frame {
     pub(super) end: Time,
     /// The end of the exchange, as the frame announces it.
     pub(super) announced: Time,
-    /// The SINR that it needs, as a ratio.
+    /// The SINR that it needs, and a control frame between the two stations, as ratios.
     pub(super) need: f64,
+    pub(super) control_need: f64,
     /// The end of what has to come through for anything to be received: preamble and header.
     pub(super) header_end: Time,
     /// Of its MPDUs the end of the first and the beginning of the last.
@@ -191,6 +192,7 @@ impl Frame {
         end: Time::ZERO,
         announced: Time::ZERO,
         need: 0.0,
+        control_need: 0.0,
         header_end: Time::ZERO,
         first_end: Time::ZERO,
         last_start: Time::ZERO,
@@ -199,6 +201,29 @@ impl Frame {
         has_colour: false,
         has_data: false,
     };
+
+    /// Makes the answer to it, a SIFS after its end, for its `sender`.
+    #[inline]
+    pub(super) fn answer(&self, sender: StationId, sifs: Duration) -> Self {
+        let (start, end) = (self.end + sifs, self.announced);
+        Self {
+            kind: Kind::Answer,
+            to: sender,
+            by: self.by,
+            start,
+            end,
+            announced: end,
+            need: self.control_need,
+            control_need: self.control_need,
+            header_end: start,
+            first_end: end,
+            last_start: start,
+            culprit: Culprit::NOBODY,
+            strength: 1.0,
+            has_colour: false,
+            has_data: false,
+        }
+    }
 
     /// Returns the power with which it is heard where one at full power is heard with `power`.
     #[inline]

@@ -6,7 +6,7 @@ use airtcp_kernel::{Duration, Time};
 use super::Field;
 use super::air::Air;
 use super::alike::Groups;
-use super::hearing::{GroupId, Hearing, NO_GROUP, Power};
+use super::hearing::{GroupId, Hearing, Power};
 use super::listener::ListenerId;
 use super::node::Frame;
 use crate::station::StationId;
@@ -17,14 +17,12 @@ pub(super) const WORTH_SHARING: usize = 2;
 /// A group of stations that hear alike.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The listener of those that listen together; none, in effect, in a group of one.
-    pub(super) listener: ListenerId,
-    /// The number of those that do.
-    pub(super) together: u32,
-    /// A flag: it has more than one station.
+    /// The listener of those that listen together, which none do in a group of one, and behind it those that do not.
+    places: Vec<ListenerId>,
+    /// The number of those that listen together.
+    together: u32,
+    /// A flag: it has enough stations to listen together.
     pub(super) is_several: bool,
-    /// Those that do not.
-    pub(super) apart: Vec<StationId>,
 }
 
 impl Group {
@@ -37,22 +35,39 @@ impl Group {
                 group_of[station as usize] = group;
             }
             let is_several = members.len() >= WORTH_SHARING;
-            let one = Self {
-                listener,
-                is_several,
-                together: if is_several { members.len() as u32 } else { 0 },
-                apart: if is_several { Vec::new() } else { members.clone() },
-            };
-            listener += ListenerId::from(is_several);
-            one
+            let mut places = vec![listener];
+            let together = if is_several { members.len() as u32 } else { 0 };
+            if is_several {
+                listener += 1;
+            } else {
+                places.extend_from_slice(members);
+            }
+            Self { places, together, is_several }
         };
         let all = (0..).zip(&groups.members).map(of_members).collect();
         (all, group_of)
     }
+
+    /// Returns the listener of those that listen together.
+    #[inline]
+    pub(super) fn listener(&self) -> ListenerId {
+        self.places[0]
+    }
+
+    /// Returns all listeners of its stations.
+    #[inline]
+    fn listeners(&self) -> &[ListenerId] {
+        if self.together > 0 { &self.places } else { self.apart() }
+    }
+
+    /// Returns the stations that listen apart.
+    #[inline]
+    fn apart(&self) -> &[StationId] {
+        &self.places[1..]
+    }
 }
 
-/// Has `visit` see to each listener that hears `frame` of `sender`, with the power with which it does: the stations that
-/// listen apart, and those that listen together.
+/// Has `visit` see to each listener that hears `frame` of `sender`, with the power with which it does.
 #[inline(always)]
 pub(super) fn at_each_that_hears(
     hearing: &Hearing,
@@ -62,24 +77,10 @@ pub(super) fn at_each_that_hears(
 ) {
     for ear in hearing.of(sender) {
         let power = frame.heard_with(ear.power);
-        let (apart, mut together) = if ear.group == NO_GROUP {
-            (&[][..], true)
-        } else {
-            let group = &groups[ear.group as usize];
-            (&group.apart[..], group.together > 0)
-        };
-        let mut apart = apart.iter();
-        loop {
-            let listener = match apart.next() {
-                Some(&one) if one == sender => continue,
-                Some(&one) => one,
-                None if together => {
-                    together = false;
-                    ear.listener
-                }
-                None => break,
-            };
-            visit((listener, power));
+        for &listener in groups[ear.group as usize].listeners() {
+            if listener != sender {
+                visit((listener, power));
+            }
         }
     }
 }
@@ -102,7 +103,7 @@ impl<P: Clone> Field<P> {
         node.listener = station;
         let group = &mut groups[node.group as usize];
         group.together -= 1;
-        group.apart.push(station);
+        group.places.push(station);
         // Those of groups are behind those of stations.
         let (own, of_groups) = listeners.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
@@ -129,24 +130,24 @@ impl<P: Clone> Field<P> {
     pub(super) fn listen_together(&mut self, sender: StationId, receiver: StationId, now: Time) {
         let Self { air, hearing, groups, .. } = self;
         for ear in hearing.of(sender) {
-            if ear.group == NO_GROUP {
+            let group = &mut groups[ear.group as usize];
+            if !group.is_several {
                 continue;
             }
-            let group = &mut groups[ear.group as usize];
-            let mut place = group.apart.len();
+            let mut place = group.apart().len();
             while place > 0 {
-                place -= 1;
-                let station = group.apart[place];
+                let station = group.places[place];
                 if station != sender && station != receiver {
                     air.may_join(group, (station, place), hearing.detect, now);
                 }
+                place -= 1;
             }
         }
     }
 }
 
 impl Air {
-    /// Has `station`, which is at `place` of those of its group that listen apart, listen with the rest if it senses
+    /// Has `station`, which is at `place` of those of its group, listen with the rest if it senses
     /// the same and has nothing to do.
     fn may_join(
         &mut self,
@@ -160,7 +161,7 @@ impl Air {
         if node.is_engaged() || node.timeout != Time::NEVER || node.waits_for_end {
             return;
         }
-        let (own, of_groups) = listeners.split_at_mut(group.listener as usize);
+        let (own, of_groups) = listeners.split_at_mut(group.listener() as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
         if own.lock.is_some() || !own.ignored.is_empty() {
             return;
@@ -174,8 +175,8 @@ impl Air {
             }
         }
         group.together += 1;
-        group.apart.swap_remove(place);
-        let listener = group.listener;
+        group.places.swap_remove(place);
+        let listener = group.listener();
         node.listener = listener;
         shared.counting.append(&mut own.counting);
         let has_reset = std::mem::replace(&mut own.nav_reset, Time::NEVER) != Time::NEVER;
