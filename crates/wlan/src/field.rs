@@ -42,8 +42,8 @@ use crate::station::{ContenderId, StationId};
 pub use books::{FailureCounts, View};
 use books::{OnAir, Sensed};
 use clock::{Clock, Key, Rank};
-use hearing::Hearing;
 pub use hearing::HearingConfig;
+use hearing::{Hearing, Need};
 use listener::Listener;
 use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
@@ -91,8 +91,8 @@ pub struct Field<P> {
     mac: Mac<P>,
     retry_limit: u16,
     long_retry_limit: u16,
-    /// The SINR that a frame with data at each rate needs, and a control frame beside it, as ratios.
-    needs: Vec<(f64, f64)>,
+    /// The strength that a frame with data at each rate needs, and a control frame beside it.
+    needs: Vec<(Need, Need)>,
     sensed: Vec<Sensed>,
     /// The frames of each cell on the air.
     cells_on_air: Vec<OnAir>,
@@ -172,6 +172,7 @@ impl<P: Clone> Field<P> {
             // Neither capture nor spatial reuse ends a reception early.
             notices_ahead: hearing.obss_pd.is_none() && !hearing.may_capture(),
             on_air: Vec::new(),
+            last_start: Time::ZERO,
             together: Vec::new(),
             waited: Vec::new(),
             winners: Vec::new(),

@@ -34,6 +34,8 @@ pub(super) struct Air {
     pub(super) notices_ahead: bool,
     /// The stations that send.
     pub(super) on_air: Vec<StationId>,
+    /// The instant at which the last frame began.
+    pub(super) last_start: Time,
     /// The queues that begin together; empty between two events.
     pub(super) together: Vec<ContenderId>,
     /// The stations that waited for the end of a frame; empty between two events.
@@ -69,13 +71,46 @@ impl Air {
         self.clock.set(place, acts.min(Key::new(timeout.min(nav_reset), Rank::Timeout)));
     }
 
-    /// Begins `frame` of `sender` at `place`, which does not know of it yet. Returns whether nothing is left to do there
-    /// when it is noticed.
+    /// Begins `frame` of `sender` at `place`, which does not know of it until `notice`. Returns whether nothing is left to
+    /// do there then.
     ///
-    /// That is so where it is noticed for certain if nothing else happens there before, and where it is certain to
-    /// change nothing.
+    /// That is so where it is noticed for certain if nothing else happens there before, which takes so much power, and
+    /// where it is certain to change nothing.
     #[inline(always)]
     pub(super) fn frame_begins(
+        &mut self,
+        hearing: &Hearing,
+        (sender, frame): (StationId, &Frame),
+        (place, power): (ListenerId, Power),
+        (notice, certain): (Time, Power),
+    ) -> bool {
+        let Self { listeners, nodes, queues, .. } = self;
+        let listener = &mut listeners[place as usize];
+        if listener.energy > 0 || listener.is_busy {
+            return self.frame_begins_beside(hearing, sender, (place, power), frame);
+        }
+        listener.hear(power, frame.start);
+        let is_loud =
+            power >= certain && listener.access > notice && listener.nav_reset == Time::NEVER;
+        let will_draw = |&id: &ContenderId| queues[id as usize].waits.will_draw();
+        let is_certain = is_loud && !listener.counting.iter().any(will_draw);
+        if is_certain {
+            listener.lock = Some(Lock::new(sender, power, frame, notice));
+            listener.is_busy = true;
+            listener.noticed_at = notice;
+            if nodes[frame.to as usize].listener == place {
+                listener.bad.clear();
+            }
+            if listener.access <= frame.end {
+                self.forget_access(place);
+            }
+        }
+        is_certain
+    }
+
+    /// Does as [`Self::frame_begins`] where there are others, or the medium is busy.
+    #[inline(never)]
+    fn frame_begins_beside(
         &mut self,
         hearing: &Hearing,
         sender: StationId,
@@ -84,34 +119,10 @@ impl Air {
     ) -> bool {
         let now = frame.start;
         self.settle_notice(place, now);
-        let Self { listeners, nodes, queues, notices_ahead, .. } = self;
+        let Self { listeners, nodes, notices_ahead, .. } = self;
         let notice = now + hearing.detect;
         let listener = &mut listeners[place as usize];
-        let is_alone = listener.energy == 0;
         listener.hear(power, now);
-        if is_alone && !listener.is_busy {
-            let mut is_certain = *notices_ahead
-                && listener.access > notice
-                && frame.end > notice
-                && listener.nav_reset == Time::NEVER
-                && hearing.detects(power, 0)
-                && hearing.comes_through(power, 0, frame.need);
-            for &id in &listener.counting {
-                is_certain &= !queues[id as usize].waits.will_draw();
-            }
-            if is_certain {
-                listener.lock = Some(Lock::new(sender, power, frame, notice));
-                listener.is_busy = true;
-                listener.noticed_at = notice;
-                if nodes[frame.to as usize].listener == place {
-                    listener.bad.clear();
-                }
-                if listener.access <= frame.end {
-                    self.forget_access(place);
-                }
-            }
-            return is_certain;
-        }
         if listener.is_sending {
             let own = nodes[place as usize].sending();
             return *notices_ahead && own.is_some_and(|own| own.end > notice);
@@ -234,7 +245,7 @@ impl Air {
         {
             let mut lock = Lock::new(sender, power, frame, now);
             let interference = listener.energy - power;
-            lock.judge(!hearing.comes_through(power, interference, frame.need), now);
+            lock.judge(!hearing.comes_through(power, interference, frame.need.ratio), now);
             listener.lock = Some(lock);
             if is_to {
                 listener.bad.clear();
@@ -265,58 +276,46 @@ impl Air {
         (place, power): (ListenerId, Power),
         now: Time,
     ) -> Came {
+        let listener = &mut self.listeners[place as usize];
+        listener.energy -= power;
+        if listener.lock.as_ref().is_some_and(|lock| lock.from == sender)
+            && listener.passed_over_until < now
+            && listener.ignored.is_empty()
+        {
+            self.settle_notice(place, now);
+            self.reception_ends(hearing, frame, place, now)
+        } else {
+            self.frame_ends_beside(hearing, (sender, frame), place, now)
+        }
+    }
+
+    /// Does as [`Self::frame_ends_at`], with its power gone, where it may not be received.
+    #[inline(never)]
+    fn frame_ends_beside(
+        &mut self,
+        hearing: &Hearing,
+        (sender, frame): (StationId, &Frame),
+        place: ListenerId,
+        now: Time,
+    ) -> Came {
         self.settle_notice(place, now);
         if now <= self.listeners[place as usize].passed_over_until {
             self.notice_passed_over(place);
         }
-        let is_to = place == frame.to;
-        let Self { listeners, nodes, settings_eifs: eifs, .. } = self;
+        let Self { listeners, nodes, .. } = self;
         let listener = &mut listeners[place as usize];
-        listener.energy -= power;
         if !listener.ignored.is_empty() {
             listener.ignored.retain(|&(other, _)| other != sender);
         }
         if listener.is_sending {
             return Came::Lost;
         }
-        let (mut came, mut has_reset) = (Came::Lost, false);
         match &mut listener.lock {
             Some(lock) if lock.from == sender => {
-                if let Some(bad) = lock.judge(false, now)
-                    && is_to
-                {
-                    listener.bad.push(bad);
-                }
-                let (first_bad, last_bad) = (lock.first_bad, lock.last_bad);
-                listener.lock = None;
-                listener.free_from = now;
-                if let Some(heard) = &mut self.heard {
-                    tell_ears(nodes, place, (first_bad, last_bad), heard);
-                }
-                if nodes.get(place as usize).is_some_and(|node| node.waits_for_end) {
-                    self.waited.push(place);
-                }
-                // Of an aggregate its receiver judges each frame alone.
-                let is_judged_apart = is_to && frame.first_end < frame.end;
-                if frame.is_understood(first_bad, last_bad)
-                    || is_judged_apart && first_bad >= frame.header_end
-                {
-                    came = Came::Understood;
-                    listener.eifs = Time::ZERO;
-                    if !is_to && frame.announced > listener.nav.max(now) {
-                        listener.nav = frame.announced;
-                        listener.nav_by = sender;
-                        if frame.kind == Kind::Rts {
-                            listener.nav_reset = now + self.nav_timeout;
-                            has_reset = true;
-                        }
-                    }
-                } else {
-                    listener.eifs = now + *eifs;
-                }
+                return self.reception_ends(hearing, frame, place, now);
             }
             // Less interference makes it no worse, and it stays busy.
-            Some(lock) if lock.bad_since == Time::NEVER => return came,
+            Some(lock) if lock.bad_since == Time::NEVER => {}
             Some(lock) => {
                 let is_bad =
                     !hearing.comes_through(lock.power, listener.energy - lock.power, lock.need);
@@ -327,10 +326,59 @@ impl Air {
                 {
                     listener.bad.push(bad);
                 }
-                return came;
             }
-            None => {}
+            None => self.settle_idle(hearing, place, now),
         }
+        Came::Lost
+    }
+
+    /// Ends the reception of `frame` at `place`.
+    #[inline(always)]
+    fn reception_ends(
+        &mut self,
+        hearing: &Hearing,
+        frame: &Frame,
+        place: ListenerId,
+        now: Time,
+    ) -> Came {
+        let Self { listeners, nodes, settings_eifs, nav_timeout, waited, heard, .. } = self;
+        let listener = &mut listeners[place as usize];
+        let Some(lock) = &mut listener.lock else { return Came::Lost };
+        let (sender, is_to) = (lock.from, place == frame.to);
+        if let Some(bad) = lock.judge(false, now)
+            && is_to
+        {
+            listener.bad.push(bad);
+        }
+        let (first_bad, last_bad) = (lock.first_bad, lock.last_bad);
+        listener.lock = None;
+        listener.free_from = now;
+        if let Some(heard) = heard {
+            tell_ears(nodes, place, (first_bad, last_bad), heard);
+        }
+        if nodes.get(place as usize).is_some_and(|node| node.waits_for_end) {
+            waited.push(place);
+        }
+        // Of an aggregate its receiver judges each frame alone.
+        let is_judged_apart = is_to && frame.first_end < frame.end;
+        let mut has_reset = false;
+        let came = if frame.is_understood(first_bad, last_bad)
+            || is_judged_apart && first_bad >= frame.header_end
+        {
+            listener.eifs = Time::ZERO;
+            if !is_to && frame.announced > listener.nav.max(now) {
+                listener.nav = frame.announced;
+                listener.nav_by = sender;
+                if frame.kind == Kind::Rts {
+                    listener.nav_reset = now + *nav_timeout;
+                    has_reset = true;
+                }
+            }
+            Came::Understood
+        } else {
+            listener.eifs = now + *settings_eifs;
+            Came::Lost
+        };
         let is_idle = listener.is_busy && listener.sensed() < hearing.energy;
         if has_reset {
             self.set_clock(place);

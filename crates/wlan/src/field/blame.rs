@@ -49,8 +49,8 @@ impl Air {
             }
             let power = frame.heard_with(hearing.power(sender, begun.to));
             let own = begun.heard_with(hearing.power(other, begun.to));
-            let is_lost =
-                begun.to == sender || power > 0 && !hearing.comes_through(own, power, begun.need);
+            let is_lost = begun.to == sender
+                || power > 0 && !hearing.comes_through(own, power, begun.need.ratio);
             if is_lost && begun.culprit == Culprit::NOBODY {
                 let culprit = Culprit { station: sender, apart: now - begun.start };
                 if let Some(begun) = self.nodes[other as usize].sending_mut() {

@@ -6,7 +6,7 @@ use airtcp_kernel::Time;
 use super::Field;
 use super::air::Came;
 use super::clock::{Key, Rank};
-use super::hearing::COLOUR_KNOWN;
+use super::hearing::{COLOUR_KNOWN, Power};
 use super::node::{Frame, Known, Sends};
 use super::sharing::at_each_that_hears;
 use crate::events::Supply;
@@ -20,37 +20,44 @@ impl<P: Clone> Field<P> {
         air.settle_notice(sender, now);
         let own = &mut air.listeners[sender as usize];
         debug_assert!(!own.is_sending, "a station sends one frame at a time");
-        if let Some(lock) = own.lock.take() {
-            air.blame(lock.from, sender, sender, now);
-        }
-        let node = &mut air.nodes[sender as usize];
-        if std::mem::take(&mut node.waits_for_end) {
-            node.timeout = now;
-        }
-        let own = &mut air.listeners[sender as usize];
+        own.is_sending = true;
+        let freezes = !std::mem::replace(&mut own.is_busy, true) && !own.counting.is_empty();
         if let Some((_, strength)) = hearing.obss_pd
             && !own.ignored.is_empty()
         {
             frame.strength = strength;
         }
-        own.is_sending = true;
-        air.medium_busy(sender, now);
+        if let Some(lock) = own.lock.take() {
+            air.blame(lock.from, sender, sender, now);
+        }
+        if freezes {
+            air.freeze(sender, now);
+        }
+        let node = &mut air.nodes[sender as usize];
+        if std::mem::take(&mut node.waits_for_end) {
+            node.timeout = now;
+        }
         let receiver = &air.listeners[air.nodes[frame.to as usize].listener as usize];
         if receiver.energy > 0 || receiver.is_sending {
             frame.culprit = air.disturber(hearing, frame.to, sender, now);
         }
-        if !air.on_air.is_empty() {
+        if Key::new(air.last_start + hearing.detect, Rank::Notice) > air.reached {
             air.blame_unnoticed(hearing, sender, frame, now);
         }
+        air.last_start = now;
+        let notice = now + hearing.detect;
+        // The least power with which it is certain to be noticed where nothing else is on the air.
+        let certain =
+            if air.notices_ahead && frame.end > notice { frame.need.alone } else { Power::MAX };
         let mut is_noticed = true;
         at_each_that_hears(hearing, groups, (sender, frame), |ear| {
-            is_noticed &= air.frame_begins(hearing, sender, ear, frame);
+            is_noticed &= air.frame_begins(hearing, (sender, frame), ear, (notice, certain));
         });
         let node = &mut air.nodes[sender as usize];
         (node.known, node.acts) = if is_noticed {
             (Known::Cell, Key::new(frame.end, Rank::End))
         } else {
-            (Known::Nothing, Key::new(now + hearing.detect, Rank::Notice))
+            (Known::Nothing, Key::new(notice, Rank::Notice))
         };
         node.frame = *frame;
         node.sends = Sends::Frame;
@@ -153,12 +160,15 @@ impl<P: Clone> Field<P> {
         node.sends = Sends::Nothing;
         node.acts = Key::NEVER;
         self.tell_views(sender, now, &frame, false);
-        let air = &mut self.air;
+        let Self { air, hearing, .. } = self;
+        let place = air.on_air.iter().position(|&one| one == sender);
+        air.on_air.swap_remove(place.expect("what is sent is on the air"));
         let own = &mut air.listeners[sender as usize];
         own.free_from = now;
         own.is_sending = false;
-        let place = air.on_air.iter().position(|&one| one == sender);
-        air.on_air.swap_remove(place.expect("what is sent is on the air"));
+        if own.sensed() < hearing.energy {
+            air.medium_idle(sender, now);
+        }
         let receiver = air.nodes[frame.to as usize].listener;
         if receiver != frame.to
             && air.listeners[receiver as usize]
@@ -177,7 +187,6 @@ impl<P: Clone> Field<P> {
                 came = here;
             }
         });
-        air.settle_idle(hearing, sender, now);
         self.tell_heard(sender, &frame, supply);
         self.frame_sent(sender, &frame, now, supply);
         if came == Came::Understood {

@@ -62,6 +62,20 @@ pub(super) struct Ear {
     pub(super) power: Power,
 }
 
+/// The strength that a frame needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    /// The SINR, as a ratio.
+    pub(super) ratio: f64,
+    /// The least power with which it is detected and comes through where nothing else is on the air.
+    pub(super) alone: Power,
+}
+
+impl Need {
+    /// That of no frame.
+    pub(super) const NONE: Self = Self { ratio: 0.0, alone: 0 };
+}
+
 /// The powers of all at all, and how strong frames must be.
 #[derive(Debug)]
 pub(super) struct Hearing {
@@ -151,12 +165,23 @@ impl Hearing {
         self.powers[class(from)][class(to)]
     }
 
-    /// Returns what a frame needs that needs so many dB, as a ratio of powers.
-    pub(super) fn need(&self, db: Option<f64>) -> f64 {
-        match db {
+    /// Returns what a frame needs that needs so many dB.
+    pub(super) fn need(&self, db: Option<f64>) -> Need {
+        let ratio = match db {
             Some(db) if self.is_known => ratio(db),
             _ => UNDISTURBED,
+        };
+        let is_enough = |power| self.detects(power, 0) && self.comes_through(power, 0, ratio);
+        let (mut least, mut most) = (0, MOST + 1);
+        while least < most {
+            let middle = (least + most) / 2;
+            if is_enough(middle) {
+                most = middle;
+            } else {
+                least = middle + 1;
+            }
         }
+        Need { ratio, alone: least }
     }
 
     /// Tells whether a frame comes through that is heard with `power`, beside so much interference.
@@ -232,9 +257,13 @@ mod tests {
         assert_eq!(hearing.power(1, 2), 0);
 
         let beside = |needed| {
-            let need = hearing.need(Some(needed));
+            let need = hearing.need(Some(needed)).ratio;
             hearing.comes_through(hearing.power(0, 1), hearing.power(1, 0), need)
         };
+        // The noise is 398,107 aW; what needs less than a preamble is not detected before that is.
+        let alone = |needed| hearing.need(Some(needed)).alone;
+        assert_eq!((alone(20.0), alone(0.0)), (39_810_700, 6_309_574));
+        assert_eq!(alone(200.0), MOST + 1);
         assert!(beside(9.9));
         assert!(!beside(10.1));
         assert!(hearing.captures(400, 100, Duration::from_micros(16)));

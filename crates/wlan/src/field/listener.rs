@@ -181,7 +181,7 @@ impl Lock {
         Self {
             from,
             power,
-            need: frame.need,
+            need: frame.need.ratio,
             since,
             end: frame.end,
             bad_since: Time::NEVER,

@@ -3,7 +3,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::clock::Key;
-use super::hearing::{GroupId, Power};
+use super::hearing::{GroupId, Need, Power};
 use super::listener::ListenerId;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
@@ -22,9 +22,9 @@ pub(super) struct Frame {
     pub(super) end: Time,
     /// The end of the exchange, as the frame announces it.
     pub(super) announced: Time,
-    /// The SINR that it needs, and a control frame between the two stations, as ratios.
-    pub(super) need: f64,
-    pub(super) control_need: f64,
+    /// The strength that it needs, and a control frame between the two stations.
+    pub(super) need: Need,
+    pub(super) control_need: Need,
     /// The end of what has to come through for anything to be received: preamble and header.
     pub(super) header_end: Time,
     /// Of its MPDUs the end of the first and the beginning of the last.
@@ -191,8 +191,8 @@ impl Frame {
         start: Time::ZERO,
         end: Time::ZERO,
         announced: Time::ZERO,
-        need: 0.0,
-        control_need: 0.0,
+        need: Need::NONE,
+        control_need: Need::NONE,
         header_end: Time::ZERO,
         first_end: Time::ZERO,
         last_start: Time::ZERO,

@@ -71,7 +71,7 @@ impl Queue {
 
     /// Counts the slots that have passed when the medium becomes busy at `now`. Returns false if nothing
     /// is left to count, and whether its backoff stays as it is: no slot of it has begun.
-    #[inline]
+    #[inline(always)]
     fn freeze(&mut self, listener: &Listener, settings: &Settings, now: Time) -> (bool, bool) {
         let Waits::Counting(backoff) = self.waits else { return (false, false) };
         let start = self.start(listener, backoff);
@@ -235,19 +235,25 @@ impl Air {
 
     /// Forgets the next access of the stations that listen at `place`.
     pub(super) fn forget_access(&mut self, place: ListenerId) {
-        self.listeners[place as usize].access = Time::NEVER;
+        let listener = &mut self.listeners[place as usize];
+        listener.access = Time::NEVER;
+        if let [station] = listener.winners[..] {
+            listener.winners.clear();
+            return self.set_access(station, Time::NEVER);
+        }
         while let Some(station) = self.listeners[place as usize].winners.pop() {
             self.set_access(station, Time::NEVER);
         }
     }
 
     /// Sets the next access of `station`, which has no frame.
-    #[inline]
+    #[inline(always)]
     fn set_access(&mut self, station: StationId, access: Time) {
         let node = &mut self.nodes[station as usize];
         debug_assert_eq!(node.sends, Sends::Nothing);
         node.acts = Key::new(access, Rank::Start);
-        self.set_clock(station);
+        let other = node.timeout.min(self.listeners[station as usize].nav_reset);
+        self.clock.set(station, node.acts.min(Key::new(other, Rank::Timeout)));
     }
 
     /// Looks up the next access of the stations that listen at `place`.
