@@ -86,12 +86,11 @@ impl Block {
     /// Sets the event at `place`.
     #[inline]
     fn set(&mut self, place: usize, key: Key) {
-        let key = key.min(Key::NEVER);
         if std::mem::replace(&mut self.keys[place], key) == key {
             return;
         }
         let bit = 1 << place;
-        self.pending = if key == Key::NEVER { self.pending & !bit } else { self.pending | bit };
+        self.pending = if key.is_never() { self.pending & !bit } else { self.pending | bit };
         let place = place as u32;
         if key < self.first || key == self.first && place < self.winner {
             (self.first, self.winner) = (key, place);
@@ -104,15 +103,16 @@ impl Block {
     #[inline]
     fn look_up(&mut self) {
         let mut pending = self.pending;
-        (self.first, self.winner) = (Key::NEVER, 0);
+        let (mut first, mut winner) = (Key::NEVER, 0);
         while pending != 0 {
             let place = pending.trailing_zeros();
             pending &= pending - 1;
             let key = self.keys[place as usize % Self::SIZE];
-            if key < self.first {
-                (self.first, self.winner) = (key, place);
+            if key < first {
+                (first, winner) = (key, place);
             }
         }
+        (self.first, self.winner) = (first, winner);
     }
 }
 
@@ -135,16 +135,17 @@ impl Clock {
     /// Looks up the first event of all.
     #[inline]
     pub(super) fn look_up(&mut self) {
-        (self.first, self.winner) = (Key::NEVER, 0);
-        for (block, number) in self.blocks.iter_mut().zip(0..) {
+        let (mut first, mut winner, mut before) = (Key::NEVER, 0, 0);
+        for block in &mut self.blocks {
             if block.first == Key::UNKNOWN {
                 block.look_up();
             }
-            if block.first < self.first {
-                self.first = block.first;
-                self.winner = number * Block::SIZE as StationId + block.winner;
+            if block.first < first {
+                (first, winner) = (block.first, before + block.winner);
             }
+            before += Block::SIZE as StationId;
         }
+        (self.first, self.winner) = (first, winner);
     }
 
     /// Returns the first event of all.

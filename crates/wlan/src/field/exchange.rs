@@ -36,11 +36,21 @@ impl<P: Clone> Field<P> {
         self.check_access(station, now);
         self.air.take_accesses(station, now);
         self.air.medium_busy(station, now);
-        let together = std::mem::take(&mut self.air.together);
-        let (&by, others) = together.split_first().expect("an access is somebody's");
+        let by = *self.air.together.first().expect("an access is somebody's");
         self.air.queues[by as usize].contender.begin();
         self.assemble(by, now, None, supply);
-        for &other in others {
+        if self.air.together.len() > 1 {
+            self.others_collide(now, supply);
+        }
+        let txop = Txop::new(now, self.originators[by as usize].txop_limit);
+        self.begin_exchange(station, by, txop, now, supply);
+    }
+
+    /// Has those back off that begin together with one of higher priority of their station.
+    #[cold]
+    fn others_collide<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        let together = std::mem::take(&mut self.air.together);
+        for &other in &together[1..] {
             self.assemble(other, now, None, supply);
             let retry = self.failed(other, Failure::InternalCollision, false, now, supply);
             let contender = &mut self.air.queues[other as usize].contender;
@@ -50,8 +60,6 @@ impl<P: Clone> Field<P> {
             self.air.back_off(other, has_frame, self.air.settings.post_backoff_after_drop);
         }
         self.air.together = together;
-        let txop = Txop::new(now, self.originators[by as usize].txop_limit);
-        self.begin_exchange(station, by, txop, now, supply);
     }
 
     /// Decides what `by` sends, which has got at the medium, as [`crate::exchange::Exchange::assemble`].
@@ -332,7 +340,6 @@ impl<P: Clone> Field<P> {
     /// Hands on what has come of the data in `frame`. Returns whether anything has.
     fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
         let by = frame.by;
-        let bad = std::mem::take(&mut self.air.listeners[frame.to as usize].bad);
         let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
         let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
         let any = match mac {
@@ -359,6 +366,7 @@ impl<P: Clone> Field<P> {
                     let data = times.data - preamble;
                     let psdu = desk.originators[by as usize].frames().expect("it was sent");
                     let all = psdu.mpdus().len();
+                    let bad = &self.air.listeners[frame.to as usize].bad;
                     let data_start = frame.end.as_nanos() - data.as_nanos();
                     if !bad.is_empty() {
                         set_arrivals(arrivals, frame.end, data, psdu);
@@ -380,7 +388,6 @@ impl<P: Clone> Field<P> {
                 }
             }
         };
-        self.air.listeners[frame.to as usize].bad = bad;
         if !any {
             self.last_culprits[by as usize] = frame.culprit;
         }

@@ -7,7 +7,7 @@ use super::Field;
 use super::air::Came;
 use super::clock::{Key, Rank};
 use super::hearing::{COLOUR_KNOWN, Power};
-use super::node::{Frame, Known, Sends};
+use super::node::{Frame, Kind, Known, Sends};
 use super::sharing::at_each_that_hears;
 use crate::events::Supply;
 use crate::station::StationId;
@@ -197,6 +197,8 @@ impl<P: Clone> Field<P> {
                 self.answer_missing(station, now, supply);
             }
         }
-        self.listen_together(sender, frame.to, now);
+        if frame.kind == Kind::Answer {
+            self.listen_together(sender, frame.to, now);
+        }
     }
 }
