@@ -14,6 +14,9 @@ use crate::station::StationId;
 /// The least number of stations that are worth a listener together.
 pub(super) const WORTH_SHARING: usize = 2;
 
+/// The number of stations of a small group.
+const SMALL: usize = 3;
+
 /// A group of stations that hear alike.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -23,6 +26,8 @@ pub(super) struct Group {
     together: u32,
     /// A flag: it has enough stations to listen together.
     pub(super) is_several: bool,
+    /// A flag: who has had an exchange is likely to have the next one, too.
+    is_small: bool,
 }
 
 impl Group {
@@ -42,7 +47,7 @@ impl Group {
             } else {
                 places.extend_from_slice(members);
             }
-            Self { places, together, is_several }
+            Self { places, together, is_several, is_small: members.len() <= SMALL }
         };
         let all = (0..).zip(&groups.members).map(of_members).collect();
         (all, group_of)
@@ -129,7 +134,7 @@ impl<P: Clone> Field<P> {
     /// exchange: they may have the next one, too.
     #[inline]
     pub(super) fn listen_together(&mut self, sender: StationId, receiver: StationId, now: Time) {
-        let Self { air, hearing, groups, .. } = self;
+        let Self { air, hearing, groups, roles, .. } = self;
         for ear in hearing.of(sender) {
             let group = &mut groups[ear.group as usize];
             if !group.is_several {
@@ -138,7 +143,8 @@ impl<P: Clone> Field<P> {
             let mut place = group.apart().len();
             while place > 0 {
                 let station = group.places[place];
-                if station != sender && station != receiver {
+                let is_of_exchange = station == sender || station == receiver;
+                if !(is_of_exchange && (group.is_small || roles.is_access_point(station))) {
                     air.may_join(group, (station, place), hearing.detect, now);
                 }
                 place -= 1;
