@@ -124,9 +124,10 @@ impl<P: Clone> Field<P> {
             Kind::Data
         };
         let awaits = if kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
-        self.air.nodes[station as usize].exchange =
-            Some(Exchange { by, txop, awaits, is_protected: false });
         let mut frame = self.frame_with((times, class, asked), kind, by, start, supply);
+        let node = &mut self.air.nodes[station as usize];
+        node.exchange = Some(Exchange { by, txop, awaits, is_protected: false });
+        node.frame = frame;
         self.send(station, &mut frame, start);
     }
 
@@ -257,7 +258,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Has `station` send `frame` when it is time.
-    #[inline]
+    #[inline(always)]
     fn sends_soon(&mut self, station: StationId, frame: &Frame) {
         let node = &mut self.air.nodes[station as usize];
         (node.frame, node.sends) = (*frame, Sends::Soon);

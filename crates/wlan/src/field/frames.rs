@@ -13,7 +13,7 @@ use crate::events::Supply;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Puts `frame` of `sender`, which listens apart, on the air at `now`.
+    /// Puts `frame`, which is that of `sender`, on the air at `now`. It listens apart.
     pub(super) fn send(&mut self, sender: StationId, frame: &mut Frame, now: Time) {
         let Self { air, hearing, groups, .. } = self;
         debug_assert!(air.listens_as(sender, sender));
@@ -59,7 +59,7 @@ impl<P: Clone> Field<P> {
         } else {
             (Known::Nothing, Key::new(notice, Rank::Notice))
         };
-        node.frame = *frame;
+        (node.frame.culprit, node.frame.strength) = (frame.culprit, frame.strength);
         node.sends = Sends::Frame;
         air.on_air.push(sender);
         air.set_clock(sender);

@@ -267,27 +267,29 @@ impl Air {
             }
             return;
         }
-        if let [id] = listener.counting[..]
-            && let queue = &queues[id as usize]
-            && let Waits::Counting(backoff) = queue.waits
-            && backoff.has_frame
-        {
-            // No other queue can win.
-            let station = queue.contender.station;
-            let access = queue.end(listener, settings, backoff);
-            if listener.access != access {
-                listener.access = access;
-                if listener.winners.is_empty() {
-                    listener.winners.push(station);
-                }
-                debug_assert_eq!(listener.winners[..], [station]);
-                self.set_access(station, access);
+        let [id] = listener.counting[..] else { return self.find_access_of_several(place) };
+        // No other queue can win.
+        let queue = &queues[id as usize];
+        let Waits::Counting(backoff) = queue.waits else { return };
+        if !backoff.has_frame {
+            if !listener.winners.is_empty() {
+                self.forget_access(place);
             }
             return;
         }
-        self.find_access_of_several(place);
+        let station = queue.contender.station;
+        let access = queue.end(listener, settings, backoff);
+        if listener.access != access {
+            listener.access = access;
+            if listener.winners.is_empty() {
+                listener.winners.push(station);
+            }
+            debug_assert_eq!(listener.winners[..], [station]);
+            self.set_access(station, access);
+        }
     }
 
+    #[inline(never)]
     fn find_access_of_several(&mut self, place: ListenerId) {
         let Self { listeners, queues, settings, .. } = self;
         let listener = &listeners[place as usize];
