@@ -161,7 +161,7 @@ impl Sensed {
                 CONTROL => Part::Control,
                 _ => Part::Overlapped,
             }
-        } else if self.counts % OTHER == 0 {
+        } else if self.counts.is_multiple_of(OTHER) {
             Part::Heard
         } else {
             Part::Overlapped

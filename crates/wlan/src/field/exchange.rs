@@ -17,7 +17,7 @@ use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Field<P> {
     /// Borrows what assembles and settles frames, and the kind of exchanges.
-    fn desk(&mut self) -> (Desk<'_, P>, &mut Mac<P>) {
+    pub(super) fn desk(&mut self) -> (Desk<'_, P>, &mut Mac<P>) {
         let Self { originators, frames, roles, errors, is_perfect, mac, .. } = self;
         (Desk { originators, frames, roles, errors, is_perfect: *is_perfect }, mac)
     }
@@ -246,7 +246,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Has `station` send the next frame of an exchange a SIFS after `now`.
-    fn sends_next<S: Supply<P>>(
+    pub(super) fn sends_next<S: Supply<P>>(
         &mut self,
         station: StationId,
         (kind, by): (Kind, ContenderId),
@@ -259,7 +259,7 @@ impl<P: Clone> Field<P> {
 
     /// Has `station` send `frame` when it is time.
     #[inline(always)]
-    fn sends_soon(&mut self, station: StationId, frame: &Frame) {
+    pub(super) fn sends_soon(&mut self, station: StationId, frame: &Frame) {
         let node = &mut self.air.nodes[station as usize];
         (node.frame, node.sends) = (*frame, Sends::Soon);
         node.acts = Key::new(frame.start, Rank::Start);
@@ -289,114 +289,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Takes `frame`, of which its receiver has understood at least a part.
-    pub(super) fn frame_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
-        let station = frame.to;
-        let node = &self.air.nodes[station as usize];
-        let awaited = node.exchange.is_some_and(|exchange| {
-            exchange.by == frame.by && exchange.awaits == frame.kind && node.sends != Sends::Soon
-        });
-        match frame.kind {
-            Kind::CtsToSelf => {}
-            Kind::Rts => {
-                // 10.3.2.9: no CTS while the NAV says that the medium is busy.
-                let listener = &self.air.listeners[station as usize];
-                if listener.nav <= now {
-                    self.gives_up_waiting(station, now, supply);
-                    self.sends_next(station, (Kind::Cts, frame.by), now, supply);
-                } else {
-                    let apart = Duration::from_nanos(u64::MAX);
-                    let culprit = Culprit { station: listener.nav_by, apart };
-                    self.last_culprits[frame.by as usize] = culprit;
-                }
-            }
-            Kind::Data => {
-                if self.data_came(frame, now, supply) {
-                    self.gives_up_waiting(station, now, supply);
-                    let sender = self.originators[frame.by as usize].station;
-                    self.sends_soon(station, &frame.answer(sender, self.frames.phy().sifs));
-                }
-            }
-            Kind::Cts if awaited => {
-                let node = &mut self.air.nodes[station as usize];
-                (node.timeout, node.waits_for_end) = (Time::NEVER, false);
-                if let Some(exchange) = &mut node.exchange {
-                    exchange.is_protected = true;
-                }
-                self.sends_next(station, (Kind::Data, frame.by), now, supply);
-            }
-            Kind::Answer if awaited => self.answer_came(station, frame.by, now, supply),
-            Kind::Cts | Kind::Answer => {}
-        }
-    }
-
-    /// Has `station` give up waiting for an answer: it has got a frame to answer itself.
-    fn gives_up_waiting<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
-        let node = &self.air.nodes[station as usize];
-        if node.exchange.is_some() && node.sends != Sends::Soon {
-            self.answer_missing(station, now, supply);
-        }
-    }
-
-    /// Hands on what has come of the data in `frame`. Returns whether anything has.
-    fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
-        let by = frame.by;
-        let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
-        let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
-        let any = match mac {
-            Mac::Single => {
-                let originator = &mut desk.originators[by as usize];
-                let station = originator.station;
-                let mpdu = Psdu::only_of(&mut originator.psdu);
-                let far = desk.roles.far(station, mpdu.receiver);
-                let is_lost =
-                    !desk.is_perfect && desk.errors.loses(far, desk.frames.msdu_bits(mpdu.bits));
-                // It may have come before, and its acknowledgment was lost.
-                if !is_lost && !mpdu.is_received {
-                    mpdu.is_received = true;
-                    supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
-                }
-                !is_lost
-            }
-            Mac::Aggregate(one) => {
-                let (times, _, preamble, asked) = one.assembled(by);
-                if let Some(receiver) = asked {
-                    one.receive_request(by, receiver, now, supply);
-                    true
-                } else {
-                    let data = times.data - preamble;
-                    let psdu = desk.originators[by as usize].frames().expect("it was sent");
-                    let all = psdu.mpdus().len();
-                    let bad = &self.air.listeners[frame.to as usize].bad;
-                    let data_start = frame.end.as_nanos() - data.as_nanos();
-                    if !bad.is_empty() {
-                        set_arrivals(arrivals, frame.end, data, psdu);
-                    }
-                    let overlapped = |place: usize| {
-                        if bad.is_empty() {
-                            return false;
-                        }
-                        let before = arrivals[..place].iter().rfind(|&&one| one < arrivals[place]);
-                        let from = before.copied().unwrap_or(Time::from_nanos(data_start));
-                        bad.iter().any(|&(since, until)| since < arrivals[place] && until > from)
-                    };
-                    let (whole, errors) =
-                        one.receive(&mut desk, by, now, 0..all, overlapped, supply);
-                    let counters = &mut self.air.queues[by as usize].contender.counters;
-                    counters.mpdus += whole;
-                    counters.mpdu_errors += errors;
-                    whole > errors
-                }
-            }
-        };
-        if !any {
-            self.last_culprits[by as usize] = frame.culprit;
-        }
-        any
-    }
-
     /// Takes the answer to what `by` of `station` has sent, and goes on with its TXOP.
-    fn answer_came<S: Supply<P>>(
+    pub(super) fn answer_came<S: Supply<P>>(
         &mut self,
         station: StationId,
         by: ContenderId,
