@@ -170,6 +170,10 @@ SCENARIOS = {
         top=LINK.format(rate="100 Mb/s"),
         standard="802.11a",
     ),
+    "downloads, at once": scenario(BULK, mac='[mac]\nrules = { preset = "ns-3" }'),
+    "downloads, at once, ofdm": scenario(
+        BULK, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"\nrules = { preset = "ns-3" }'
+    ),
     "bursts": scenario(BULK, top=BURSTS),
     "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
     "bursts, rts": scenario(BULK, top=BURSTS, mac='[mac]\nrts_threshold = "0 B"'),

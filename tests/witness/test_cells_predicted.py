@@ -1,6 +1,7 @@
 """The answers of models for several cells, beside the simulation of random floors and rows of ns-3.
 
-TCP in a cell that starves is further off than any bound, which the answer says of itself.
+TCP in a cell that gets next to nothing is further off than any bound, which the answer says of
+itself.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from airtcp.scenario import Scenario
 from cells.floors import drawn, scenario
 from cells.rows import NS3
 
-ROWS = Path(__file__).parents[1] / "reference" / "random_floors.csv"
+ROWS = Path(__file__).parents[1] / "reference"
 #: The part of what it has alone below which a cell starves.
 STARVED = 0.2
-ALONE_BPS = {"udp": 29.93e6, "tcp": 24.68e6}
+ALONE_BPS = {"udp": 29.93e6, "tcp": 24.78e6}
 
 
 def of_cells(of: Scenario) -> list[float]:
@@ -34,7 +35,7 @@ def of_cells(of: Scenario) -> list[float]:
     [
         ("pair udp down", 15.12e6),
         ("pair tcp down", 12.55e6),
-        ("ring4 tcp down", 11.8e6),
+        ("ring4 tcp down", 12.05e6),
     ],
 )
 def test_rows_of_ns3_are_met_by_cells_that_do_not_starve(name: str, expected: float) -> None:
@@ -50,16 +51,31 @@ def test_rows_of_ns3_are_met_by_cells_that_do_not_starve(name: str, expected: fl
     assert said == pytest.approx(theirs, rel=0.05)
 
 
-@pytest.mark.parametrize("kind", ["udp", "tcp"])
-def test_random_floors(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "rules", "kind", "count", "share", "most"),
+    [
+        ("random_floors.csv", "ns-3", "udp", 326, 0.99, 0.05),
+        ("random_floors.csv", "ns-3", "tcp", 326, 0.99, 0.085),
+        # Floors that nobody had seen when the chain and the form of TCP were made.
+        ("random_floors_31007.csv", "ns-3", "udp", 328, 0.99, 0.06),
+        ("random_floors_31007.csv", "ns-3", "tcp", 328, 0.99, 0.05),
+        # Those who hear a collision wait longer than those who were in it, which the chain lacks.
+        ("random_floors_standard.csv", "standard", "udp", 328, 0.97, 0.085),
+        ("random_floors_standard.csv", "standard", "tcp", 328, 0.9, 0.11),
+    ],
+)
+def test_random_floors(
+    file: str, rules: str, kind: str, count: int, share: float, most: float
+) -> None:
     within, beyond, named = [], [], []
-    with ROWS.open(encoding="utf-8", newline="") as file:
-        floors = itertools.groupby(csv.DictReader(file), key=lambda row: row["floor"])
+    with (ROWS / file).open(encoding="utf-8", newline="") as stored:
+        floors = itertools.groupby(csv.DictReader(stored), key=lambda row: row["floor"])
         for number, cells in floors:
             rows = list(cells)
             name = f"floor {number}: {len(rows)} cells, who hears whom: {rows[0]['heard']}"
             run = {"warmup": "1 s", "duration": "1 s", "replications": 1}
-            for value, row in zip(of_cells(drawn(name, kind, **run)), rows, strict=True):
+            floor = drawn(name, kind, **run).vary({"mac.rules.preset": rules})
+            for value, row in zip(of_cells(floor), rows, strict=True):
                 simulated = float(row[f"{kind}_bps"])
                 starves = simulated < STARVED * ALONE_BPS[kind]
                 named.append((value < STARVED * ALONE_BPS[kind]) == starves)
@@ -68,8 +84,7 @@ def test_random_floors(kind: str) -> None:
                     within.append(error <= 0.05)
                     beyond.append(error)
 
-    assert len(named) == 326
+    assert len(named) == count
     assert sum(named) >= 0.95 * len(named)
-    # Neighbours of cells in which TCP gives up get more than the chain has left for them.
-    assert sum(within) >= (0.99 if kind == "udp" else 0.86) * len(within)
-    assert max(beyond) < (0.06 if kind == "udp" else 0.105)
+    assert sum(within) >= share * len(within)
+    assert max(beyond) < most

@@ -19,6 +19,7 @@
 - `max_throughput`: theoretical maximum throughput of a lone sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
 - `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
+- `replies`: the contenders of a cell with TCP, and TCP ACKs that go at once
 - `tcp_ampdu`: TCP over A-MPDUs: aggregates, accesses of ACKs, collisions
 
 Every model raises `ValueError` naming an argument that cannot be, and `ConvergenceError` rather
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         max_throughput,
         miorandi,
         processor_sharing,
+        replies,
         tcp_ampdu,
     )
 
@@ -73,6 +75,7 @@ __all__ = [
     "max_throughput",
     "miorandi",
     "processor_sharing",
+    "replies",
     "tcp_ampdu",
 ]
 

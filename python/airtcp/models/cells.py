@@ -83,6 +83,7 @@ def clusters(
     m: int,
     retries: int,
     contenders: ArrayLike = 1,
+    failing: ArrayLike = 0,
     unaligned: Unaligned | None = None,
 ) -> Clusters:
     """Solve the chain of clusters of saturated cells.
@@ -95,6 +96,8 @@ def clusters(
         m: how often the window doubles.
         retries: a frame is sent `retries` + 1 times at most.
         contenders: the saturated senders of each cell, which hear each other.
+        failing: the share of frames of each cell that fail a first time within the exchange before
+            them, which has that time (`airtcp.models.replies`).
         unaligned: waits by which slots of cells are corrected whose neighbours do not hear each
             other; None: no such corrections.
 
@@ -119,14 +122,16 @@ def clusters(
         m=doublings,
         retries=attempts - 1,
         contenders=senders,
+        failing=failing,
         unaligned=unaligned,
     )
     gamma = near.gamma
-    beta = _attempts_per_slot(gamma, least, doublings, attempts)
+    inside = _failing(failing, cells)
+    beta = _attempts_per_slot(gamma, inside, least, doublings, attempts)
     law = chain.independent(senders * beta * (1.0 - gamma / 2.0) * successes_s / slot_s)
     change = np.inf
     for look in range(_MOST_LOOKS):
-        beta = _attempts_per_slot(gamma, least, doublings, attempts)
+        beta = _attempts_per_slot(gamma, inside, least, doublings, attempts)
         alone = senders * beta * (1.0 - beta) ** (senders - 1.0)
         begins = -np.expm1(senders * np.log1p(-beta))
         lasts = (alone * successes_s + (begins - alone) * collisions_s) / begins
@@ -154,6 +159,7 @@ def approximate_clusters(
     m: int,
     retries: int,
     contenders: ArrayLike = 1,
+    failing: ArrayLike = 0,
     unaligned: Unaligned | None = None,
 ) -> Clusters:
     """Solve cells without a list of states: a product form, with the collisions of the chain.
@@ -179,14 +185,14 @@ def approximate_clusters(
     senders, least, doublings, attempts = _checked(cells, contenders, w0, m, retries)
     slot_s, successes_s, collisions_s = _times(times, cells)
     form = Product(np.asarray(neighbours).astype(bool))
-    senders, successes_s, collisions_s = (
-        form.inward(one) for one in (senders, successes_s, collisions_s)
+    senders, successes_s, collisions_s, inside = (
+        form.inward(one) for one in (senders, successes_s, collisions_s, _failing(failing, cells))
     )
-    gamma = _own(_attempts_per_slot(np.zeros(cells), least, doublings, attempts), senders)
+    gamma = _own(_attempts_per_slot(np.zeros(cells), inside, least, doublings, attempts), senders)
     kept = np.ones(cells)
     free = form.graph
     for _ in range(_MOST_LOOKS):
-        beta = _attempts_per_slot(gamma, least, doublings, attempts)
+        beta = _attempts_per_slot(gamma, inside, least, doublings, attempts)
         alone = senders * beta * (1.0 - beta) ** (senders - 1.0)
         begins = -np.expm1(senders * np.log1p(-beta)) * kept
         lasts = (alone * successes_s + (begins / kept - alone) * collisions_s) * kept
@@ -274,12 +280,21 @@ def _times(times: SlotTimes | Sequence[SlotTimes], cells: int) -> tuple[float, V
     return each[0].slot_s, np.array(successes), np.array(collisions)
 
 
-def _attempts_per_slot(gamma: Values, w0: int, m: int, attempts: int) -> Values:
-    """Return the attempts of a frame over its mean backoff in slots, by the share that fails."""
+def _failing(failing: ArrayLike, cells: int) -> Values:
+    """Return the share of frames of each cell that fail within the exchange before them."""
+    return np.broadcast_to(_checks.real("failing", failing, at_least=0.0, at_most=0.5), (cells,))
+
+
+def _attempts_per_slot(gamma: Values, inside: Values, w0: int, m: int, attempts: int) -> Values:
+    """Return the attempts of a frame over its mean backoff in slots, by the share that fails.
+
+    Attempts that fail `inside` an exchange are not counted, but make the backoff longer.
+    """
     stage = np.arange(attempts)
-    reached = gamma[:, None] ** stage
+    counted = gamma[:, None] ** stage
+    reached = np.minimum(gamma + inside, 1.0)[:, None] ** stage
     backoff = (w0 * 2.0 ** np.minimum(stage, m) - 1.0) / 2.0
-    return np.asarray(np.minimum(reached.sum(axis=1) / (reached @ backoff), 1.0 - 1e-12))
+    return np.asarray(np.minimum(counted.sum(axis=1) / (reached @ backoff), 1.0 - 1e-12))
 
 
 def _own(beta: Values, senders: Values) -> Values:

@@ -12,6 +12,7 @@ scenario is none of its business it gives none.
 - `uploads`: TCP uploads beside prioritised TCP ACKs, paper L (1) to (9)
 - `bottleneck`: endless TCP transfers through a slow wired link, paper L, section 5.1
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
+- `replies`: the same where TCP ACKs may go at once; transfers of a cell as contenders
 - `bursts`: endless downloads through an access point that sends in bursts, after paper B (8)
 - `cycles`: the same as a cycle without contention or with the mean one; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)

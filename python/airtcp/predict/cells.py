@@ -26,8 +26,8 @@ from airtcp.models.cells import (
 )
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import tcp_of
-from airtcp.predict.senders import Sender, counts_of, doublings, senders_of
+from airtcp.predict.replies import contention, mean
+from airtcp.predict.senders import counts_of, doublings, senders_of
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -49,8 +49,8 @@ _CARD: Final = Card(
         ),
         Assumption("frames fail by collisions of cells that hear each other alone", ()),
         Assumption(
-            "with TCP a cell is one sender with the mean exchange of its data and ACKs, which gets "
-            "alone what the models of one cell say: cells that starve are wrong by factors then",
+            "with TCP the access point of downloads always has a segment, and ACKs contend or go "
+            "at once; alone a cell gets what the models of one cell say",
             (),
         ),
         Assumption("a cell has as much to send, whatever it gets", ()),
@@ -151,7 +151,7 @@ def shares_of(
 ) -> Callable[[Sequence[int]], list[float]]:
     """Return a function of cells that always send, by their places: of each its part of alone."""
     phy = scenario.phy
-    times, senders = zip(*(_exchange(one) for one in each), strict=True)
+    times, senders, failing = zip(*(_contention(one) for one in each), strict=True)
     waits = Unaligned(
         sifs_s=phy.sifs_ns / 1e9,
         eifs_s=max(phy.eifs_ns - phy.difs_ns, 0) / 1e9,
@@ -171,6 +171,7 @@ def shares_of(
             m=doublings(phy.cw_min + 1, phy.cw_max),
             retries=scenario.mac.short_retry_limit - 1,
             contenders=[senders[place] for place in busy],
+            failing=[failing[place] for place in busy],
             unaligned=unaligned,
         )
         return [float(rate) for rate in found.successes_per_s]
@@ -193,8 +194,8 @@ def _starving(scenario: ResolvedScenario, shares: Sequence[float]) -> list[str]:
     named = ", ".join(starving[:_NAMED]) + (", ..." if len(starving) > _NAMED else "")
     return [
         "TCP sends as much as it may, however rarely; here cells starve "
-        f"({named}), whose timers expire: they get up to three times less than is said, and their "
-        "neighbours a few per cent more"
+        f"({named}), whose timers expire: those that get next to nothing are off by a factor of "
+        "two, or more"
     ]
 
 
@@ -265,35 +266,14 @@ def _alone(scenario: ResolvedScenario, place: int) -> ResolvedScenario:
     )
 
 
-def _exchange(cell: ResolvedScenario) -> tuple[SlotTimes, int]:
-    """Return the mean exchange of a cell, and how many contend with such."""
+def _contention(cell: ResolvedScenario) -> tuple[SlotTimes, float, float]:
+    """Return the mean exchange of a cell, its contenders, and the frames that fail within one."""
     phy = Phy.of(cell.phy)
     wait = cell.mac.rules.after_collision
     senders = senders_of(cell)
     if senders:
         counts = counts_of(senders)
         each = [sender.times(cell, phy, wait) for sender in senders]
-        return _mean(each, counts), sum(counts)
-    each, weights = [], []
-    for flow in cell.flows:
-        group, tcp = cell.group(flow.stations), tcp_of(flow)
-        header = tcp.header_bits // 8
-        d = tcp.delayed_ack.every
-        for size, weight in ((tcp.mss_bytes + header, d), (header, 1.0)):
-            packet = (size, group.data_rate, group.control_rate)
-            sender = Sender("ap", 1, (packet,), (1,))
-            each.append(sender.times(cell, phy, wait))
-            weights.append(weight * group.count)
-    return _mean(each, weights), 1
-
-
-def _mean(times: Sequence[SlotTimes], weights: Sequence[float]) -> SlotTimes:
-    def of(values: list[float]) -> float:
-        return float(np.average(values, weights=weights))
-
-    return SlotTimes(
-        slot_s=times[0].slot_s,
-        success_s=of([one.success_s for one in times]),
-        collision_s=of([one.collision_s for one in times]),
-        payload_s=of([one.payload_s for one in times]),
-    )
+        return mean(each, [float(count) for count in counts]), float(sum(counts)), 0.0
+    found = contention(cell)
+    return found.times, found.contenders, found.failing

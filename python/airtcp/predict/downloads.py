@@ -17,7 +17,7 @@ from airtcp.models.miorandi import (
     window_throughput,
 )
 from airtcp.models.miorandi.throughput import Throughput
-from airtcp.predict import assumed_windows, assumptions
+from airtcp.predict import assumed_windows, assumptions, replies
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
@@ -76,6 +76,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
         _one(connections, answers)
     else:
         _several(connections, answers)
+    replies.predict(connections, answers)
 
 
 def _several(connections: Connections, answers: Answers) -> None:
