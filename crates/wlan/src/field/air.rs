@@ -86,10 +86,22 @@ impl Air {
     ) -> bool {
         let Self { listeners, nodes, queues, .. } = self;
         let listener = &mut listeners[place as usize];
+        let now = frame.start;
         if listener.energy > 0 || listener.is_busy {
-            return self.frame_begins_beside(hearing, sender, (place, power), frame);
+            if listener.lock.is_some() || listener.is_sending || certain == Power::MAX {
+                return self.frame_begins_beside(hearing, sender, (place, power), frame);
+            }
+            listener.hear(power, now);
+            // It goes on to be busy without receiving anything, unless a frame ends meanwhile.
+            let is_passed_over = listener.is_busy
+                && listener.passed_over_until < now
+                && !hearing.detects(power, listener.energy - power);
+            if is_passed_over {
+                (listener.passed_over, listener.passed_over_until) = (sender, notice);
+            }
+            return is_passed_over;
         }
-        listener.hear(power, frame.start);
+        listener.hear(power, now);
         let is_loud =
             power >= certain && listener.access > notice && listener.nav_reset == Time::NEVER;
         let will_draw = |&id: &ContenderId| queues[id as usize].waits.will_draw();
@@ -108,7 +120,7 @@ impl Air {
         is_certain
     }
 
-    /// Does as [`Self::frame_begins`] where there are others, or the medium is busy.
+    /// Does as [`Self::frame_begins`] where another frame is sent or received, or nothing is certain.
     #[inline(never)]
     fn frame_begins_beside(
         &mut self,
@@ -127,17 +139,7 @@ impl Air {
             let own = nodes[place as usize].sending();
             return *notices_ahead && own.is_some_and(|own| own.end > notice);
         }
-        let Some(lock) = &mut listener.lock else {
-            // It goes on to be busy without receiving anything, unless a frame ends meanwhile.
-            let is_passed_over = *notices_ahead
-                && listener.is_busy
-                && listener.passed_over_until < now
-                && !hearing.detects(power, listener.energy - power);
-            if is_passed_over {
-                (listener.passed_over, listener.passed_over_until) = (sender, notice);
-            }
-            return is_passed_over;
-        };
+        let Some(lock) = &mut listener.lock else { return false };
         let is_deaf = *notices_ahead && lock.end > notice;
         let from = lock.from;
         let is_bad = if *notices_ahead && lock.bad_since != Time::NEVER {
@@ -278,14 +280,21 @@ impl Air {
     ) -> Came {
         let listener = &mut self.listeners[place as usize];
         listener.energy -= power;
-        if listener.lock.as_ref().is_some_and(|lock| lock.from == sender)
-            && listener.passed_over_until < now
-            && listener.ignored.is_empty()
-        {
-            self.settle_notice(place, now);
-            self.reception_ends(hearing, frame, place, now)
-        } else {
-            self.frame_ends_beside(hearing, (sender, frame), place, now)
+        if listener.passed_over_until >= now || !listener.ignored.is_empty() {
+            return self.frame_ends_beside(hearing, (sender, frame), place, now);
+        }
+        match &listener.lock {
+            Some(lock) if lock.from == sender => {
+                self.settle_notice(place, now);
+                self.reception_ends(hearing, frame, place, now)
+            }
+            Some(_) => self.frame_ends_beside(hearing, (sender, frame), place, now),
+            None => {
+                if listener.is_busy && !listener.is_sending && listener.energy < hearing.energy {
+                    self.medium_idle(place, now);
+                }
+                Came::Lost
+            }
         }
     }
 
