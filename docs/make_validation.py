@@ -1,8 +1,8 @@
 """Make the tables of validation.md: simulation against Bianchi's model, ns-2 and ns-3.
 
 Knows: the scenarios behind the tables, and the markers on the page between which they stand. Takes
-the peers' numbers and scenarios from validation/peers and all others from the installed airtcp;
-scenarios and seeds are fixed, so that whoever runs this gets the same tables.
+the peers' numbers and scenarios from validation/peers and validation/cells and all others from the
+installed airtcp; scenarios and seeds are fixed, so that whoever runs this gets the same tables.
 
     .venv/bin/python docs/make_validation.py
 """
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "laboratory" / "validation.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
+from cells import komondor  # noqa: E402
 from peers import ns2, ns3_modern, table  # noqa: E402
 
 SENDERS = (1, 2, 5, 10, 20, 50)
@@ -128,6 +129,11 @@ def beginnings_table() -> str:
     return tables.markdown(head, lines)
 
 
+def komondor_table() -> str:
+    """Chains and a star of Komondor beside the chains of cells and a count of slots, in Mb/s."""
+    return tables.markdown(*komondor.markdown())
+
+
 #: The tables of the page by the name in their markers.
 TABLES: dict[str, Callable[[], str]] = {
     "saturated": saturated_table,
@@ -135,6 +141,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "beginnings": beginnings_table,
     "ns-3": partial(peer_table, "ns-3"),
     "ns-3-modern": ns3_modern.markdown,
+    "komondor": komondor_table,
 }
 
 

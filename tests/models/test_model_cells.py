@@ -19,6 +19,7 @@ from airtcp.models.cells import (
     clusters,
     independent_sets,
 )
+from cells import komondor
 from numpy.typing import NDArray
 
 #: 802.11a at 54 Mb/s, ACK at 24 Mb/s, datagrams of 1472 bytes: 248 + 16 + 28 + 34 us.
@@ -138,64 +139,54 @@ def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
     assert in_one.successes_per_s == pytest.approx(channel.success_rate_per_s, rel=0.04)
 
 
-@pytest.mark.parametrize(
-    ("cells", "komondor"),
-    [
-        (2, [13.94, 13.98]),
-        (4, [17.25, 9.47, 9.34, 17.33]),
-        (5, [20.31, 5.34, 17.89, 5.30, 20.36]),
-    ],
-)
-def test_independent_sets_are_near_komondor(cells: int, komondor: list[float]) -> None:
-    # A window of 16 that stays, 12,000 bits a frame; alone a cell has 24.33 Mb/s.
-    backoff_s = 7.5 * 9e-6
-    busy_s = 12_000 / 24.33e6 - backoff_s
-    shares = independent_sets(graph(cells, row(cells)), busy_s, backoff_s)
-
-    assert shares * 12_000 / busy_s / 1e6 == pytest.approx(komondor, abs=1.0)
+def komondor_of(graph: str, frames: int) -> komondor.Rows:
+    return next(one for one in komondor.rows() if (one.graph, one.frames) == (graph, frames))
 
 
-#: A frame of 12,000 bits, and 64 of them; alone a cell has so much in Komondor.
-SINGLE = (24.33e6, 12_000)
-AGGREGATE = (132.08e6, 64 * 12_000)
+@pytest.mark.parametrize("graph", ["chain2", "chain4", "chain5"])
+def test_independent_sets_are_near_komondor(graph: str) -> None:
+    rows = komondor_of(graph, 1)
+
+    assert rows.independent_sets() == pytest.approx(rows.mbps, abs=1.0)
 
 
 @pytest.mark.parametrize(
-    ("kind", "edges", "komondor", "bound"),
+    ("graph", "frames", "bound"),
     [
-        (SINGLE, row(2), [13.94, 13.98], 0.1),
-        (SINGLE, row(4), [17.25, 9.47, 9.34, 17.33], 0.1),
-        (SINGLE, row(5), [20.31, 5.34, 17.89, 5.30, 20.36], 0.1),
-        (AGGREGATE, row(2), [70.67, 71.38], 0.5),
-        (AGGREGATE, row(4), [91.01, 47.10, 46.99, 90.60], 1.7),
+        ("chain2", 1, 0.1),
+        ("chain4", 1, 0.1),
+        ("chain5", 1, 0.1),
+        ("chain2", 64, 0.5),
+        ("chain4", 64, 1.7),
         # Cells that starve wait longer than any run of 20 s is sure of; the bound is of the others.
-        (AGGREGATE, row(5), [130.83, 1.58, 129.55, 1.99, 130.49], 2.5),
-        (AGGREGATE, STAR, [0.49, 131.62, 131.62, 131.58], 0.6),
+        ("chain5", 64, 2.5),
+        ("star4", 64, 0.6),
     ],
 )
 def test_what_independent_sets_lack_of_komondor_are_winners_of_one_slot(
-    kind: tuple[float, int], edges: Edges, komondor: list[float], bound: float
+    graph: str, frames: int, bound: float
 ) -> None:
     # In Komondor all who begin in one slot succeed, as long as the wanted frame is stronger: the
     # chain of clusters with a window that stays has such starts, and here none of them fails.
-    alone_bps, bits = kind
-    busy_s = bits / alone_bps - 7.5 * 9e-6
-    times = SlotTimes(9e-6, busy_s, busy_s, 0.0)
-    cells = len(komondor)
-    starts = clusters(graph(cells, edges), times, w0=16, m=0, retries=0).starts_per_s
+    rows = komondor_of(graph, frames)
 
-    assert starts * bits / 1e6 == pytest.approx(komondor, abs=bound)
+    assert rows.winners() == pytest.approx(rows.mbps, abs=bound)
+
+
+@pytest.mark.parametrize("graph", ["chain2", "chain4", "chain5", "star4"])
+def test_slots_that_are_counted_give_what_the_chain_does(graph: str) -> None:
+    rows = komondor_of(graph, 1)
+
+    assert rows.counted() == pytest.approx(rows.winners(), abs=0.35)
 
 
 def test_the_star_of_komondor_is_not_met() -> None:
-    # Its centre has 2.69 Mb/s there, .45 by independent sets and .61 with winners of one slot.
-    busy_s = SINGLE[1] / SINGLE[0] - 7.5 * 9e-6
-    times = SlotTimes(9e-6, busy_s, busy_s, 0.0)
-    sets = independent_sets(graph(4, STAR), busy_s, 7.5 * 9e-6) * SINGLE[1] / busy_s
-    starts = clusters(graph(4, STAR), times, w0=16, m=0, retries=0).starts_per_s * SINGLE[1]
+    rows = komondor_of("star4", 1)
 
-    assert sets[0] == pytest.approx(0.45e6, abs=0.01e6)
-    assert starts[0] == pytest.approx(0.61e6, abs=0.01e6)
+    assert rows.mbps[0] == 2.69
+    assert rows.independent_sets()[0] == pytest.approx(0.45, abs=0.01)
+    assert rows.winners()[0] == pytest.approx(0.61, abs=0.01)
+    assert rows.counted()[0] < 0.8
 
 
 def test_cells_apart_have_the_channel_alone() -> None:

@@ -1,6 +1,7 @@
 """The contenders of a cell with TCP: ACKs that go at once, by a slow count of slots; limits."""
 
 import random
+from collections.abc import Callable
 
 import pytest
 from airtcp.models.bianchi import SlotTimes
@@ -106,6 +107,6 @@ def test_uploads_contend_up_to_where_the_access_point_cannot_answer() -> None:
         (lambda: upload(DATA, ACK, d=2, stations=0), "stations"),
     ],
 )
-def test_arguments_out_of_range_are_refused(call: object, words: str) -> None:
+def test_arguments_out_of_range_are_refused(call: Callable[[], object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        call()  # type: ignore[operator]
+        call()
