@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from airtcp.estimates.loops import loops
 from airtcp.estimates.parts import estimate
 from airtcp.estimates.traffic import Run, Traffic
 from airtcp.stats import Interval, student_interval
@@ -91,10 +92,15 @@ class Batches:
 
     @property
     def _lasting_s(self) -> float:
-        """Say how long transfers take by Little's law, those in progress at the end included."""
+        """Say how long transfers take by Little's law, those in progress at the end included.
+
+        Of pages that are known the time until the last of their objects.
+        """
         if not self._traffic.recurrent or not self._traffic.has_books:
             return 0.0
-        return _total(self._traffic, "active_s") / max(1.0, _total(self._traffic, "begun"))
+        pages = [one.page_time_s or 0.0 for one in loops(self._traffic) or ()]
+        transfers_s = _total(self._traffic, "active_s") / max(1.0, _total(self._traffic, "begun"))
+        return max(transfers_s, *pages) if pages else transfers_s
 
     def _at_least(self, interval: Interval, metric: str) -> float | None:
         """Say what something takes at least, in a run in which ever more is in progress."""

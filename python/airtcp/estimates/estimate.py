@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from airtcp.estimates.laws import pause_s
+from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.quantiles import PERCENTILES, percentile
 from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import skewed_interval
@@ -68,7 +69,8 @@ class Estimates:
 
     def of(self, metric: str, *, consecutive: bool = False) -> Estimate:
         """Estimate one metric. Raises KeyError if the runs do not have it."""
-        return self._with_doubts(self._of(metric), consecutive=consecutive)
+        found = self._of(metric, consecutive=consecutive)
+        return self._with_doubts(found, consecutive=consecutive)
 
     def plain(self, metric: str) -> Estimate:
         """Estimate one metric by its mean over replications. Raises KeyError."""
@@ -106,7 +108,7 @@ class Estimates:
         plain = student_interval(samples, self._confidence)
         return Estimate(metric, plain, plain, "plain", None, tuple(samples), Steadiness("steady"))
 
-    def _of(self, metric: str) -> Estimate:
+    def _of(self, metric: str, *, consecutive: bool = False) -> Estimate:
         told = self._plain(metric)
         plain = told.plain
         if metric not in IMPROVED or not self.can_improve or plain.n < len(told.values):
@@ -122,7 +124,49 @@ class Estimates:
             if self.judgement.steadiness.state != "unsteady":
                 return improved
             return _declined(improved, self.judgement.steadiness, improved.interval.low or 0.0)
-        return self._of_sums(told)
+        return self._of_loops(told, consecutive=consecutive) or self._of_sums(told)
+
+    def _of_loops(self, told: Estimate, *, consecutive: bool) -> Estimate | None:
+        """Estimate a goodput by page times; None where that is no help, or runs say otherwise.
+
+        Where pages take a large part of the run, those that have ended are the quick ones, and the
+        identity gives too much; what was measured is too little, for those under way have not
+        brought theirs. Of batches of one run, which began empty, the truth is between the two.
+        """
+        if told.metric not in _GOES_ON or self.judgement.steadiness.state == "unsteady":
+            return None
+        found = renewal(self._traffic, self._confidence)
+        if found is None:
+            return None
+        flows = 1 if told.metric == "goodput_bps" else self.flows
+        values = tuple(None if one is None else one / flows for one in found.values)
+        whole_s, plain = self._whole_s(consecutive=consecutive), told.plain
+        if plain.mean is None:
+            return None
+        if not consecutive and None in values:
+            return None
+        if found.page_time_s is None or found.page_time_s > SHORT * whole_s:
+            if not consecutive:
+                return None
+            measured = plain.mean if plain.low is None else max(0.0, plain.low)
+            low, high = sorted((measured, max(plain.mean, found.most_bps / flows)))
+            interval = Interval((low + high) / 2.0, low, high, plain.n)
+            return replace(told, interval=interval, estimator="closed loop")
+        interval = student_interval(values, self._confidence)
+        interval = _no_narrower(interval, found.least_half_width_bps / flows)
+        gain = _gain(plain, interval)
+        if interval.mean is None or gain is None or gain < 1.0:
+            return None
+        if abs(interval.mean - plain.mean) > _FAR * (plain.half_width or 0.0):
+            # The runs have not come to the state in which the identity holds.
+            return None
+        return replace(told, interval=interval, estimator="closed loop", gain=gain, values=values)
+
+    def _whole_s(self, *, consecutive: bool) -> float:
+        """Say how long a run is, from its beginning on; batches are parts of one."""
+        batches = len(self._traffic.runs) if consecutive else 1
+        warmup_s = (self._traffic.scenario.run.warmup_ns or 0) / 1e9
+        return warmup_s + batches * self._traffic.measured_s
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -294,6 +338,14 @@ def _wider(interval: Interval, doubt: float) -> Interval:
     return Interval(mean, mean - wide - doubt, mean + wide + doubt, interval.n)
 
 
+def _no_narrower(interval: Interval, least: float) -> Interval:
+    """Give an interval this half width at least, if it has one."""
+    mean, wide = interval.mean, interval.half_width
+    if mean is None or wide is None or wide >= least:
+        return interval
+    return Interval(mean, mean - least, mean + least, interval.n)
+
+
 def _no_wider(interval: Interval, most: float | None) -> Interval:
     """Give an interval this half width at most, if there is one.
 
@@ -350,6 +402,11 @@ _OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
 #: Metrics that have a mean over the measured time also where there is no steady state to come.
 _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
+#: Pages are short that take at most this part of a run.
+SHORT: Final = 0.1
+#: A goodput that lies so many half widths from what was measured is that of another state.
+_FAR: Final = 3.0
+
 _Formula = Callable[["Array"], "Array"]
 
 
@@ -377,6 +434,9 @@ def _transfer_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 
 def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
     if not traffic.has_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
+        return "plain", None
+    if all(one.is_short for one in loops(traffic) or ()):
+        # The difference of two long times tells less of a short one than its own mean does.
         return "plain", None
     think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0
     user_s = traffic.users(traffic.recurrent) * traffic.measured_s

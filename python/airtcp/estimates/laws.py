@@ -20,17 +20,20 @@ if TYPE_CHECKING:
 #: No transfer is larger, in bytes; and no page has more objects.
 LARGEST: Final = 2.0**50
 MOST_OBJECTS: Final = 100_000
+#: The part of a page that rounding its objects up may add, of which half is reckoned with.
+_ROUNDED: Final = 1e-4
 #: The random numbers in (0, 1] are multiples of 2^-53: no draw of a Pareto law goes further out.
 _DIGITS: Final = 53
 
 
 def unit_bytes(flow: Flow) -> float | None:
-    """Return E[bytes of a transfer, or of a page], as drawn; None where it is not known exactly.
+    """Return E[bytes of a transfer, or of a page], as drawn; None where it is not known.
 
     A size is rounded up to whole bytes, clipped to 1 .. 2^50, and padded to whole segments where
     segments are. A page without a law of its own size is a number of objects, independent of their
-    sizes. The draws of a law that are never seen (a Pareto law beyond the last random number) do
-    not count.
+    sizes. With one its objects share what it draws, each share rounded up: by half a byte in the
+    mean, where shares are of many bytes. The draws of a law that are never seen (a Pareto law
+    beyond the last random number) do not count.
     """
     application: Any = flow.application
     if application.kind not in ("web", "ftp"):
@@ -41,7 +44,11 @@ def unit_bytes(flow: Flow) -> float | None:
     page = getattr(application, "page", None)
     if page is None:
         return size
-    return None if page.size is not None else size * _objects(page.objects)
+    objects = _objects(page.objects)
+    if page.size is None:
+        return size * objects
+    whole = _clipped_mean(page.size, LARGEST)
+    return whole + objects / 2.0 if step == 1 and objects <= _ROUNDED * whole else None
 
 
 def pause_s(flow: Flow) -> float | None:

@@ -1,0 +1,139 @@
+"""Goodput of users who think, load a page, and think again: a closed loop, by its renewal identity.
+
+A user loads a page of E[S] bytes in every E[Z] + E[T] seconds, whatever happens meanwhile: the time
+to think and the size are those of the scenario, and of the page time alone chance is left. Where it
+is short beside the time to think, that is little, while as many pages as a run happens to hold are
+much. Knows pages that a group loads in one way. Does not know when a state is steady.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from airtcp.estimates.laws import pause_s, unit_bytes
+
+if TYPE_CHECKING:
+    from airtcp.estimates.traffic import Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The users of one entry: their number, E[S] in bytes, E[Z] in seconds.
+
+    `page_times_s` has the mean page time of each replication, None where none came; `pages` is
+    their number in all.
+    """
+
+    users: int
+    page_bytes: float
+    think_s: float
+    page_times_s: tuple[float | None, ...]
+    pages: float
+
+    @property
+    def page_time_s(self) -> float | None:
+        """The mean page time of all replications; None unless two have any."""
+        known = [one for one in self.page_times_s if one is not None]
+        return sum(known) / len(known) if len(known) > 1 else None
+
+    @property
+    def is_short(self) -> bool:
+        """Tell whether pages take no longer than users think, so that hardly any is in progress."""
+        page_s = self.page_time_s
+        return page_s is not None and page_s <= self.think_s and self.pages > 1.0
+
+    def goodput_bps(self, run: int) -> float | None:
+        """Return the goodput that goes with the page time of a replication."""
+        page_s = self.page_times_s[run]
+        return None if page_s is None else self.with_pages_of(page_s)
+
+    def with_pages_of(self, page_s: float) -> float:
+        """Return the goodput in b/s that goes with a mean page time."""
+        return 8.0 * self.users * self.page_bytes / (self.think_s + page_s)
+
+    def least_half_width_bps(self, confidence: float) -> float:
+        """Return the half width that the goodput has if so many page times are exponential.
+
+        Few page times that happen to be alike are no sign that all are.
+        """
+        from scipy.special import stdtrit
+
+        page_s = self.page_time_s or 0.0
+        half_s = float(stdtrit(self.pages - 1.0, 0.5 + confidence / 2.0)) * page_s
+        slope = self.with_pages_of(page_s) / (self.think_s + page_s)
+        return slope * half_s / math.sqrt(self.pages)
+
+
+def loops(traffic: Traffic) -> list[Loop] | None:
+    """Return the loops of all transfers that others follow; None if some of these are no loop."""
+    found = list(_loops(traffic))
+    return found if found and None not in found else None  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """Goodputs by the renewal identity, one for each replication, None where no page came.
+
+    The half width of their mean is at least `least_half_width_bps`. Pages take `page_time_s`, the
+    longest mean of several loops; None where they are too few, or take longer than users think.
+    `most_bps` goes with the mean page time, or with none where it is not known: as pages that have
+    not ended are slow ones, the goodput is hardly more.
+    """
+
+    values: tuple[float | None, ...]
+    least_half_width_bps: float
+    page_time_s: float | None
+    most_bps: float
+
+
+def renewal(traffic: Traffic, confidence: float) -> Renewal | None:
+    """Return the goodputs of traffic by the renewal identity; None where there are no loops.
+
+    What is not sent in loops, such as calls, counts as it was measured.
+    """
+    found = loops(traffic)
+    if found is None:
+        return None
+    beside = [one for one in traffic.entries if one not in traffic.recurrent]
+    sent = traffic.sums("delivered_bytes", beside).sum(axis=1) * 8.0 / traffic.measured_s
+    rests: list[float] = np.asarray(sent).tolist()
+    values: list[float | None] = []
+    for run, rest in enumerate(rests):
+        parts = [one.goodput_bps(run) for one in found]
+        known = [one for one in parts if one is not None]
+        values.append(rest + sum(known) if len(known) == len(parts) else None)
+    are_short = all(one.is_short for one in found)
+    return Renewal(
+        tuple(values),
+        sum(one.least_half_width_bps(confidence) for one in found) if are_short else 0.0,
+        max(one.page_time_s or 0.0 for one in found) if are_short else None,
+        sum(rests) / len(rests) + sum(one.with_pages_of(one.page_time_s or 0.0) for one in found),
+    )
+
+
+def _loops(traffic: Traffic) -> Iterator[Loop | None]:
+    scopes = [
+        (traffic.flow(one).stations, traffic.flow(one).direction) for one in traffic.recurrent
+    ]
+    for entry, scope in zip(traffic.recurrent, scopes, strict=True):
+        flow = traffic.flow(entry)
+        page_bytes, think_s = unit_bytes(flow), pause_s(flow)
+        has_pages = getattr(flow.application, "page", None) is not None
+        # The page times of a group and direction are those of all its pages.
+        if not has_pages or page_bytes is None or think_s is None or scopes.count(scope) > 1:
+            yield None
+            continue
+        users = traffic.users([entry])
+        pages = float(traffic.sums("units", [entry]).sum())
+        yield Loop(users, page_bytes, think_s, tuple(_page_times_s(traffic, *scope)), pages)
+
+
+def _page_times_s(traffic: Traffic, group: str, part: str) -> Iterator[float | None]:
+    for run in traffic.runs:
+        groups = {one["name"]: one for one in run.answer["groups"]}
+        yield groups[group][part]["page_time_s"]
