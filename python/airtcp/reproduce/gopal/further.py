@@ -8,9 +8,10 @@ has no numbers of them, only what it expects.
 from __future__ import annotations
 
 from itertools import product
+from typing import Final
 
 from airtcp.reproduce.bench import Bench, Changes
-from airtcp.reproduce.gopal.observed import Uploads, gain, observe
+from airtcp.reproduce.gopal.observed import TO_TELL_FROM_NOTHING, Uploads, gain, observe
 from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
 from airtcp.reproduce.measure import least, mean, most, words
 from airtcp.stats import Interval
@@ -21,8 +22,11 @@ _TCP = "flows.node.tcp"
 _ADAPTIVE: Changes = {f"{_TCP}.ack_skip": {"adaptive": {}, "after_segment": 50}}
 #: Replications of a case: enough to tell a gain of 2 % from none.
 _OFTEN: Changes = {"run.replications": 160}
-#: With MAC retries some uploads with fixed numbers stall, and three gain least.
-_MOST_OFTEN: Changes = {"run.replications": 800}
+#: With MAC retries some uploads with fixed numbers stall: so many runs of one tell it from nothing.
+_ONE: Changes = {"run.replications": TO_TELL_FROM_NOTHING}
+#: Three gain least, over the best fixed numbers, of which either may be the best.
+_THREE: Changes = {"run.replications": 800}
+_BEST_OF_THREE: Final = (0, 4)
 #: Of frames as long as a full segment, in proportion of others.
 _NOISE: Changes = {"stations.node.frame_errors": {"rate": "5 %", "of": "1076 B"}}
 #: Contention-free periods as long as beacons of the usual interval allow, rounded: 10.4.4 of IEEE
@@ -55,7 +59,11 @@ def adaptive(bench: Bench) -> Outcome:
         def run(
             skip: int, changes: Changes, flows: int = flows, retries: bool = retries
         ) -> Uploads:
-            often = _MOST_OFTEN if retries else _OFTEN
+            near = bool(changes) or skip in _BEST_OF_THREE
+            if flows == 1:
+                often = _ONE if retries else _OFTEN
+            else:
+                often = _THREE if retries and near else {}
             varied = {**often, **changes}
             return observe(bench, skip, flows=flows, retries=retries, varied=varied)
 

@@ -22,6 +22,9 @@ _MBPS: Final = 1e6
 #: By the size of the files: short uploads have few losses each. Quick runs have as many, for rare
 #: stalls would be missed without.
 _REPLICATIONS: Final = {1: 160, 10: 80}
+#: Of one long upload with MAC retries: some stall, so that what skipping gains is known to a tenth
+#: only from 400 runs, and to a thirtieth, which tells it from nothing, from these.
+TO_TELL_FROM_NOTHING: Final = 1600
 
 
 @dataclass(frozen=True)
