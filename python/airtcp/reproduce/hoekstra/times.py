@@ -142,7 +142,7 @@ def fig1(bench: Bench) -> Outcome:
 _CLIENTS = 10
 #: Without processor sharing of the same transfers beside them, so many quick runs tell a twentieth:
 #: at the load that is judged. The others are drawn.
-_JUDGED_RUNS, _DRAWN_RUNS = 120, 20
+_JUDGED_RUNS, _DRAWN_RUNS = 120, 10
 
 
 @item(

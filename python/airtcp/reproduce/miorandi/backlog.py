@@ -32,8 +32,10 @@ _W0: Final = 32
 _STAGES: Final = 5
 _ATTEMPTS: Final = 7
 _RUNS: Final = 10
-#: Transmissions of a run; the first of them, in which the backlog settles, are not counted.
+#: Transmissions of a run, and of a quick one; the first of them, in which the backlog settles, are
+#: not counted.
 _TRANSMISSIONS: Final = 20_000
+_QUICK_TRANSMISSIONS: Final = 8_000
 _SETTLING: Final = 500
 
 
@@ -98,7 +100,9 @@ class _Cell:
             self._back_off(_AP)
 
 
-def _shares(stations: int, every: int, seed: int) -> list[list[float]]:
+def _shares(
+    stations: int, every: int, seed: int, transmissions: int = _TRANSMISSIONS
+) -> list[list[float]]:
     """For each run the shares of slots in which 1, 2, ..., n_c + 1 nodes are backlogged."""
     found = []
     for run in range(_RUNS):
@@ -106,7 +110,7 @@ def _shares(stations: int, every: int, seed: int) -> list[list[float]]:
         for _ in range(_SETTLING):
             cell.transmit()
         cell.slots.clear()
-        for _ in range(_TRANSMISSIONS):
+        for _ in range(transmissions):
             cell.transmit()
         total = cell.slots.total()
         found.append([cell.slots[nodes] / total for nodes in range(1, stations + 2)])
@@ -144,8 +148,9 @@ def _apart(shares: Sequence[Sequence[float]], printed: Sequence[float]) -> Inter
 )
 def backlog(bench: Bench) -> Outcome:
     seed = 1 if bench.settings.seed is None else bench.settings.seed
-    plain = {n: _shares(n, 1, seed) for n in _DOWNLOADS}
-    delayed = {d: _shares(_TEN, d, seed) for d in _EVERY}
+    count = _QUICK_TRANSMISSIONS if bench.quick else _TRANSMISSIONS
+    plain = {n: _shares(n, 1, seed, count) for n in _DOWNLOADS}
+    delayed = {d: _shares(_TEN, d, seed, count) for d in _EVERY}
     nodes = {n: _mean_nodes(shares) for n, shares in plain.items()}
     nodes_of_d = {d: _mean_nodes(shares) for d, shares in delayed.items()}
     cells = {d: _cell(bench, d) for d in _EVERY}

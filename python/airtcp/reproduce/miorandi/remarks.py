@@ -27,6 +27,8 @@ _WHOLE: Final[Mapping[str, Any]] = {
     "flows.laptop.application.size": {"distribution": "deterministic", "value": "30 kB"}
 }
 _MANY: Final = 50
+#: Quick runs of what is far from its bound, or decides nothing.
+_SHORT: Final[Mapping[str, Any]] = {"run.duration": "1000 s", "run.replications": 10}
 
 
 @item(
@@ -91,8 +93,11 @@ def _thinkers(bench: Bench) -> dict[str, Value]:
 
 def _buffers(bench: Bench) -> dict[str, Value]:
     limit = {"ap.queue.limit": _BUFFER}
-    far = web(bench, 20, 5, PARETO, limit).over(web(bench, 20, 5, PARETO))
-    near, below, beyond = (_sizes(bench, window) for window in (_BUFFER, 1, 50))
+    far = web(bench, 20, 5, PARETO, limit, quick=_SHORT).over(
+        web(bench, 20, 5, PARETO, quick=_SHORT)
+    )
+    near = _sizes(bench, _BUFFER)
+    below, beyond = (_sizes(bench, window, quick=_SHORT) for window in (1, 50))
     return {
         "far_below_apart": off(far),
         "mice_lose": over_runs(near, lambda run: _retransmissions(near, run)),
@@ -101,12 +106,12 @@ def _buffers(bench: Bench) -> dict[str, Value]:
     }
 
 
-def _sizes(bench: Bench, window: int) -> Simulation:
+def _sizes(bench: Bench, window: int, quick: Mapping[str, Any] | None = None) -> Simulation:
     groups = ("laptop", "mouse", "elephant")
     changes: dict[str, Any] = {
         f"flows.{name}.tcp.receive_window.segments": window for name in groups
     }
-    return bench.simulate("sizes", changes | {"ap.queue.limit": _BUFFER})
+    return bench.simulate("sizes", changes | {"ap.queue.limit": _BUFFER}, quick=quick)
 
 
 def _retransmissions(simulation: Simulation, run: int) -> float:
@@ -124,17 +129,17 @@ def _delayed(bench: Bench) -> dict[str, Value]:
             model = session_delay(
                 stations, radio, think_time_s=_THINK_S, mean_size_bytes=MEAN_BYTES, d=d
             )
-            users = web(bench, stations, d, _WHOLE, every(d, _TIMEOUT))
+            users = web(bench, stations, d, _WHOLE, every(d, _TIMEOUT), quick=_SHORT)
             gaps.append(gap(float(model.session_s), users.time_s))
     return {
         "delayed_model_gap": most(gaps),
         "timer_matters": _many(bench, 5, "80 ms").over(_many(bench, 5, "20 ms")),
-        "timer_matters_d2": _many(bench, 2, "80 ms").over(_many(bench, 2, "20 ms")),
+        "timer_matters_d2": _many(bench, 2, "80 ms", _SHORT).over(_many(bench, 2, "20 ms", _SHORT)),
     }
 
 
-def _many(bench: Bench, d: int, timeout: str) -> Users:
-    return web(bench, _MANY, LARGE, PARETO, every(d, timeout))
+def _many(bench: Bench, d: int, timeout: str, quick: Mapping[str, Any] | None = None) -> Users:
+    return web(bench, _MANY, LARGE, PARETO, every(d, timeout), quick=quick)
 
 
 def _constant_capacity() -> float:
