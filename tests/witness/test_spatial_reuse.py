@@ -2,9 +2,9 @@
 
 The rows are of the real ns-3 3.44 (802.11ax at MCS 5, two access points that send saturated UDP to
 a station of their own, which receive each other with a power that is varied): the share of time in
-which each access point sends. They are few, so that each says on which side of the end it lies; the
-end itself is that of the standard, the sensitivity of -82 dBm (17.3.10.6 of IEEE 802.11-2020) and
-OBSS-PD of -72 dBm (26.10.2.2 of 802.11ax-2021).
+which each access point sends, at 20 dBm of power with OBSS-PD. They are few, so that each says on
+which side of the end it lies; the end itself is that of the standard, the sensitivity of -82 dBm
+(17.3.10.6 of IEEE 802.11-2020) and OBSS-PD of -72 dBm (26.10.2.2 of 802.11ax-2021).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from airtcp.results.objects import Simulation
 from airtcp.run.simulate import simulate
 from cells.floors import scenario
 
@@ -28,8 +29,8 @@ NS3 = (
 """Power between the cells in dBm, OBSS-PD in dBm, and the airtime of both access points."""
 
 
-def airtime(between: float, obss_pd: float | None) -> float:
-    """Simulates the pair: the airtime of both access points."""
+def pair(between: float, obss_pd: float | None, **more: object) -> Simulation:
+    """Simulates the pair."""
     links = [["A", "a1", -50.0], ["B", "b1", -50.0]]
     links += [[one, other, between] for one, other in ("AB", ("A", "b1"), ("a1", "B"))]
     links.append(["a1", "b1", between])
@@ -39,8 +40,26 @@ def airtime(between: float, obss_pd: float | None) -> float:
         duration="3 s",
         replications=2,
         seed=1,
-    ).vary({"air.received": links, "air.obss_pd": None if obss_pd is None else f"{obss_pd} dBm"})
-    return math.fsum(one.airtime.own for one in simulate(of).simulation.cells.values())
+    ).vary(
+        {
+            "air.received": links,
+            "air.obss_pd": None if obss_pd is None else f"{obss_pd} dBm",
+            **more,
+        }
+    )
+    return simulate(of).simulation
+
+
+def airtime(between: float, obss_pd: float | None) -> float:
+    """Simulates the pair: the airtime of both access points."""
+    return math.fsum(one.airtime.own for one in pair(between, obss_pd).cells.values())
+
+
+def test_frames_with_restricted_power_come_through_where_their_sinr_is_clear() -> None:
+    """ns-3 has 124.3 +- 0.2 Mb/s with 16.02 dBm of power: restricted frames have 20.0 dB."""
+    found = pair(-75.0, -72.0, **{"air.power": "16.0206 dBm"})
+
+    assert found.metrics["goodput_bps"].mean == pytest.approx(124.3e6, rel=0.01)
 
 
 @pytest.mark.parametrize(("between", "obss_pd", "theirs"), NS3)

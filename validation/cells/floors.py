@@ -4,9 +4,10 @@ Knows ns-3's names of modes, and what its MAC and its TCP were set to. Knows no 
 
 The set-up: `MatrixPropagationLossModel` with the powers of `links` in dBm, a pair that is not named
 is not heard; channels of 20 MHz in 5 GHz; sensitivity -82, energy detection -62, noise -94 dBm, 16
-dBm of power; queues of 1000 packets at access points; TCP with SACK, segments of 1448 bytes, a
-window of 64 of them, every second acknowledged, 40 ms at most; servers behind 1 ms. Theirs counts
-failures: `FrameRetryLimit` 7 fits 8 transmissions.
+dBm of power, with OBSS-PD 20; queues of 1000 packets at access points; TCP with SACK and
+timestamps, segments of 1448 bytes, a window of 64 of them, every second acknowledged, 40 ms at
+most; flows begin in their order, 10 ms apart; servers behind 1 ms. Theirs counts failures:
+`FrameRetryLimit` 7 fits 8 transmissions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ FLOORS: Mapping[str, Mapping[str, Any]] = json.loads((HERE / "scenarios.json").r
 
 #: `FrameRetryLimit`, with which the rules of ns-3 send 8 times.
 _RETRY_LIMIT = 7
-_POWER = "16.0206 dBm"
+#: In dBm, where a scenario has no other.
+_POWER = 16.0206
 _CONTROL = "24 Mb/s"
 _UDP_HEADERS = 28
 _FLOOR = re.compile(r"floor \d+: (\d+) cells, who hears whom: (.*)")
@@ -58,14 +60,14 @@ def scenario(name: str, **run: Any) -> Scenario:
             "cells": {node: {} for node in floor["nodes"] if node.isupper()},
             "air": {
                 "received": [_link(link) for link in floor["links"]],
-                "power": _POWER,
+                "power": f"{floor.get('power', _POWER)} dBm",
                 # Theirs is held busy by the energy of frames, too, whose preamble was missed.
                 "energy": "-82 dBm",
                 **({"capture": "5 dB"} if floor.get("capture") else {}),
                 **({"obss_pd": f"{floor['obss_pd']} dBm"} if "obss_pd" in floor else {}),
             },
             "stations": groups,
-            "flows": [_flow(flow, floor) for flow in floor["flows"]],
+            "flows": [_flow(flow, floor, place) for place, flow in enumerate(floor["flows"])],
             "run": run,
         }
     )
@@ -89,7 +91,10 @@ def drawn(name: str, kind: str, **run: Any) -> Scenario:
             "cells": {cell: {} for cell in cells},
             "air": {"heard": heard},
             "stations": groups,
-            "flows": [_flow(f"{cell}>{cell.lower()}1:{kind}", {}) for cell in cells],
+            "flows": [
+                _flow(f"{cell}>{cell.lower()}1:{kind}", {}, place)
+                for place, cell in enumerate(cells)
+            ],
             "run": run,
         }
     )
@@ -130,8 +135,8 @@ def _link(link: str) -> list[Any]:
     return [*pair.split("-"), float(power)]
 
 
-def _flow(flow: str, floor: Mapping[str, Any]) -> dict[str, Any]:
-    """`A>a1:tcp` is a download of the station, `a1>A:udp` an upload."""
+def _flow(flow: str, floor: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """`A>a1:tcp` is a download of the station, `a1>A:udp` an upload; of TCP each begins in turn."""
     pair, _, kind = flow.partition(":")
     sender, receiver = pair.split(">")
     station, direction = (receiver, "download") if sender.isupper() else (sender, "upload")
@@ -143,12 +148,13 @@ def _flow(flow: str, floor: Mapping[str, Any]) -> dict[str, Any]:
             "start_spread": "0 s",
         }
     return told | {
-        "application": {"kind": "bulk"},
+        "application": {"kind": "bulk", "start": f"{10 * place} ms"},
         "path": [{"rate": "10 Gb/s", "delay": "1 ms"}],
         "tcp": {
             "variant": "sack",
             "mss": "1448 B",
-            "header_bits": 416,
+            "timestamps": True,
+            "header_bits": 320,
             "receive_window": {"segments": floor.get("window", 64)},
             "delayed_ack": {"every": 2, "timeout": "40 ms"},
             "initial_window": 10,
