@@ -331,6 +331,7 @@ impl<P: Clone> Field<P> {
         // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
         contender.cw = contender.cw_min;
         self.air.back_off(by, has_next, self.air.settings.post_backoff);
+        self.air.restriction_ends(station);
         self.air.find_access(station);
         self.air.set_clock(station);
     }
@@ -389,6 +390,7 @@ impl<P: Clone> Field<P> {
         self.air.queues[by as usize].contender.fail(retry);
         let has_frame = self.after_failure(by, retry, now, supply);
         self.air.back_off(by, has_frame, self.air.settings.post_backoff_after_drop);
+        self.air.restriction_ends(station);
         self.air.find_access(station);
         self.air.set_clock(station);
     }

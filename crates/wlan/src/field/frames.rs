@@ -23,7 +23,7 @@ impl<P: Clone> Field<P> {
         own.is_sending = true;
         let freezes = !std::mem::replace(&mut own.is_busy, true) && !own.counting.is_empty();
         if let Some((_, strength)) = hearing.obss_pd
-            && !own.ignored.is_empty()
+            && (air.nodes[sender as usize].is_restricted || !own.ignored.is_empty())
         {
             frame.strength = strength;
         }
@@ -109,6 +109,7 @@ impl<P: Clone> Field<P> {
                 listener.free_from = now;
                 listener.eifs = Time::ZERO;
                 listener.ignored.push((sender, lock.power));
+                air.restrict(one);
                 air.receives_no_more(one, now);
                 air.settle_idle(hearing, one, now);
             }

@@ -110,6 +110,8 @@ pub(super) struct Node {
     pub(super) known: Known,
     /// A flag: what it is to send is the next exchange of a TXOP, which is made when it begins.
     pub(super) continues: bool,
+    /// A flag: it contended while it ignored a frame, and sends with less power until its next TXOP has ended.
+    pub(super) is_restricted: bool,
     /// The frame that it sends, or is to send.
     pub(super) frame: Frame,
     /// The event that it makes itself: its access, or the beginning, notice or end of its frame.
@@ -140,6 +142,7 @@ impl Node {
             sends: Sends::Nothing,
             known: Known::Nothing,
             continues: false,
+            is_restricted: false,
             frame: Frame::NONE,
             acts: Key::NEVER,
             exchange: None,

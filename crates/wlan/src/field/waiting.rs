@@ -167,6 +167,7 @@ impl Air {
         queue.waits = Waits::Counting(backoff);
         node.counting += 1;
         listener.counting.push(id);
+        node.is_restricted |= !listener.ignored.is_empty();
         self.find_access(place);
     }
 
@@ -181,6 +182,23 @@ impl Air {
         } else {
             Waits::Idle
         };
+    }
+
+    /// Has those send with less power until their next TXOP has ended that contend at `place`, which ignores a frame from
+    /// now on (IEEE Std 802.11ax-2021, 26.10.2.4).
+    pub(super) fn restrict(&mut self, place: ListenerId) {
+        for &id in &self.listeners[place as usize].counting {
+            let station = self.queues[id as usize].contender.station;
+            self.nodes[station as usize].is_restricted = true;
+        }
+    }
+
+    /// Ends the restriction of the power of `station`, whose TXOP has ended, unless it ignores a frame and contends again.
+    #[inline]
+    pub(super) fn restriction_ends(&mut self, station: StationId) {
+        let node = &mut self.nodes[station as usize];
+        let ignores = !self.listeners[node.listener as usize].ignored.is_empty();
+        node.is_restricted = ignores && node.counting > 0;
     }
 
     /// Makes the medium busy for `listener` from `now` on: freezes its backoffs.

@@ -77,14 +77,18 @@ fn each_mpdu_of_an_aggregate_is_judged_by_what_overlapped_it() {
 }
 
 /// Two cells that hear each other with so much power share the medium, or do not: at -70 dBm, above OBSS-PD, ns-3 gets
-/// 67.5 +- 0.6 Mb/s; at -81 dBm 67.8 +- 0.9 without OBSS-PD and 113.1 +- 1.3 with it; at -83 dBm no preamble is
-/// detected: 126.24 +- 0.04.
+/// 67.5 +- 0.6 Mb/s; at -75 dBm 124.3 +- 0.2; at -81 dBm 67.8 +- 0.9 without OBSS-PD and 113.1 +- 1.3 with it, as frames
+/// with less power are not sensed there; at -83 dBm no preamble is detected: 126.24 +- 0.04.
 #[test]
 fn cells_share_the_medium_or_do_not_as_their_powers_say() {
     let floor = Floor::of_cells(2, &[(0, 1)]);
-    for (between, obss_pd, expected) in
-        [(-70.0, true, 67.5), (-81.0, false, 67.8), (-81.0, true, 113.1), (-83.0, false, 126.24)]
-    {
+    for (between, obss_pd, expected) in [
+        (-70.0, true, 67.5),
+        (-75.0, true, 124.3),
+        (-81.0, false, 67.8),
+        (-81.0, true, 113.1),
+        (-83.0, false, 126.24),
+    ] {
         let mut hearing = floor.hearing();
         for (from, row) in hearing.received_dbm.iter_mut().enumerate() {
             for (to, power) in row.iter_mut().enumerate() {
