@@ -148,5 +148,5 @@ def test_glances_at_a_slow_wire_bracket_its_goodput() -> None:
         one.low is not None and one.low <= most and (one.high or 0.0) >= least for one in goodputs
     )
     assert hold >= 8
-    # Where hardly a page has ended, nothing is known of their time.
+    # If hardly a page has ended, nothing is known of their time.
     assert sum(one.settled for one in seen) <= 4

@@ -4,7 +4,8 @@ Knows files, metrics and bounds. Does not know what a scenario is made of: `floo
 
 The second witness is saturated DCF over any graph of who hears whom, written apart from all else.
 It is not independent of ns-3: three rules were found by fitting it to ns-3's rows (4 us of deafness
-at a start, EIFS after a preamble that was locked, 8 transmissions).
+at a start, EIFS after a preamble that was locked, 8 transmissions). Of the middle of three cells it
+has 2.11 Mb/s, the real ns-3 2.00 +- .02 (five seeds of 60 s), and airtcp 1.93 +- .03 (ten of 120 s).
 """
 
 from __future__ import annotations
