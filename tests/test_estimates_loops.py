@@ -5,6 +5,7 @@ one in which the wire is too slow for its readers.
 """
 
 from functools import cache
+from pathlib import Path
 
 import airtcp
 import pytest
@@ -12,6 +13,7 @@ from airtcp.estimates import estimate, laws
 from airtcp.estimates.estimate import Estimate
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.traffic import Traffic
+from airtcp.examples import directory
 from airtcp.results import SimulationResult
 from airtcp.run.glance import glance
 from airtcp.scenario import Scenario, loads
@@ -150,3 +152,18 @@ def test_glances_at_a_slow_wire_bracket_its_goodput() -> None:
     assert hold >= 8
     # If hardly a page has ended, nothing is known of their time.
     assert sum(one.settled for one in seen) <= 4
+
+
+def test_glances_that_see_a_page_or_two_tell_of_them() -> None:
+    """Of so few pages their draws explain all that came, and nothing would be left of it."""
+    cafe = airtcp.load(Path(str(directory() / "cafe-wifi6.toml")))
+    for seed in (302, 308, 321, 330):
+        seen = glance(cafe, seed=seed)
+        found = seen.interval("goodput_bps", "laptop", "download")
+        runs = seen.simulation.runs
+        came = estimate(runs, seen.scenario, "goodput_bps", group="laptop", part="download").plain
+        loop = renewal(Traffic(runs, seen.scenario, "laptop", "download"), 0.95)
+
+        assert came.mean is not None
+        assert loop is not None
+        assert (found.high or 0.0) >= min(came.mean, loop.most_bps)

@@ -133,7 +133,8 @@ class Estimates:
         identity gives too much; what was measured is too little, for those under way have not
         brought theirs. Of batches of one run, which began empty, the truth is between the two.
         """
-        if told.metric not in _GOES_ON or self.judgement.steadiness.state == "unsteady":
+        grows = self.judgement.steadiness.state == "unsteady"
+        if told.metric not in _GOES_ON or (grows and not consecutive):
             return None
         found = renewal(self._traffic, self._confidence)
         if found is None:
@@ -145,7 +146,7 @@ class Estimates:
             return None
         if not consecutive and None in values:
             return None
-        if found.page_time_s is None or found.page_time_s > SHORT * whole_s:
+        if grows or found.page_time_s is None or found.page_time_s > SHORT * whole_s:
             if not consecutive:
                 return None
             measured = plain.mean if plain.low is None else max(0.0, plain.low)
@@ -267,7 +268,7 @@ class Estimates:
 
     def _of_sums(self, told: Estimate) -> Estimate:
         estimator, formula = _FORMULAS[told.metric](self._traffic)
-        if formula is None:
+        if formula is None or (told.metric in _GOES_ON and self._units < _FEWEST):
             return told
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self._freed.pseudo_values(formula)
@@ -309,6 +310,11 @@ class Estimates:
         totals = [traffic.sums(name, traffic.recurrent) for name in _COLUMNS]
         totals.append(traffic.sums("delivered_bytes", traffic.entries))
         return np.stack(totals, axis=2)
+
+    @cached_property
+    def _units(self) -> float:
+        """The number of transfers or pages that began: of a few, draws explain whatever came."""
+        return float(self._totals[..., _UNITS].sum())
 
     @cached_property
     def _freed(self) -> Adjusted:
@@ -402,6 +408,8 @@ _OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
 #: Metrics that have a mean over the measured time also where there is no steady state to come.
 _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
+#: The fewest transfers or pages whose draws say anything of a goodput.
+_FEWEST: Final = 30
 #: Pages are short that take at most this part of a run.
 SHORT: Final = 0.1
 #: A goodput that lies so many half widths from what was measured is that of another state.
