@@ -194,8 +194,8 @@ def _starving(scenario: ResolvedScenario, shares: Sequence[float]) -> list[str]:
     named = ", ".join(starving[:_NAMED]) + (", ..." if len(starving) > _NAMED else "")
     return [
         "TCP sends as much as it may, however rarely; here cells starve "
-        f"({named}), whose timers expire: those that get next to nothing are off by a factor of "
-        "two, or more"
+        f"({named}), whose timers expire: those that get next to nothing are told to a factor of "
+        "two at best"
     ]
 
 
