@@ -409,7 +409,7 @@ _OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
 _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
 #: The fewest transfers or pages whose draws say anything of a goodput.
-_FEWEST: Final = 30
+_FEWEST: Final = 10
 #: Pages are short that take at most this part of a run.
 SHORT: Final = 0.1
 #: A goodput that lies so many half widths from what was measured is that of another state.
