@@ -5,7 +5,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::clock::{Key, Rank};
 use super::listener::ListenerId;
-use super::node::{Culprit, Exchange, Frame, Kind, Sends};
+use super::node::{Exchange, Frame, Kind, Sends};
 use super::{Field, Mac};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
@@ -181,23 +181,8 @@ impl<P: Clone> Field<P> {
             Kind::Answer => unreachable!("an answer is made from what it answers"),
         };
         let end = start + length;
-        let mut frame = Frame {
-            kind,
-            to,
-            by,
-            start,
-            end,
-            announced: end + rest,
-            need: control,
-            control_need: control,
-            header_end: start,
-            first_end: end,
-            last_start: start,
-            culprit: Culprit::NOBODY,
-            strength: 1.0,
-            has_colour: false,
-            has_data: false,
-        };
+        let mut frame = Frame::whole((kind, to, by), (start, end), control);
+        frame.announced += rest;
         if kind == Kind::Data && asked.is_none() {
             frame.need = self.needs[class as usize].0;
             frame.has_colour = self.hearing.obss_pd.is_some() && self.frames.has_colour(class);

@@ -205,27 +205,35 @@ impl Frame {
         has_data: false,
     };
 
-    /// Makes the answer to it, a SIFS after its end, for its `sender`.
+    /// Makes one of `by` for the station `to` from `start` to `end`, which is received as a whole, as control frames are,
+    /// and announces nothing behind it.
     #[inline]
-    pub(super) fn answer(&self, sender: StationId, sifs: Duration) -> Self {
-        let (start, end) = (self.end + sifs, self.announced);
+    pub(super) fn whole(
+        (kind, to, by): (Kind, StationId, ContenderId),
+        (start, end): (Time, Time),
+        need: Need,
+    ) -> Self {
         Self {
-            kind: Kind::Answer,
-            to: sender,
-            by: self.by,
+            kind,
+            to,
+            by,
             start,
             end,
             announced: end,
-            need: self.control_need,
-            control_need: self.control_need,
+            need,
+            control_need: need,
             header_end: start,
             first_end: end,
             last_start: start,
-            culprit: Culprit::NOBODY,
-            strength: 1.0,
-            has_colour: false,
-            has_data: false,
+            ..Self::NONE
         }
+    }
+
+    /// Makes the answer to it, a SIFS after its end, for its `sender`.
+    #[inline]
+    pub(super) fn answer(&self, sender: StationId, sifs: Duration) -> Self {
+        let from_to = (self.end + sifs, self.announced);
+        Self::whole((Kind::Answer, sender, self.by), from_to, self.control_need)
     }
 
     /// Returns the power with which it is heard where one at full power is heard with `power`.

@@ -80,9 +80,8 @@ pub(super) fn at_each_that_hears(
     (sender, frame): (StationId, &Frame),
     mut visit: impl FnMut((ListenerId, Power)),
 ) {
-    let is_weaker = frame.strength < 1.0;
     for ear in hearing.of(sender) {
-        let power = if is_weaker { frame.heard_with(ear.power) } else { ear.power };
+        let power = frame.heard_with(ear.power);
         for &listener in groups[ear.group as usize].listeners() {
             if listener != sender {
                 visit((listener, power));
