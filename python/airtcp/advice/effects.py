@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
-from airtcp.advice.profiles import expected
+from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Reading, Simulated, is_missed
+from airtcp.estimates.traffic import measured
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
@@ -29,12 +30,7 @@ TOLD = 0.1
 
 def value_of(run: Replication, goal: Goal) -> float | None:
     """Return the metric of a goal in one replication."""
-    if not goal.group:
-        value: float | None = run.answer["metrics"][goal.metric]
-        return value
-    group = next(one for one in run.answer["groups"] if one["name"] == goal.group)
-    part = group[goal.part]
-    return None if part is None else part[goal.metric]
+    return measured(run, goal.metric, goal.group or None, goal.part)
 
 
 def gain_of(goal: Goal, before: float, after: float) -> float:
@@ -82,8 +78,7 @@ def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
     profiles of traffic.
     """
     groups = unhappy(after) - unhappy(before)
-    scenario = before.scenario
-    wanted = scenario.targets or [target.condition for target in expected(scenario)]
+    wanted = [target.condition for target in targets_of(before.scenario)[0]]
     return sorted(f"{group} {part}s" for group, part in groups) + [
         target.label
         for target in wanted

@@ -91,6 +91,12 @@ def profile_of(flow: Flow, *, purpose: str | None = None, both_ways: bool = Fals
     return "file" if _ends(flow) else "backup"
 
 
+def targets_of(scenario: ResolvedScenario) -> tuple[tuple[Target, ...], bool]:
+    """Return the targets of a scenario, and True if they are those of its file."""
+    written = tuple(map(Target, scenario.targets))
+    return written or tuple(expected(scenario)), bool(written)
+
+
 def expected(scenario: ResolvedScenario) -> list[Target]:
     """Return the targets of the profiles of all groups, one direction after the other.
 

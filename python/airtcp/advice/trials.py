@@ -224,7 +224,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
     )
     wins, loses = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
-    judged = verdict(after)
+    judged = verdict(after) if len(one.runs) >= _TOGETHER else None
     difference = student_interval([b - a for a, b in known], level)
     lines = lines_for(one.remedy, one.changed, base)
     return Trial(
@@ -245,7 +245,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         left=tuple(dict.fromkeys(other.problem for other in left)),
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
-        targets=() if judged is None or len(one.runs) < _TOGETHER else judged.targets,
+        targets=() if judged is None else judged.targets,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.growth import growth_of
-from airtcp.advice.profiles import expected
+from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Simulated
 from airtcp.estimates import estimate
 from airtcp.results.verdict import Judged, State, Target, Verdict
@@ -44,7 +44,7 @@ def verdict(result: Simulated, *, growth: bool = False) -> Verdict | None:
     ('holds', 'laptop/download flow_goodput > 1.33 Mb/s')
     """
     scenario = result.scenario
-    targets, written = _targets(scenario)
+    targets, written = targets_of(scenario)
     if not targets or not result.simulation.runs:
         return None
     level = joint_level(result.simulation.confidence, len(targets))
@@ -61,7 +61,7 @@ def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:
 
     That all is well is told only by a glance that saw as much of the traffic as there is.
     """
-    targets, written = _targets(scenario)
+    targets, written = targets_of(scenario)
     if not targets:
         return None
     level = joint_level(seen.simulation.confidence, len(targets))
@@ -97,12 +97,6 @@ def state_of(condition: Condition, interval: Interval) -> State:
     if high is not None and high < condition.bound:
         return "fails" if condition.above else "holds"
     return "unknown"
-
-
-def _targets(scenario: ResolvedScenario) -> tuple[tuple[Target, ...], bool]:
-    """Return the targets of a scenario, and True if they are those of its file."""
-    written = tuple(map(Target, scenario.targets))
-    return written or tuple(expected(scenario)), bool(written)
 
 
 def _at(result: Simulated, level: float) -> Simulation:

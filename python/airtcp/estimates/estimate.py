@@ -21,7 +21,7 @@ from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import skewed_interval
 from airtcp.estimates.startup import Startup, Unseen, startups, unseen
 from airtcp.estimates.steadiness import Judgement, Steadiness, judge, rounded_up
-from airtcp.estimates.traffic import Run, Traffic
+from airtcp.estimates.traffic import Run, Traffic, measured
 from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class Estimates:
 
     def samples(self, metric: str) -> list[float | None]:
         """Return what was measured of each replication. Raises KeyError."""
-        return [self._measured(run, metric) for run in self._traffic.runs]
+        traffic = self._traffic
+        return [measured(run, metric, traffic.group, traffic.part) for run in traffic.runs]
 
     @property
     def flows(self) -> int:
@@ -141,20 +142,18 @@ class Estimates:
             return None
         flows = 1 if told.metric == "goodput_bps" else self.flows
         values = tuple(None if one is None else one / flows for one in found.values)
-        whole_s, plain = self._whole_s(consecutive=consecutive), told.plain
-        if plain.mean is None:
+        plain, page_s = told.plain, found.page_time_s
+        if plain.mean is None or (not consecutive and None in values):
             return None
-        if not consecutive and None in values:
-            return None
-        if grows or found.page_time_s is None or found.page_time_s > SHORT * whole_s:
+        if grows or page_s is None or page_s > SHORT * self._whole_s(consecutive=consecutive):
             if not consecutive:
                 return None
-            measured = plain.mean if plain.low is None else max(0.0, plain.low)
-            low, high = sorted((measured, max(plain.mean, found.most_bps / flows)))
+            low = plain.mean if plain.low is None else max(0.0, plain.low)
+            high = max(plain.mean, found.most_bps / flows)
             interval = Interval((low + high) / 2.0, low, high, plain.n)
             return replace(told, interval=interval, estimator="closed loop")
         interval = student_interval(values, self._confidence)
-        interval = _no_narrower(interval, found.least_half_width_bps / flows)
+        interval = _within(interval, least=found.least_half_width_bps / flows)
         gain = _gain(plain, interval)
         if interval.mean is None or gain is None or gain < 1.0:
             return None
@@ -218,14 +217,6 @@ class Estimates:
         """Tell whether there are books, and traffic that goes on."""
         return self._traffic.has_books and self._traffic.is_recurrent
 
-    def _measured(self, run: Run, metric: str) -> float | None:
-        metrics = run.answer["metrics"]
-        if self._traffic.group is not None:
-            groups = {one["name"]: one for one in run.answer["groups"]}
-            metrics = groups[self._traffic.group][self._traffic.part]
-        value: float | None = metrics[metric]
-        return value
-
     def _improved(
         self, told: Estimate, estimator: Estimator, values: Array, doubt: float = 0.0
     ) -> Estimate:
@@ -247,11 +238,11 @@ class Estimates:
         else:
             interval = student_interval(values.tolist(), self._confidence)
         if told.metric in _GOES_ON:
-            free, interval = interval, _no_wider(interval, told.plain.half_width)
+            free, interval = interval, _within(interval, most=told.plain.half_width)
             if interval is not free and not _hold_each_other(interval, told.plain):
                 return told
         if told.metric in PERCENTILES:
-            interval = _no_wider(interval, told.plain.half_width)
+            interval = _within(interval, most=told.plain.half_width)
         return replace(
             told,
             interval=interval,
@@ -344,23 +335,17 @@ def _wider(interval: Interval, doubt: float) -> Interval:
     return Interval(mean, mean - wide - doubt, mean + wide + doubt, interval.n)
 
 
-def _no_narrower(interval: Interval, least: float) -> Interval:
-    """Give an interval this half width at least, if it has one."""
-    mean, wide = interval.mean, interval.half_width
-    if mean is None or wide is None or wide >= least:
-        return interval
-    return Interval(mean, mean - least, mean + least, interval.n)
+def _within(interval: Interval, *, least: float = 0.0, most: float | None = None) -> Interval:
+    """Give an interval, if it has a half width, one of at least and at most so much.
 
-
-def _no_wider(interval: Interval, most: float | None) -> Interval:
-    """Give an interval this half width at most, if there is one.
-
-    Noise of coefficients from few replications alone makes that of a goodput or percentile wider.
+    Noise of coefficients from few replications alone makes that of a goodput or percentile wider
+    than the plain one.
     """
     mean, wide = interval.mean, interval.half_width
-    if mean is None or wide is None or most is None or wide <= most:
+    if mean is None or wide is None:
         return interval
-    return Interval(mean, mean - most, mean + most, interval.n)
+    half = max(wide, least) if most is None else min(max(wide, least), most)
+    return interval if half == wide else Interval(mean, mean - half, mean + half, interval.n)
 
 
 def _hold_each_other(one: Interval, other: Interval) -> bool:
@@ -443,7 +428,7 @@ def _transfer_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
     if not traffic.has_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
         return "plain", None
-    if all(one.is_short for one in loops(traffic) or ()):
+    if all(one.is_short for one in loops(traffic)):
         # The difference of two long times tells less of a short one than its own mean does.
         return "plain", None
     think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0

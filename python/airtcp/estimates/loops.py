@@ -9,13 +9,13 @@ much. Knows pages that a group loads in one way. Does not know when a state is s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from airtcp.estimates.laws import pause_s, unit_bytes
+from airtcp.estimates.traffic import measured
 
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Traffic
@@ -69,10 +69,21 @@ class Loop:
         return slope * half_s / math.sqrt(self.pages)
 
 
-def loops(traffic: Traffic) -> list[Loop] | None:
-    """Return the loops of all transfers that others follow; None if some of these are no loop."""
-    found = list(_loops(traffic))
-    return found if found and None not in found else None  # type: ignore[return-value]
+def loops(traffic: Traffic) -> list[Loop]:
+    """Return the loops of all transfers that others follow; none where one of these is no loop."""
+    flows = [traffic.flow(one) for one in traffic.recurrent]
+    scopes = [(flow.stations, flow.direction) for flow in flows]
+    found = []
+    for entry, flow, scope in zip(traffic.recurrent, flows, scopes, strict=True):
+        page_bytes, think_s = unit_bytes(flow), pause_s(flow)
+        has_pages = getattr(flow.application, "page", None) is not None
+        # The page times of a group and direction are those of all its pages.
+        if not has_pages or page_bytes is None or think_s is None or scopes.count(scope) > 1:
+            return []
+        times_s = tuple(measured(run, "page_time_s", *scope) for run in traffic.runs)
+        pages = float(traffic.sums("units", [entry]).sum())
+        found.append(Loop(traffic.users([entry]), page_bytes, think_s, times_s, pages))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,7 @@ def renewal(traffic: Traffic, confidence: float) -> Renewal | None:
     What is not sent in loops, such as calls, counts as it was measured.
     """
     found = loops(traffic)
-    if found is None:
+    if not found:
         return None
     beside = [one for one in traffic.entries if one not in traffic.recurrent]
     sent = traffic.sums("delivered_bytes", beside).sum(axis=1) * 8.0 / traffic.measured_s
@@ -114,26 +125,3 @@ def renewal(traffic: Traffic, confidence: float) -> Renewal | None:
         max(one.page_time_s or 0.0 for one in found) if are_short else None,
         sum(rests) / len(rests) + sum(one.with_pages_of(one.page_time_s or 0.0) for one in found),
     )
-
-
-def _loops(traffic: Traffic) -> Iterator[Loop | None]:
-    scopes = [
-        (traffic.flow(one).stations, traffic.flow(one).direction) for one in traffic.recurrent
-    ]
-    for entry, scope in zip(traffic.recurrent, scopes, strict=True):
-        flow = traffic.flow(entry)
-        page_bytes, think_s = unit_bytes(flow), pause_s(flow)
-        has_pages = getattr(flow.application, "page", None) is not None
-        # The page times of a group and direction are those of all its pages.
-        if not has_pages or page_bytes is None or think_s is None or scopes.count(scope) > 1:
-            yield None
-            continue
-        users = traffic.users([entry])
-        pages = float(traffic.sums("units", [entry]).sum())
-        yield Loop(users, page_bytes, think_s, tuple(_page_times_s(traffic, *scope)), pages)
-
-
-def _page_times_s(traffic: Traffic, group: str, part: str) -> Iterator[float | None]:
-    for run in traffic.runs:
-        groups = {one["name"]: one for one in run.answer["groups"]}
-        yield groups[group][part]["page_time_s"]

@@ -54,6 +54,18 @@ class Run(Protocol):
         """Give the books, if there are any."""
 
 
+def measured(run: Run, metric: str, group: str | None, part: str) -> float | None:
+    """Return what a replication has of a metric, of everything or of a group and a part of it.
+
+    None where there is no such part. Raises KeyError where there is no such group or metric.
+    """
+    metrics = run.answer["metrics"]
+    if group is not None:
+        metrics = {one["name"]: one for one in run.answer["groups"]}[group][part]
+    value: float | None = None if metrics is None else metrics[metric]
+    return value
+
+
 @dataclass(frozen=True, eq=False)
 class Traffic:
     """The traffic of a group in one direction or both, or all traffic, in some replications."""

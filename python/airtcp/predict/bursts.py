@@ -15,7 +15,16 @@ from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, endless_flows, rate_of, tcp_of, weighted
-from airtcp.predict.keys import ALL_ACKS, FRAMES, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
+from airtcp.predict.keys import (
+    ALL_ACKS,
+    COLLISIONS,
+    FRAMES,
+    NEVER_ENDS,
+    NO_BEACONS,
+    NO_ERRORS,
+    RENO,
+    SEGMENTS,
+)
 from airtcp.predict.senders import rts_before
 from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
 
@@ -37,10 +46,7 @@ _CARD: Final = Card(
         *FRAMES,
         *SEGMENTS,
         "ap.access",
-        "phy.cw_max",
-        "phy.eifs_ns",
-        "mac.short_retry_limit",
-        "mac.rules.after_collision",
+        *COLLISIONS,
     ),
     assumes=(
         *assumptions.COMMON,

@@ -34,6 +34,13 @@ RTS: Final = ("mac.rts_threshold_bytes", "phy.rts_bits", "phy.cts_bits")
 FRAMES: Final = (*BASIC, *RTS, "phy.difs_ns", "phy.cw_min")
 #: The keys of segments and their acknowledgments.
 SEGMENTS: Final = ("flows.tcp.mss_bytes", "flows.tcp.header_bits", "flows.tcp.delayed_ack")
+#: The keys of collisions: what follows them, and how often a frame is sent.
+COLLISIONS: Final = (
+    "phy.cw_max",
+    "phy.eifs_ns",
+    "mac.short_retry_limit",
+    "mac.rules.after_collision",
+)
 #: The keys of a flow of transfers that end, before and after the data.
 TRANSFERS: Final = (
     "flows.application.kind",

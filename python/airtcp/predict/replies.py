@@ -21,6 +21,7 @@ from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, tcp_of, window_segments
 from airtcp.predict.keys import (
     ALIKE,
+    COLLISIONS,
     FRAMES,
     NEVER_ENDS,
     SEGMENTS,
@@ -46,10 +47,7 @@ _CARD: Final = Card(
         *FRAMES,
         *SEGMENTS,
         *_RULES,
-        "phy.cw_max",
-        "phy.eifs_ns",
-        "mac.short_retry_limit",
-        "mac.rules.after_collision",
+        *COLLISIONS,
     ),
     assumes=(
         *(one for one in assumptions.COMMON if not {*one.keys} & {*_RULES, "phy.eifs_ns"}),

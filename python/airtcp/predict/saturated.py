@@ -17,7 +17,14 @@ from airtcp.predict import simultaneous
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import lossy, weighted
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, FRAMES, NO_BEACONS, NO_ERRORS
+from airtcp.predict.keys import (
+    ALIKE,
+    ALWAYS_BACKLOGGED,
+    COLLISIONS,
+    FRAMES,
+    NO_BEACONS,
+    NO_ERRORS,
+)
 from airtcp.predict.senders import (
     Sender,
     counts_of,
@@ -60,10 +67,7 @@ _CARD: Final = Card(
     reads=(
         *_READS,
         "flows.direction",
-        "phy.cw_max",
-        "phy.eifs_ns",
-        "mac.short_retry_limit",
-        "mac.rules.after_collision",
+        *COLLISIONS,
     ),
     assumes=(
         _SATURATED,

@@ -19,7 +19,7 @@ from airtcp.scenario.toml_text import option_text
 if TYPE_CHECKING:
     from airtcp.results.plans import Gain
 
-#: The effects on others that are told of a remedy, of each kind.
+#: The targets, and the effects on others, that are told of a remedy, of each kind.
 _TOLD: Final = 3
 
 _OUTCOMES: Final = {
@@ -61,9 +61,7 @@ def others(trial: Trial | Gain) -> list[str]:
     lines = [] if suffices is None else [suffices]
     for word, effects in (("Also better", trial.wins), ("Worse", trial.loses)):
         if effects:
-            told = "; ".join(map(_effect, effects[:_TOLD]))
-            more = f" and {len(effects) - _TOLD} more" if len(effects) > _TOLD else ""
-            lines.append(f"{word}: {told}{more}.")
+            lines.append(f"{word}: {_listed([_effect(one) for one in effects], '; ')}.")
     return lines
 
 
@@ -80,7 +78,7 @@ def targets_line(trial: Trial) -> str | None:
     if hold == of:
         return "The target holds then." if of == 1 else f"All {of} targets hold then."
     told = [
-        f"{words} {_listed(names)}"
+        f"{words} {_listed(names, ', ')}"
         for words, names in (("missed then:", missed), ("cannot tell yet:", open_))
         if names
     ]
@@ -88,10 +86,10 @@ def targets_line(trial: Trial) -> str | None:
     return line[0].upper() + line[1:]
 
 
-def _listed(names: list[str]) -> str:
-    """Join names, as many as are told one by one."""
-    more = len(names) - _TOLD
-    return ", ".join(names[:_TOLD]) + (f" and {more} more" if more > 0 else "")
+def _listed(told: list[str], between: str) -> str:
+    """Join what is told, as much of it as is told one by one."""
+    more = len(told) - _TOLD
+    return between.join(told[:_TOLD]) + (f" and {more} more" if more > 0 else "")
 
 
 def settings(changes: Mapping[str, Any]) -> str:

@@ -164,8 +164,8 @@ def _measured(one: Judged) -> str:
     interval, condition = one.interval, one.target.condition
     if interval.mean is None:
         at_least = interval.low
-        return "not seen" if at_least is None else f"at least {_amount(at_least, condition)}"
-    told = _amount(interval.mean, condition)
+        return "not seen" if at_least is None else f"at least {amount(at_least, condition.about)}"
+    told = amount(interval.mean, condition.about)
     if interval.low is None or interval.high is None:
         return told
     factor, _ = scaled(interval.mean, condition.about.unit)
@@ -174,10 +174,6 @@ def _measured(one: Judged) -> str:
     decimals = max(0, 1 - int(spread.partition("e")[2]) + round(math.log10(factor)))
     low, high = (f"{end / factor:.{decimals}f}" for end in (max(0.0, interval.low), interval.high))
     return f"{told} ({low} to {high})" if interval.half_width else told
-
-
-def _amount(value: float, condition: Condition) -> str:
-    return amount(value, condition.about)
 
 
 def amount(value: float | None, metric: Metric) -> str:

@@ -204,7 +204,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         apart = {
             name
             for name, flows in of_tcp.items()
-            if any(flow.tcp is not None and flow.tcp.sending_end for flow in flows)
+            if any(flow.tcp and flow.tcp.sending_end for flow in flows)
         }
     else:
         names = [group.name for group in scenario.stations]

@@ -123,20 +123,11 @@ def concurrent_processor_sharing(
         "capacities": tables,
         "split": rule,
     }
-    jobs, warmup, seed, replications, threads = effort(
-        jobs, warmup_jobs, seed, replications, threads
-    )
+    spent = effort(jobs, warmup_jobs, seed, replications, threads)
     student_interval([], confidence)  # refuses a confidence that is none
-    runs = replicate_servers(
-        _core.ConcurrentFlows(json.dumps(system)),
-        jobs=jobs,
-        warmup=warmup,
-        seed=seed,
-        replications=replications,
-        threads=threads,
-    )
+    runs = replicate_servers(_core.ConcurrentFlows(json.dumps(system)), spent)
     sojourns = tuple(
-        math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / jobs
+        math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / spent.jobs
         for run in runs
     )
     actives = [math.fsum(server["mean_active"] for server in run) for run in runs]
@@ -145,13 +136,13 @@ def concurrent_processor_sharing(
         sojourn_s=student_interval(sojourns, confidence),
         active=student_interval(actives, confidence),
         servers=tuple(
-            _server([run[i] for run in runs], jobs, confidence) for i in range(len(tables))
+            _server([run[i] for run in runs], spent.jobs, confidence) for i in range(len(tables))
         ),
         sojourns_s=sojourns,
-        warmup_jobs=warmup,
+        warmup_jobs=spent.warmup,
         confidence=confidence,
         version=__version__,
-        seed=seed,
+        seed=spent.seed,
         generator=_core.GENERATOR,
     )
 

@@ -139,18 +139,9 @@ def coupled_processor_sharing(
             for one in sets
         ],
     }
-    jobs, warmup, seed, replications, threads = effort(
-        jobs, warmup_jobs, seed, replications, threads
-    )
+    spent = effort(jobs, warmup_jobs, seed, replications, threads)
     student_interval([], confidence)  # refuses a confidence that is none
-    runs = replicate_servers(
-        _core.CoupledFlows(json.dumps(system)),
-        jobs=jobs,
-        warmup=warmup,
-        seed=seed,
-        replications=replications,
-        threads=threads,
-    )
+    runs = replicate_servers(_core.CoupledFlows(json.dumps(system)), spent)
     return CoupledResult(
         system=system,
         queues=tuple(_queue([run[i] for run in runs], confidence) for i in range(len(queues))),
@@ -162,10 +153,10 @@ def coupled_processor_sharing(
             tuple(each["completed"] / math.fsum(of["completed"] for of in run) for each in run)
             for run in runs
         ),
-        warmup_jobs=warmup,
+        warmup_jobs=spent.warmup,
         confidence=confidence,
         version=__version__,
-        seed=seed,
+        seed=spent.seed,
         generator=_core.GENERATOR,
     )
 

@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,14 +60,18 @@ def replicate(
     return tuple(future.result() for future in futures)
 
 
+class Effort(NamedTuple):
+    """The length and number of replications, where they begin, and the threads they run on."""
+
+    jobs: int
+    warmup: int
+    seed: int
+    replications: int
+    threads: int
+
+
 def replicate_servers(
-    core: _core.ConcurrentFlows | _core.CoupledFlows,
-    *,
-    jobs: int,
-    warmup: int,
-    seed: int,
-    replications: int,
-    threads: int,
+    core: _core.ConcurrentFlows | _core.CoupledFlows, spent: Effort
 ) -> tuple[list[dict[str, Any]], ...]:
     """Returns of each replication what the core answers of each of several servers.
 
@@ -76,10 +80,11 @@ def replicate_servers(
     control = _core.FlowControl()
 
     def one(index: int) -> list[dict[str, Any]]:
-        answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
+        told = core.run(spent.seed, index, spent.warmup, spent.jobs, control)
+        answer: list[dict[str, Any]] = json.loads(told)
         return answer
 
-    return replicate(one, replications, threads, control)
+    return replicate(one, spent.replications, spent.threads, control)
 
 
 def law_of(name: str, law: object) -> dict[str, Any]:
@@ -112,10 +117,10 @@ def arrivals(
 
 def effort(
     jobs: int, warmup_jobs: int | None, seed: int, replications: int, threads: int | None
-) -> tuple[int, int, int, int, int]:
+) -> Effort:
     """Checks the arguments, and fills in the defaults of those that are None. Raises ValueError."""
     jobs = whole("jobs", jobs, 1)
-    return (
+    return Effort(
         jobs,
         jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0),
         whole("seed", seed, 0),

@@ -228,34 +228,33 @@ def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -
 
 def _flow_names(flows: list[Written]) -> list[str]:
     """The entries' names: their own, or the group's with -2, -3, ... where needed."""
+    named: set[str] = set()
     taken: set[str] = set()
     for index, flow in enumerate(flows):
-        if flow.name is not None and flow.name in taken:
+        if flow.name is None:
+            continue
+        if flow.name in named:
             raise InvalidError(
                 ("flows", index, "name"),
                 f'a second flow is called "{flow.name}"; allowed: a name of its own for each flow',
             )
-        if flow.name is not None:
-            taken.add(flow.name)
-    for flow in flows:
-        if flow.name is not None:
-            taken |= _made(flow, flow.name)
+        named.add(flow.name)
+        taken |= _made(flow, flow.name)
     names = []
     for flow in flows:
         name = flow.name
         if name is None:
             numbered = (flow.stations if n == 1 else f"{flow.stations}-{n}" for n in count(1))
-            name = next(one for one in numbered if taken.isdisjoint({one, *_made(flow, one)}))
-            taken |= {name, *_made(flow, name)}
+            name = next(one for one in numbered if taken.isdisjoint(_made(flow, one)))
+            taken |= _made(flow, name)
         names.append(name)
     return names
 
 
 def _made(flow: Written, name: str) -> set[str]:
-    """The names of the flows that an entry of such a name stands for."""
-    return {
-        name + ending + beside for ending in _parts(flow.application) for beside, _ in _copies(flow)
-    }
+    """An entry's name, and those of the flows that it stands for."""
+    beside = [other for other, _ in _copies(flow)]
+    return {name, *(name + part + other for part in _parts(flow.application) for other in beside)}
 
 
 def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> Iterator[Link | str]:
