@@ -184,11 +184,13 @@ class FlowSimulation:
 class TestbedCapture:
     """A capture file (pcapng) of a testbed's nodes and its air. On Linux alone.
 
+    It has interfaces of these names for the packets of nodes, and for the frames of the air: one,
+    or where nodes hear different things one for each node that the core has.
     A thread writes it, with the priority of the one that makes this. Raises OSError if the file
     cannot be opened.
     """
 
-    def __new__(cls, path: str, nodes: list[str], snaplen: int) -> Self: ...
+    def __new__(cls, path: str, nodes: list[str], air: list[str], snaplen: int) -> Self: ...
     def finish(self) -> None:
         """Wait until all is written. Raises OSError if something could not be."""
 

@@ -1,5 +1,6 @@
 """Captures of a testbed: both ends of each connection and the air between, with the air's times."""
 
+import shutil
 import struct
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from airtcp.cli.outputs import check
 from airtcp.exceptions import OutputError
-from airtcp.scenario import Scenario
+from airtcp.scenario import Scenario, loads
 from airtcp.testbed.bench import measure
 from airtcp.testbed.carrier import captured
 from airtcp.testbed.site import site_of
@@ -19,6 +20,33 @@ IN, OUT = 1, 2
 #: Behind the radiotap header: a MAC header without QoS, LLC and SNAP.
 MAC_AND_LLC = 24 + 8
 DATA, MAC_ACK = 0x08, 0xD4
+
+TWO = """
+title = "Two cells whose access points hear each other"
+phy = { standard = "802.11a" }
+cells = { left = {}, right = {} }
+air = { received = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -75]] }
+stations = [
+    { name = "reader", count = 1, cell = "left" },
+    { name = "clerk", count = 1, cell = "right" },
+]
+[[flows]]
+stations = "reader"
+direction = "download"
+application = { kind = "bulk" }
+path = [{ rate = "1 Gb/s", delay = "5 ms" }]
+tcp = { preset = "linux" }
+[[flows]]
+stations = "clerk"
+direction = "download"
+application = { kind = "bulk" }
+path = [{ rate = "1 Gb/s", delay = "5 ms" }]
+tcp = { preset = "linux" }
+[run]
+warmup = "500 ms"
+duration = "1500 ms"
+replications = 1
+"""
 
 
 @dataclass(frozen=True)
@@ -128,6 +156,8 @@ class Frame:
     time_ns: int
     kind: int
     intact: bool
+    #: The number of the node whose address it is.
+    receiver: int
     packet: bytes
 
     @classmethod
@@ -136,7 +166,48 @@ class Frame:
         header = int.from_bytes(record.kept[2:4], "little")
         frame = record.kept[header:-4]
         intact = zlib.crc32(frame) == int.from_bytes(record.kept[-4:], "little")
-        return cls(record.time_ns, frame[0], intact, frame[MAC_AND_LLC:])
+        return cls(record.time_ns, frame[0], intact, frame[9], frame[MAC_AND_LLC:])
+
+
+@pytest.mark.usefixtures("machine")
+def test_of_two_cells_each_node_has_what_it_hears(tmp_path: Path) -> None:
+    """Access points hear each other and stations their own: the clerk never hears the reader."""
+    file = tmp_path / "two.pcapng"
+    measured = measure(loads(TWO), name="two.toml", pcap=file, snaplen=2000)
+
+    names, packets = read(file)
+    nodes = ["left", "right", "reader/0", "clerk/0"]
+    assert names == ["server", "reader/0", "clerk/0", *(f"air at {node}" for node in nodes)]
+    assert [one.time_ns for one in packets] == sorted(one.time_ns for one in packets)
+    heard = {
+        node: [Frame.of(one) for one in packets if one.node == f"air at {node}"] for node in nodes
+    }
+    for station, access_point in (("reader/0", "left"), ("clerk/0", "right")):
+        come = {one.kept for one in packets if (one.node, one.way) == (station, IN)}
+        left = {one.kept for one in packets if (one.node, one.way) == (station, OUT)}
+        sent, received = (
+            {one.packet for one in heard[node] if one.kind == DATA and one.intact}
+            for node in (access_point, station)
+        )
+        # Its own, and its access point's, in frames that go again too; no packet of the other cell.
+        assert len(come) > 100
+        assert received <= come | left
+        # One may not be answered any more when the run ends.
+        assert come <= sent
+        assert len(come - received) <= 1
+        # Access points hear each other: what one sends is on the other's interface.
+        other = {"left": "right", "right": "left"}[access_point]
+        assert come & {one.packet for one in heard[other]}
+    acks = sum(
+        one.kind == MAC_ACK and one.time_ns >= 500_000_000 and one.receiver == node
+        for node in range(4)
+        for one in heard[nodes[node]]
+    )
+    assert acks == pytest.approx(measured.testbed.counts["mac_exchanges"], abs=4)
+    if shutil.which("tshark"):
+        wrong = ["tshark", "-n", "-r", str(file), "-Y", "_ws.malformed || _ws.short"]
+        found = subprocess.run(wrong, capture_output=True, text=True, check=True, timeout=120)
+        assert found.stdout == ""
 
 
 @pytest.mark.usefixtures("machine")
@@ -174,11 +245,12 @@ def test_names_are_those_of_the_scenario(scenario: Scenario) -> None:
     assert [len(one.names) for one in (everywhere, alone)] == [
         len(one.nodes) for one in (everywhere, alone)
     ]
+    assert everywhere.air_names == alone.air_names == ["air"]
 
 
 def test_only_captures_of_ours_give_way(tmp_path: Path) -> None:
     scenario, ours, others = (tmp_path / name for name in ("s.toml", "ours", "others"))
-    with captured(ours, ["server"], 64, []):
+    with captured(ours, ["server"], ["air"], 64, []):
         pass
     others.write_bytes(ours.read_bytes().replace(b"airtcp testbed", b"somebody else."))
 
@@ -189,7 +261,7 @@ def test_only_captures_of_ours_give_way(tmp_path: Path) -> None:
 
 
 def test_what_fails_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), captured(tmp_path / "x", ["server"], 64, []):
+    with pytest.raises(KeyboardInterrupt), captured(tmp_path / "x", ["server"], ["air"], 64, []):
         raise KeyboardInterrupt
 
     assert list(tmp_path.iterdir()) == []
@@ -203,7 +275,7 @@ def test_a_disk_that_is_full_takes_no_result_away(
     lost: list[OutputError] = []
     monkeypatch.setattr("airtcp.files.os.getpid", lambda: "now")
     (tmp_path / ".x.now").symlink_to("/dev/full")
-    with captured(tmp_path / "x", ["server"], 64, lost):
+    with captured(tmp_path / "x", ["server"], ["air"], 64, lost):
         pass
 
     assert [str(one) for one in lost] == [

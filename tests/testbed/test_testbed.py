@@ -9,7 +9,6 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.exceptions import ScenarioError
 from airtcp.scenario import Scenario
 from airtcp.testbed.bench import measure
 
@@ -114,8 +113,3 @@ def test_two_cells_that_hear_each_other_share_the_air() -> None:
         own = [record[("left", "right").index(cell)]["goodput_bps"] for record in runs]
         expected, spread = statistics.fmean(own), 3.0 * statistics.stdev(own)
         assert goodputs[flow] == pytest.approx(expected, abs=max(0.05 * expected, spread))
-
-
-def test_captures_of_several_cells_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="captures of several cells"):
-        measure(airtcp.load(TWO), name="two.toml", pcap=tmp_path / "two.pcapng")

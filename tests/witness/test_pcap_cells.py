@@ -15,7 +15,7 @@ import pytest
 from airtcp.cli.captures import is_own_capture
 from airtcp.examples import directory
 from airtcp.run.simulate import simulate
-from airtcp.scenario import Scenario, load
+from airtcp.scenario import Scenario, load, loads
 
 #: An example and what is changed of it.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -168,3 +168,46 @@ def test_the_file_is_known_as_ones_own(tmp_path: Path) -> None:
     _, path, _ = made("row", tmp_path)
 
     assert is_own_capture(path.read_bytes()[:65536])
+
+
+#: Access points that hear each other and stations that hear their own. Where both send at once both
+#: are read; who is done first waits for nobody, and its next preamble keeps the other from its ACK.
+APART = """
+phy = { standard = "802.11a" }
+cells = { left = {}, right = {} }
+air = { received = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -75]] }
+stations = [
+    { name = "reader", count = 1, cell = "left" },
+    { name = "clerk", count = 1, cell = "right" },
+]
+[[flows]]
+stations = "reader"
+direction = "download"
+application = { kind = "bulk" }
+[[flows]]
+stations = "clerk"
+direction = "download"
+application = { kind = "udp", packet = "300 B", rate = "saturated" }
+[run]
+warmup = "100 ms"
+duration = "1 s"
+replications = 1
+"""
+
+
+def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
+    """Also where its access point does not hear the ACK, and sends again."""
+    path = tmp_path / "air.pcapng"
+    simulate(loads(APART), threads=1, pcap=path)
+    rows = fields(
+        path, "wlan.fc.type_subtype", "wlan.ra", "radiotap.flags.badfcs", "wlan.fc.retry",
+        only='frame.interface_name == "reader/0"',
+    )  # fmt: skip
+    own = [row for row in rows if row[1] == address(2) and row[0] == "0x0020"]
+    read = [row for row in own if row[2] == "0"]
+    acks = [row for row in rows if row[:2] == ["0x001d", address(0)]]
+
+    assert len(acks) > 500
+    assert any(row[3] in ("1", "True") for row in read)
+    # One may be under way at the end.
+    assert 0 <= len(acks) - len(read) <= 1

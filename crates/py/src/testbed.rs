@@ -59,16 +59,17 @@ impl PyTestbedControl {
     }
 }
 
-/// A capture file of the packets of nodes and of the frames on the air, written by a thread with the priority of who makes it.
+/// A capture file with interfaces of these names for the packets of nodes and for the frames on the air, written by a
+/// thread with the priority of who makes it.
 #[pyclass(name = "TestbedCapture", frozen)]
 struct PyTestbedCapture(Mutex<Option<Capture>>);
 
 #[pymethods]
 impl PyTestbedCapture {
     #[new]
-    fn new(path: PathBuf, nodes: Vec<String>, snaplen: u32) -> PyResult<Self> {
+    fn new(path: PathBuf, nodes: Vec<String>, air: Vec<String>, snaplen: u32) -> PyResult<Self> {
         let file = BufWriter::new(File::create(path)?);
-        Ok(Self(Mutex::new(Some(Capture::new(file, &nodes, snaplen)?))))
+        Ok(Self(Mutex::new(Some(Capture::new(file, &nodes, &air, snaplen)?))))
     }
 
     /// Waits until all is written. Raises OSError if something could not be.

@@ -145,11 +145,11 @@ impl<'a, P> Live<'a, P> {
     }
 
     /// Writes down what is on the air from now on, with the packets that come from outside as they
-    /// are.
+    /// are; where not all hear all, what each node hears.
     pub fn capture(&mut self, capture: AirCapture<P>) {
         let AirCapture { frames, snaplen, bytes, mark } = capture;
         self.bytes = Some(bytes);
-        self.replication.world.capture(Out::Taker(frames), snaplen);
+        self.replication.capture(Out::Taker(frames), snaplen);
         self.replication.world.capture_marks(mark);
     }
 

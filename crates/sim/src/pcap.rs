@@ -24,9 +24,10 @@ const APPLICATION: &str = "airtcp simulate";
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const LINK_TYPE: u32 = 127;
 
-/// Takes the frames of a capture, in the order in which they are known: when the PPDU of each began,
-/// what is kept of radiotap header, frame and FCS, and how many bytes these have in all.
-pub type TakesFrames = Box<dyn FnMut(Time, &[u8], usize) + Send>;
+/// Takes the frames of a capture, in the order in which they are known: of which node's interface each is (0 where
+/// all nodes have one), when its PPDU began, what is kept of radiotap header, frame and FCS, and how many bytes these
+/// have in all.
+pub type TakesFrames = Box<dyn FnMut(u32, Time, &[u8], usize) + Send>;
 
 /// The sink of frames.
 pub(crate) enum Out {
@@ -111,7 +112,7 @@ impl PcapWriter {
         }
         record.truncate(kept);
         match &mut self.out {
-            Out::Taker(taker) => taker(start, record, len),
+            Out::Taker(taker) => taker(node, start, record, len),
             Out::File(sink) => {
                 sink.write(&record_header(start, kept, len));
                 sink.write(record);

@@ -71,15 +71,20 @@ impl<'a> Replication<'a> {
     /// Makes it write what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
         let sink = ByteSink::new(out);
-        let out = match &mut self.medium {
+        let out = match &self.medium {
             Medium::Cell(_) => Out::File(sink),
-            Medium::Field(field) => {
-                field.tell_frames();
-                Out::Nodes(sink, self.world.node_names(), InOrder::default())
-            }
+            Medium::Field(_) => Out::Nodes(sink, self.world.node_names(), InOrder::default()),
         };
-        self.world.capture(out, snaplen);
+        self.capture(out, snaplen);
         self
+    }
+
+    /// Gives what is on the air from now on to `out`; of each frame the first `snaplen` bytes.
+    pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
+        if let Medium::Field(field) = &mut self.medium {
+            field.tell_frames();
+        }
+        self.world.capture(out, snaplen);
     }
 
     /// Simulates the warm-up and the measured time, and concludes.

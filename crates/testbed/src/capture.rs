@@ -1,8 +1,8 @@
 //! A capture file of what real programs send and get: the IP packets that leave the nodes of a testbed
 //! and those that come to them, and the frames on the air between, for Wireshark and its kin.
 //!
-//! The format is pcapng ([`airtcp_sim::pcapng`]), with an interface for each node and one for the air,
-//! so that one file has both ends of every connection and its way. A thread of its own writes: whoever
+//! The format is pcapng ([`airtcp_sim::pcapng`]), with an interface for each node's packets and one for the air, or
+//! several where nodes hear different things, so that one file has both ends of every connection and its way. A thread of its own writes: whoever
 //! carries packets waits for no disk. Knows bytes and the air's clock; what a frame is, the simulator
 //! says. Packets that are simulated have no bytes at a node, and are on the air alone.
 
@@ -13,9 +13,6 @@ use std::thread::{Builder, JoinHandle};
 use airtcp_kernel::Time;
 use airtcp_sim::live::TakesFrames;
 use airtcp_sim::pcapng::{InOrder, RADIOTAP, RAW_IP, interface, packet, section_header};
-
-/// The name of the interface of the air.
-const AIR: &str = "air";
 
 /// Which way a packet goes through the device of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +39,20 @@ pub struct Capture {
     blocks: Sender<(Time, Vec<u8>)>,
     writer: JoinHandle<io::Result<()>>,
     snaplen: u32,
-    /// The number of its interface.
+    /// The number of the air's first interface.
     air: u32,
 }
 
 impl Capture {
-    /// Opens a file of nodes with these names, and of the air; of each packet and frame the first `snaplen`
-    /// bytes. The thread that writes has the priority of the caller.
+    /// Opens a file with interfaces of these names for the packets of `nodes` and the frames of the air; of each packet
+    /// and frame the first `snaplen` bytes. The thread that writes has the priority of the caller.
     ///
     /// # Errors
     /// If there can be no thread.
     pub fn new(
         out: impl Write + Send + 'static,
         nodes: &[String],
+        air: &[String],
         snaplen: u32,
     ) -> io::Result<Self> {
         let (blocks, to_write) = channel();
@@ -62,7 +60,9 @@ impl Capture {
         for node in nodes {
             head.extend(interface(RAW_IP, node, snaplen));
         }
-        head.extend(interface(RADIOTAP, AIR, snaplen));
+        for one in air {
+            head.extend(interface(RADIOTAP, one, snaplen));
+        }
         let writer = Builder::new()
             .name("airtcp capture".to_owned())
             .spawn(move || write_all(out, &head, &to_write))?;
@@ -77,8 +77,8 @@ impl Capture {
     /// Takes the frames on the air. As long as it is there the file is not written to its end.
     pub fn frames(&self) -> TakesFrames {
         let (blocks, air) = (self.blocks.clone(), self.air);
-        Box::new(move |start, kept, length| {
-            let _ = blocks.send((start, packet(air, None, start, kept, length as u32)));
+        Box::new(move |node, start, kept, length| {
+            let _ = blocks.send((start, packet(air + node, None, start, kept, length as u32)));
         })
     }
 
@@ -166,13 +166,15 @@ mod tests {
     fn a_file_has_an_interface_for_each_node_and_packets_with_their_times() {
         let file = Shared::default();
         let nodes = ["server".to_owned(), "laptop/0".to_owned()];
-        let capture = Capture::new(file.clone(), &nodes, 64).expect("there is room for a thread");
+        let air = ["air at ap".to_owned(), "air at laptop/0".to_owned()];
+        let capture =
+            Capture::new(file.clone(), &nodes, &air, 64).expect("there is room for a thread");
         // More than 2^32 ns, and more than is kept.
         let at = Time::ZERO + Duration::from_nanos(5_000_000_001);
         let mut frames = capture.frames();
         capture.packet(1, Way::Out, at, &[0x45; 70]);
         // It began before, and is known later.
-        frames(Time::ZERO + Duration::from_secs(5), &[0x47; 64], 90);
+        frames(1, Time::ZERO + Duration::from_secs(5), &[0x47; 64], 90);
         capture.packet(0, Way::In, at, &[0x46; 3]);
         drop(frames);
         capture.finish().expect("it is written");
@@ -180,20 +182,21 @@ mod tests {
         let bytes = file.0.lock().expect("nobody panics").clone();
         let found = blocks(&bytes);
         let kinds: Vec<u32> = found.iter().map(|(kind, _)| *kind).collect();
-        assert_eq!(kinds, [0x0a0d_0d0a, 1, 1, 1, 6, 6, 6]);
+        assert_eq!(kinds, [0x0a0d_0d0a, 1, 1, 1, 1, 6, 6, 6]);
         assert_eq!(u32_at(&found[0].1, 0), 0x1a2b_3c4d);
         assert_eq!(u32_at(&found[1].1, 0), 101);
         assert_eq!(found[2].1[8..20], *b"\x02\0\x08\0laptop/0");
         assert_eq!(u32_at(&found[3].1, 0), 127);
-        assert_eq!(found[3].1[8..16], *b"\x02\0\x03\0air\0");
+        assert_eq!(found[3].1[8..24], *b"\x02\0\x09\0air at ap\0\0\0");
+        assert_eq!(u32_at(&found[4].1, 0), 127);
 
-        let frame = &found[4].1;
-        assert_eq!((u32_at(frame, 0), u32_at(frame, 4)), (2, 1));
+        let frame = &found[5].1;
+        assert_eq!((u32_at(frame, 0), u32_at(frame, 4)), (3, 1));
         assert_eq!((u32_at(frame, 12), u32_at(frame, 16)), (64, 90));
         // No flags: it neither comes nor leaves.
         assert_eq!(frame[20..], [0x47; 64]);
 
-        let first = &found[5].1;
+        let first = &found[6].1;
         let nanos = u64::from(u32_at(first, 4)) << 32 | u64::from(u32_at(first, 8));
         assert_eq!((u32_at(first, 0), nanos), (1, 5_000_000_001));
         assert_eq!((u32_at(first, 12), u32_at(first, 16)), (64, 70));
@@ -201,7 +204,7 @@ mod tests {
         // The option of flags: outbound.
         assert_eq!(first[84..92], [2, 0, 4, 0, 2, 0, 0, 0]);
 
-        let second = &found[6].1;
+        let second = &found[7].1;
         assert_eq!((u32_at(second, 12), u32_at(second, 16)), (3, 3));
         assert_eq!(second[20..32], [0x46, 0x46, 0x46, 0, 2, 0, 4, 0, 1, 0, 0, 0]);
     }
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_is_told_at_the_end() {
-        let capture = Capture::new(Full, &[], 64).expect("there is room for a thread");
+        let capture = Capture::new(Full, &[], &[], 64).expect("there is room for a thread");
         capture.packet(0, Way::In, Time::ZERO, &[0x45; 70]);
 
         let error = capture.finish().expect_err("the disk is full");

@@ -37,7 +37,8 @@ Pcap = Annotated[
     typer.Option(
         "--pcap",
         metavar="FILE",
-        help="Write packets of each node, and frames on the air, to this file (pcapng).",
+        help="Write packets of each node, and frames on the air, of several cells those that each "
+        "node hears, to this file (pcapng).",
     ),
 ]
 

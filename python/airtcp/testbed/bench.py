@@ -14,7 +14,7 @@ from airtcp.results.provenance import Provenance
 from airtcp.results.records import kept
 from airtcp.results.testbed import TestbedResult
 from airtcp.run import SNAPLEN
-from airtcp.testbed.carrier import Carrier, captured, check_capture
+from airtcp.testbed.carrier import Carrier, captured
 from airtcp.testbed.network import Network, check_machine
 from airtcp.testbed.program import Program
 from airtcp.testbed.programs import program_of, wait_until_ready
@@ -47,8 +47,8 @@ def measure(
     The flows of `simulated` entries load the cell by simulation. With `gro` stations merge packets
     that come together, as the drivers of real ones do. `name` is what messages call the scenario.
     `watch` is called some twenty times a second, with the networks and the air. `pcap` is a file
-    for packets that enter and leave the nodes and frames on the air between, of each the first
-    `snaplen` bytes (docs/laboratory/testbed.md).
+    for packets that enter and leave the nodes and frames on the air between, of several cells those
+    that each node hears; of each the first `snaplen` bytes (docs/laboratory/testbed.md).
 
     Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
     lacks what a testbed needs, SimulationError if a program fails, OutputError if the file cannot
@@ -64,8 +64,6 @@ def measure(
         scenario = load(scenario)
     if seed is not None:
         scenario = scenario.with_run(seed=seed)
-    if pcap is not None:
-        check_capture(scenario, name)
     site = site_of(scenario, name=name, simulated=simulated, gro=gro)
     run = scenario.run
     programs = [program_of(real, run.seed, name=name) for real in site.flows]
@@ -84,7 +82,7 @@ def measure(
             one.start_server(network)
         wait_until_ready(network, programs, _PATIENCE_S)
         with (
-            captured(file, site.names, snaplen, lost) as capture,
+            captured(file, site.names, site.air_names, snaplen, lost) as capture,
             Carrier(
                 core, run.seed, network.devices, site.stations, servers(site, programs), capture
             ) as air,

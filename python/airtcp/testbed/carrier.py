@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.exceptions import OutputError, ScenarioError, SimulationError
+from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
 from airtcp.results.testbed import LAG_BOUND_US, Lag
 
 if TYPE_CHECKING:
     from airtcp import _core
-    from airtcp.scenario import ResolvedScenario
 
 #: Above other real-time threads that have not asked for more; the kernel's own have 50.
 _PRIORITY: Final = 20
@@ -106,22 +105,15 @@ class Carrier:
         return self._answer
 
 
-def check_capture(scenario: ResolvedScenario, name: str) -> None:
-    """Refuse a capture of more than one cell in which all hear each other. Raises ScenarioError."""
-    if scenario.air is not None:
-        raise ScenarioError(
-            name,
-            "air",
-            "captures of several cells, or where not all hear each other, are not written by a "
-            "testbed; allowed with pcap: no cells, hears or air; airtcp simulate writes them",
-        )
-
-
 @contextmanager
 def captured(
-    path: Path | None, names: Sequence[str], snaplen: int, lost: list[OutputError]
+    path: Path | None,
+    names: Sequence[str],
+    air: Sequence[str],
+    snaplen: int,
+    lost: list[OutputError],
 ) -> Iterator[_core.TestbedCapture | None]:
-    """A capture for the air of nodes with these names, if there is a file for it.
+    """A capture with these interfaces of nodes and of the air, if there is a file for it.
 
     The file is there as a whole when the block has ended without an error. If it cannot be written
     to its end `lost` says so, for what was measured is not lost by that. Raises OutputError before
@@ -134,7 +126,7 @@ def captured(
         return
     with aside(path) as beside:
         # By a thread that is not the air's, and has not its priority.
-        capture = _core.TestbedCapture(str(beside), list(names), snaplen)
+        capture = _core.TestbedCapture(str(beside), list(names), list(air), snaplen)
         try:
             yield capture
         finally:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.exceptions import OutputError
 from airtcp.results.testbed import Lag
 from airtcp.run import SNAPLEN
-from airtcp.testbed.carrier import Carrier, captured, check_capture
+from airtcp.testbed.carrier import Carrier, captured
 from airtcp.testbed.network import Network, check_machine, environment
 from airtcp.testbed.programs import listening
 from airtcp.testbed.site import SERVER, Site, netns_name, site_of
@@ -65,8 +65,6 @@ def shell(
     """
     from airtcp import _core
 
-    if pcap is not None:
-        check_capture(scenario, name)
     at_server = node == SERVER
     first = f"{scenario.stations[0].name}/0"
     station = first if node is None or at_server else node
@@ -87,7 +85,7 @@ def shell(
             _wait_for_server(network)
         seed, devices = scenario.run.seed, network.devices
         with (
-            captured(pcap, site.names, snaplen, lost) as capture,
+            captured(pcap, site.names, site.air_names, snaplen, lost) as capture,
             Carrier(core, seed, devices, site.stations, servers, capture) as air,
         ):
             where = SERVER if at_server else netns_name(station)

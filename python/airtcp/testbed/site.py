@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_STATIONS: Final = 200
 MOST_ENTRIES: Final = 250
 SERVER: Final = "server"
+#: The medium, in a capture.
+_AIR: Final = "air"
 #: Where the servers of entries and the stations are.
 _SERVERS: Final = "10.77.128"
 _STATIONS: Final = "10.77.0"
@@ -119,6 +121,15 @@ class Site:
         every = _stations(self.scenario)
         real = [one for (_, one, _), at in zip(every, self.stations, strict=True) if at is not None]
         return [SERVER, *real]
+
+    @property
+    def air_names(self) -> list[str]:
+        """Name the air where all hear all, else what each node hears, in the order of the core."""
+        if self.scenario.cells is None:
+            return [_AIR]
+        nodes = [cell.name for cell in self.scenario.cells]
+        nodes += [name for _, name, _ in _stations(self.scenario)]
+        return [f"{_AIR} at {node}" for node in nodes]
 
 
 def site_of(

@@ -31,8 +31,8 @@ fn simulated(scenario: &Scenario) -> (Outcome, Log) {
     simulated_with(scenario, &Frames::default())
 }
 
-/// The beginnings of frames on the air, with their first bytes.
-type Frames = Arc<Mutex<Vec<(Time, Vec<u8>)>>>;
+/// The beginnings of frames on the air, with the numbers of interfaces and the first bytes.
+type Frames = Arc<Mutex<Vec<(u32, Time, Vec<u8>)>>>;
 
 /// Radiotap and MAC headers, and no byte of what comes behind them: options of TCP, of which a simulated
 /// packet has what is usual, are not in what is played again.
@@ -40,12 +40,12 @@ const HEADERS: u32 = 40;
 
 fn taker(frames: &Frames) -> TakesFrames {
     let frames = Arc::clone(frames);
-    Box::new(move |at, kept, _| frames.lock().unwrap().push((at, kept.to_vec())))
+    Box::new(move |node, at, kept, _| frames.lock().unwrap().push((node, at, kept.to_vec())))
 }
 
 fn simulated_with(scenario: &Scenario, frames: &Frames) -> (Outcome, Log) {
     let mut run = Replication::new(scenario, 7, 3);
-    run.world.capture(Out::Taker(taker(frames)), HEADERS);
+    run.capture(Out::Taker(taker(frames)), HEADERS);
     let (from, to) = (scenario.measure_from(), scenario.end());
     run.run_until(from, from, to, &RunControl::default()).unwrap();
     run.start_measuring();
@@ -195,6 +195,45 @@ fn aggregates_are_the_same() {
     assert_same_air(&scenario(AGGREGATES, |_| ()));
 }
 
+/// Makes a scenario of one group of stations one of two cells that hear each other, of which the second has none; half
+/// of the first's stations do not hear the others.
+fn over_a_field(value: &mut Value) {
+    let count = value["stations"][0]["count"].as_u64().expect("it is a number");
+    let ap = value["ap"].clone();
+    let cell = |name: &str| json!({ "name": name, "channel": null, "ap": ap });
+    value["cells"] = json!([cell("left"), cell("right")]);
+    value["stations"][0]["cell"] = json!(0);
+    let stations = (0..count).map(|place| 2 + u64::from(2 * place >= count));
+    let classes: Vec<u64> = [0, 1].into_iter().chain(stations).collect();
+    value["air"] = json!({
+        "classes": classes,
+        "received_dbm": [
+            [-50.0, -70.0, -50.0, -50.0],
+            [-70.0, -50.0, null, null],
+            [-50.0, null, -50.0, null],
+            [-50.0, null, null, -50.0],
+        ],
+        "sense_dbm": -82.0, "energy_dbm": -62.0, "noise_dbm": -94.0, "detect_ns": 4000,
+        "capture_db": null, "obss_pd_dbm": null, "powers_known": false, "power_dbm": 20.0,
+    });
+}
+
+/// Each node's frames, of which several have the same ones.
+#[test]
+fn each_node_of_a_field_hears_the_same() {
+    for base in [DOWNLOADS, AGGREGATES] {
+        let scenario = scenario(base, over_a_field);
+        assert_same_air(&scenario);
+
+        let frames = Frames::default();
+        let (outcome, _) = simulated_with(&scenario, &frames);
+        let frames = frames.lock().unwrap();
+        let nodes: std::collections::BTreeSet<u32> = frames.iter().map(|one| one.0).collect();
+        assert_eq!(nodes.len(), outcome.stations.len(), "interfaces: {nodes:?}");
+        assert!(outcome.cells[0].failures.hidden > 0);
+    }
+}
+
 /// Uploads whose packets come from outside, beside downloads that are simulated within.
 #[test]
 fn some_flows_can_be_simulated_beside() {
@@ -280,7 +319,7 @@ fn a_frame_has_the_packet_that_came_in() {
     live.advance(Time::ZERO + Duration::from_millis(50), |_| ()).unwrap();
 
     let frames = frames.lock().unwrap();
-    let [(_, data), (_, ack)] = frames.as_slice() else { panic!("{frames:?}") };
+    let [(0, _, data), (0, _, ack)] = frames.as_slice() else { panic!("{frames:?}") };
     let headers = usize::from(data[2]) + 24 + 8;
     assert_eq!(data[headers..headers + 100], packet);
     assert_eq!(data.len(), headers + 100 + 4);

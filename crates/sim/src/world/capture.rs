@@ -29,7 +29,7 @@ use crate::pcap::frame::{Address, Cf, DataHeader, Frame, bitmap_bits};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
-use agreements::{Agreement, BlockAck};
+use agreements::{Agreement, BlockAck, Told};
 use heard::UnderWay;
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
@@ -306,13 +306,18 @@ impl World<'_> {
         let key = if capture.window.is_some() { (by, packet.to) } else { (by, EVERYBODY) };
         let agreement = capture.agreements.entry(key).or_default();
         agreement.forget_before(window_start);
-        let mut sources = packets.iter().map(|mpdu| {
-            let flow = self.flow_of(&mpdu.payload);
-            ip_of(flow.entry, flow.station, side)
-        });
-        let ids = &mut capture.ids;
-        let number = || next(ids, sources.next().expect("as many as there are packets"));
-        let (retry, ids) = agreement.send(id, packets.len(), number);
+        let (ids, foreign) = (&mut capture.ids, &capture.foreign);
+        let told = |mpdu: &Mpdu<Packet>| match mpdu.payload.body.foreign() {
+            Some(place) => {
+                let (head, more) = foreign.packet(place, mpdu.payload.body.flags());
+                Told::Bytes(head, more)
+            }
+            None => {
+                let flow = self.flow_of(&mpdu.payload);
+                Told::Identification(next(ids, ip_of(flow.entry, flow.station, side)))
+            }
+        };
+        let (retry, told) = agreement.send(id, || packets.iter().map(told).collect());
         let last = capture.sequence_numbers.entry(counted).or_insert(u16::MAX);
         if !retry {
             *last = if capture.window.is_some() { wrapped(id) } else { last.wrapping_add(1) };
@@ -331,14 +336,21 @@ impl World<'_> {
         };
         let mut frame = Frame::default();
         let mut heads = Vec::with_capacity(packets.len());
-        for (mpdu, id) in packets.iter().zip(ids) {
-            if let Some(place) = mpdu.payload.body.foreign() {
-                heads.push(capture.foreign.packet(place, mpdu.payload.body.flags()));
-                continue;
-            }
-            capture.packet.clear();
-            self.build_packet(&mut capture.packet, &capture.names, &mpdu.payload, side, id);
-            heads.push((capture.packet.clone(), mpdu.payload.body.payload_bytes() as usize));
+        for (mpdu, told) in packets.iter().zip(told) {
+            heads.push(match told {
+                Told::Bytes(head, more) => (head.clone(), *more),
+                Told::Identification(id) => {
+                    capture.packet.clear();
+                    self.build_packet(
+                        &mut capture.packet,
+                        &capture.names,
+                        &mpdu.payload,
+                        side,
+                        *id,
+                    );
+                    (capture.packet.clone(), mpdu.payload.body.payload_bytes() as usize)
+                }
+            });
         }
         match &heads[..] {
             [(head, zeros)] => frame.data(&header, head, *zeros),

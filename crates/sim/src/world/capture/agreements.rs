@@ -3,14 +3,25 @@
 //!
 //! Numbers are those of the MAC, which do not wrap; on the air they do.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A queue and one of its receivers.
 #[derive(Debug, Default)]
 pub(super) struct Agreement {
-    /// Frames that have been on the air and may go again: the identifications of their IP packets.
-    sent: BTreeMap<u64, Vec<u16>>,
+    /// Frames that have been on the air and may go again: the contents of their packets.
+    sent: BTreeMap<u64, Vec<Told>>,
     scoreboard: Scoreboard,
+}
+
+/// The contents of a packet, as far as they have to stay when its frame goes again.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The identification of an IP packet that is made here.
+    Identification(u16),
+    /// The first bytes of another, and the number of the rest: when it has come, and that was not known, its place has
+    /// the next one.
+    Bytes(Vec<u8>, usize),
 }
 
 /// The recipient's record of what it has received.
@@ -30,20 +41,13 @@ pub(super) struct BlockAck {
 }
 
 impl Agreement {
-    /// Returns the identifications of the IP packets of frame `id`, which goes on the air, and whether it has
-    /// been there before; `number` gives new ones.
-    pub(super) fn send(
-        &mut self,
-        id: u64,
-        packets: usize,
-        mut number: impl FnMut() -> u16,
-    ) -> (bool, Vec<u16>) {
-        if let Some(ids) = self.sent.get(&id) {
-            return (true, ids.clone());
+    /// Returns whether frame `id`, which goes on the air, has been there before, and the contents of its packets; `new`
+    /// gives those of a frame that has not.
+    pub(super) fn send(&mut self, id: u64, new: impl FnOnce() -> Vec<Told>) -> (bool, &[Told]) {
+        match self.sent.entry(id) {
+            Entry::Occupied(sent) => (true, sent.into_mut()),
+            Entry::Vacant(place) => (false, place.insert(new())),
         }
-        let ids: Vec<u16> = (0..packets).map(|_| number()).collect();
-        self.sent.insert(id, ids.clone());
-        (false, ids)
     }
 
     /// Forgets frames before `start`, which do not go again.
@@ -124,19 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_goes_again_keeps_its_numbers() {
+    fn a_frame_that_goes_again_keeps_its_packets() {
         let mut agreement = Agreement::default();
-        let mut last = 0;
-        let mut number = || {
-            last += 1;
-            last
-        };
+        let of = |number| vec![Told::Identification(number), Told::Bytes(vec![7], 3)];
 
-        assert_eq!(agreement.send(5, 2, &mut number), (false, vec![1, 2]));
-        assert_eq!(agreement.send(6, 1, &mut number), (false, vec![3]));
-        assert_eq!(agreement.send(5, 2, &mut number), (true, vec![1, 2]));
+        assert_eq!(agreement.send(5, || of(1)), (false, &of(1)[..]));
+        assert_eq!(agreement.send(6, || of(2)), (false, &of(2)[..]));
+        assert_eq!(agreement.send(5, || of(3)), (true, &of(1)[..]));
         agreement.forget_before(6);
-        assert_eq!(agreement.send(6, 1, &mut number), (true, vec![3]));
-        assert_eq!(agreement.send(5, 1, &mut number), (false, vec![4]));
+        assert_eq!(agreement.send(6, || of(4)), (true, &of(2)[..]));
+        assert_eq!(agreement.send(5, || of(5)), (false, &of(5)[..]));
     }
 }
