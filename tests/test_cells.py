@@ -104,6 +104,39 @@ def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
     assert sentences(example("three-cells", **channels, air=None), apart) == []
 
 
+def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
+    short: dict[str, Any] = {"warmup": "100 ms", "duration": "300 ms", "replications": 2}
+    alone = loads(cell(3, standard="802.11ax", **short))
+    beside = loads(
+        cell(
+            3,
+            standard="802.11ax",
+            group='cell = "here"',
+            tables="""
+[cells.here]
+channel = 36
+[cells.there]
+channel = 52
+[[stations]]
+name = "guest"
+count = 2
+cell = "there"
+[[flows]]
+stations = "guest"
+direction = "upload"
+application = { kind = "bulk" }
+""",
+            **short,
+        )
+    )
+
+    one, both = (simulate(each, threads=1).simulation for each in (alone, beside))
+
+    of_guests, of_laptops = zip(*(run.answer["groups"] for run in both.runs), strict=True)
+    assert list(of_laptops) == [run.answer["groups"][0] for run in one.runs]
+    assert all(group["all"]["goodput_bps"] for group in of_guests)
+
+
 def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     of = example("hidden-uploads", **{"run.replications": 4, "run.duration": "20 s"})
     plain, rts = (

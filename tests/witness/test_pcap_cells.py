@@ -20,6 +20,15 @@ from airtcp.scenario import Scenario, load, loads
 #: An example and what is changed of it.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "row": ("three-cells", {}),
+    "apart": (
+        "three-cells",
+        {
+            "cells.left.channel": 36,
+            "cells.middle.channel": 36,
+            "cells.right.channel": 40,
+            "air.heard": [["left", "middle"]],
+        },
+    ),
     "hidden": ("hidden-uploads", {}),
     "hidden, RTS": ("hidden-uploads", {"mac.rts_threshold": "0 B"}),
     "aggregates": ("three-offices", {"run.duration": "50 ms"}),
@@ -30,7 +39,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 #: Those of the quick tests.
-QUICK = ("row", "aggregates")
+QUICK = ("row", "apart", "aggregates")
 
 Captured = tuple[Scenario, Path, dict[str, Any]]
 

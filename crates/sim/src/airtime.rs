@@ -86,6 +86,11 @@ impl AirtimeAccount {
         }
     }
 
+    /// Opens another account of the same time and scopes.
+    pub(crate) fn alike(&self) -> Self {
+        Self::new(self.from, self.to, self.exchanges.len())
+    }
+
     /// Prepares for an account of as long a time after this one.
     pub(crate) fn prepare_next(&mut self) {
         self.goes_on = true;

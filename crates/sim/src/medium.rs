@@ -1,11 +1,14 @@
-//! The medium of a replication: a cell in which all hear all, or a field of several cells. Says alike of both what the
-//! world asks of them.
+//! The medium of a replication: a cell in which all hear all, a field of several cells, or several of them that do not
+//! hear each other. Says alike of all what the world asks of them.
+
+mod several;
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{Cell, CellCounters, ContenderId, Field, MacCounters};
 
 use crate::packet::Packet;
 use crate::world::{OverField, World};
+pub(crate) use several::Several;
 
 /// A medium.
 // The field is apart, so that a cell is where its fields are known.
@@ -13,6 +16,7 @@ use crate::world::{OverField, World};
 pub(crate) enum Medium {
     Cell(Box<Cell<Packet>>),
     Field(Box<Field<Packet>>),
+    Several(Several),
 }
 
 impl Medium {
@@ -21,6 +25,16 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.next_time(),
             Self::Field(field) => field.next_time(),
+            Self::Several(several) => several.first().at,
+        }
+    }
+
+    /// Plays what is due at `now`, as [`Cell::advance`].
+    pub(crate) fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        match self {
+            Self::Cell(cell) => cell.advance(now, world),
+            Self::Field(field) => field.advance(now, &mut OverField(world)),
+            Self::Several(several) => several.advance(now, world),
         }
     }
 
@@ -29,6 +43,29 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.frames_ready(now, world),
             Self::Field(field) => field.frames_ready(now, &mut OverField(world)),
+            Self::Several(several) => several.frames_ready(now, world),
+        }
+    }
+
+    /// Has the frames of a field told to those that hear them.
+    pub(crate) fn tell_frames(&mut self) {
+        match self {
+            Self::Cell(_) => {}
+            Self::Field(field) => field.tell_frames(),
+            Self::Several(several) => several.parts.iter_mut().for_each(Self::tell_frames),
+        }
+    }
+
+    /// Returns the medium with this number; one alone has the first.
+    pub(crate) fn part(&self, part: usize) -> &Self {
+        if let Self::Several(several) = self { &several.parts[part] } else { self }
+    }
+
+    /// Does as [`Self::part`], to change it.
+    pub(crate) fn part_mut(&mut self, part: usize) -> &mut Self {
+        match self {
+            Self::Several(several) => &mut several.parts[part],
+            alone => alone,
         }
     }
 
@@ -37,6 +74,7 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.counters(contender),
             Self::Field(field) => field.counters(contender),
+            Self::Several(several) => several.of(contender).counters(contender),
         }
     }
 
@@ -49,6 +87,7 @@ impl Medium {
                 let collisions = of_cells.map(|one| one.same_slot + one.hidden + one.neighbour);
                 CellCounters { collisions: collisions.sum(), ..CellCounters::default() }
             }
+            Self::Several(several) => several.cell_counters(),
         }
     }
 
@@ -66,6 +105,7 @@ impl Medium {
                 waiting.extend(held.map(|mpdu| mpdu.payload));
                 waiting.extend(field.held_back(contender).map(|mpdu| mpdu.payload));
             }
+            Self::Several(several) => several.of(contender).list_waiting(contender, waiting),
         }
     }
 
@@ -74,6 +114,7 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.check_laws(contender),
             Self::Field(field) => field.check_laws(contender),
+            Self::Several(several) => several.of(contender).check_laws(contender),
         }
     }
 
@@ -81,7 +122,7 @@ impl Medium {
     pub(crate) fn receiving(&mut self) -> Option<(Time, Time)> {
         match self {
             Self::Cell(cell) => cell.receiving(),
-            Self::Field(_) => None,
+            Self::Field(_) | Self::Several(_) => None,
         }
     }
 
@@ -89,7 +130,28 @@ impl Medium {
     pub(crate) fn contention_free_since(&self) -> Option<Time> {
         match self {
             Self::Cell(cell) => cell.contention_free_since(),
-            Self::Field(_) => None,
+            Self::Field(_) | Self::Several(_) => None,
+        }
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl Medium {
+    /// Switches the straight line of cells off.
+    pub(crate) fn play_in_steps(&mut self) {
+        match self {
+            Self::Cell(cell) => cell.play_in_steps(),
+            Self::Field(_) => {}
+            Self::Several(several) => several.parts.iter_mut().for_each(Self::play_in_steps),
+        }
+    }
+
+    /// Returns how many exchanges took the straight line to their ends.
+    pub(crate) fn straight(&self) -> u64 {
+        match self {
+            Self::Cell(cell) => cell.straight(),
+            Self::Field(_) => 0,
+            Self::Several(several) => several.parts.iter().map(Self::straight).sum(),
         }
     }
 }

@@ -9,7 +9,7 @@
 use std::io::Write;
 
 use airtcp_kernel::{ByteSink, Duration, Time};
-use airtcp_wlan::{Cell, Field};
+use airtcp_wlan::Cell;
 
 use crate::Batches;
 use crate::control::{RunControl, RunError};
@@ -21,7 +21,7 @@ use crate::pcap::Out;
 use crate::pcapng::InOrder;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
-use crate::world::{BLOCKS, OverField, World};
+use crate::world::{BLOCKS, World};
 
 /// The number of times that a long run reports how far it is, and looks whether it is cancelled.
 const STEPS: u64 = 100;
@@ -73,7 +73,7 @@ impl<'a> Replication<'a> {
         let sink = ByteSink::new(out);
         let out = match &self.medium {
             Medium::Cell(_) => Out::File(sink),
-            Medium::Field(_) => Out::Nodes(sink, self.world.node_names(), InOrder::default()),
+            _ => Out::Nodes(sink, self.world.node_names(), InOrder::default()),
         };
         self.capture(out, snaplen);
         self
@@ -81,9 +81,7 @@ impl<'a> Replication<'a> {
 
     /// Gives what is on the air from now on to `out`; of each frame the first `snaplen` bytes.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
-        if let Medium::Field(field) = &mut self.medium {
-            field.tell_frames();
-        }
+        self.medium.tell_frames();
         self.world.capture(out, snaplen);
     }
 
@@ -186,30 +184,30 @@ impl<'a> Replication<'a> {
         self.world.stop_at(stop);
         match &mut self.medium {
             Medium::Cell(cell) => Self::play_cell(&mut self.world, cell, stop, control),
-            Medium::Field(field) => Self::play_field(&mut self.world, field, stop, control),
+            medium => Self::play_cells(&mut self.world, medium, stop, control),
         }
     }
 
-    /// Does as [`Self::play`] over a field, whose steps are shorter than those of a cell.
-    fn play_field(
+    /// Does as [`Self::play`] over several cells, whose steps are shorter than those of a cell.
+    fn play_cells(
         world: &mut World<'_>,
-        field: &mut Field<Packet>,
+        medium: &mut Medium,
         stop: Time,
         control: &RunControl,
     ) -> Result<(), RunError> {
         let mut countdown = STEPS_BETWEEN_LOOKS;
         loop {
-            let (world_at, field_at) = (world.next_time(), field.next_time());
-            if field_at < world_at {
-                world.wait_until(field_at);
-                field.advance(field_at, &mut OverField(world));
+            let (world_at, medium_at) = (world.next_time(), medium.next_time());
+            if medium_at < world_at {
+                world.wait_until(medium_at);
+                medium.advance(medium_at, world);
             } else {
                 if world_at >= stop {
                     return Ok(());
                 }
                 world.play_events(world_at);
             }
-            field.frames_ready(world.now(), &mut OverField(world));
+            medium.frames_ready(world.now(), world);
             countdown -= 1;
             if countdown == 0 {
                 world.check()?;

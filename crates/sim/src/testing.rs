@@ -3,7 +3,6 @@
 
 use crate::Simulation;
 use crate::control::{RunControl, RunError};
-use crate::medium::Medium;
 use crate::outcome::Outcome;
 use crate::replication::Replication;
 
@@ -27,13 +26,13 @@ pub fn play(
     in_steps: bool,
 ) -> Result<(Outcome, Exchanges), RunError> {
     let mut replication = Replication::new(simulation.scenario(), seed, 0);
-    if in_steps && let Medium::Cell(cell) = &mut replication.medium {
-        cell.play_in_steps();
+    if in_steps {
+        replication.medium.play_in_steps();
     }
     replication.run_all(&RunControl::default())?;
     let Replication { mut world, medium, .. } = replication;
     let contended: u64 = (0..world.contenders()).map(|id| medium.counters(id).successes).sum();
     let all = contended + medium.cell_counters().contention_free_successes;
-    let straight = if let Medium::Cell(cell) = &medium { cell.straight() } else { 0 };
+    let straight = medium.straight();
     Ok((world.conclude(&medium)?, Exchanges { all, straight }))
 }

@@ -24,6 +24,7 @@ mod metrics;
 mod network;
 mod node;
 mod over_field;
+mod parts;
 mod ppdus;
 mod record;
 mod saturated;
@@ -39,7 +40,7 @@ use crate::airtime::AirtimeAccount;
 use crate::app::Actions;
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::medium::Medium;
+use crate::medium::{Medium, Several};
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 pub(crate) use books::BLOCKS;
@@ -50,6 +51,7 @@ use measure::Measures;
 use node::{Node, Transmitter};
 use over_field::FieldBooks;
 pub(crate) use over_field::OverField;
+use parts::Parts;
 use record::Recorder;
 use watch::Watchers;
 
@@ -93,6 +95,8 @@ pub(crate) struct World<'a> {
     foreign: Foreign,
     /// The books that are kept beside for a field; empty over a cell.
     field: FieldBooks,
+    /// The medium that is played, and what is kept of others meanwhile.
+    parts: Parts,
     #[cfg(test)]
     pub(crate) log: log::Log,
 }
@@ -126,7 +130,7 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Medium) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
-        let node::Built { nodes, transmitters, medium, access_points, .. } = built;
+        let node::Built { nodes, transmitters, medium, media, access_points, .. } = built;
         let mut world = Self {
             scenario,
             seed,
@@ -156,15 +160,26 @@ impl<'a> World<'a> {
             drops: Vec::new(),
             foreign: Foreign::default(),
             field: FieldBooks::default(),
+            parts: Parts::default(),
             #[cfg(test)]
             log: log::Log::default(),
         };
-        let medium = match medium {
-            node::MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
-            node::MediumConfig::Field(config) => {
-                world.prepare_for_field();
-                Medium::Field(Box::new(Field::new(config)))
-            }
+        let mut made = Vec::new();
+        for config in medium {
+            world.parts.fields.push(matches!(config, node::MediumConfig::Field(_)));
+            made.push(match config {
+                node::MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
+                node::MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(config))),
+            });
+        }
+        if scenario.air.is_some() {
+            world.prepare_for_field();
+        }
+        let has_parts = scenario.air.is_some() && world.parts.fields.contains(&false);
+        let medium = if has_parts {
+            Medium::Several(Several::new(made, world.prepare_for_parts(&media)))
+        } else {
+            made.pop().expect("there is a medium")
         };
         (world, medium)
     }

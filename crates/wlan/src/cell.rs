@@ -33,6 +33,9 @@ pub struct CellConfig<'a> {
     pub mac: &'a MacConfig,
     /// The access point: all others send to it, and it to them. It has a queue.
     pub access_point: StationId,
+    /// The cell of each station where some are of other cells, which are never ready here; the access points have the
+    /// first numbers, in the order of their cells. Empty if all are of this one.
+    pub cells: Vec<u32>,
     /// Data and control rates of each class of stations.
     pub rates: Vec<(Rate, Rate)>,
     /// The class of each station, in the order of their numbers. Frames to and from a station go at
@@ -93,7 +96,13 @@ impl<P: Clone> Mac<P> {
 impl<P: Clone> Cell<P> {
     /// Makes a cell at time zero with an idle medium and empty queues.
     pub fn new(mut config: CellConfig<'_>) -> Self {
-        let roles = Roles::new(config.access_point, std::mem::take(&mut config.rate_classes));
+        let (cells, classes) = (&mut config.cells, &mut config.rate_classes);
+        let (cells, classes) = (std::mem::take(cells), std::mem::take(classes));
+        let roles = if cells.is_empty() {
+            Roles::new(config.access_point, classes)
+        } else {
+            Roles::of_cells(cells, classes)
+        };
         let kind = Mac::new(&mut config, &roles);
         let CellConfig { phy, mac, rates, errors, contenders, .. } = config;
         Self { air: Air::new(phy, mac, (rates, roles), errors, contenders), mac: kind }

@@ -120,21 +120,39 @@ pub struct CellCounters {
     pub contention_free_successes: u64,
 }
 
+impl CellCounters {
+    fn combine(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            collisions: with(self.collisions, other.collisions),
+            simultaneous_sends: with(self.simultaneous_sends, other.simultaneous_sends),
+            beacons: with(self.beacons, other.beacons),
+            beacon_collisions: with(self.beacon_collisions, other.beacon_collisions),
+            contention_free_periods: with(
+                self.contention_free_periods,
+                other.contention_free_periods,
+            ),
+            polls: with(self.polls, other.polls),
+            polls_without_data: with(self.polls_without_data, other.polls_without_data),
+            contention_free_successes: with(
+                self.contention_free_successes,
+                other.contention_free_successes,
+            ),
+        }
+    }
+}
+
+impl Add for CellCounters {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        self.combine(other, |a, b| a + b)
+    }
+}
+
 /// The counts since `earlier`.
 impl Sub for CellCounters {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
-        Self {
-            collisions: self.collisions - earlier.collisions,
-            simultaneous_sends: self.simultaneous_sends - earlier.simultaneous_sends,
-            beacons: self.beacons - earlier.beacons,
-            beacon_collisions: self.beacon_collisions - earlier.beacon_collisions,
-            contention_free_periods: self.contention_free_periods - earlier.contention_free_periods,
-            polls: self.polls - earlier.polls,
-            polls_without_data: self.polls_without_data - earlier.polls_without_data,
-            contention_free_successes: self.contention_free_successes
-                - earlier.contention_free_successes,
-        }
+        self.combine(earlier, |now, then| now - then)
     }
 }
 

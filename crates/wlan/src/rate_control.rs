@@ -28,7 +28,7 @@ const RELIABLE: f64 = 0.95;
 const STALE: u32 = 20;
 
 /// The rates of a station that has rate control.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RateControlConfig {
     /// The class of the first of its rates; the others follow.
     pub first_class: u32,

@@ -98,9 +98,10 @@ def _cells(scenario: Written, mac: Written, phy: Phy, hearing: Hearing | None) -
         Cell.of(
             cell,
             name=name,
+            streams=None if place else "ap",
             ap=_access_point(over(scenario.ap, cell.ap), ("cells", name, "ap"), scenario, mac, phy),
         )
-        for name, cell in written_cells.items()
+        for place, (name, cell) in enumerate(written_cells.items())
     )
 
 

@@ -1,5 +1,7 @@
 //! Several cells, or one in which not all hear all, in the resolved form.
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::Duration;
 use airtcp_wlan::HearingConfig;
 use serde::Deserialize;
@@ -13,6 +15,8 @@ use crate::scenario::AccessScheme;
 pub struct CellConfig {
     /// Its name, which is that of the node of its access point, too.
     pub name: String,
+    /// The name under which its access point draws where all of the cell hear each other and nobody else.
+    pub streams: Option<String>,
     /// The channel; who hears whom says already what follows from it.
     #[expect(dead_code, reason = "cells on other channels do not hear each other: `Air` says so")]
     channel: Option<u32>,
@@ -61,6 +65,42 @@ impl Air {
             obss_pd_dbm: self.obss_pd_dbm,
             power_dbm: self.power_dbm,
         }
+    }
+}
+
+impl Air {
+    /// Tells of each cell whether it is an air of its own, in which all hear each other alike and nobody of another cell;
+    /// `cells` has the cell of each node.
+    pub(crate) fn are_apart(&self, cells: &[u32]) -> Vec<bool> {
+        let count = cells.iter().max().map_or(0, |last| last + 1) as usize;
+        // Frames also fail by what they need where powers are known, and a collision may leave one that is captured.
+        if self.powers_known || self.capture_db.is_some_and(|one| one <= 0.0) {
+            return vec![false; count];
+        }
+        // Of each class and cell the number of nodes.
+        let mut nodes: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for (&class, &cell) in self.classes.iter().zip(cells) {
+            *nodes.entry((class, cell)).or_default() += 1;
+        }
+        let mut apart = vec![true; count];
+        let mut powers: Vec<Option<f64>> = vec![None; count];
+        for (&(class, cell), &alike) in &nodes {
+            for &(other, its_cell) in nodes.keys() {
+                if (class, cell) == (other, its_cell) && alike == 1 {
+                    continue;
+                }
+                let power = self.received_dbm[class as usize][other as usize];
+                let (cell, its_cell) = (cell as usize, its_cell as usize);
+                if cell != its_cell {
+                    apart[cell] &= power.is_none();
+                    apart[its_cell] &= power.is_none();
+                } else {
+                    let alike = *powers[cell].get_or_insert(power.unwrap_or(f64::NEG_INFINITY));
+                    apart[cell] &= power == Some(alike) && alike >= self.sense_dbm;
+                }
+            }
+        }
+        apart
     }
 }
 

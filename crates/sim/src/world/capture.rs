@@ -3,13 +3,14 @@
 //! Hooks look first whether there is a file, and change nothing in the world. What a PPDU carries is
 //! made when it goes on the air, and written when it is known what of it came through: nothing else is
 //! on the air before. The packets in it are named in [`packets`], what Block ACKs say is in
-//! [`agreements`], frames of contention-free periods are in [`contention_free`],
+//! [`agreements`], what waits to be written in [`on_air`], frames of contention-free periods are in [`contention_free`],
 //! those without data in [`management`], over a field each node's are in [`heard`], and what the bytes are is in [`pcap`](crate::pcap).
 
 mod agreements;
 mod contention_free;
 mod heard;
 mod management;
+mod on_air;
 mod packets;
 
 use std::collections::BTreeMap;
@@ -29,17 +30,16 @@ use crate::pcap::frame::{Address, Cf, DataHeader, Frame, bitmap_bits};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
-use agreements::{Agreement, BlockAck, Told};
+use agreements::{Agreement, Told};
 use heard::UnderWay;
+pub(super) use on_air::OnAir;
+use on_air::{Answer, Pending};
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
 const SEQUENCE_NUMBERS: u64 = 1 << 12;
 /// A TU (IEEE 802.11-2020, 3.1).
 const TIME_UNIT_NS: u64 = 1_024_000;
-
-/// So long after an answer has begun, or would have, it is known whether there was one.
-const OUTCOME_IS_KNOWN: Duration = Duration::from_millis(5);
 
 /// Writes the capture file of one replication.
 #[derive(Debug)]
@@ -49,8 +49,10 @@ pub(super) struct Capture {
     packet: Vec<u8>,
     names: Names,
     foreign: ForeignBytes,
-    /// The data PPDU on the air.
-    pending: Option<Pending>,
+    /// The frames on the air of the medium that is played.
+    on_air: OnAir,
+    /// By node, the nodes that hear it, and itself; empty if all are of one air.
+    around: Vec<Vec<NodeId>>,
     /// Over a field, the exchange of each queue.
     under_way: BTreeMap<ContenderId, UnderWay>,
     /// The agreements of a queue with a receiver; without aggregation with all of them, as it sends one
@@ -66,41 +68,19 @@ pub(super) struct Capture {
     window: Option<u64>,
 }
 
-/// A data PPDU of which is not known yet what came through.
-#[derive(Debug)]
-struct Pending {
-    by: ContenderId,
-    receiver: StationId,
-    start: Time,
-    /// Its frames, with their numbers.
-    frames: Vec<(u64, Frame)>,
-    sendings: Vec<Sending>,
-    /// None in a contention-free period, where the next frame acknowledges it.
-    answer: Option<Answer>,
-}
-
-/// The answer of the receiver of a PPDU, and its own receiver.
-#[derive(Clone, Copy, Debug)]
-struct Answer {
-    start: Time,
-    rate: Rate,
-    to: Address,
-    from: Address,
-    /// Of a Block ACK; an ACK otherwise.
-    tid: Option<u8>,
-}
-
 impl World<'_> {
     /// Writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         let aggregation = self.scenario.mac.aggregation.as_ref();
+        let around = if self.has_parts() { self.nodes_around() } else { Vec::new() };
         self.watchers.add_capture(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
             frame: Frame::default(),
             packet: Vec::new(),
             names: Names::new(self.flows.len()),
             foreign: ForeignBytes::default(),
-            pending: None,
+            on_air: OnAir::default(),
+            around,
             under_way: BTreeMap::new(),
             agreements: BTreeMap::new(),
             sequence_numbers: BTreeMap::new(),
@@ -117,22 +97,38 @@ impl World<'_> {
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
     }
 
-    /// Writes the last data PPDU, if what has become of it is known at `now`: who plays a cell in which
+    /// Writes the last frames of each cell, if what has become of them is known at `now`: who plays a cell in which
     /// nothing goes on has it in time.
     #[inline]
     pub(crate) fn settle_capture(&mut self, now: Time) {
-        if let Some(capture) = &mut self.watchers.capture
-            && let Some(pending) = &capture.pending
-            && pending.answer.is_some_and(|answer| answer.start + OUTCOME_IS_KNOWN <= now)
-        {
-            capture.settle(|_| true);
+        if self.watchers.capture.is_some() {
+            self.for_each_part(|world, _| {
+                if let Some(capture) = &mut world.watchers.capture
+                    && capture.on_air.is_known(now)
+                {
+                    capture.settle(|_| true);
+                }
+            });
         }
+    }
+
+    /// Returns around each node those of its cell, which hear it, and itself.
+    fn nodes_around(&self) -> Vec<Vec<NodeId>> {
+        let mut cells = vec![Vec::new(); self.access_points as usize];
+        for (node, one) in (0..).zip(&self.nodes) {
+            cells[one.access_point as usize].push(node);
+        }
+        self.nodes.iter().map(|one| cells[one.access_point as usize].clone()).collect()
     }
 
     /// Writes what is left to write. What is on the air comes through, as far as anybody knows.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
+        self.for_each_part(|world, _| {
+            if let Some(capture) = &mut world.watchers.capture {
+                capture.settle(|_| true);
+            }
+        });
         if let Some(capture) = &mut self.watchers.capture {
-            capture.settle(|_| true);
             capture.pcap.finish();
         }
         self.check_capture()
@@ -169,24 +165,26 @@ impl World<'_> {
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
     ) {
-        if self.scenario.air.is_some() {
+        if self.plays_field() {
             return self.note_exchange(by, (times, class), psdu);
         }
         let Some(mut capture) = self.watchers.capture.take() else { return };
         capture.settle(|_| true);
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
+        let node = self.transmitters[by as usize].node;
         let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         if times.rts > Duration::ZERO {
             capture.frame.rts(left(rts.1), receiver, sender);
-            capture.write(start + rts.0, protection_rate, true);
+            capture.write(node, start + rts.0, protection_rate, true);
         }
         if times.cts > Duration::ZERO {
             // To the sender of the RTS, or, without one, to oneself.
             capture.frame.cts(left(cts.1), sender);
-            capture.write(start + cts.0, protection_rate, true);
+            let from = if times.rts > Duration::ZERO { psdu.receiver() } else { node };
+            capture.write(from, start + cts.0, protection_rate, true);
         }
         let (frames, sendings) =
             self.data_frames(&mut capture, by, psdu, data_rate, left(data.1), None);
@@ -198,7 +196,8 @@ impl World<'_> {
         let answer = Some(Answer { start: start + ack.0, rate, to: sender, from: receiver, tid });
         let receiver = psdu.receiver();
         let start = start + data.0;
-        capture.pending = Some(Pending { by, receiver, start, frames, sendings, answer });
+        capture.on_air.pending =
+            Some(Pending { by, sender: node, receiver, start, frames, sendings, answer });
         self.watchers.capture = Some(capture);
     }
 
@@ -228,24 +227,25 @@ impl World<'_> {
         psdu: Frames<'_, Packet>,
     ) {
         let Some(mut capture) = self.watchers.capture.take() else { return };
-        capture.settle(|_| true);
+        capture.settle_before(start);
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
+        let node = self.transmitters[by as usize].node;
         let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         if times.rts > Duration::ZERO {
             capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
-            capture.write(start, protection_rate, false);
+            capture.write_collided(node, start, protection_rate);
         } else {
             if times.cts > Duration::ZERO {
                 capture.frame.cts(micros_up(ack.1 - cts.1), sender);
-                capture.write(start, protection_rate, false);
+                capture.write_collided(node, start, protection_rate);
             }
             let duration = micros_up(ack.1 - data.1);
             let (frames, sendings) =
                 self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
-            for ((_, frame), sending) in frames.iter().zip(&sendings) {
-                capture.pcap.write(start + data.0, sending, false, frame);
+            for ((_, frame), sending) in frames.into_iter().zip(sendings) {
+                capture.on_air.collided.push((node, start + data.0, sending, frame));
             }
         }
         self.watchers.capture = Some(capture);
@@ -385,40 +385,6 @@ impl World<'_> {
     /// Returns the TID of a queue's frames under block acknowledgment.
     fn tid(&self, by: ContenderId) -> u8 {
         self.transmitters[by as usize].category.map_or(0, tid)
-    }
-}
-
-impl Capture {
-    /// Writes a frame of its own.
-    fn write(&mut self, start: Time, rate: Rate, intact: bool) {
-        self.pcap.write(start, &Sending::alone(rate), intact, &self.frame);
-    }
-
-    /// Writes the data PPDU that was on the air, if there was one, and its answer: those frames came
-    /// through of which `came` says so.
-    fn settle(&mut self, came: impl Fn(u64) -> bool) {
-        let Some(pending) = self.pending.take() else { return };
-        let Pending { by, receiver, start, frames, sendings, answer } = pending;
-        let mut any = false;
-        for ((id, frame), sending) in frames.iter().zip(&sendings) {
-            let intact = came(*id);
-            self.pcap.write(start, sending, intact, frame);
-            any |= intact;
-            if let (true, Some(window)) = (intact, self.window) {
-                self.agreements.entry((by, receiver)).or_default().receive(*id, window);
-            }
-        }
-        let Some(answer) = answer.filter(|_| any) else { return };
-        match (answer.tid, self.window) {
-            (Some(tid), Some(window)) => {
-                let agreement = self.agreements.entry((by, receiver)).or_default();
-                let BlockAck { start: first, bitmap } = agreement.block_ack(window);
-                let addresses = [answer.to, answer.from];
-                self.frame.block_ack(addresses, tid, wrapped(first), &bitmap);
-            }
-            _ => self.frame.ack(answer.to),
-        }
-        self.write(answer.start, answer.rate, true);
     }
 }
 

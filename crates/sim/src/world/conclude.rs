@@ -1,6 +1,6 @@
 //! The end of a run: checks the laws, then makes the outcome out of what was counted.
 
-use airtcp_wlan::{ContenderId, MacCounters};
+use airtcp_wlan::{ContenderId, MacCounters, View};
 
 use super::World;
 use super::groups::SentCounts;
@@ -24,7 +24,7 @@ const STARVED_BELOW: f64 = 0.1;
 impl World<'_> {
     /// Returns the outcome of the measured time that ends now, if the books balance.
     pub(crate) fn conclude(&mut self, medium: &Medium) -> Result<Outcome, RunError> {
-        let airtime = self.check_laws(medium).map_err(|law| {
+        let (airtime, views) = self.check_laws(medium).map_err(|law| {
             let (seed, replication) = (self.seed, self.replication);
             RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
         })?;
@@ -58,10 +58,7 @@ impl World<'_> {
             },
             counts,
             stations: self.station_records(&mac, &flows),
-            cells: match medium {
-                Medium::Cell(_) => Vec::new(),
-                Medium::Field(field) => self.cell_records(field, &flows),
-            },
+            cells: self.cell_records(medium, &views, &flows),
             flows,
             active_flows_distribution: distribution,
             goodput_series_bps: self.measures.series.rates_bps(),
@@ -70,7 +67,8 @@ impl World<'_> {
         })
     }
 
-    fn check_laws(&mut self, medium: &Medium) -> Result<AirtimeParts, String> {
+    /// Checks the laws. Returns the airtime in all, and that of each of several cells.
+    fn check_laws(&mut self, medium: &Medium) -> Result<(AirtimeParts, Vec<View>), String> {
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             medium.list_waiting(id, &mut waiting);
@@ -93,10 +91,11 @@ impl World<'_> {
             let name = &self.nodes[transmitter.node as usize].name;
             medium.check_laws(id).map_err(|law| format!("{name}: {law}"))?;
         }
-        match medium {
-            Medium::Cell(_) => self.airtime.close(),
-            Medium::Field(field) => self.field_airtime(field),
+        if let Medium::Cell(_) = medium {
+            return Ok((self.airtime.close()?, Vec::new()));
         }
+        let views = self.views(medium)?;
+        Ok((self.mean_airtime(&views), views))
     }
 
     /// Returns the counts of the MAC of each node in the measured time.

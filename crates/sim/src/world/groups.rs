@@ -13,7 +13,6 @@ use super::latency::Latency;
 use super::measure::Mean;
 use super::metrics::{Traffic, fraction, mac_metrics, station_metrics};
 use super::ppdus::PpduCounts;
-use crate::airtime::ExchangeParts;
 use crate::medium::Medium;
 use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
 use crate::scenario::{Direction, Scenario};
@@ -138,19 +137,17 @@ impl World<'_> {
         let pages = measures.page_times_s.iter().filter(|(scope, _)| scopes.contains(scope));
         traffic.page_times_s = pages.map(|&(_, time)| time).collect();
         let mut last_ack_times = Mean::default();
-        let mut airtime = ExchangeParts::default();
         for &id in scopes {
             let scope = &mut measures.scopes[id as usize];
             let bps = self.scenario.stations[id as usize / 2].data_rate.bps;
             traffic.payload_s += scope.payload_bits as f64 / bps as f64;
             traffic.active_flows += scope.active.average(self.now, measured);
             last_ack_times += scope.last_ack_times;
-            airtime += self.airtime.of(id);
         }
         traffic.last_ack_time_s = last_ack_times.value();
         let mut metrics = traffic.metrics(measured);
         metrics.extend(self.latency(scopes).metrics());
-        metrics.insert("airtime_share", Some(ratio(airtime.total(), measured)));
+        metrics.insert("airtime_share", Some(ratio(self.exchanges_of(scopes).total(), measured)));
         metrics
     }
 
@@ -164,10 +161,7 @@ impl World<'_> {
     }
 
     fn group_airtime(&self, scopes: &[u32]) -> GroupAirtime {
-        let mut parts = ExchangeParts::default();
-        for &scope in scopes {
-            parts += self.airtime.of(scope);
-        }
+        let parts = self.exchanges_of(scopes);
         let measured = self.scenario.run.duration;
         GroupAirtime {
             data: ratio(parts.data, measured),

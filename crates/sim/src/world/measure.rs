@@ -35,7 +35,7 @@ pub(super) struct Measures {
     measuring: bool,
     /// The time at which measuring began.
     pub(super) began: Time,
-    payload: PayloadFrom,
+    pub(super) payload: PayloadFrom,
     /// Nodes whose queue is not empty.
     pub(super) backlogged: Level,
     /// The number of stations among them.
@@ -70,7 +70,7 @@ pub(super) struct Measures {
 /// The part of the payload on the air that counts: of frames on the air when measuring began, as much
 /// as was to come.
 #[derive(Clone, Copy, Debug)]
-struct PayloadFrom {
+pub(super) struct PayloadFrom {
     /// Frames that came later count as a whole.
     whole_after: Time,
     /// Of frames that came at that time: what was to come, and all of them.
@@ -308,13 +308,13 @@ impl World<'_> {
     /// Begins to measure the next of several times of one length; the one before was concluded.
     pub(crate) fn measure_next(&mut self, medium: &mut Medium) {
         self.measures.forget(self.now, self.scenario.run.duration);
-        self.airtime.begin_next();
+        self.for_each_part(|world, _| world.airtime.begin_next());
         self.start_measuring(medium);
     }
 
     /// Prepares for several measured times, one after the other.
     pub(crate) fn prepare_batches(&mut self) {
-        self.airtime.prepare_next();
+        self.for_each_part(|world, _| world.airtime.prepare_next());
     }
 
     /// Begins to measure, as the warm-up is over.
@@ -322,7 +322,6 @@ impl World<'_> {
         let measures = &mut self.measures;
         measures.measuring = true;
         measures.began = self.now;
-        measures.payload = PayloadFrom::new(self.now, medium.receiving());
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);
@@ -338,9 +337,13 @@ impl World<'_> {
             *baseline = *medium.counters(id as ContenderId);
         }
         measures.cell_baseline = medium.cell_counters();
-        if let Medium::Field(field) = medium {
-            self.start_measuring_field(field);
-        }
+        self.for_each_part(|world, part| {
+            let medium = medium.part_mut(part);
+            world.measures.payload = PayloadFrom::new(world.now, medium.receiving());
+            if let Medium::Field(field) = medium {
+                world.start_measuring_field(field);
+            }
+        });
         for transmitter in &mut self.transmitters {
             transmitter.counts = QueueCounts::default();
         }

@@ -68,7 +68,10 @@ pub(super) struct Built<'a> {
     pub(super) nodes: Vec<Node>,
     /// The queues, in the order of the contenders of the medium.
     pub(super) transmitters: Vec<Transmitter>,
-    pub(super) medium: MediumConfig<'a>,
+    /// The media, of which most scenarios have one.
+    pub(super) medium: Vec<MediumConfig<'a>>,
+    /// Of each access point the medium of its cell.
+    pub(super) media: Vec<u32>,
     /// The number of access points, which are the first nodes.
     pub(super) access_points: NodeId,
     /// The first station of each group.
@@ -81,7 +84,7 @@ pub(super) enum MediumConfig<'a> {
     Field(FieldConfig<'a>),
 }
 
-/// Builds nodes, their queues, and the medium that they share. It has all nodes, which have the same
+/// Builds nodes, their queues, and the media that they share. Each has all nodes, which have the same
 /// numbers in it: the access points first.
 pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
     let mut nodes: Vec<Node> = Vec::new();
@@ -94,9 +97,15 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     });
     // An access point is nobody's station.
     let access_points = scenario.access_points().count() as NodeId;
+    let mut cells: Vec<u32> = (0..access_points).collect();
+    for group in &scenario.stations {
+        cells.extend(std::iter::repeat_n(group.cell, group.count as usize));
+    }
+    let apart = scenario.air.as_ref().map_or_else(Vec::new, |air| air.are_apart(&cells));
     let none = std::iter::repeat_n(receiver(0, 0), access_points as usize);
     let receivers: std::rc::Rc<[Destination]> = none.chain(each).collect();
     let mut add = |name: String,
+                   streams: &str,
                    group: Option<(u32, &StationGroup)>,
                    queue: &QueueConfig,
                    (access_point, service): (NodeId, Served)| {
@@ -112,8 +121,8 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         for (category, access) in queues {
             // Under the DCF a station is one entity; under EDCA each of its queues is.
             let entity = match category {
-                None => name.clone(),
-                Some(category) => format!("{name} {category:?}"),
+                None => streams.to_owned(),
+                Some(category) => format!("{streams} {category:?}"),
             };
             contenders.push(ContenderConfig {
                 station: address,
@@ -142,51 +151,68 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     };
     for (cell, (name, ap)) in (0..).zip(scenario.access_points()) {
         let served = Served { scheduler: ap.scheduler, receivers: receivers.clone() };
-        add(name.to_owned(), None, &ap.queue, (cell, served));
+        let streams = apart.get(cell as usize).filter(|&&one| one);
+        let streams = streams.and_then(|_| scenario.cells[cell as usize].streams.as_deref());
+        add(name.to_owned(), streams.unwrap_or(name), None, &ap.queue, (cell, served));
     }
     let mut groups = Vec::new();
     let mut rate_classes = vec![0; access_points as usize];
-    let mut cells: Vec<u32> = (0..access_points).collect();
     for (class, group) in (0..).zip(&scenario.stations) {
         groups.push(rate_classes.len() as NodeId);
         for index in 0..group.count {
             let name = format!("{}/{index}", group.name);
             // Stations send to the access point alone.
             let to_one = (group.cell, Served::default());
-            add(name, Some((class, group)), &group.queue, to_one);
+            add(name.clone(), &name, Some((class, group)), &group.queue, to_one);
             rate_classes.push(class);
-            cells.push(group.cell);
         }
     }
     let (phy, mac) = (&scenario.phy, &scenario.mac);
-    let rates = scenario.rates().collect();
+    let rates: Vec<_> = scenario.rates().collect();
     let errors = errors(scenario, seed, replication);
     let rate_controls = rate_controls(scenario, seed, replication);
-    let medium = match &scenario.air {
-        None => MediumConfig::Cell(CellConfig {
+    let cell = |access_point, cells| {
+        MediumConfig::Cell(CellConfig {
             phy,
             mac,
-            access_point: 0,
-            rates,
-            rate_classes,
-            errors,
-            rate_controls,
-            contenders,
-        }),
-        Some(air) => MediumConfig::Field(FieldConfig {
-            phy,
-            mac,
+            access_point,
             cells,
-            rates,
-            needs_db: scenario.needs_db().collect(),
-            rate_classes,
-            errors,
-            rate_controls,
-            contenders,
-            hearing: air.hearing(),
-        }),
+            rates: rates.clone(),
+            rate_classes: rate_classes.clone(),
+            errors: errors.clone(),
+            rate_controls: rate_controls.clone(),
+            contenders: contenders.clone(),
+        })
     };
-    Built { nodes, transmitters, medium, access_points, groups }
+    // Each cell that is an air of its own, and a field of the others.
+    let mut media = vec![0; access_points as usize];
+    let mut medium = Vec::new();
+    for place in (0..access_points).filter(|&one| apart.get(one as usize) == Some(&true)) {
+        media[place as usize] = medium.len() as u32;
+        medium.push(cell(place, cells.clone()));
+    }
+    match &scenario.air {
+        None => medium.push(cell(0, Vec::new())),
+        Some(air) if apart.contains(&false) => {
+            for (of, _) in media.iter_mut().zip(&apart).filter(|(_, apart)| !**apart) {
+                *of = medium.len() as u32;
+            }
+            medium.push(MediumConfig::Field(FieldConfig {
+                phy,
+                mac,
+                cells,
+                rates,
+                needs_db: scenario.needs_db().collect(),
+                rate_classes,
+                errors,
+                rate_controls,
+                contenders,
+                hearing: air.hearing(),
+            }));
+        }
+        Some(_) => {}
+    }
+    Built { nodes, transmitters, medium, media, access_points, groups }
 }
 
 /// Returns the rates of the nodes that find theirs by sending, behind those of the groups.

@@ -10,6 +10,7 @@ use airtcp_wlan::{
 
 use super::World;
 use crate::airtime::{AirtimeParts, Cargo};
+use crate::medium::Medium;
 use crate::outcome::{CellAirtime, CellFailures, CellRecord, FlowRecord};
 use crate::packet::Packet;
 use crate::statistics::ratio;
@@ -135,85 +136,101 @@ impl World<'_> {
         self.field.failures = field.failures().to_vec();
     }
 
-    /// Checks that what each access point has sensed adds up to the measured time, and returns the means of all.
-    pub(super) fn field_airtime(&self, field: &Field<Packet>) -> Result<AirtimeParts, String> {
-        let measured = self.scenario.run.duration;
-        let mut sum = AirtimeParts::default();
-        let mut cells = 0;
-        for (view, before) in field.views(self.now).zip(&self.field.views) {
-            let of = |part: fn(&View) -> Duration| part(&view) - part(before);
-            let heard = of(|view| view.heard);
-            let idle = of(|view| view.idle) + heard;
-            let parts = [
-                of(|view| view.data),
-                of(|view| view.tcp_ack),
-                of(|view| view.control),
-                of(|view| view.overlapped),
-            ];
-            let all = parts.iter().fold(idle, |sum, &part| sum + part);
-            if all != measured {
-                return Err(format!("airtime of a cell adds up to {all}, not to {measured}"));
-            }
-            let [data, tcp_ack, control, collision] = parts;
-            sum.idle += idle;
-            sum.data += data;
-            sum.tcp_ack += tcp_ack;
-            sum.control += control;
-            sum.collision += collision;
-            cells += 1;
-        }
-        let mean = |part: Duration| Duration::from_nanos(part.as_nanos() / cells);
-        let AirtimeParts { idle: _, data, tcp_ack, control, collision } = sum;
-        let [data, tcp_ack, control, collision] = [data, tcp_ack, control, collision].map(mean);
-        let rest = measured - data - tcp_ack - control - collision;
-        Ok(AirtimeParts { idle: rest, data, tcp_ack, control, collision })
-    }
-
-    /// Makes the record of each cell.
-    pub(super) fn cell_records(
-        &self,
-        field: &Field<Packet>,
-        flows: &[FlowRecord],
-    ) -> Vec<CellRecord> {
+    /// Returns what each access point of a field has sensed in the measured time, if that adds up to it.
+    pub(super) fn field_views(&self, field: &Field<Packet>) -> Result<Vec<View>, String> {
         let measured = self.scenario.run.duration;
         let views = field.views(self.now).zip(&self.field.views);
-        let failures = field.failures().iter().zip(&self.field.failures);
+        let views = views.map(|(now, before)| {
+            let View { idle, data, tcp_ack, control, overlapped, heard, of_cells } = now;
+            let view = View {
+                idle: idle - before.idle,
+                data: data - before.data,
+                tcp_ack: tcp_ack - before.tcp_ack,
+                control: control - before.control,
+                overlapped: overlapped - before.overlapped,
+                heard: heard - before.heard,
+                of_cells: of_cells
+                    .iter()
+                    .zip(&before.of_cells)
+                    .map(|(&now, &then)| now - then)
+                    .collect(),
+            };
+            let own = view.data + view.tcp_ack + view.control + view.overlapped;
+            let all = view.idle + view.heard + own;
+            if all == measured {
+                Ok(view)
+            } else {
+                Err(format!("airtime of a cell adds up to {all}, not to {measured}"))
+            }
+        });
+        views.collect()
+    }
+
+    /// Returns the failures of the cells of a field in the measured time.
+    pub(super) fn field_failures(&self, field: &Field<Packet>) -> Vec<FailureCounts> {
+        let both = field.failures().iter().zip(&self.field.failures);
+        let since = |(now, then): (&FailureCounts, &FailureCounts)| FailureCounts {
+            same_slot: now.same_slot - then.same_slot,
+            hidden: now.hidden - then.hidden,
+            neighbour: now.neighbour - then.neighbour,
+        };
+        both.map(since).collect()
+    }
+
+    /// Computes the mean over what the access points of several cells have sensed.
+    pub(super) fn mean_airtime(&self, views: &[View]) -> AirtimeParts {
+        let mean = |part: fn(&View) -> Duration| {
+            let sum = views.iter().map(|view| part(view).as_nanos()).sum::<u64>();
+            Duration::from_nanos(sum / views.len() as u64)
+        };
+        let data = mean(|view| view.data);
+        let tcp_ack = mean(|view| view.tcp_ack);
+        let control = mean(|view| view.control);
+        let collision = mean(|view| view.overlapped);
+        let idle = self.scenario.run.duration - data - tcp_ack - control - collision;
+        AirtimeParts { idle, data, tcp_ack, control, collision }
+    }
+
+    /// Makes the record of each of several cells from what its access point has sensed.
+    pub(super) fn cell_records(
+        &self,
+        medium: &Medium,
+        views: &[View],
+        flows: &[FlowRecord],
+    ) -> Vec<CellRecord> {
+        if views.is_empty() {
+            return Vec::new();
+        }
+        let share = |part: Duration| ratio(part, self.scenario.run.duration);
         (0..)
-            .zip(views.zip(failures))
-            .map(|(cell, ((view, before), (failed, failed_before)))| {
-                let share =
-                    |part: fn(&View) -> Duration| ratio(part(&view) - part(before), measured);
-                let own = share(|view| view.data)
-                    + share(|view| view.tcp_ack)
-                    + share(|view| view.control)
-                    + share(|view| view.overlapped);
+            .zip(views.iter().zip(self.failures_of_cells(medium)))
+            .map(|(cell, (view, failed))| {
                 let is_own = |node: u32| self.nodes[node as usize].access_point == cell;
                 let goodput = self.flows.iter().zip(flows);
                 let goodput = goodput.filter(|(flow, _)| flow.access_point == cell);
                 let attempts = (0..).zip(&self.transmitters).filter(|(_, one)| is_own(one.node));
-                let of_cells = view.of_cells.iter().zip(&before.of_cells);
                 CellRecord {
                     goodput_bps: goodput.map(|(_, record)| record.goodput_bps).sum(),
                     airtime: CellAirtime {
-                        own,
-                        heard: share(|view| view.heard),
-                        idle: share(|view| view.idle),
+                        own: share(view.data)
+                            + share(view.tcp_ack)
+                            + share(view.control)
+                            + share(view.overlapped),
+                        heard: share(view.heard),
+                        idle: share(view.idle),
                     },
                     attempts: attempts
-                        .map(|(id, _)| {
-                            let counted = *field.counters(id);
-                            (counted - self.measures.mac_baseline[id as usize]).attempts_ended()
-                        })
+                        .map(|(id, _)| self.mac_counted_by(id, medium).attempts)
                         .sum(),
                     failures: CellFailures {
-                        same_slot: failed.same_slot - failed_before.same_slot,
-                        hidden: failed.hidden - failed_before.hidden,
-                        neighbour: failed.neighbour - failed_before.neighbour,
+                        same_slot: failed.same_slot,
+                        hidden: failed.hidden,
+                        neighbour: failed.neighbour,
                     },
                     waits_for: (0..)
-                        .zip(of_cells)
-                        .filter(|&(other, (now, then))| other != cell && now > then)
-                        .map(|(other, (&now, &then))| (other, ratio(now - then, measured)))
+                        .zip(&view.of_cells)
+                        .filter(|&(other, &time)| other != cell && time > Duration::ZERO)
+                        .map(|(other, &time)| (other, share(time)))
                         .collect(),
                 }
             })

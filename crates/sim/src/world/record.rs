@@ -22,8 +22,9 @@ pub(super) struct Recorder {
     flows: Log<FlowSample>,
     queues: Log<QueueSample>,
     events: Log<Event>,
-    ppdus: Log<Ppdu>,
-    /// The PPDUs on the air, and when each began; in a cell one at most.
+    /// The PPDUs of which it is known what has become of them, and when each began.
+    ppdus: Vec<(Time, Ppdu)>,
+    /// Those on the air; in a cell one at most.
     on_air: Vec<(Time, Ppdu)>,
     /// Payload bytes delivered so far, by flow.
     delivered: Vec<u64>,
@@ -45,7 +46,7 @@ impl Recorder {
             flows: Log::new(),
             queues: Log::new(),
             events: Log::new(),
-            ppdus: Log::new(),
+            ppdus: Vec::new(),
             on_air: Vec::new(),
             delivered: vec![0; flows],
             seen: Vec::new(),
@@ -63,6 +64,12 @@ impl World<'_> {
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         let mut recorder = *self.watchers.recorder.take()?;
         recorder.settle_ppdus(|_| Some(false));
+        // Of several on the air at once, one that began later may have been settled before.
+        recorder.ppdus.sort_by_key(|&(at, _)| at);
+        let mut ppdus = Log::new();
+        for (at, ppdu) in recorder.ppdus {
+            ppdus.record(at, ppdu);
+        }
         Some(Trace {
             interval: recorder.ticks.interval(),
             flow_names: self.flows.iter().map(|flow| flow.name.clone()).collect(),
@@ -71,7 +78,7 @@ impl World<'_> {
             queues: recorder.queues,
             events: recorder.events,
             node_names: self.node_names(),
-            ppdus: recorder.ppdus,
+            ppdus,
         })
     }
 
@@ -239,7 +246,7 @@ impl Recorder {
         let Self { on_air, ppdus, .. } = self;
         on_air.retain(|&(at, ppdu)| match failed(ppdu.queue) {
             Some(failed) => {
-                ppdus.record(at, Ppdu { failed, ..ppdu });
+                ppdus.push((at, Ppdu { failed, ..ppdu }));
                 false
             }
             None => true,

@@ -3,6 +3,7 @@
 //! `AIRTCP_CASES` sets how many.
 
 mod batches;
+mod parts;
 #[path = "../resolved/mod.rs"]
 mod resolved;
 mod scenarios;

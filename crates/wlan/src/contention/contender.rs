@@ -11,7 +11,7 @@ use crate::counters::MacCounters;
 use crate::station::{AudibilityClass, ContenderId, StationId};
 
 /// The parts that a contender is made from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ContenderConfig {
     /// The station whose queue it is. The contenders of one station follow one another, the one with
     /// the highest priority first.

@@ -240,6 +240,7 @@ impl Script {
             phy: &phy,
             mac,
             access_point,
+            cells: Vec::new(),
             rates: vec![(phy.data_rate, phy.control_rate)],
             rate_classes: vec![0; count],
             errors: (0..count).map(lossy).collect(),

@@ -247,6 +247,7 @@ impl Script {
             phy,
             mac,
             access_point,
+            cells: Vec::new(),
             rates: vec![(phy.data_rate, phy.control_rate)],
             rate_classes: vec![0; queues.len()],
             errors,

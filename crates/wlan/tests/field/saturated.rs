@@ -153,6 +153,7 @@ fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got>
         phy: &phy,
         mac,
         access_point: 0,
+        cells: Vec::new(),
         rates: vec![(phy.data_rate, phy.control_rate)],
         rate_classes: vec![0; stations as usize + 1],
         errors: Vec::new(),

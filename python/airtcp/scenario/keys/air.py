@@ -41,6 +41,11 @@ class Cell(Table):
     """A cell: an access point with its stations, on a channel."""
 
     name: str = derived("Name of the cell and, among nodes, of its access point.")
+    streams: str | None = derived(
+        "Name under which its access point draws, if not its own, where nobody else hears its "
+        "cell: the first of several then draws as the only one does.",
+        sparse=True,
+    )
     channel: int | None = key(
         "Number of its channel, or of any part of 20 MHz of it; its width is that of `[phy]`. "
         "Cells on channels that do not overlap do not hear each other.",

@@ -4,7 +4,8 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{CfFrame, PcfConfig};
 
 use super::super::World;
-use super::{Pending, TIME_UNIT_NS};
+use super::TIME_UNIT_NS;
+use super::on_air::Pending;
 use crate::packet::Packet;
 use crate::pcap::frame::{Cf, CfParameters};
 
@@ -19,19 +20,21 @@ impl World<'_> {
         capture.settle(|_| true);
         let CfFrame { by, receiver, psdu, acknowledges, polls, ends, class, .. } = *frame;
         let cf = Cf { acknowledges, polls };
+        let node = self.transmitters[by as usize].node;
         let [sender, far] = self.addresses_on_air(by, receiver);
         let (rate, _) = self.scenario.rates_of(class);
         if ends.is_some() {
             capture.frame.cf_end(sender, acknowledges);
-            capture.write(start, self.scenario.mac.cf_end_rate, true);
+            capture.write(node, start, self.scenario.mac.cf_end_rate, true);
         } else if let Some(psdu) = psdu {
             let (frames, sendings) = self.data_frames(&mut capture, by, psdu, rate, 0, Some(cf));
-            capture.pending = Some(Pending { by, receiver, start, frames, sendings, answer: None });
+            capture.on_air.pending =
+                Some(Pending { by, sender: node, receiver, start, frames, sendings, answer: None });
         } else {
             let is_uplink = self.nodes[receiver as usize].is_access_point();
             let (station, bssid) = if is_uplink { (sender, far) } else { (far, sender) };
             capture.frame.without_data(!is_uplink, station, bssid, cf);
-            capture.write(start, rate, true);
+            capture.write(node, start, rate, true);
         }
         self.watchers.capture = Some(capture);
     }

@@ -24,15 +24,16 @@ impl World<'_> {
         let tid = self.tid(by);
         let control_rate = self.control_rate_to(by, receiver);
         let [_, _, request, answer] = times.intervals(&self.scenario.phy);
-        if self.scenario.air.is_some() {
+        if self.plays_field() {
             return self.note_request(by, (times, control_rate), receiver, window_start);
         }
+        let node = self.transmitters[by as usize].node;
         let Some(capture) = &mut self.watchers.capture else { return };
         capture.settle(|_| true);
         let [sender, far] = addresses;
         let duration = micros_up(answer.1 - request.1);
         capture.frame.block_ack_request(duration, [far, sender], tid, wrapped(window_start));
-        capture.write(start + request.0, control_rate, intact);
+        capture.write(node, start + request.0, control_rate, intact);
         if let (true, Some(window), Some(aggregation)) =
             (intact, capture.window, &self.scenario.mac.aggregation)
         {
@@ -40,18 +41,18 @@ impl World<'_> {
             agreement.request(window_start);
             let BlockAck { start: first, bitmap } = agreement.block_ack(window);
             capture.frame.block_ack([sender, far], tid, wrapped(first), &bitmap);
-            capture.write(start + answer.0, aggregation.block_ack_rate, true);
+            capture.write(receiver, start + answer.0, aggregation.block_ack_rate, true);
         }
     }
 
     /// `by` gives back the rest of its TXOP at `start`.
     pub(in crate::world) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
         let rate = self.scenario.mac.cf_end_rate;
-        let transmitter = address_of(self.transmitters[by as usize].node);
+        let node = self.transmitters[by as usize].node;
         if let Some(capture) = &mut self.watchers.capture {
             capture.settle(|_| true);
-            capture.frame.cf_end(transmitter, false);
-            capture.write(start, rate, true);
+            capture.frame.cf_end(address_of(node), false);
+            capture.write(node, start, rate, true);
         }
     }
 
@@ -63,20 +64,21 @@ impl World<'_> {
         mpdu: &Mpdu<()>,
         intact: bool,
     ) {
+        let node = self.transmitters[by as usize].node;
         if let Some(capture) = &mut self.watchers.capture
             && let Some(beacon) = self.scenario.mac.beacon
         {
             capture.settle(|_| true);
             let interval = beacon.interval.as_nanos() / TIME_UNIT_NS;
             capture.frame.beacon(
-                address_of(self.transmitters[by as usize].node),
+                address_of(node),
                 wrapped(mpdu.id),
                 start.as_nanos() / 1_000,
                 u16::try_from(interval).unwrap_or(u16::MAX),
                 self.scenario.mac.pcf.map(|pcf| cf_parameters(pcf, beacon.interval, start)),
                 mpdu.bits.div_ceil(8) as usize,
             );
-            capture.write(start, beacon.rate, intact);
+            capture.write(node, start, beacon.rate, intact);
         }
     }
 }
