@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import fmean
 
 import airtcp
 import pytest
+from airtcp.examples import directory
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
-from airtcp.scenario import loads
+from airtcp.scenario import load, loads
 from bases import BULK, SATURATED, cell
 
 NO_RETRIES = "[mac]\nshort_retry_limit = 1\nlong_retry_limit = 1"
@@ -108,6 +110,19 @@ def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
     assert apart.simulation is not None
     assert all(flow.goodput_bps > 1e5 for flow in apart.simulation.flows)
     assert not any("nothing through" in line for line in cautions(apart))
+
+
+def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() -> None:
+    """One of two that upload and do not hear each other gets nothing in a short run."""
+    of = load(Path(str(directory())) / "hidden-uploads.toml").vary(
+        {"run.replications": 1, "run.warmup": "1 s", "run.duration": "2 s"}
+    )
+
+    said = [line for line in cautions(airtcp.simulate(of, threads=1)) if "nothing through" in line]
+
+    assert len(said) == 1
+    assert "every transmission is met by one of a station that its sender does not hear" in said[0]
+    assert "RTS/CTS before every frame may help" in said[0]
 
 
 @pytest.mark.parametrize(

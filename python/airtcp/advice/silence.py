@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration
 from airtcp.results import Comparison, SimulationResult
+from airtcp.scenario.hearing import deaf_groups
 
 if TYPE_CHECKING:
     from airtcp.results.averages import Flow, Station
+    from airtcp.results.cells import CellFailures, CellResult
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow as Entry
 
@@ -58,7 +60,7 @@ def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
         sender = stations[flow.station if flow.direction == "upload" else through]
         cause = (
             _too_short(scenario, entry, flow, sender)
-            or _on_the_air(scenario, entry, stations[flow.station], sender)
+            or _on_the_air(scenario, entry, sender, simulation.cells.get(through))
             or _elsewhere(simulation.counts, flow, sender)
         )
         causes.setdefault(cause, []).append(flow)
@@ -91,7 +93,7 @@ def _too_short(
 
 
 def _on_the_air(
-    scenario: ResolvedScenario, entry: Entry, station: Station, sender: Station
+    scenario: ResolvedScenario, entry: Entry, sender: Station, cell: CellResult | None
 ) -> tuple[str, str] | None:
     """No transmission of the sender got through; None if one did."""
     if sender.attempts == 0 or sender.successes > 0:
@@ -99,6 +101,10 @@ def _on_the_air(
     if sender.collisions < sender.attempts:
         lost = "without a collision" if sender.collisions == 0 else "in collisions or without"
         return f"no transmission of {sender.name} got through, {lost}", "fewer frame errors"
+    met = None if cell is None else _met(scenario, entry, cell.failures)
+    if met is not None:
+        whose, hint = met
+        return f"every transmission is met by one of {whose}", hint
     why = "they collide in every attempt"
     if scenario.mac.short_retry_limit > 1:
         return why, "fewer senders, or a larger CWmin"
@@ -106,6 +112,17 @@ def _on_the_air(
     if entry.start_spread_ns == 0 and scenario.mac.rules.immediate_access:
         why += ", and flows begin at the same instant, so that timers keep them in step"
     return why, "a start_spread, or retries"
+
+
+def _met(
+    scenario: ResolvedScenario, entry: Entry, failures: CellFailures
+) -> tuple[str, str] | None:
+    """Whose transmissions meet those of a sender that it does not hear; None if there are none."""
+    index = scenario.group(entry.stations).cell or 0
+    deaf = {name for pair in deaf_groups(scenario, index) for name in pair}
+    if failures.hidden and entry.stations in deaf:
+        return "a station that its sender does not hear", "RTS/CTS before every frame"
+    return ("another cell", "a channel of its own") if failures.neighbour else None
 
 
 def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str, str]:
