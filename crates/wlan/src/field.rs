@@ -23,6 +23,7 @@ mod heard;
 mod hearing;
 mod listener;
 mod node;
+mod order;
 mod receiving;
 mod sharing;
 mod waiting;

@@ -105,7 +105,8 @@ impl Air {
         let is_loud =
             power >= certain && listener.access > notice && listener.nav_reset == Time::NEVER;
         let will_draw = |&id: &ContenderId| queues[id as usize].waits.will_draw();
-        let is_certain = is_loud && !listener.counting.iter().any(will_draw);
+        let is_certain =
+            is_loud && (listener.order.is_some() || !listener.counting.iter().any(will_draw));
         if is_certain {
             listener.lock = Some(Lock::new(sender, power, frame, notice));
             listener.is_busy = true;
@@ -234,6 +235,13 @@ impl Air {
         (place, power): (ListenerId, Power),
         now: Time,
     ) {
+        let listener = &self.listeners[place as usize];
+        if listener.noticed_at == now
+            && listener.lock.as_ref().is_some_and(|lock| lock.from == sender)
+        {
+            // It was certain to notice it.
+            return;
+        }
         self.settle_notice(place, now);
         let is_to = self.listens_as(frame.to, place);
         let listener = &mut self.listeners[place as usize];

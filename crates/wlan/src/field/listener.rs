@@ -5,6 +5,7 @@ use airtcp_kernel::Time;
 
 use super::hearing::Power;
 use super::node::{Frame, NONE};
+use super::order::Order;
 use crate::station::{ContenderId, StationId};
 
 /// The number of a listener: those of the stations themselves come first, then those of groups.
@@ -62,6 +63,8 @@ pub(super) struct Listener {
     pub(super) bad: Vec<(Time, Time)>,
     /// The queues that count slots, in no order.
     pub(super) counting: Vec<ContenderId>,
+    /// The order of these, if it is known and stays as it is while none comes or goes.
+    pub(super) order: Option<Order>,
     /// The stations that get at the medium next, if it stays idle; out of date where it has not. And the instant at which
     /// they do; [`Time::NEVER`] if there are none.
     pub(super) winners: Vec<StationId>,
@@ -90,6 +93,7 @@ impl Listener {
             ignored: Vec::new(),
             bad: Vec::new(),
             counting: Vec::new(),
+            order: None,
             winners: Vec::new(),
             access: Time::NEVER,
         }

@@ -103,6 +103,9 @@ impl<P: Clone> Field<P> {
 
     /// Has `station` listen apart from those that listen as `together`.
     fn leave(&mut self, station: StationId, together: ListenerId) {
+        if self.air.nodes[station as usize].counting > 0 {
+            self.air.moves_apart(station, together);
+        }
         let Self { air: Air { nodes, listeners, .. }, groups, .. } = self;
         let node = &mut nodes[station as usize];
         node.listener = station;
@@ -113,10 +116,6 @@ impl<P: Clone> Field<P> {
         let (own, of_groups) = listeners.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
         own.sense_as(shared);
-        if node.counting > 0 {
-            let is_own = node.contenders();
-            own.counting.extend(shared.counting.extract_if(.., |id| is_own.contains(id)));
-        }
         // It has no frame, and no other event of its own than its access.
         if !node.acts.is_never() {
             let place = shared.winners.iter().position(|&one| one == station);
@@ -184,8 +183,10 @@ impl Air {
         group.places.swap_remove(place);
         let listener = group.listener();
         node.listener = listener;
-        shared.counting.append(&mut own.counting);
         let has_reset = std::mem::replace(&mut own.nav_reset, Time::NEVER) != Time::NEVER;
+        if !self.listeners[station as usize].counting.is_empty() {
+            self.moves_together(station, listener);
+        }
         // They have the same medium, so that each one's access is what it was.
         self.merge_access(listener, station);
         if has_reset {

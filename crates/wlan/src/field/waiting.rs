@@ -6,7 +6,7 @@ use airtcp_kernel::Time;
 use super::air::Air;
 use super::clock::{Key, Rank};
 use super::listener::{Listener, ListenerId};
-use super::node::{Node, Sends};
+use super::node::{NONE, Node, Sends};
 use crate::config::ArrivalBeforeOwnAck;
 use crate::contention::{Contender, Settings};
 use crate::station::{ContenderId, StationId};
@@ -65,7 +65,7 @@ impl Queue {
 
     /// Returns the instant at which its backoff ends if the medium stays idle.
     #[inline]
-    fn end(&self, listener: &Listener, settings: &Settings, backoff: Backoff) -> Time {
+    pub(super) fn end(&self, listener: &Listener, settings: &Settings, backoff: Backoff) -> Time {
         self.start(listener, backoff) + settings.slot_time * u64::from(backoff.slots)
     }
 
@@ -81,6 +81,12 @@ impl Queue {
         }
         let counted = (now - start) / settings.slot_time + settings.boundary_slots;
         (self.count(backoff, counted), false)
+    }
+
+    /// Counts so many slots that have passed. Returns false if nothing is left to count.
+    pub(super) fn has_counted(&mut self, passed: u32) -> bool {
+        let Waits::Counting(backoff) = self.waits else { return false };
+        passed == 0 || self.count(backoff, u64::from(passed))
     }
 
     /// Counts no slot while its station has an exchange. Returns false if nothing is left to count.
@@ -112,7 +118,11 @@ impl Air {
     pub(super) fn frame_queued(&mut self, id: ContenderId, now: Time) {
         let queue = &self.queues[id as usize];
         let place = self.nodes[queue.contender.station as usize].listener;
+        let waits = queue.waits;
         self.settle_notice(place, now);
+        if waits != Waits::Idle {
+            self.count_passed(place);
+        }
         let queue = &mut self.queues[id as usize];
         let node = &mut self.nodes[queue.contender.station as usize];
         match queue.waits {
@@ -166,22 +176,23 @@ impl Air {
         };
         queue.waits = Waits::Counting(backoff);
         node.counting += 1;
-        listener.counting.push(id);
         node.is_restricted |= !listener.ignored.is_empty();
+        self.counts_at(place, id);
         self.find_access(place);
     }
 
     /// Lets `id` back off, whose exchange has ended, or was not begun for one of higher priority.
     pub(super) fn back_off(&mut self, id: ContenderId, has_frame: bool, post_backoff: bool) {
         let queue = &mut self.queues[id as usize];
-        queue.waits = if has_frame || post_backoff {
+        if has_frame || post_backoff {
             let node = &mut self.nodes[queue.contender.station as usize];
             node.counting += 1;
-            self.listeners[node.listener as usize].counting.push(id);
-            Waits::Counting(Backoff::of(queue.contender.draw_backoff(), has_frame))
+            queue.waits = Waits::Counting(Backoff::of(queue.contender.draw_backoff(), has_frame));
+            let place = node.listener;
+            self.counts_at(place, id);
         } else {
-            Waits::Idle
-        };
+            queue.waits = Waits::Idle;
+        }
     }
 
     /// Has those send with less power until their next TXOP has ended that contend at `place`, which ignores a frame from
@@ -215,6 +226,19 @@ impl Air {
         let Self { listeners, nodes, queues, settings, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
+        if let Some(mut order) = listener.order {
+            let start = listener.spaces_begin() + order.aifs;
+            if !is_exchanging && now >= start {
+                order.passes((now - start) / settings.slot_time + settings.boundary_slots);
+                listener.order = Some(order);
+            } else if !is_exchanging && !listener.is_sending {
+                return;
+            }
+            if !listener.winners.is_empty() {
+                self.forget_access(place);
+            }
+            return;
+        }
         // Between a frame and its answer, above all, no slot begins: then the next access will be where it was, or be
         // looked up before.
         let mut is_left_alone = !listener.is_sending && !is_exchanging;
@@ -266,7 +290,7 @@ impl Air {
 
     /// Sets the next access of `station`, which has no frame.
     #[inline(always)]
-    fn set_access(&mut self, station: StationId, access: Time) {
+    pub(super) fn set_access(&mut self, station: StationId, access: Time) {
         let node = &mut self.nodes[station as usize];
         debug_assert_eq!(node.sends, Sends::Nothing);
         node.acts = Key::new(access, Rank::Start);
@@ -276,7 +300,7 @@ impl Air {
 
     /// Looks up the next access of the stations that listen at `place`.
     pub(super) fn find_access(&mut self, place: ListenerId) {
-        let Self { listeners, nodes, queues, settings, .. } = self;
+        let Self { listeners, nodes, settings, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_engaged = || nodes.get(place as usize).is_some_and(Node::is_engaged);
         if listener.is_busy || listener.counting.is_empty() || is_engaged() {
@@ -285,73 +309,32 @@ impl Air {
             }
             return;
         }
-        let [id] = listener.counting[..] else { return self.find_access_of_several(place) };
-        // No other queue can win.
-        let queue = &queues[id as usize];
-        let Waits::Counting(backoff) = queue.waits else { return };
-        if !backoff.has_frame {
+        let Some(order) = listener.order else { return self.find_order(place) };
+        if order.first == NONE {
             if !listener.winners.is_empty() {
                 self.forget_access(place);
             }
             return;
         }
-        let station = queue.contender.station;
-        let access = queue.end(listener, settings, backoff);
-        if listener.access != access {
-            listener.access = access;
-            if listener.winners.is_empty() {
-                listener.winners.push(station);
-            }
-            debug_assert_eq!(listener.winners[..], [station]);
-            self.set_access(station, access);
+        if order.passed > order.slots {
+            // So many that others may have none left either.
+            self.count_passed(place);
+            return self.find_order(place);
         }
-    }
-
-    #[inline(never)]
-    fn find_access_of_several(&mut self, place: ListenerId) {
-        let Self { listeners, queues, settings, .. } = self;
-        let listener = &listeners[place as usize];
-        let mut access = Time::NEVER;
-        let mut winners = std::mem::take(&mut self.winners);
-        for &id in &listener.counting {
-            let queue = &queues[id as usize];
-            if let Waits::Counting(backoff) = queue.waits
-                && backoff.has_frame
-            {
-                let end = queue.end(listener, settings, backoff);
-                if end < access {
-                    access = end;
-                    winners.clear();
-                }
-                if end == access {
-                    winners.push(queue.contender.station);
-                }
-            }
-        }
-        if winners.len() > 1 {
-            // With two queues it may be there twice.
-            winners.sort_unstable();
-            winners.dedup();
-        }
-        let listener = &mut self.listeners[place as usize];
-        if access == listener.access && winners == listener.winners {
-            winners.clear();
-            self.winners = winners;
+        let left = settings.slot_time * u64::from(order.slots - order.passed);
+        let access = listener.spaces_begin() + order.aifs + left;
+        let is_first = matches!(listener.winners[..], [one] if one == order.first);
+        if listener.access == access && is_first {
             return;
         }
-        listener.access = access;
-        let mut others = std::mem::replace(&mut listener.winners, winners);
-        for station in others.drain(..) {
-            if !self.listeners[place as usize].winners.contains(&station) {
-                self.set_access(station, Time::NEVER);
+        if !is_first {
+            if !listener.winners.is_empty() {
+                self.forget_access(place);
             }
+            self.listeners[place as usize].winners.push(order.first);
         }
-        self.winners = others;
-        let mut one = 0;
-        while let Some(&station) = self.listeners[place as usize].winners.get(one) {
-            self.set_access(station, access);
-            one += 1;
-        }
+        self.listeners[place as usize].access = access;
+        self.set_access(order.first, access);
     }
 
     /// Takes in with the winners of `place` those of `station`, which listens there from now on.
@@ -376,6 +359,7 @@ impl Air {
     /// priority first. The others go on counting.
     pub(super) fn take_accesses(&mut self, station: StationId, now: Time) {
         self.together.clear();
+        self.count_passed(station);
         let node = &mut self.nodes[station as usize];
         let listener = &mut self.listeners[station as usize];
         for id in node.contenders() {
