@@ -55,7 +55,7 @@ impl Air {
             return;
         };
         listener.counting.push(id);
-        // What has passed is not counted in its backoff.
+        // The slots that have passed are not counted in its backoff.
         backoff.slots += order.passed;
         if !backoff.has_frame {
             return;
