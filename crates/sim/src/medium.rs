@@ -25,7 +25,7 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.next_time(),
             Self::Field(field) => field.next_time(),
-            Self::Several(several) => several.first().at,
+            Self::Several(several) => several.next_time(),
         }
     }
 

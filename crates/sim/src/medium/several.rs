@@ -5,7 +5,7 @@
 //! beyond the next event of another.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{CellCounters, ContenderId};
+use airtcp_wlan::{CellCounters, ContenderId, Supply};
 
 use super::Medium;
 use crate::world::World;
@@ -16,22 +16,30 @@ pub(crate) struct Several {
     pub(crate) parts: Vec<Medium>,
     /// The medium of each contender.
     of_contenders: Vec<u32>,
+    /// The time of the next event of each medium.
+    times: Vec<Time>,
+    /// The first of these.
+    first: First,
 }
 
 /// The medium whose event is next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct First {
-    pub(crate) part: usize,
+struct First {
+    part: usize,
     /// The time of the event.
-    pub(crate) at: Time,
+    at: Time,
     /// That of the first event of another.
-    pub(crate) then: Time,
+    then: Time,
 }
 
 impl Several {
     /// Puts media together, with that of each contender.
     pub(crate) fn new(parts: Vec<Medium>, of_contenders: Vec<u32>) -> Self {
-        Self { parts, of_contenders }
+        let times = parts.iter().map(Medium::next_time).collect();
+        let first = First { part: 0, at: Time::NEVER, then: Time::NEVER };
+        let mut several = Self { parts, of_contenders, times, first };
+        several.find_first();
+        several
     }
 
     /// Returns the medium of `contender`.
@@ -39,35 +47,53 @@ impl Several {
         &self.parts[self.of_contenders[contender as usize] as usize]
     }
 
+    /// Returns the time of the next event.
+    pub(super) fn next_time(&self) -> Time {
+        self.first.at
+    }
+
+    /// Plays what is due at `now` on one medium, and the world up to the next event of another.
+    pub(super) fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        let First { part, at, then } = self.first;
+        debug_assert_eq!(at, now);
+        world.turn_to(part, then);
+        self.parts[part].advance(now, world);
+        world.turn_to_all();
+        self.times[part] = self.parts[part].next_time();
+        self.find_first();
+    }
+
+    /// Lets all contend that `world` tells of, each on its medium.
+    pub(super) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
+        if !world.has_ready() {
+            return;
+        }
+        let Self { parts, of_contenders, times, .. } = self;
+        let mut is_other = false;
+        while let Some(part) = world.select_ready(of_contenders) {
+            let part = part as usize;
+            parts[part].frames_ready(now, world);
+            let at = parts[part].next_time();
+            is_other |= at != times[part];
+            times[part] = at;
+        }
+        // Most often the medium is busy, and nothing else is next.
+        if is_other {
+            self.find_first();
+        }
+    }
+
     /// Finds the medium that is next; of several at one instant the first.
-    pub(crate) fn first(&self) -> First {
+    fn find_first(&mut self) {
         let mut first = First { part: 0, at: Time::NEVER, then: Time::NEVER };
-        for (part, medium) in self.parts.iter().enumerate() {
-            let at = medium.next_time();
+        for (part, &at) in self.times.iter().enumerate() {
             if at < first.at {
                 first = First { part, at, then: first.at };
             } else {
                 first.then = first.then.min(at);
             }
         }
-        first
-    }
-
-    /// Plays what is due at `now` on one medium, and the world up to the next event of another.
-    pub(super) fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        let First { part, at, then } = self.first();
-        debug_assert_eq!(at, now);
-        world.turn_to(part, then);
-        self.parts[part].advance(now, world);
-        world.turn_to_all();
-    }
-
-    /// Lets all contend that `world` tells of, each on its medium.
-    pub(super) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        let Self { parts, of_contenders } = self;
-        while let Some(part) = world.select_ready(of_contenders) {
-            parts[part as usize].frames_ready(now, world);
-        }
+        self.first = first;
     }
 
     /// Adds up what happened so far.
