@@ -153,6 +153,10 @@ class System:
         return f"{self.place.name}-{self.law}-{self.load:g}"
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        return METRICS
+
+    @property
     def window(self) -> Window:
         return self.place.windows[self.law]
 
@@ -176,6 +180,12 @@ class System:
         """The mean think time, so that the load is that of laptops that never wait."""
         asked_bps = self.load * self.place.bulk_bps
         return round(self.laptops * 8.0 * self.mean_bytes / asked_bps, 6)
+
+    def loop_bps(self, times: dict[str, float]) -> float | None:
+        """The goodput that goes with mean times in a closed loop, None where it is none."""
+        sizes, thinks = self.laws()
+        cycle_s = thinks.mean() + times["transfer_time_s"]
+        return 8.0 * self.laptops * sizes.mean() / cycle_s
 
     def seed(self, block: int) -> int:
         """The seed of a block; those of truths are blocks below 0."""

@@ -114,9 +114,11 @@ class Pool:
         return POOLED[0] <= self.coverage <= POOLED[1]
 
 
-def estimates(runs: Sequence[Replication], scenario: ResolvedScenario) -> dict[str, Estimate]:
+def estimates(
+    runs: Sequence[Replication], scenario: ResolvedScenario, metrics: Sequence[str] = METRICS
+) -> dict[str, Estimate]:
     """Returns what is said of the metrics of a block."""
-    found = {metric: estimate(runs, scenario, metric) for metric in METRICS}
+    found = {metric: estimate(runs, scenario, metric) for metric in metrics}
     return {metric: Estimate(one.interval, one.plain) for metric, one in found.items()}
 
 
@@ -126,7 +128,7 @@ def told(runs: Sequence[Replication], system: System) -> dict[tuple[int, str], E
     return {
         (count, metric): one
         for count in REPLICATIONS
-        for metric, one in estimates(runs[:count], scenario).items()
+        for metric, one in estimates(runs[:count], scenario, system.metrics).items()
     }
 
 

@@ -2,7 +2,8 @@
 
     measure.py truths DIR              # long runs; about an hour of two processors
     measure.py run DIR                 # blocks; about three hours of two processors
-    measure.py judge DIR [--write]     # what is there; --write puts it into measured.json
+    measure.py judge DIR [--write]     # what is there; --write puts it into measured.json, where
+                                       # systems that were not chosen stay
 
 Runs and truths go on where they were stopped, by Ctrl-C too. --quick makes 20 blocks of each
 system, --minutes stops after so many, and names take some systems only, such as `processor` or
@@ -26,7 +27,8 @@ HERE: Final = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from intervals import judge, truths  # noqa: E402
-from intervals.cells import BLOCKS, METRICS, REPLICATIONS, Cell, System, systems  # noqa: E402
+from intervals.cells import BLOCKS, REPLICATIONS, Cell, System, systems  # noqa: E402
+from intervals.profiles import profiles  # noqa: E402
 from intervals.store import Store, simulate  # noqa: E402
 from intervals.truths import Truth  # noqa: E402
 
@@ -51,7 +53,7 @@ def main() -> int:
     given = parser.parse_args()
     chosen = [
         system
-        for name, system in systems().items()
+        for name, system in (systems() | profiles()).items()
         if not given.names or any(part in name for part in given.names)
     ]
     count = QUICK if given.quick else given.blocks
@@ -106,7 +108,7 @@ def find_truths(
     for turn in range(truths.MOST):
         for system in chosen:
             long = Store(folder / "long", system)
-            if len(truths.exact(system)) == len(METRICS) or turn in long.blocks():
+            if len(truths.exact(system)) == len(system.metrics) or turn in long.blocks():
                 continue
             if not goes_on():
                 return
@@ -118,7 +120,7 @@ def known(folder: Path, system: System) -> tuple[dict[str, Truth], float]:
     """The truths of a system, exact ones first, and how far they are off plain means."""
     exact = truths.exact(system)
     blocks = [runs for _, runs in Store(folder / "long", system).read()]
-    if len(exact) == len(METRICS) or not blocks:
+    if len(exact) == len(system.metrics) or not blocks:
         return exact, 0.0
     found, off = truths.estimated(system, [run for runs in blocks for run in runs])
     return found | exact, off
@@ -127,18 +129,21 @@ def known(folder: Path, system: System) -> tuple[dict[str, Truth], float]:
 def judged(chosen: Sequence[System], folder: Path, blocks: range, *, write: bool) -> list[str]:
     """Judges what is there, prints it, and names what fails."""
     found: list[tuple[Cell, judge.Verdict, Any]] = []
-    witnesses: dict[str, list[float]] = {}
+    witnesses: dict[str, list[float | None]] = {}
     firsts: dict[str, dict[str, list[float | None]]] = {}
     for system in chosen:
         right, off = known(folder, system)
-        if len(right) < len(METRICS):
+        if len(right) < len(system.metrics):
             continue
         loop = truths.off_loop(system, right)
-        witnesses[system.name] = [float(f"{value:.3g}") for value in (loop, off)]
+        witnesses[system.name] = [
+            None if value is None else float(f"{value:.3g}") for value in (loop, off)
+        ]
         estimates = _estimates(Store(folder, system), system, blocks)
         if system.is_processor and estimates:
             firsts[system.name] = {
-                metric: judge.rounded(estimates[REPLICATIONS[0], metric][0]) for metric in METRICS
+                metric: judge.rounded(estimates[REPLICATIONS[0], metric][0])
+                for metric in system.metrics
             }
         for cell in _cells_of(system):
             of_cell = estimates[cell.replications, cell.metric]
@@ -157,13 +162,17 @@ def judged(chosen: Sequence[System], folder: Path, blocks: range, *, write: bool
     failures = judge.failures(verdicts, pools)
     print(*failures, sep="\n")
     if write:
+        old = json.loads(MEASURED.read_text("utf-8"))
+        laws = {system.law for system in chosen}
         record = {
-            "cells": [judge.to_dict(one) for one in verdicts],
-            "pools": [judge.to_dict(one) for one in pools],
+            "cells": [one for one in old["cells"] if one["system"] not in witnesses]
+            + [judge.to_dict(one) for one in verdicts],
+            "pools": [one for one in old["pools"] if one["law"] not in laws]
+            + [judge.to_dict(one) for one in pools],
             # Goodput over that of the closed loop, less 1; half widths off plain means, at most.
-            "truths": witnesses,
+            "truths": old["truths"] | witnesses,
             # The first block of 5 of each processor, by which a test sees when estimates move.
-            "first": firsts,
+            "first": old["first"] | firsts,
         }
         MEASURED.write_text(f"{_written(record)}\n", encoding="utf-8")
     return failures
@@ -196,7 +205,7 @@ def _estimates(
 
 def _cells_of(system: System) -> Iterator[Cell]:
     for replications in REPLICATIONS:
-        for metric in METRICS:
+        for metric in system.metrics:
             yield Cell(system, replications, metric)
 
 

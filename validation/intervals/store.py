@@ -25,7 +25,7 @@ from intervals import sharing
 from intervals.cells import REPLICATIONS, System, Window
 
 #: What differs between the replications of a system and is kept, besides times and books.
-_KEPT = ("metrics", "counts", "active_flows_distribution", "goodput_series_bps")
+_KEPT = ("metrics", "groups", "counts", "active_flows_distribution", "goodput_series_bps")
 
 
 def simulate(

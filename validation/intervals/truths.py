@@ -20,7 +20,7 @@ from airtcp.estimates import estimate
 from airtcp.models.processor_sharing import engset_sojourn_quantile
 from airtcp.results import Replication
 from intervals import sharing, store
-from intervals.cells import CONFIDENCE, METRICS, System, Window
+from intervals.cells import CONFIDENCE, System, Window
 
 WARMUP_WINDOWS: Final = 5
 WINDOWS: Final = 20
@@ -75,7 +75,7 @@ def estimated(system: System, runs: Sequence[Replication]) -> tuple[dict[str, Tr
     """The true values by long runs, and how many half widths they are off plain means, at most."""
     scenario = system.scenario(0, window=window(system))
     found, off = {}, 0.0
-    for metric in METRICS:
+    for metric in system.metrics:
         one = estimate(runs, scenario, metric, confidence=CONFIDENCE)
         said, plain = one.interval, one.plain
         if said.mean is None or said.half_width is None:
@@ -86,9 +86,7 @@ def estimated(system: System, runs: Sequence[Replication]) -> tuple[dict[str, Tr
     return found, off
 
 
-def off_loop(system: System, truths: dict[str, Truth]) -> float:
-    """The goodput over that of the closed loop with its mean time, less 1."""
-    sizes, thinks = system.laws()
-    time_s = truths["transfer_time_s"].value
-    loop_bps = 8.0 * system.laptops * sizes.mean() / (thinks.mean() + time_s)
-    return truths["goodput_bps"].value / loop_bps - 1.0
+def off_loop(system: System, truths: dict[str, Truth]) -> float | None:
+    """The goodput over that of the closed loop with its mean time, less 1; None of no loop."""
+    loop_bps = system.loop_bps({metric: one.value for metric, one in truths.items()})
+    return None if loop_bps is None else truths["goodput_bps"].value / loop_bps - 1.0
