@@ -229,10 +229,12 @@ def test_web_transfers_are_equations_16_and_17() -> None:
         assert math.fsum(entry.value) == pytest.approx(1.0)
         # No more than the stations, but for the endless sources of H (30).
         assert len(entry.value) == 21 or entry.source == "H (30)"
-    # Little's law: transfers in progress are arrivals times their time, set-up included.
+    # Little's law: transfers in progress are arrivals times their time, from the set-up to the last
+    # byte.
     best, rate = said.best("active_flows"), values(said, "goodput_bps")["M (17), corrected"] / 240e3
     assert best is not None
-    assert best.value == pytest.approx(rate * times["M (17), corrected"], rel=1e-9)
+    to_last_byte_s = values(said, "transfer_time_s")["M (17), corrected"]
+    assert best.value == pytest.approx(rate * to_last_byte_s, rel=1e-9)
 
 
 def test_insensitivity_the_law_of_sizes_enters_by_mean_and_segments_only() -> None:

@@ -101,7 +101,7 @@ TIME, LAST_ACK = "transfer time, mean", "transfer time to last ACK, mean"
         ("wired", JAIN, "L, section 5.1", 10),
         ("web", LAST_ACK, "M (17)", 4),
         ("web", TIME, "M (17), corrected", 4),
-        ("load", TIME, "H (19), few sources", 3),
+        ("load", TIME, "H (19), few sources", 4),
         ("load", LAST_ACK, "H (19), few sources", 3),
         ("ftp", TIME, "H (29)", 3),
         ("ftp", "transfer time, 90th percentile", "H (26)", 11),
@@ -145,13 +145,16 @@ def test_windows_of_a_few_slots_are_too_small_for_classes(metric: str) -> None:
     assert abs(told[small]) > 6
 
 
-def test_percentiles_hold_at_half_load() -> None:
+def test_percentiles_hold_for_few_sources_and_without_end_at_half_load() -> None:
     for metric, sources in table("load").items():
         for source, told in sources.items():
-            if source == "H (26)":
+            if source.startswith("H (26)"):
                 assert metric.startswith("transfer time")
+            if source == "H (26), few sources":
+                assert all(abs(off) <= 8 for off in told.values())
+            if source == "H (26)":
                 assert abs(told["150"]) <= 6
-                assert abs(told["75"]) <= 6
+                assert abs(told["75"]) <= 7
                 assert told["40"] > 10
 
 

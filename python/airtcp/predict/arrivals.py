@@ -101,7 +101,7 @@ def _open(transfers: Transfers, broken: Sequence[str], answers: Answers) -> None
         {
             "transfer_time_s": sojourn - transfers.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
-            "active_flows": float(said.mean_flows) + rate * setup,
+            "active_flows": rate * (sojourn - transfers.last_ack_s),
             "goodput_bps": goodput,
             "flow_goodput_bps": goodput / transfers.connections.count,
             "active_flows_distribution": pi.tolist(),

@@ -184,9 +184,10 @@ def speeds_of(
 
 def _of_cell(transfers: Transfers, jobs: Jobs, active: float, sojourn_s: float) -> CellTimes:
     rate = active / sojourn_s
+    time_s = sojourn_s + jobs.setup_s - transfers.last_ack_s
     return CellTimes(
-        transfer_time_s=sojourn_s + jobs.setup_s - transfers.last_ack_s,
-        active=active + rate * jobs.setup_s,
+        transfer_time_s=time_s,
+        active=rate * time_s,
         rate_per_s=rate,
         mean_size_bytes=transfers.mean_size_bytes,
     )

@@ -239,13 +239,14 @@ def _few_sources(
     ratio = service.est_s / transfers.over_flows(lambda flow: think_time(flow).mean())
     said = engset(count, ratio, mean_service_s=service.est_s)
     sojourn = float(said.mean_sojourn_s)
+    time_s = sojourn - service.last_ack_s
     bits = 8.0 * transfers.mean_size_bytes * float(said.carried) / service.est_s
     answers.add(
         _CARD.origin("H (19), few sources", broken),
         {
-            "transfer_time_s": sojourn - service.last_ack_s,
+            "transfer_time_s": time_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
-            "active_flows": float(said.mean_flows),
+            "active_flows": float(said.carried) / service.est_s * time_s,
             "goodput_bps": bits,
             "flow_goodput_bps": bits / count,
             "active_flows_distribution": engset_distribution(count, ratio).tolist(),
@@ -295,7 +296,10 @@ def _open(
     broken: Sequence[str],
     label: str = "",
 ) -> None:
-    """Answers of (27) to (30), and (26) where sizes are exponential."""
+    """Answers of (27) to (30), and (26) where sizes are exponential.
+
+    What is measured in progress ends with the last byte; that of (30) waits for an ACK, too.
+    """
     rho = float(stable_load("rho_eff", rate_per_s * service.est_s))
     sojourn = float(mean_sojourn(service.est_s, rho))
     bits = 8.0 * transfers.mean_size_bytes * rate_per_s
@@ -307,7 +311,7 @@ def _open(
         {
             "transfer_time_s": sojourn - service.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
-            "active_flows": rho / (1.0 - rho),
+            "active_flows": rho / (1.0 - rho) - rate_per_s * service.last_ack_s,
             "goodput_bps": bits,
             "flow_goodput_bps": bits / transfers.connections.count,
         },

@@ -79,7 +79,10 @@ class _Traffic(Transfers):
 
 
 def _one(traffic: _Traffic, answers: Answers) -> None:
-    """One station alternates between a transfer and a think time: T of every T + think seconds."""
+    """One station alternates between a transfer and a think time: T of every T + think seconds.
+
+    The paper's T ends with the last ACK. What is measured in progress ends with the last byte.
+    """
     parameters = traffic.connections.parameters
     last_ack = traffic.last_ack_s
     paper = mean_session_time(traffic, parameters, PAPER)
@@ -89,12 +92,13 @@ def _one(traffic: _Traffic, answers: Answers) -> None:
     corrected += traffic.setup_s() - setup_time(parameters, traffic.variant)
     for session, variant, label in ((corrected, CORRECTED, ", corrected"), (paper, PAPER, "")):
         cycle = session + traffic.think_time_s
+        share = (session - last_ack if variant is CORRECTED else session) / cycle
         values: dict[str, float | list[float]] = {
             "transfer_time_to_last_ack_s": session,
-            "active_flows": session / cycle,
+            "active_flows": share,
             "goodput_bps": 8.0 * traffic.mean_size_bytes / cycle,
             "flow_goodput_bps": 8.0 * traffic.mean_size_bytes / cycle,
-            "active_flows_distribution": [traffic.think_time_s / cycle, session / cycle],
+            "active_flows_distribution": [1.0 - share, share],
         }
         if variant is CORRECTED:
             values["transfer_time_to_last_ack_s"] = session + traffic.timer_s
@@ -107,7 +111,8 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
 
     The service of a transfer is that of its segments, less the bits that a trimmed last one does
     not need; the set-up is part of the time in which a station is not in (16), like its think time.
-    The timer of a last ACK keeps nobody waiting but that ACK.
+    The timer of a last ACK keeps nobody waiting but that ACK. What is in progress follows from the
+    time to the last byte by Little's law.
     """
     count, jobs = traffic.connections.count, of_sources(traffic)
     setup, away = jobs.setup_s, traffic.think_time_s + jobs.setup_s
@@ -120,7 +125,7 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
         {
             "transfer_time_s": session - traffic.last_ack_s,
             "transfer_time_to_last_ack_s": session + traffic.timer_s,
-            "active_flows": float(said.mean_active) + rate * setup,
+            "active_flows": rate * (session - traffic.last_ack_s),
             "goodput_bps": 8.0 * rate * traffic.mean_size_bytes,
             "flow_goodput_bps": 8.0 * rate * traffic.mean_size_bytes / count,
         },

@@ -425,5 +425,5 @@ def metrics_of(
     times = {"transfer_time_s": found.sojourn_s, **quantiles}
     return {name: one.shifted(network.added_s) for name, one in times.items()} | {
         "goodput_bps": found.work_per_s.scaled(8.0),
-        "active_flows": found.active.shifted(rate * network.setup_s),
+        "active_flows": found.active.shifted(rate * network.added_s),
     }
