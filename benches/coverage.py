@@ -28,6 +28,16 @@ LEAST = 17
 #: Seeds of sweeps, far from those of the plans.
 _SWEEP_SEED = 1_000_003
 
+#: The cafe of the guide.
+_CAFE = """
+phy = { standard = "802.11g" }
+ap = { queue = { limit = 100 } }
+stations = [{ name = "laptop", count = 10 }]
+flows = [{ stations = "laptop", direction = "download", application = { kind = "web", \
+size = { distribution = "exponential", mean = "500 kB" }, \
+think_time = { distribution = "exponential", mean = "10 s" } } }]
+run = { warmup = "20 s", duration = "100 s", replications = 10 }
+"""
 _CELL = """
 phy = {{ standard = "{standard}" }}
 stations = [{{ name = "laptop", count = 10 }}]
@@ -55,6 +65,7 @@ class Case:
 
 
 CASES = {
+    "cafe": Case(_CAFE, "p90 transfer_time > 2 s", range(46, 66, 2), 200),
     "pages": Case(
         _CELL.format(standard="802.11b", application=_PAGES, duration="60 s"),
         "p90 transfer_time > 1 s",

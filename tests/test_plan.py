@@ -10,12 +10,16 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
+from airtcp.conditions import parse_condition
 from airtcp.estimates import estimate
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import axis_of
+from airtcp.plan.beside import Beside, Other
 from airtcp.plan.crossing import cross, monotone_crossing, paired
+from airtcp.plan.search import Search
 from airtcp.present import plan as present
 from airtcp.results.plans import Plan
+from airtcp.run.points import Points
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
 from typer.testing import CliRunner, Result
@@ -328,6 +332,34 @@ def test_evidence_is_what_a_simulation_of_that_value_says(
     )
     assert one.metrics[until] == told.interval
     assert told.estimator == "closed loop"
+
+
+def test_an_end_beside_another_is_told_where_places_have_all_replications(
+    scenario: Scenario,
+) -> None:
+    """They were tried there before, and however narrow it should be, no more is to be had."""
+    axis, until = axis_of(scenario, "stations"), "transfer_time > 300 ms"
+    told: list[str] = []
+    points: Points[tuple[str, int]] = Points(1)
+    with points:
+        other = Other(axis.nearest(16), None, lambda _: math.inf, 6)
+        search = Beside(
+            other,
+            "",
+            axis,
+            [parse_condition(until)],
+            points,
+            warmup_ns=scenario.run.warmup_ns,
+            most=10,
+            confidence=0.95,
+            tell=told.append,
+        )
+        for number in (8, 16, 24, 32):
+            Search.simulate_together([(search, axis.nearest(number))], 6)
+        found = search.find(axis.nearest(30))
+
+    assert 8 <= found.answer.value < 32
+    assert not any(line.startswith("0 replications") for line in told)
 
 
 def test_of_several_conditions_the_first_to_hold_decides(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 #: Replications of the first round when a run goes on until a precision is reached.
@@ -167,6 +168,7 @@ def widest(intervals: Sequence[Interval]) -> float:
     return max((math.inf if width is None else width for width in widths), default=0.0)
 
 
+@cache
 def _student_quantile(confidence: float, degrees_of_freedom: int) -> float:
     # SciPy takes a noticeable part of a second to import: not before it is needed.
     from scipy.special import stdtrit

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Final
 
 import airtcp
-from airtcp.distributions import Distribution
 from airtcp.estimates.laws import pause_s, unit_bytes
 from airtcp.scenario import ResolvedScenario
 from intervals.cells import PLACES, REPLICATIONS, Place, System, Window
@@ -91,9 +90,6 @@ class Profiled(System):
                 seed=self.seed(block),
             )
         )
-
-    def laws(self) -> tuple[Distribution, Distribution]:
-        raise NotImplementedError("pages are of several laws")
 
     def loop_bps(self, times: dict[str, float]) -> float | None:
         """The goodput that goes with a mean page time in a closed loop; None beside calls."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: Replications of a place that an end hangs little on.
 _LEAST: Final = 3
-#: From this part of the most replications on, a round takes them all.
-_NEARLY: Final = 0.75
+#: A width that is known from few replications is taken for so much more, in squares.
+_UNSURE: Final = 1.1
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,13 @@ class Other:
 
     `slope` is the rise of the logarithm of the metric from one step to the next where its end was,
     None if that is not known. `half_width` says of a new end how well known its distance is, in
-    values of the axis.
+    values of the axis, by replications that both have: its own end has `most`.
     """
 
     place: int
     slope: float | None
     half_width: Callable[[Found], float]
+    most: int
 
 
 class Beside(Search):
@@ -46,6 +47,7 @@ class Beside(Search):
         """Take what `Search` takes, and the other."""
         super().__init__(*arguments, **named)
         self._other = other
+        self.most = min(self.most, other.most)
 
     def find(self, start: int) -> Found:
         """The end, from `start` on, where it is thought to be.
@@ -53,7 +55,9 @@ class Beside(Search):
         Raises as `Search.find`.
         """
         n = min(FIRST, self.most)
-        wanted = {self._beyond_margin(start): n}
+        # The end is before the place of the trial if the bound is passed there.
+        is_before = bool(self.places) and self._beyond(self.places[0])
+        wanted = self._further(n) if is_before else {self._beyond_margin(start): n}
         rounds = 0
         while rounds < MOVES:
             self._simulate(wanted)
@@ -63,17 +67,33 @@ class Beside(Search):
                 continue
             rounds += 1
             width = self._other.half_width(found) / self.asked(found)
-            missing = self._missing(found, n)
-            if not missing and (width <= 1.0 or n >= self.most):
+            wanted = self._missing(found, n)
+            if not wanted and width <= 1.0:
                 break
-            if not missing:
-                n = math.ceil(min(2.0 * n, max(n + 1.0, 1.1 * n * width**2)))
-                n = self.most if n > _NEARLY * self.most else n
-                missing = self._missing(found, n)
-            wanted = missing
+            while not wanted and n < self.most:
+                # Places may have more than a round asks for: those that were tried there before.
+                n = self._more(n, width)
+                wanted = self._missing(found, n)
+            if not wanted:
+                break
         known = self.known()
         assert known is not None, "the last round had found it"
         return known
+
+    def _more(self, n: int, width: float) -> int:
+        """Return the replications that make a width 1, at most twice as many as `n`.
+
+        Student's quantile shrinks, too, which of few replications is half of the gain.
+        """
+        from scipy.special import stdtrit
+
+        def quantile(count: int) -> float:
+            return float(stdtrit(count - 1, 0.5 + self._level / 2.0))
+
+        most = min(2 * n, self.most)
+        asked = _UNSURE * (width / quantile(n)) ** 2 * n
+        enough = (more for more in range(n + 1, most) if more >= asked * quantile(more) ** 2)
+        return next(enough, most)
 
     def _beyond_margin(self, at: int) -> int:
         """The index as much further as an end is to be known, so that places enclose it."""

@@ -6,6 +6,7 @@ at what they say, and no more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ class Guess:
 
 
 def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
-    """Ask along an axis, by bisection.
+    """Ask along an axis: where a line through logarithms is zero, and in the middle, in turns.
 
     Of models a percentile, of which they say nothing, is guessed by the mean, and what is of one
     group by what is of all: the simulator will see. A glance is asked about conditions on which no
@@ -43,29 +44,45 @@ def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
     """
     found = Guess()
 
-    def beyond(index: int) -> bool | None:
-        if index not in found.seen:
-            found.seen[index] = _predicted(axis, index, conditions)
-        seen = found.seen[index]
-        verdicts = [
-            one.excess(seen[name][0]) > 0.0
+    def height(index: int) -> float | None:
+        seen = found.seen[index] = _predicted(axis, index, conditions)
+        heights = [
+            _height(one, seen[name][0])
             for one in conditions
             for name in (one.metric, one.mean_metric, one.text)
             if name in seen
         ]
-        return any(verdicts) if verdicts else None
+        return max(heights, default=None)
 
     good, bad = 0, len(axis) - 1
-    if beyond(good) is not False or beyond(bad) is not True:
+    below, above = height(good), height(bad)
+    if below is None or above is None or below > 0.0 or above <= 0.0:
         return found
+    on_line = False
     while bad - good > 1:
-        middle = _between(axis, good, bad)
-        verdict = beyond(middle)
-        if verdict is None:
+        index = _between(axis, good, bad)
+        if on_line and math.isfinite(above - below):
+            index = good + round((bad - good) * -below / (above - below))
+            index = min(max(index, good + 1), bad - 1)
+        on_line = not on_line
+        seen = height(index)
+        if seen is None:
             return found
-        good, bad = (good, middle) if verdict else (middle, bad)
+        if seen > 0.0:
+            bad, above = index, seen
+        else:
+            good, below = index, seen
     found.index = good
     return found
+
+
+def _height(condition: Condition, value: float) -> float:
+    """How far a value is beyond a condition, as a logarithm; infinite where there is none."""
+    excess = condition.excess(value)
+    if value > 0.0 and condition.bound > 0.0:
+        height = math.log(value / condition.bound)
+        return height if condition.above else -height
+    return math.copysign(math.inf, excess) if excess else 0.0
 
 
 def _predicted(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from airtcp.stats import Interval
 
@@ -29,19 +29,30 @@ PRIOR: Final = 4
 #: The chance with which a candidate that is better by the margin is dropped in one look.
 _ERROR: Final = 0.01
 #: From so many samples on the worse half goes, whatever is sure, ...
-_HALVED_FROM: Final = 4
+_HALVED_FROM: Final = 2
 #: ... but so many stay.
 _KEPT: Final = 6
 
 
+class Spread(NamedTuple):
+    """A variance that is known beforehand, by so many degrees of freedom."""
+
+    variance: float
+    degrees: float
+
+
+#: The spread of candidates that have none.
+NONE: Final = Spread(0.0, PRIOR)
+
+
 def survivors(
-    samples: Mapping[_Key, Mapping[int, float]], margin: float, *, keep: int
+    samples: Mapping[_Key, Mapping[int, float]], margin: float, *, keep: int, spread: Spread = NONE
 ) -> list[_Key]:
     """The candidates that may still be the best by `margin` or more, the best first.
 
     `samples` has of each candidate, by replication, how far it lies from what is there already; a
     candidate without any stays. The best `keep` stay as long as they may be better than that by
-    `margin`.
+    `margin`. `spread` is that of a sample where no candidate has two.
     """
     means = {key: _mean(list(one.values())) for key, one in samples.items() if one}
     if not means:
@@ -50,10 +61,11 @@ def survivors(
     lead = order[0]
     behind = {key: _paired(samples[key], samples[lead]) for key in order if key != lead}
     below = {key: list(samples[key].values()) for key in order}
-    spread, spread_behind = pooled(list(below.values())), pooled(list(behind.values()))
+    spread_below = pooled(list(below.values()), spread)
+    spread_behind = pooled(list(behind.values()), spread)
     left = []
     for place, key in enumerate(order):
-        if _least(below[key], spread) > -margin:
+        if _least(below[key], spread_below) > -margin:
             continue
         if place >= keep and _least(behind[key], spread_behind) > -margin:
             continue
@@ -63,8 +75,8 @@ def survivors(
     return left + [key for key in samples if not samples[key]]
 
 
-def pooled(samples: Sequence[Sequence[float]]) -> float:
-    """The variance that is usual among several samples; 0 if none has two values.
+def pooled(samples: Sequence[Sequence[float]], otherwise: Spread = NONE) -> Spread:
+    """The spread that is usual among several samples; `otherwise` if none has two values.
 
     The median of the variances, each over the median of its law: that of n normal values has the
     chi-squared law of k = n - 1 degrees of freedom over k, whose median is about (1 - 2 / 9k)^3
@@ -75,33 +87,41 @@ def pooled(samples: Sequence[Sequence[float]]) -> float:
         for one in samples
         if len(one) > 1
     ]
-    return statistics.median(variances) if variances else 0.0
+    return Spread(statistics.median(variances), PRIOR) if variances else otherwise
 
 
-def moderated(samples: Sequence[float], spread: float, confidence: float) -> Interval:
-    """The interval of the mean of few samples, their variance moderated by a pooled one, `spread`.
+def of_two(samples: Sequence[float]) -> Spread:
+    """The spread of the difference of two numbers as these are, which have nothing in common."""
+    if len(samples) < 2:
+        return NONE
+    return Spread(2.0 * _variance(samples), len(samples) - 1)
 
-    Student's law with `PRIOR` degrees of freedom more than the samples have. `samples` are not
+
+def moderated(samples: Sequence[float], spread: Spread, confidence: float) -> Interval:
+    """The interval of the mean of few samples, their variance moderated by a spread.
+
+    Student's law with so many degrees of freedom more than the samples have. `samples` are not
     empty.
     """
     mean, half = _mean(samples), _half_width(samples, spread, 0.5 + confidence / 2.0)
     return Interval(mean, mean - half, mean + half, len(samples))
 
 
-def _least(samples: Sequence[float], spread: float) -> float:
+def _least(samples: Sequence[float], spread: Spread) -> float:
     """The lower end of the one-sided interval of a mean; minus infinity without samples."""
     if not samples:
         return -math.inf
     return _mean(samples) - _half_width(samples, spread, 1.0 - _ERROR)
 
 
-def _half_width(samples: Sequence[float], spread: float, level: float) -> float:
+def _half_width(samples: Sequence[float], spread: Spread, level: float) -> float:
     from scipy.special import stdtrit
 
     n = len(samples)
     own = (n - 1) * _variance(samples) if n > 1 else 0.0
-    variance = (own + PRIOR * spread) / (n - 1 + PRIOR)
-    return float(stdtrit(n - 1 + PRIOR, level)) * math.sqrt(variance / n)
+    degrees = n - 1 + spread.degrees
+    variance = (own + spread.degrees * spread.variance) / degrees
+    return float(stdtrit(degrees, level)) * math.sqrt(variance / n)
 
 
 def _paired(one: Mapping[int, float], other: Mapping[int, float]) -> list[float]:

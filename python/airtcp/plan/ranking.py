@@ -1,7 +1,7 @@
 """Which remedies carry a scenario further, tried on the same random numbers.
 
 Knows remedies as scenarios, and in which order they get runs. First all are tried where the end is,
-just beyond it, with two replications; those that may still win get twice as many, and so on
+just beyond it, with one replication; those that may still win get more, and so on
 (`trial`, `halving`). For the best of those that are left the end itself is sought, near where it is
 thought to be (`Search`, beside another). All differences are paired with the scenario as it was.
 """
@@ -21,7 +21,7 @@ from airtcp.exceptions import QuestionError
 from airtcp.plan.axis import STATIONS
 from airtcp.plan.beside import Other
 from airtcp.plan.search import Found, Search
-from airtcp.plan.trial import Candidate, Trial
+from airtcp.plan.trial import OWN, Candidate, Trial
 from airtcp.remedies import (
     Changed,
     Remedy,
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
 #: Remedies that are not dropped for being behind the best.
 _KEPT: Final = 3
-#: Remedies of which the end is sought at most.
-_SOUGHT: Final = 5
+#: Remedies of which the end is sought at most; and if ends lie much further than was thought.
+_SOUGHT: Final = 3
+_SOUGHT_FURTHER: Final = 5
 #: Remedies that are named on the way.
 _SHOWN: Final = 3
 #: A change of the metric by a smaller part of it is no gain.
@@ -119,10 +120,7 @@ class Ranking:
         self._trial.halve(
             _KEPT, lambda left, n: self._say(f"{len(left)} remedies, {n} replications each")
         )
-        helpful = sorted(
-            filter(self._trial.helps, self._tried),
-            key=lambda one: (one.remedy.research, one.score),
-        )
+        helpful = self._in_order(self._trial.helps)
         contenders = [one for one in helpful if not one.dropped][:_SOUGHT]
         if all(one.remedy.research for one in contenders):
             # Somebody can buy the best of the others, however far behind it is.
@@ -131,9 +129,13 @@ class Ranking:
             self._seek(one, self._start([one]))
         if any(map(self._is_beyond_guess, contenders)):
             # A metric is near the best it can be where an end lies much further than the slope
-            # says, and its value at the old end says little of how far a remedy carries.
-            for one in helpful[:_SOUGHT]:
-                if one not in contenders:
+            # says, and its value at the old end says little of how far a remedy carries: those that
+            # are not behind by much there may be the best.
+            alike = self._in_order(lambda one: not self._trial.starves(one))[:_SOUGHT_FURTHER]
+            self._say(f"{len(alike)} remedies that are nearly alike, {OWN} replications each")
+            self._trial.simulate(alike, min(OWN, self._trial.most))
+            for one in alike:
+                if one not in contenders and self._trial.helps(one):
                     self._seek(one, self._start([one]))
         self._two_at_once()
 
@@ -146,6 +148,11 @@ class Ranking:
         """The best two at once."""
         return None if self._both is None or not self._both.change.n else self._gain(self._both)
 
+    def _in_order(self, wanted: Callable[[Candidate], bool]) -> list[Candidate]:
+        """The remedies that are wanted, the best first, and ideas of research last."""
+        found = filter(wanted, self._tried)
+        return sorted(found, key=lambda one: (one.remedy.research, one.score))
+
     @property
     def _tried(self) -> list[Candidate]:
         return [one for one in self._trial.candidates if one is not self._both]
@@ -157,7 +164,8 @@ class Ranking:
 
         crossing = self._trial.crossing
         slope = crossing.slope if crossing is not None and crossing.ratios else None
-        other = Other(self.place, slope, half_width)
+        most = self._base.most if crossing is None else len(crossing.parts)
+        other = Other(self.place, slope, half_width, most)
         search = self._search_of(remedy.name, self._base.axis.of(new.scenario), other)
         return Candidate(remedy, new, search)
 
@@ -193,7 +201,7 @@ class Ranking:
         return moved > 2.0 * max(self._trial.further(one), 1.0)
 
     def _two_at_once(self) -> None:
-        best = [one for one in self._ranked() if one.found is not None or one.endless]
+        best = self._ranked()
         for other in range(1, len(best)):
             for one in range(other):
                 two = best[one], best[other]
@@ -219,11 +227,13 @@ class Ranking:
                 return
 
     def _ranked(self) -> list[Candidate]:
-        by_name = {one.remedy.name: one for one in self._tried}
+        """The remedies that gain, of those whose end was sought, the best first."""
+        by_name = {
+            one.remedy.name: one for one in self._tried if one.found is not None or one.endless
+        }
+        gains = _named_first(sorted(map(self._gain, by_name.values()), key=_order))
         return [
-            by_name[gain.name]
-            for gain in self.gains()
-            if gain.verdict == "gains" and not gain.research
+            by_name[gain.name] for gain in gains if gain.verdict == "gains" and not gain.research
         ]
 
     def _gain(self, one: Candidate) -> Gain:

@@ -50,7 +50,8 @@ _LEAST_OUTER: Final = 3
 _WINDOW: Final = 0.15
 #: They go further where nothing is sure, up to so many times.
 _WIDEST: Final = 5.0
-#: The factor of the value by which steps grow while one looks for the end.
+#: The factor of the value by which one goes on to look for the end, but for the first step, which
+#: goes as far as the places do.
 _GROWTH: Final = 1.5
 #: Rounds in which the places may move; each brings more samples, so it ends earlier.
 MOVES: Final = 12
@@ -200,7 +201,7 @@ class Search:
     # Enclosing.
 
     def _enclose(self, start: int) -> None:
-        here = start
+        here, growth = start, 1.0 + _WINDOW
         while self._good is None or self._bad is None:
             self._simulate({here: _PILOTS})
             if self._beyond(here):
@@ -212,21 +213,22 @@ class Search:
                     here = min(1, len(self.axis) - 1)
                     continue
                 self._bad = here
-                here = self._step(here, up=False)
+                here = self._step(here, up=False, growth=growth)
             else:
                 if here == len(self.axis) - 1:
                     raise self._error("does not hold even at", here)
                 self._good = here
-                here = self._step(here, up=True)
+                here = self._step(here, up=True, growth=growth)
+            growth = _GROWTH
             if self._good is not None and self._bad is not None:
                 break
 
-    def _step(self, index: int, *, up: bool) -> int:
+    def _step(self, index: int, *, up: bool, growth: float = _GROWTH) -> int:
         axis = self.axis
         if axis.whole:
             number = axis.numbers[index]
             grows = (axis.numbers[-1] > axis.numbers[0]) == up
-            further = number * _GROWTH if grows else number / _GROWTH
+            further = number * growth if grows else number / growth
             new = axis.nearest(math.ceil(further) if grows else math.floor(further))
         else:
             jump = max(1, len(axis) // 12)

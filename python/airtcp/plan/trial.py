@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from airtcp.plan.crossing import in_ratios
-from airtcp.plan.halving import moderated, pooled, survivors
+from airtcp.plan.halving import Spread, moderated, of_two, pooled, survivors
 from airtcp.plan.search import Found, Search
 from airtcp.remedies import Changed, Remedy
 from airtcp.stats import Interval, student_interval
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
 
 #: Replications of the first round of many remedies.
-_FIRST: Final = 2
+_FIRST: Final = 1
 #: The next round has so many times as many.
 _MORE: Final = 1.5
 #: So few have no spread in common worth the name.
@@ -93,19 +93,24 @@ class Trial:
         `say` is told what is run next. KeyboardInterrupt if interrupted: `candidates` then have
         what is known.
         """
-        left = list(self.candidates)
+        left = more = list(self.candidates)
         n = self.first
-        while left:
-            say(left, n)
-            self.simulate(left, n)
+        while more:
+            say(more, n)
+            self.simulate(more, n)
             alive = [one for one in left if not self.starves(one)]
             kept = self._survivors(alive, keep)
             for one in left:
                 one.dropped = one not in kept
             left = kept
             deployable = [one for one in left if not one.remedy.research]
-            if n >= self.most or (len(deployable) <= keep and all(map(self.helps, deployable))):
+            ideas = [one for one in left if one.remedy.research]
+            many = len(deployable) > keep
+            unsure = [one for one in deployable if many or not self.helps(one)]
+            if n >= self.most or not unsure:
                 return
+            # Of ideas it is enough that the best one helps.
+            more = [*unsure, *(ideas if not any(map(self.helps, ideas[:_IDEAS])) else ())]
             n = min(math.ceil(_MORE * n), self.most)
 
     def simulate(self, candidates: Sequence[Candidate], n: int) -> None:
@@ -121,15 +126,15 @@ class Trial:
         """Take the differences of all candidates, by what has ended."""
         ratios, in_units = self._differences(self.candidates)
         carried = [self._carried(one) for one in self.candidates]
-        spread = pooled([list(one.values()) for one in ratios])
-        spread_carried = pooled(carried)
+        spread = pooled([list(one.values()) for one in ratios], self._unpaired(in_units=in_units))
+        spread_carried = pooled(carried, self._unpaired_carried())
         before = self._samples(self._base)
         for one, goodput in zip(self.candidates, carried, strict=True):
             after = self._samples(one.search)
             change = [after[run] - before[run] for run in sorted(before.keys() & after.keys())]
             # The spread that candidates have in common is one of ratios: times what is divided.
             unit = 1.0 if in_units or not after else self._metric(after)
-            one.change = self._interval(change, spread * unit**2)
+            one.change = self._interval(change, Spread(spread.variance * unit**2, spread.degrees))
             one.carried = self._interval(goodput, spread_carried)
 
     def starves(self, one: Candidate) -> bool:
@@ -172,7 +177,8 @@ class Trial:
             index = min(index, len(numbers) - 2)
             steps = self._base.asked(self._found) / abs(numbers[index + 1] - numbers[index])
             margin = max(steps * self._slope(in_units=in_units), 0.0)
-        order = survivors(dict(enumerate(samples)), margin, keep=keep)
+        spread = self._unpaired(in_units=in_units)
+        order = survivors(dict(enumerate(samples)), margin, keep=keep, spread=spread)
         return [candidates[number] for number in order]
 
     def _slope(self, *, in_units: bool) -> float:
@@ -183,7 +189,7 @@ class Trial:
             return slope
         return slope * bound if in_units else slope / bound
 
-    def _interval(self, samples: Sequence[float], spread: float) -> Interval:
+    def _interval(self, samples: Sequence[float], spread: Spread) -> Interval:
         # A remedy that changes nothing has no spread, whatever that of the others is.
         if 0 < len(samples) < OWN and len(self.candidates) > _FEW and any(samples):
             return moderated(samples, spread, self._confidence)
@@ -206,6 +212,24 @@ class Trial:
             {run: one[run] - before[run] for run in sorted(before.keys() & one.keys())}
             for one in after
         ], in_units
+
+    def _unpaired(self, *, in_units: bool) -> Spread:
+        """The spread of a difference that is not paired, by the replications of the base.
+
+        In pairs it is less, for what both have in common goes.
+        """
+        row = self._samples(self._base)
+        known = None
+        if row and not in_units:
+            known = in_ratios(row, self._condition.bound, falls=not self._condition.above)
+        return of_two(list((known or row).values()))
+
+    def _unpaired_carried(self) -> Spread:
+        """The spread of a difference of goodputs over their mean, not paired."""
+        runs = self._base.runs(self.place)
+        goodputs = [float(run.answer["metrics"]["goodput_bps"]) for run in runs]
+        mean = math.fsum(goodputs) / max(len(goodputs), 1) or 1.0
+        return of_two([one / mean for one in goodputs])
 
     def _samples(self, search: Search) -> dict[int, float]:
         return search.samples(self._condition, self.place)

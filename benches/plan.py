@@ -1,0 +1,85 @@
+"""Measures the CPU time of `airtcp plan` of the guide's cafe with remedies, beside another version.
+
+Knows the question and how versions take turns, each in a process of its own, so that what imports
+take counts. A version is a checkout whose core has been built.
+
+    .venv/bin/python benches/plan.py                          # this one
+    .venv/bin/python benches/plan.py CHECKOUT --seeds 1 2 3   # this one and another, in turns
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from coverage import CASES
+
+HERE = Path(__file__).parents[1]
+_ASKED = """
+import json, resource, sys
+import airtcp
+text, until, seed = json.load(sys.stdin)
+plan = airtcp.plan(
+    airtcp.load(text), vary="stations", until=until, seed=seed, threads=1, limit_s=1e6
+)
+used = resource.getrusage(resource.RUSAGE_SELF)
+answer = plan.answer
+print(json.dumps({
+    "cpu_s": used.ru_utime + used.ru_stime,
+    "runs": plan.runs,
+    "answer": [answer.value, answer.low, answer.high],
+    "best": [
+        one.name for one in plan.remedies
+        if one.verdict == "gains" and not getattr(one, "research", False)
+    ],
+}))
+"""
+
+
+def measured(checkout: Path, seed: int) -> dict[str, Any]:
+    """Asks a version, and returns what it said and took."""
+    case = CASES["cafe"]
+    done = subprocess.run(
+        [sys.executable, "-c", _ASKED],
+        input=json.dumps([case.scenario, case.until, seed]),
+        env=os.environ | {"PYTHONPATH": str(checkout / "python")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def main() -> None:
+    """Measure by seeds, in turns, and print a line for each and the quotient of all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("other", nargs="?", type=Path, help="a checkout of another version")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    options = parser.parse_args()
+    checkouts = [HERE] if options.other is None else [options.other.resolve(), HERE]
+    for checkout in checkouts:
+        # Modules are compiled once, not by the first that is measured.
+        subprocess.run([sys.executable, "-m", "compileall", "-q", checkout / "python"], check=True)
+    total_s = dict.fromkeys(checkouts, 0.0)
+    for seed in options.seeds:
+        for checkout in checkouts:
+            found = measured(checkout, seed)
+            total_s[checkout] += found["cpu_s"]
+            value, low, high = found["answer"]
+            print(
+                f"{checkout.name} seed {seed}: {found['cpu_s']:.2f} s, {found['runs']} runs, "
+                f"{value} ({low} to {high}), {', '.join(found['best'])}",
+                flush=True,
+            )
+    if options.other is not None:
+        print(f"quotient of all: {total_s[HERE] / total_s[checkouts[0]]:.3f}")
+
+
+if __name__ == "__main__":
+    main()
