@@ -77,7 +77,7 @@ def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
 
 
 def _height(condition: Condition, value: float) -> float:
-    """Measure how far a value is beyond a condition, as a logarithm; infinite where there is none."""
+    """Measure how far a value is beyond a condition: a logarithm, infinite where there is none."""
     excess = condition.excess(value)
     if value > 0.0 and condition.bound > 0.0:
         height = math.log(value / condition.bound)
