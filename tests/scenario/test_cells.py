@@ -176,6 +176,57 @@ def test_a_row_of_one_station_parts_it_from_its_group(tmp_path: Path) -> None:
     assert load_again(of, tmp_path) == of
 
 
+def test_a_row_of_one_station_stands_above_its_group_in_any_order() -> None:
+    rows = [["ap", "x/1", -60], ["ap", "x", -50], ["x", "x", -40]]
+
+    def powers(rows: list[list[object]]) -> object:
+        of = scenario({"x": {"count": 3}}, air={"received": rows})
+        assert of.air is not None
+        return of.air.received_dbm
+
+    assert powers(rows) == powers(rows[::-1])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("z,x,-70", 'there is no node "z"; allowed: a cell'),
+        ("x/3,ap,-70", 'there is no node "x/3"'),
+        ("ap,x/1,-6o", '"-6o" is no received power; allowed: dBm such as -50'),
+        ("ap,x/1,", '"" is no received power'),
+        ("ap,x/1", "has 2 fields; allowed: as many as the head, with from, to, dbm"),
+        ("ap,x/1,-60,-61", "has 4 fields; allowed: as many as the head"),
+        ("ap,x,-51", 'says again what "x" receives of "ap"; allowed: once'),
+    ],
+)
+def test_a_fault_in_a_file_of_powers_is_told_with_its_line(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    (tmp_path / "powers.csv").write_text(f"from,to,dbm\nap,x,-50\n\n{line}\n")
+    text = (VALID / "minimal.toml").read_text().replace("laptop", "x")
+    text = text.replace("count = 1", "count = 3") + '[air]\nreceived = "powers.csv"\n'
+
+    with pytest.raises(ScenarioError) as caught:
+        loads(text, base=tmp_path)
+
+    assert f'air.received: "powers.csv", line 4: {said}' in str(caught.value)
+
+
+def test_an_empty_file_of_powers_is_told(tmp_path: Path) -> None:
+    (tmp_path / "powers.csv").write_text("")
+    text = (VALID / "minimal.toml").read_text() + '[air]\nreceived = "powers.csv"\n'
+
+    with pytest.raises(ScenarioError, match="is empty; allowed: from, to, dbm"):
+        loads(text, base=tmp_path)
+
+
+def test_a_row_of_a_list_that_says_again_is_told_with_its_place() -> None:
+    rows = [["ap", "x", -50], ["ap", "x", -51]]
+
+    with pytest.raises(ScenarioError, match=r"air\.received\[1\]: says again"):
+        scenario({"x": {}}, air={"received": rows})
+
+
 def load_again(of: Scenario, folder: Path) -> Scenario:
     """The scenario of the text that shows it: names of files are relative to the working place."""
     file = folder / "again.toml"

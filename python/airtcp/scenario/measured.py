@@ -54,7 +54,13 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
     if group is not None:
         names = [one.name for one in scenario.stations]
         if group not in names:
-            raise ConditionError(f'"{group}" is no group; allowed: {", ".join(names)}')
+            cells = {cell.name: index for index, cell in enumerate(scenario.cells or ())}
+            is_what = "no group"
+            if group in cells:
+                is_what = "a cell and no group"
+                own = [one.name for one in scenario.stations if one.cell == cells[group]]
+                names = own or names
+            raise ConditionError(f'"{group}" is {is_what}; allowed: {", ".join(names)}')
         directions = sorted({f.direction for f in scenario.flows if f.stations == group})
         if part != "all" and part not in directions:
             allowed = ", ".join(directions) or "another group"

@@ -43,11 +43,16 @@ def received_powers(
 ) -> tuple[list[int], Matrix]:
     """Classes and powers from rows of powers: a group is one class unless a row names a station.
 
+    What a row says of a station stands above what others say of its group.
+
     Raises:
-        InvalidError: a file that cannot be read, a node that is not there, or no power.
+        InvalidError: a file that cannot be read, a node that is not there, no power, or a pair of
+            nodes twice.
     """
     here: Path = ("air", "received")
-    rows = _rows_of_file(base / given, here) if isinstance(given, str) else given
+    lines = _lines_of_file(base / given, here) if isinstance(given, str) else None
+    rows = list(lines.values()) if lines is not None else given
+    places = [f'"{given}", line {line}: ' for line in lines or ()]
     counts = {group.name: group.count for group in scenario.stations}
     split = {
         name.partition("/")[0]
@@ -71,8 +76,19 @@ def received_powers(
         classes += own if name in split else own * count
         number += len(own)
     powers: Matrix = [[None] * number for _ in range(number)]
+    said: dict[tuple[str, str], float] = {}
     for place, row in enumerate(rows):
-        sender, listener, power = _row(row, parts, (*here, place))
+        try:
+            sender, listener, power = _row(row, parts)
+            if (sender, listener) in said:
+                raise ValueError(
+                    f'says again what "{listener}" receives of "{sender}"; allowed: once'
+                )
+        except ValueError as error:
+            path = here if places else (*here, place)
+            raise InvalidError(path, f"{places[place] if places else ''}{error}") from None
+        said[sender, listener] = power
+    for (sender, listener), power in sorted(said.items(), key=lambda one: _stations(one[0])):
         for one in parts[sender]:
             for other in parts[listener]:
                 powers[one][other] = power
@@ -83,28 +99,38 @@ def received_powers(
     return classes, powers
 
 
-def _row(row: list[Any], parts: dict[str, list[int]], here: Path) -> tuple[str, str, float]:
+def _stations(pair: tuple[str, str]) -> int:
+    """Count those of two names that are of a single station."""
+    return sum("/" in name for name in pair)
+
+
+def _row(row: list[Any], parts: dict[str, list[int]]) -> tuple[str, str, float]:
+    """Raises ValueError for what a row may not have."""
+    if len(row) != 3:
+        raise ValueError(f"has {len(row)} fields; allowed: as many as the head, with from, to, dbm")
     sender, listener, power = row
     for name in (sender, listener):
         if name not in parts:
-            raise InvalidError(
-                here,
+            raise ValueError(
                 f'there is no node "{name}"; allowed: a cell, a group, or a station such as '
-                + ", ".join(f'"{one}"' for one in list(parts)[:4]),
+                + ", ".join(f'"{one}"' for one in list(parts)[:4])
             )
     try:
         dbm = float(str(power).removesuffix("dBm"))
     except ValueError:
         dbm = math.nan
     if not -300.0 <= dbm <= 100.0:
-        raise InvalidError(
-            here, f'"{power}" is no received power; allowed: dBm such as -50, from -300 to 100'
+        raise ValueError(
+            f'"{power}" is no received power; allowed: dBm such as -50, from -300 to 100'
         )
     return sender, listener, dbm
 
 
-def _rows_of_file(file: FilePath, here: Path) -> list[list[Any]]:
-    """The rows of a CSV file with the columns `from`, `to`, `dbm`."""
+def _lines_of_file(file: FilePath, here: Path) -> dict[int, list[Any]]:
+    """The rows of a CSV file with the columns `from`, `to`, `dbm`, by the numbers of their lines.
+
+    A row that has not as many fields as the head is as it is.
+    """
     try:
         if file.stat().st_size > _LARGEST_CSV:
             raise InvalidError(here, f'"{file}" is too large; allowed: 64 MiB at most')
@@ -114,11 +140,15 @@ def _rows_of_file(file: FilePath, here: Path) -> list[list[Any]]:
         raise InvalidError(
             here, f'"{file}" cannot be read: {reason}; allowed: a CSV file of received powers'
         ) from None
-    reader = csv.DictReader(io.StringIO(text))
-    columns = [name.strip().lower() for name in reader.fieldnames or ()]
+    reader = csv.reader(io.StringIO(text))
+    columns = [name.strip().lower() for name in next(reader, ())]
     if not {"from", "to", "dbm"} <= set(columns):
-        raise InvalidError(
-            here, f'"{file}" has the columns {", ".join(columns)}; allowed: from, to, dbm'
-        )
-    reader.fieldnames = columns
-    return [[(row[name] or "").strip() for name in ("from", "to", "dbm")] for row in reader]
+        told = f"has the columns {', '.join(columns)}" if columns else "is empty"
+        raise InvalidError(here, f'"{file}" {told}; allowed: from, to, dbm')
+    places = [columns.index(name) for name in ("from", "to", "dbm")]
+    lines: dict[int, list[Any]] = {}
+    for row in reader:
+        if row:
+            whole = len(row) == len(columns)
+            lines[reader.line_num] = [row[place].strip() for place in places] if whole else row
+    return lines

@@ -165,8 +165,8 @@ class Air(Table):
         _Received,
         "A CSV file with the columns `from`, `to`, `dbm`, or a list of such rows: what a node "
         "receives of another. A node is a cell (its access point), a station such as `laptop/0`, "
-        "or a group: all of it. A pair without a row has that of the other direction; without "
-        "either, nothing is heard.",
+        "or a group: all of it, but for stations that have rows of their own. A pair without a row "
+        "has that of the other direction; without either, nothing is heard.",
         default=none(),
     )
     path_loss: ClassVar[Key] = file_only(
