@@ -41,6 +41,18 @@ warmup = "1 s"
 duration = "10 s"
 replications = 5
 """
+ONE_OF_POWERS = """
+title = "A cell on a floor"
+phy = { standard = "802.11a", data_rate = "6 Mb/s" }
+cells = { hall = { position = [0, 0] } }
+air = { path_loss = {} }
+stations = [{ name = "guest", count = 1, positions = [[0, FAR]] }]
+run = { warmup = "100 ms", duration = "200 ms" }
+[[flows]]
+stations = "guest"
+direction = "download"
+application = { kind = "bulk" }
+"""
 
 
 @pytest.fixture
@@ -256,9 +268,26 @@ def test_changed_keys_are_told_with_units(file: Path) -> None:
 
     said = " ".join(present.subject(difference))
 
-    assert "tcp.mss_bytes: 1.46 kB → 500 B" in said
-    assert "run.duration_ns: 10 s → 2 s" in said
+    assert "tcp.mss: 1.46 kB → 500 B" in said
+    assert "run.duration: 10 s → 2 s" in said
     assert "ap.queue.limit: – → 7" in said
+
+
+def test_of_moved_nodes_the_powers_that_differ_are_counted() -> None:
+    """20 m instead of 10 m: 10.5 dB with an exponent of 3.5, on both ways of that pair."""
+    near, far = (airtcp.load(ONE_OF_POWERS.replace("FAR", one)) for one in ("10", "20"))
+    difference = airtcp.diff(near, far, replications=2)
+
+    assert "air, powers received: 2 of 4 differ, by up to 10.5 dB" in present.subject(difference)
+
+
+def test_a_key_of_all_access_points_is_told_once() -> None:
+    of = airtcp.load(ONE_OF_POWERS.replace("FAR", "10"))
+    difference = airtcp.diff(of, of.vary({"ap.queue.limit": 7}), replications=2)
+
+    said = present.subject(difference)
+    assert "ap.queue.limit: – → 7" in said
+    assert not any(line.startswith("cells.") for line in said)
 
 
 def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:

@@ -5,7 +5,7 @@ Knows which changes a reader wants first and how they are put. Computes no resul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -27,6 +27,7 @@ from airtcp.present.drawing import (
     styled,
 )
 from airtcp.present.markup import definitions, document, table
+from airtcp.scenario.declare import name_in_files
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ _MOST_DETAILS: Final = 5
 _TIMES: Final = 2.0
 #: A longer list of values is not told.
 _LONG: Final = 40
+#: It follows from positions, walls, powers and channels, of which the resolved form has but these.
+_POWERS: Final = "air.received_dbm"
 #: Keys that are told one by one.
 _MOST_KEYS: Final = 6
 
@@ -81,13 +84,14 @@ def subject(difference: Difference) -> list[str]:
     """Say what is compared, in a few lines: titles, keys that differ, how many pairs."""
     a, b = difference.a.scenario, difference.b.scenario
     lines = [f"A: {a.title}", f"B: {b.title}"] if a.title != b.title else [a.title]
-    changed = list(difference.changed.items())
+    changed = [
+        (key, both)
+        for key, both in difference.changed.items()
+        if not _follows(key, both, difference.changed)
+    ]
     # Of two long lists nothing can be told here, and the keys that they follow from differ as well.
     changed = [one for one in changed if not all(map(_is_long, one[1]))] or changed
-    lines += [
-        f"{key}: {_value(key, old)} → {_value(key, new)}"
-        for key, (old, new) in changed[:_MOST_KEYS]
-    ]
+    lines += [_changed(key, *both) for key, both in changed[:_MOST_KEYS]]
     if len(changed) > _MOST_KEYS:
         lines.append(f"and {len(changed) - _MOST_KEYS} more keys")
     if not changed:
@@ -270,6 +274,33 @@ def _of(one: Ranked) -> str:
 def _told(one: Ranked) -> str:
     label = METRICS[one.metric].label
     return label if one.group is None else f"{label} ({_of(one)})"
+
+
+def _follows(key: str, both: tuple[Any, Any], changed: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Tell whether a key of a cell's access point has what all have, by a key of `[ap]`."""
+    cells, _, of_all = key.partition(".ap.")
+    return cells.startswith("cells.") and changed.get(f"ap.{of_all}") == both
+
+
+def _changed(key: str, old: object, new: object) -> str:
+    """Tell of a key of the resolved form by its name in files, and of powers how many differ."""
+    if key == _POWERS and isinstance(old, list) and isinstance(new, list):
+        return f"air, powers received: {_powers_that_differ(old, new)}"
+    table, _, name = key.rpartition(".")
+    in_file = f"{table}.{name_in_files(name)}" if table else name_in_files(name)
+    return f"{in_file}: {_value(key, old)} → {_value(key, new)}"
+
+
+def _powers_that_differ(old: list[list[float | None]], new: list[list[float | None]]) -> str:
+    """Tell how many powers between classes of nodes differ, and by how much at most."""
+    if len(old) != len(new):
+        return f"between {len(old)} nodes that hear differently → {len(new)}"
+    pairs = [both for rows in zip(old, new, strict=True) for both in zip(*rows, strict=True)]
+    changed = [(one, other) for one, other in pairs if one != other]
+    known = [abs(other - one) for one, other in changed if one is not None and other is not None]
+    most = f", by up to {max(known):.3g} dB" if known else ""
+    lost = f", {len(changed) - len(known)} of them from or to none" if changed[len(known) :] else ""
+    return f"{len(changed)} of {len(pairs)} differ{most}{lost}"
 
 
 def _value(key: str, value: object) -> str:
