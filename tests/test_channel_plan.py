@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from airtcp.present import channel_plan as present
 from airtcp.results.channel_plans import ChannelPlan
 from airtcp.scenario import Scenario, load, loads
 from airtcp.scenario.alone import cells_alone
+from airtcp.stats import Interval
 from bases import cell
 from channels.floors import row as row_of_floor
 from typer.testing import CliRunner
@@ -205,7 +207,8 @@ def test_where_no_transfer_ends_its_time_is_that_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("objective", "said"),
     [
-        ("speed", '"speed" is no metric'),
+        ("speed", 'none of least, sum, targets, and as a metric: "speed" is no metric'),
+        ("middle goodput", '"middle" is a cell and no group; allowed: '),
         ("p90 transfer_time", "transfers that end"),
         ("reader collision_probability_ap", "not measured of"),
     ],
@@ -221,6 +224,24 @@ def test_equal_plans_are_told_as_equal(row: Scenario) -> None:
     # The outer cells do not hear each other: one channel for both is as good as two.
     assert not found.real
     assert "no run of 3 tells them apart" in (present.second_line(found) or "")
+
+
+def test_a_plan_that_may_be_no_better_is_not_told_as_the_best(planned: ChannelPlan) -> None:
+    chance = replace(planned.today, behind=Interval(1e6, -2e6, 4e6, 3))
+    found = replace(planned, today=chance)
+
+    assert present.answer_line(found).startswith("No channels were better than today's for sure (")
+    said = present.today_line(found) or ""
+    assert said.startswith("The best that were seen (left 36, middle 40, right 36): ")
+    assert "which may be chance (3 runs). Longer runs, or more replications, may tell." in said
+    assert present.apply_lines(found) == []
+    assert "Apply it" not in present.html(found, present.picture(found))
+    assert present.apply_lines(planned)
+
+
+def test_one_of_what_varies_is_pointed_to_all(row: Scenario) -> None:
+    with pytest.raises(QuestionError, match="--vary power: there is no such key"):
+        airtcp.plan(row, vary="power", until="goodput < 1 Mb/s")
 
 
 def test_threads_do_not_change_a_plan(row: Scenario, planned: ChannelPlan) -> None:

@@ -45,6 +45,7 @@ _NEAR: Final = 0.01
 
 #: Words of `vary` that ask for a plan of cells.
 VARIED: Final = ("channels", "powers", "positions")
+_SINGULAR: Final = {word.removesuffix("s"): word for word in VARIED}
 
 #: A plan, or a cell that is simulated alone, by what of its setting tells there.
 _Key = tuple[str, Candidate | str]
@@ -57,6 +58,9 @@ def varied(vary: str) -> tuple[str, ...]:
         QuestionError: it asks for something else beside.
     """
     words = [word.strip() for word in vary.split(",")]
+    if words[0] in _SINGULAR and len(words) == 1:
+        word = _SINGULAR[words[0]]
+        raise QuestionError(f"--vary {words[0]}: there is no such key (did you mean {word}?)")
     if not set(words) & set(VARIED):
         return ()
     for word in words:

@@ -122,7 +122,7 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
         check(scenario, condition)
     except ConditionError as error:
         raise QuestionError(
-            f'--objective "{name}": {error}; or one of least, sum, targets'
+            f'--objective "{name}": is none of least, sum, targets, and as a metric: {error}'
         ) from None
     sign = 1 if metric.better == "higher" else -1
     return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups)

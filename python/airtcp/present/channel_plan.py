@@ -62,14 +62,28 @@ def answer_line(plan: ChannelPlan) -> str:
     what = f"{plan.label} {_value(plan, best.value)}"
     if best is plan.today:
         return f"No {_what(plan)} were better than today's ({plan_text(plan, best)}): {what}."
+    if not _is_better_than_today(plan):
+        return (
+            f"No {_what(plan)} were better than today's for sure ({plan_text(plan, plan.today)}): "
+            f"{plan.label} {_value(plan, plan.today.value)}."
+        )
     return f"Best {_what(plan)}: {plan_text(plan, best)}: {what}."
 
 
 def today_line(plan: ChannelPlan) -> str | None:
-    """Tell what today's channels give; None if they are the best."""
+    """Tell what today's channels give, or what the best do if they are no better for sure.
+
+    None if today's are the best.
+    """
     today = plan.today
     if today is plan.best:
         return None
+    if not _is_better_than_today(plan):
+        best = plan.best
+        return (
+            f"The best that were seen ({plan_text(plan, best)}): {_value(plan, best.value)}; "
+            f"{_better_by(plan, today)}. Longer runs, or more replications, may tell."
+        )
     return (
         f"Today ({plan_text(plan, today)}): {_value(plan, today.value)}; {_better_by(plan, today)}."
     )
@@ -81,7 +95,7 @@ def second_line(plan: ChannelPlan) -> str | None:
     Today's may be second, and then this says whether a move is worth it.
     """
     second = plan.second
-    if second is None:
+    if second is None or (second is plan.today and not _is_better_than_today(plan)):
         return None
     whose = "today's, " if second is plan.today else ""
     return (
@@ -140,7 +154,7 @@ def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
         if place < _TOLD or one is plan.today:
             name = plan_text(plan, one) + (" (today)" if one is plan.today else "")
             guess = Interval(one.guess, None, None, 1)
-            behind = "" if one is plan.best else _value(plan, one.behind)
+            behind = "–" if one is plan.best else _value(plan, one.behind)
             rows.append(
                 (name, _value(plan, guess), _value(plan, one.value), behind, str(one.value.n))
             )
@@ -148,8 +162,11 @@ def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
 
 
 def apply_lines(plan: ChannelPlan) -> list[str]:
-    """Return the options and, by access point, the lines of equipment that make the best plan."""
-    if not plan.changes:
+    """Return the options and, by access point, the lines of equipment that make the best plan.
+
+    None where it is not better than today's for sure.
+    """
+    if not plan.changes or not _is_better_than_today(plan):
         return []
     lines = [settings(plan.changes)]
     for name, tools in plan.apply.items():
@@ -230,8 +247,7 @@ def html(plan: ChannelPlan, figure: Figure) -> str:
         "<h2>Plans</h2>",
         table(PLANS_HEAD, plan_rows(plan), numbers={1, 2, 3, 4}, prose={0}),
     ]
-    if plan.changes:
-        lines = escape("\n".join(apply_lines(plan)))
+    if lines := escape("\n".join(apply_lines(plan))):
         parts += ["<h2>Apply it</h2>", f"<pre>{lines}</pre>"]
     provenance = plan.to_dict()["provenance"]
     parts += [
@@ -239,6 +255,14 @@ def html(plan: ChannelPlan, figure: Figure) -> str:
         definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
     ]
     return document(title, parts)
+
+
+def _is_better_than_today(plan: ChannelPlan) -> bool:
+    """Tell whether the best plan is another than today's, and better by an interval, or one run."""
+    behind = plan.today.behind
+    if plan.best is plan.today or not behind.mean:
+        return False
+    return behind.low is None or behind.low > 0.0
 
 
 def _better_by(plan: ChannelPlan, other: TriedPlan) -> str:
