@@ -9,10 +9,12 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.amounts import percent
 from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
-from airtcp.present.cells import by_cell, by_cell_of_both, sentences
+from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
+from airtcp.present.sense import sanity
 from airtcp.results import Simulation
 from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
@@ -155,7 +157,28 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert weaker(rts) > 0.25
     (told,) = sentences(of, plain)
     assert told.startswith("One of the stations that do not hear each other (near-wall and behind")
-    assert 'mac.rts_threshold = "0 B"' in told
+    # A remedy is told with its trial, by a run.
+    assert "RTS" not in told
+
+
+def test_time_in_which_others_send_is_not_told_as_idle() -> None:
+    """Of a row the middle hears both: what it senses of others is a part of its own."""
+    row = simulate(example("three-cells", **{"run.replications": 2}), threads=1)
+    told = dict(sanity(row))
+
+    parts = airtime_parts(row.simulation)
+    assert sum(parts.values()) == pytest.approx(1.0)
+    heard = sum(cell.airtime.heard for cell in row.simulation.cells.values()) / 3
+    assert heard > 0.2
+    assert parts["heard"] == pytest.approx(heard)
+    idle = sum(cell.airtime.idle for cell in row.simulation.cells.values()) / 3
+    assert parts["idle"] == pytest.approx(idle)
+    assert told["airtime"].startswith("mean of 3 access points: data ")
+    assert f"other cells' frames {percent(heard)}, idle {percent(idle)}" in told["airtime"]
+    assert "simultaneous" not in told["MAC"]
+    # A single cell has none of that.
+    hidden = simulate(example("hidden-uploads", **{"run.replications": 1}), threads=1)
+    assert airtime_parts(hidden.simulation) == hidden.simulation.airtime
 
 
 def test_failures_are_shares_of_all_transmissions() -> None:

@@ -108,6 +108,12 @@ def test_two_cells_that_hear_each_other_share_the_air() -> None:
     simulated = airtcp.simulate(scenario).simulation
 
     goodputs = {flow["name"]: flow["goodput_bps"] for flow in measured["flows"]}
+    told = measured["cells"]
+    assert {name: one["goodput_bps"]["mean"] for name, one in told.items()} == {
+        "left": goodputs["reader/0"],
+        "right": goodputs["clerk/0"],
+    }
+    assert told["left"]["waits_for"].keys() == {"right"}
     for cell, flow in (("left", "reader/0"), ("right", "clerk/0")):
         runs = [one.answer["cells"] for one in simulated.runs]
         own = [record[("left", "right").index(cell)]["goodput_bps"] for record in runs]

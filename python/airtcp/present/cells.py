@@ -7,6 +7,7 @@ no results: what is measured is in `airtcp.results.cells`, who hears whom in the
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -55,6 +56,16 @@ def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
             ]
             rows.append([name, *moved])
     return _without_empty(GroupTable(["cell", *heads], rows)) if rows else None
+
+
+def airtime_parts(simulation: Simulation) -> dict[str, float]:
+    """The parts of the airtime; of several cells means, and `heard` apart from `idle`: others'."""
+    parts = dict(simulation.airtime)
+    cells = simulation.cells.values()
+    if len(cells) > 1:
+        parts["heard"] = math.fsum(cell.airtime.heard for cell in cells) / len(cells)
+        parts["idle"] -= parts["heard"]
+    return parts
 
 
 def _shares(cell: CellResult) -> dict[str, str]:
@@ -130,12 +141,9 @@ def _hidden(
 ) -> str:
     who = "; ".join(_and(dict.fromkeys(pair)) for pair in pairs)
     where = f"In cell {name} one" if len(scenario.cells or ()) > 1 else "One"
-    rts = ""
-    if scenario.mac.rts_threshold_bytes != 0:
-        rts = '; RTS/CTS before every frame, mac.rts_threshold = "0 B", makes each known to others'
     return (
         f"{where} of the stations that do not hear each other ({who}) loses "
-        f"{percent(cell.worst_failed)} of its transmissions under those of the others{rts}."
+        f"{percent(cell.worst_failed)} of its transmissions under those of the others."
     )
 
 

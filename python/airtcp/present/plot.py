@@ -15,12 +15,14 @@ from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
 from airtcp.estimates.quantiles import PERCENTILES
 from airtcp.metrics import METRICS
 from airtcp.present import plot_latency, plot_trace
+from airtcp.present.cells import airtime_parts
 from airtcp.present.drawing import (
     BLUE,
     GREEN,
     GREY,
     INK,
     PAPER,
+    PURPLE,
     SERIES,
     SKY,
     VERMILION,
@@ -68,12 +70,13 @@ CAPTIONS: Final[dict[str, str]] = {
 #: Those that need a trace.
 TRACED: Final = ("flow-goodput", "windows")
 
-#: The parts of `airtime` from useful to idle: key, label, colour.
+#: The parts of `airtime_parts` from useful to idle: key, label, colour.
 AIRTIME: Final = (
     ("data", "data", BLUE),
     ("tcp_ack", "TCP ACK", SKY),
     ("control", "RTS, CTS, MAC ACK", GREEN),
     ("collision", "collisions", VERMILION),
+    ("heard", "frames of other cells", PURPLE),
     ("idle", "idle, backoff and spaces", GREY),
 )
 
@@ -209,8 +212,9 @@ def _row_label(name: str, simulated: Interval) -> str:
 def _airtime(simulation: Simulation) -> Figure:
     figure, axes = new_figure(height=1.75)
     left = 0.0
+    parts = airtime_parts(simulation)
     for key, label, colour in AIRTIME:
-        share = 100.0 * simulation.airtime[key]
+        share = 100.0 * parts.get(key, 0.0)
         if share == 0.0:
             continue
         axes.barh(
@@ -221,7 +225,7 @@ def _airtime(simulation: Simulation) -> Figure:
             color=colour,
             edgecolor=PAPER,
             linewidth=1.0,
-            label=f"{label}  {percent(simulation.airtime[key])}",
+            label=f"{label}  {percent(parts[key])}",
         )
         left += share
     axes.set_xlim(0.0, 100.0)

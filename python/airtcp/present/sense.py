@@ -9,6 +9,7 @@ from typing import Final
 
 from airtcp.amounts import duration, percent, quantity
 from airtcp.metrics import metric
+from airtcp.present.cells import airtime_parts
 from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.objects import HEADLINES as IN_A_LINE
 
@@ -19,18 +20,29 @@ WORTH_TELLING: Final = 1.2
 def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     """Numbers that show at a glance whether a simulation makes sense: name and text."""
     simulation = result.simulation
+    airtime = airtime_parts(simulation)
     parts = [
-        f"{label} {percent(simulation.airtime[key])}"
+        f"{label} {percent(airtime[key])}"
         for key, label in (
             ("data", "data"),
             ("tcp_ack", "TCP ACK"),
             ("control", "control"),
             ("collision", "collisions"),
+            ("heard", "other cells' frames"),
             ("idle", "idle"),
         )
+        if key in airtime
     ]
-    counts = simulation.counts
-    block = [("airtime", ", ".join(parts))]
+    counts, cells = simulation.counts, simulation.cells
+    mean = f"mean of {len(cells)} access points: " if len(cells) > 1 else ""
+    block = [("airtime", mean + ", ".join(parts))]
+    # Frames overlap that did not begin together if not all hear each other.
+    met = (
+        f"{counts['collisions']:,} lost under others"
+        if cells
+        else f"{counts['collisions']:,} collisions ({counts['simultaneous_sends']:,} simultaneous "
+        "sends)"
+    )
     stations = [station for station in simulation.stations if "/" in station.name]
     least = min(stations, key=lambda station: station.goodput_bps)
     most = max(stations, key=lambda station: station.goodput_bps)
@@ -62,8 +74,7 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         (
             "MAC",
             f"{counts['mac_exchanges']:,} exchanges, {counts['mac_attempts']:,} attempts, "
-            f"{counts['collisions']:,} collisions ({counts['simultaneous_sends']:,} simultaneous "
-            f"sends), {counts['mac_drops']:,} drops at the limit"
+            f"{met}, {counts['mac_drops']:,} drops at the limit"
             + (
                 f", {counts['beacons']:,} beacons ({counts['beacon_collisions']:,} collided)"
                 if counts["beacons"]

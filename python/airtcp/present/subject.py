@@ -67,12 +67,15 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
     """Cells with their channels, and how it is known who hears whom; nothing of a single cell."""
     if scenario.cells is None or scenario.air is None:
         return
-    names = [
-        cell.name if cell.channel is None else f"{cell.name} on {cell.channel}"
-        for cell in scenario.cells
-    ]
-    if len(names) > 1:
-        yield f"{len(names)} cells ({', '.join(names)})"
+    by_channel: dict[int | None, list[str]] = {}
+    for cell in scenario.cells:
+        by_channel.setdefault(cell.channel, []).append(cell.name)
+    if len(scenario.cells) > 1:
+        told = [
+            ", ".join(names) + ("" if channel is None else f" on channel {channel}")
+            for channel, names in by_channel.items()
+        ]
+        yield f"{len(scenario.cells)} cells ({'; '.join(told)})"
     else:
         yield "of which not all hear each other"
     if scenario.air.powers_known:

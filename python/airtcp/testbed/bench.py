@@ -107,6 +107,7 @@ def measure(
         wall_s=time.perf_counter() - began,
         cpu_s=time.process_time() - cpu_began,
         stopped="replications",
+        scenario=scenario,
     )
     provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
     result = TestbedResult(scenario, provenance, measured, lag, site.deviations)

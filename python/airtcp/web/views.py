@@ -14,6 +14,7 @@ from airtcp.metrics import METRICS
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
+from airtcp.present.cells import airtime_parts
 from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
@@ -150,7 +151,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
         "words": first_lines(result),
         "groups": None if groups is None else {"head": groups.head, "rows": groups.rows},
         "cells": _cells(result),
-        "airtime": simulation.airtime,
+        "airtime": airtime_parts(simulation),
         "group_airtime": {
             name: {part: one.mean for part, one in parts["airtime"].items()}
             for name, parts in simulation.groups.items()
@@ -232,7 +233,10 @@ def changes(found: Difference) -> dict[str, Any]:
         "rows": [list(row.cells()) for row in listed[:MOST_ROWS]],
         "more": max(0, len(listed) - MOST_ROWS),
         "rest": rest(found),
-        "airtime": {"a": found.a.simulation.airtime, "b": found.b.simulation.airtime},
+        "airtime": {
+            "a": airtime_parts(found.a.simulation),
+            "b": airtime_parts(found.b.simulation),
+        },
         "pairs": found.replications,
     }
 

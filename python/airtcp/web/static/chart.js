@@ -91,7 +91,7 @@ export function legend(series) {
 
 const PARTS = [
   ["data", "data"], ["tcp_ack", "TCP ACKs"], ["control", "control frames"],
-  ["collision", "collisions"], ["idle", "idle and backoff"],
+  ["collision", "collisions"], ["heard", "frames of other cells"], ["idle", "idle and backoff"],
 ];
 
 /** Airtime as stacked bars: rows are { name, parts: { data: 0.5, ... } }. */
