@@ -14,6 +14,7 @@
 
 mod air;
 mod alike;
+mod answers;
 mod blame;
 mod books;
 mod clock;
@@ -154,6 +155,12 @@ impl<P: Clone> Field<P> {
         let need = |&(data, control): &(Option<f64>, Option<f64>)| {
             (hearing.need(data), hearing.need(control))
         };
+        // Neither capture nor spatial reuse ends a reception early.
+        let notices_ahead = hearing.obss_pd.is_none() && !hearing.may_capture();
+        // No station gets at the medium between data and their answer.
+        let least = contenders.iter().map(|one| one.access.aifs).min().unwrap_or_default();
+        let sits_out =
+            notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
         let originators: Vec<_> = contenders.iter().map(Originator::new).collect();
         let last_culprits = vec![node::Culprit::NOBODY; contenders.len()];
         let queue = |config: ContenderConfig| Queue {
@@ -163,6 +170,7 @@ impl<P: Clone> Field<P> {
         };
         let air = Air {
             settings_eifs: phy.eifs - phy.difs,
+            detect: hearing.detect,
             phy_header: header,
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
             nodes,
@@ -171,8 +179,10 @@ impl<P: Clone> Field<P> {
             // Those that listen together wait for nothing but for what follows an RTS.
             clock: Clock::new(if may_send_rts { listeners } else { stations }),
             reached: Key::new(Time::ZERO, Rank::Start),
-            // Neither capture nor spatial reuse ends a reception early.
-            notices_ahead: hearing.obss_pd.is_none() && !hearing.may_capture(),
+            notices_ahead,
+            sits_out,
+            answer: Key::NEVER,
+            answerer: node::NONE,
             on_air: Vec::new(),
             last_start: Time::ZERO,
             together: Vec::new(),
@@ -220,6 +230,9 @@ impl<P: Clone> Field<P> {
     }
 
     fn let_contend<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if self.air.answer.time() < now {
+            self.catch_up(now);
+        }
         while let Some(contender) = supply.next_ready() {
             self.air.frame_queued(contender, now);
         }
@@ -229,9 +242,17 @@ impl<P: Clone> Field<P> {
     /// Plays what is due at `now`, that is [`Self::next_time`]. One thing at a time: there may be more at the same
     /// instant.
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let key = self.air.clock.first();
-        let station = self.air.clock.winner();
+        let mut key = self.air.clock.first();
+        let mut station = self.air.clock.winner();
         debug_assert_eq!(key.time(), now);
+        let answer = self.air.answer;
+        if answer < key || answer == key && self.air.answerer < station {
+            self.catch_up(now);
+            (key, station) = (self.air.clock.first(), self.air.clock.winner());
+            if key.time() > now {
+                return;
+            }
+        }
         self.air.reached = self.air.reached.max(key);
         match key.rank() {
             Rank::Start if self.air.nodes[station as usize].sends == Sends::Soon => {

@@ -6,7 +6,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::clock::{Clock, Key, Rank};
 use super::hearing::{Hearing, Power};
-use super::listener::{Listener, ListenerId, Lock};
+use super::listener::{Listener, ListenerId, Lock, SITS_OUT};
 use super::node::{Frame, Kind, Known, Node};
 use super::waiting::Queue;
 use crate::contention::Settings;
@@ -19,6 +19,8 @@ pub(super) struct Air {
     pub(super) settings: Settings,
     /// EIFS without the DIFS or AIFS at its end.
     pub(super) settings_eifs: Duration,
+    /// The time from the beginning of a frame until others know of it.
+    pub(super) detect: Duration,
     /// The time of preamble and header of a control frame.
     pub(super) phy_header: Duration,
     /// The time after an RTS in which a frame must follow, or its NAV is void.
@@ -32,6 +34,11 @@ pub(super) struct Air {
     pub(super) reached: Key,
     /// A flag: what is certain to be noticed is played ahead.
     pub(super) notices_ahead: bool,
+    /// A flag: those that hear nothing but data and their answer sit out the time between.
+    pub(super) sits_out: bool,
+    /// The beginning of an answer that is certain, and is looked up when anything else happens; and its sender.
+    pub(super) answer: Key,
+    pub(super) answerer: StationId,
     /// The stations that send.
     pub(super) on_air: Vec<StationId>,
     /// The instant at which the last frame began.
@@ -173,6 +180,9 @@ impl Air {
             return;
         }
         if at < now {
+            if at == SITS_OUT {
+                return self.sits_out_no_more(place, now);
+            }
             listener.noticed_at = Time::NEVER;
             if !listener.counting.is_empty() {
                 self.freeze(place, at);

@@ -245,7 +245,17 @@ impl<P: Clone> Field<P> {
 
     /// Returns what each access point has sensed up to `now`.
     pub fn views(&self, now: Time) -> impl Iterator<Item = View> {
-        self.sensed.iter().map(move |sensed| sensed.until(now, &self.cells_on_air))
+        let (mut sensed, mut cells) = (self.sensed.clone(), self.cells_on_air.clone());
+        if self.air.answer.time() < now {
+            let (start, from) = (self.air.answer.time(), self.air.answerer);
+            let cell = self.roles.cell(from);
+            cells[cell as usize].note(start, true);
+            for &viewer in self.hearing.viewers_of(from) {
+                sensed[viewer as usize].note(cell, (CONTROL, OTHER), start, true);
+            }
+        }
+        let views: Vec<_> = sensed.iter().map(|sensed| sensed.until(now, &cells)).collect();
+        views.into_iter()
     }
 
     /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.

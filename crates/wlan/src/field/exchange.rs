@@ -128,7 +128,7 @@ impl<P: Clone> Field<P> {
         let node = &mut self.air.nodes[station as usize];
         node.exchange = Some(Exchange { by, txop, awaits, is_protected: false });
         node.frame = frame;
-        self.send(station, &mut frame, start);
+        self.send::<false>(station, &mut frame, start);
     }
 
     /// Returns the times of what `by` has assembled, the class of its rate, and the station that it asks for a Block
@@ -204,6 +204,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Goes on with the exchange of `station`, which has sent `frame`.
+    #[inline(always)]
     pub(super) fn frame_sent<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -251,6 +252,11 @@ impl<P: Clone> Field<P> {
         let listener = &mut self.air.listeners[station as usize];
         listener.winners.clear();
         listener.access = Time::NEVER;
+        if frame.kind == Kind::Answer && self.air.sits_out && self.air.answer.is_never() {
+            // Nothing can keep it off the air: it need not be an event of its own.
+            (self.air.answer, self.air.answerer) = (node.acts, station);
+            node.acts = Key::new(frame.end, Rank::End);
+        }
         self.air.set_clock(station);
     }
 
@@ -270,7 +276,11 @@ impl<P: Clone> Field<P> {
             self.begin_exchange(station, by, txop, now, supply);
         } else {
             let mut frame = node.frame;
-            self.send(station, &mut frame, now);
+            if frame.kind == Kind::Answer {
+                self.send::<true>(station, &mut frame, now);
+            } else {
+                self.send::<false>(station, &mut frame, now);
+            }
         }
     }
 

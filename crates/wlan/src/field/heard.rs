@@ -9,6 +9,7 @@ impl<P: Clone> Field<P> {
     /// Tells from now on of each frame that ends, and of those that have received it.
     pub fn tell_frames(&mut self) {
         self.air.heard = Some(Vec::new());
+        self.air.sits_out = false;
     }
 
     /// Tells of `frame` of `sender`, which has ended, if that is asked for; before its receiver has what is in it.

@@ -12,6 +12,7 @@ use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
     /// Takes `frame`, of which its receiver has understood at least a part.
+    #[inline]
     pub(super) fn frame_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
         let station = frame.to;
         let node = &self.air.nodes[station as usize];
@@ -34,9 +35,7 @@ impl<P: Clone> Field<P> {
             }
             Kind::Data => {
                 if self.data_came(frame, now, supply) {
-                    self.gives_up_waiting(station, now, supply);
-                    let sender = self.originators[frame.by as usize].station;
-                    self.sends_soon(station, &frame.answer(sender, self.frames.phy().sifs));
+                    self.answers(frame, now, supply);
                 }
             }
             Kind::Cts if awaited => {
@@ -52,6 +51,14 @@ impl<P: Clone> Field<P> {
         }
     }
 
+    /// Has the receiver of `frame` answer it.
+    #[inline(always)]
+    pub(super) fn answers<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
+        self.gives_up_waiting(frame.to, now, supply);
+        let sender = self.originators[frame.by as usize].station;
+        self.sends_soon(frame.to, &frame.answer(sender, self.frames.phy().sifs));
+    }
+
     /// Has `station` give up waiting for an answer: it has got a frame to answer itself.
     fn gives_up_waiting<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
         let node = &self.air.nodes[station as usize];
@@ -61,7 +68,13 @@ impl<P: Clone> Field<P> {
     }
 
     /// Hands on what has come of the data in `frame`. Returns whether anything has.
-    fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
+    #[inline(always)]
+    pub(super) fn data_came<S: Supply<P>>(
+        &mut self,
+        frame: &Frame,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
         let by = frame.by;
         let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
         let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };

@@ -61,7 +61,7 @@ impl Group {
 
     /// Returns all listeners of its stations.
     #[inline]
-    fn listeners(&self) -> &[ListenerId] {
+    pub(super) fn listeners(&self) -> &[ListenerId] {
         if self.together > 0 { &self.places } else { self.apart() }
     }
 
