@@ -9,11 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from airtcp.results.averages import Answer
 from airtcp.stats import Interval, student_interval
 
+#: The numbers of a cell in one replication, by their paths in results.json below its name.
+CELL_METRICS: Final = (
+    "goodput_bps",
+    *(f"airtime.{part}" for part in ("own", "heard", "idle")),
+    *(f"failures.{cause}" for cause in ("same_slot", "hidden", "neighbour")),
+)
 #: The goodput of each cell alone, a value for each replication.
 Alone = Mapping[str, Sequence[float]]
 
@@ -97,6 +103,15 @@ def cells(
         name: _cell(name, of, names, confidence, alone, _worst(name, through, answers))
         for name, of in zip(names, records, strict=True)
     }
+
+
+def cell_value(record: Mapping[str, Any], metric: str) -> float | None:
+    """Return a metric of `CELL_METRICS` of the core's record of a cell; None without attempts."""
+    table, _, name = metric.rpartition(".")
+    value: float = (record[table] if table else record)[name]
+    if table != "failures":
+        return value
+    return value / record["attempts"] if record["attempts"] else None
 
 
 def _cell(

@@ -26,6 +26,7 @@ _RUN: Final = '"run":{'
 #: A row: a number for each metric as float64, little-endian; NaN where one does not exist.
 Row = bytes
 _NUMBER: Final = struct.Struct("<d")
+_PARTS: Final = ("all", "download", "upload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class Numbers:
     def __init__(self, resolved: str, metrics: Sequence[str]) -> None:
         """Take the resolved form of a scenario, as JSON, and names of metrics.
 
-        A name is that of a metric of everything, or GROUP.PART.METRIC. A warm-up that is left to us
-        is found. Raises SimulationError if the core does not take the scenario.
+        A name is that of a metric of everything, GROUP.PART.METRIC or cells.CELL.METRIC. A warm-up
+        that is left to us is found. Raises SimulationError if the core does not take the scenario.
         """
         from airtcp import _core
 
@@ -60,7 +61,8 @@ class Numbers:
             raise SimulationError(f"the simulator does not take this scenario: {error}") from error
         self.seed: int = run["seed"]
         self._metrics = list(metrics)
-        self._take = _taker(metrics)
+        cells = json.loads(resolved).get("cells") if any("." in one for one in metrics) else None
+        self._take = _taker(metrics, [cell["name"] for cell in cells or ()])
 
     def row(self, replication: int, control: Any) -> Row:
         """The metrics of one replication.
@@ -159,8 +161,9 @@ def _with_warmup(resolved: str) -> str:
     return with_warmup(ResolvedScenario.from_json(resolved), threads=1).to_json()
 
 
-def _taker(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
-    """Return a function that takes a row out of an answer."""
+def _taker(metrics: Sequence[str], cells: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
+    """Return a function that takes a row out of an answer, whose cells have these names."""
+    from airtcp.results.cells import cell_value
 
     def take(answer: Mapping[str, Any]) -> Row:
         groups = {group["name"]: group for group in answer["groups"]}
@@ -168,8 +171,11 @@ def _taker(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
         def one(name: str) -> float | None:
             if "." not in name:
                 return answer["metrics"].get(name)  # type: ignore[no-any-return]
-            group, part, metric = name.split(".")
-            return (groups[group].get(part) or {}).get(metric)
+            group, part, metric = name.split(".", 2)
+            # A group may be called as the table of cells is.
+            if group in groups and part in _PARTS and "." not in metric:
+                return (groups[group].get(part) or {}).get(metric)
+            return cell_value(answer["cells"][cells.index(part)], metric)
 
         values = (one(name) for name in metrics)
         return b"".join(_NUMBER.pack(math.nan if value is None else value) for value in values)

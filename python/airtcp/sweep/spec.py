@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 
 from airtcp.exceptions import ScenarioError
 from airtcp.metrics import METRICS, spellings
+from airtcp.results.cells import CELL_METRICS
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.load import load, read
@@ -167,20 +168,25 @@ def _sweep(
 
 
 def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
-    """The metrics to keep, each of everything or as GROUP.PART.METRIC."""
+    """The metrics to keep, each of everything, as GROUP.PART.METRIC or as cells.CELL.METRIC."""
     if not names:
         raise InvalidError(("metrics",), "is empty; allowed: names of metrics, or leave it out")
     groups = [group.name for group in base.stations]
+    cells = [f"cells.{cell.name}." for cell in base.cells or ()]
     kept: list[str] = []
     for index, name in enumerate(names):
+        if any(name.removeprefix(cell) in CELL_METRICS for cell in cells if name.startswith(cell)):
+            kept.append(name)
+            continue
         *of, last = name.split(".")
         metric = spellings().get(last)
         if metric is None or (of and (len(of) != 2 or of[0] not in groups or of[1] not in PARTS)):
             near = _nearest(last)
             told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
-            raise InvalidError(
-                ("metrics", index), f"{told}, or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
-            )
+            told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
+            if cells:
+                told += f", or of a cell: {cells[0]}{'|'.join(CELL_METRICS)}"
+            raise InvalidError(("metrics", index), told)
         kept.append(".".join([*of, metric.name]))
     return tuple(dict.fromkeys(kept))
 

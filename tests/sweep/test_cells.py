@@ -1,0 +1,78 @@
+"""Sweeps whose metrics are those of cells: what stands in the store is what a simulation tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import ScenarioError
+from airtcp.results.cells import CELL_METRICS, cell_value
+from airtcp.scenario import Scenario, loads
+from airtcp.sweep.spec import sweep_of
+from typer.testing import CliRunner
+
+#: A group is called as the table of cells is; its own metrics stay what they are.
+TEXT = """
+title = "Two cells that hear each other, but for some of their stations"
+phy = { standard = "802.11a" }
+cells = { hall = {}, all = {} }
+air = { heard = [["hall", "all"]] }
+stations = [
+    { name = "cells", count = 2, cell = "hall", hears = [] },
+    { name = "clerk", count = 1, cell = "all" },
+]
+run = { warmup = "100 ms", duration = "500 ms", replications = 2 }
+[[flows]]
+stations = "cells"
+direction = "upload"
+application = { kind = "bulk" }
+[[flows]]
+stations = "clerk"
+direction = "download"
+application = { kind = "bulk" }
+"""
+
+
+def test_a_store_has_the_metrics_of_cells(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(TEXT)
+    names = [f"cells.hall.{name}" for name in CELL_METRICS]
+    names += ["cells.all.airtime.own", "cells.all.goodput_bps"]
+    (tmp_path / "sweep.toml").write_text(
+        f'scenario = "two.toml"\nmetrics = {json.dumps(names)}\n'
+        '[axes]\n"stations.clerk.count" = [1]\n'
+    )
+    runner = CliRunner()
+    store = tmp_path / "store"
+
+    made = runner.invoke(app, ["sweep", str(tmp_path / "sweep.toml"), "--to", str(store), "--yes"])
+    assert made.exit_code == 0, made.output
+    query = ["--sql", "select * from results order by replication", "--json"]
+    told = runner.invoke(app, ["results", str(store), *query])
+    assert told.exit_code == 0, told.output
+    rows = json.loads(told.stdout)
+
+    runs = airtcp.simulate(loads(TEXT)).simulation.runs
+    for row, run in zip(rows, runs, strict=True):
+        hall, other = run.answer["cells"]
+        for name in CELL_METRICS:
+            assert row[f"cells.hall.{name}"] == cell_value(hall, name)
+        assert row["cells.all.airtime.own"] == other["airtime"]["own"]
+        # A group of that name has it: the part `all` of it.
+        [group] = [one for one in run.answer["groups"] if one["name"] == "cells"]
+        assert row["cells.all.goodput_bps"] == group["all"]["goodput_bps"]
+        assert row["cells.hall.failures.neighbour"] > 0.0
+        parts = [row[f"cells.hall.airtime.{part}"] for part in ("own", "heard", "idle")]
+        assert sum(parts) == pytest.approx(1.0)
+
+
+def test_a_metric_that_cells_have_not_is_refused_with_those_that_they_have() -> None:
+    of: Scenario = loads(TEXT)
+
+    with pytest.raises(ScenarioError) as caught:
+        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cells.hall.share_of_alone"])
+
+    assert caught.value.key == "metrics[0]"
+    assert "or of a cell: cells.hall.goodput_bps|airtime.own|" in caught.value.message
