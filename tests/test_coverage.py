@@ -17,6 +17,7 @@ from airtcp.stats import Interval, student_interval
 from intervals import judge, measure, sharing, store, truths
 from intervals.cells import LOADS, METRICS, PLACES, Cell, System, Window, cells, systems
 from intervals.judge import Estimate, Pool, Verdict
+from intervals.profiles import profiles
 from intervals.truths import Truth
 
 SIZES: dict[str, Distribution] = {
@@ -125,6 +126,32 @@ def test_the_load_of_a_system_is_what_its_laptops_ask_for(name: str) -> None:
     asked_bps = system.laptops * 8.0 * sizes.mean() / thinks.mean()
 
     assert asked_bps == pytest.approx(system.load * system.place.bulk_bps, rel=1e-5)
+
+
+def test_readers_ask_for_their_load_and_have_seeds_of_their_own() -> None:
+    """A page of 4.087 MB in 30 s of reading is 1.09 Mb/s; half a reader more or less is .006."""
+    others = {system.index for system in systems().values()}
+    for name, system in profiles().items():
+        readers = next(one for one in system.scenario(0).stations if one.name == "reader")
+        asked = readers.count * 8.0 * 4.087e6 / 30.0 / 67.1e6
+        assert abs(asked - system.load) < 0.01, name
+        assert system.index not in others
+        assert truths.exact(system) == {}
+
+
+def test_pages_of_readers_alone_are_a_closed_loop() -> None:
+    """18 readers of 4.087 MB and 35 half bytes, who read for 30 s and wait for 2.7 s."""
+    alone, office = (profiles()[f"802.11ax-{law}-0.3"] for law in ("readers", "office"))
+
+    assert alone.loop_bps({"page_time_s": 2.7}) == pytest.approx(8 * 18 * 4_087_035 / 32.7)
+    assert office.loop_bps({"page_time_s": 2.7}) is None
+
+
+def test_few_replications_are_told_of_where_there_are_no_more() -> None:
+    system = profiles()["802.11ax-readers-0.3"]
+    runs = store.simulate(system, 0, replications=5, window=Window(1.0, 5.0))
+
+    assert set(judge.told(runs, system)) == {(5, metric) for metric in system.metrics}
 
 
 def a_system(law: str = "exponential", measured_s: float = 60.0) -> System:

@@ -128,6 +128,7 @@ def told(runs: Sequence[Replication], system: System) -> dict[tuple[int, str], E
     return {
         (count, metric): one
         for count in REPLICATIONS
+        if count <= len(runs)
         for metric, one in estimates(runs[:count], scenario, system.metrics).items()
     }
 

@@ -6,10 +6,10 @@
                                        # systems that were not chosen stay
 
 Runs and truths go on where they were stopped, by Ctrl-C too. --quick makes 20 blocks of each
-system, --minutes stops after so many, and names take some systems only, such as `processor` or
-`pareto-1.2`. Systems get equal shares of the time, so that a run that is stopped has many blocks of
-those that cost little. --first takes blocks from that number on: what was chosen by some blocks is
-judged by others.
+system, --few the first 5 replications of each alone, --minutes stops after so many, and names take
+some systems only, such as `processor` or `pareto-1.2`. Systems get equal shares of the time, so
+that a run that is stopped has many blocks of those that cost little. --first takes blocks from that
+number on: what was chosen by some blocks is judged by others.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ def main() -> int:
     parser.add_argument("--blocks", type=int, default=BLOCKS, help="of each system")
     parser.add_argument("--first", type=int, default=0, help="number of the first block")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} blocks")
+    parser.add_argument(
+        "--few", action="store_true", help=f"blocks of {REPLICATIONS[0]} replications alone"
+    )
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--write", action="store_true")
@@ -63,7 +66,15 @@ def main() -> int:
         if given.verb == "truths":
             find_truths(chosen, given.folder, given.threads, lambda: time.monotonic() < end)
         elif given.verb == "run":
-            run(chosen, given.folder, blocks, given.threads, lambda: time.monotonic() < end)
+            replications = REPLICATIONS[0 if given.few else -1]
+            run(
+                chosen,
+                given.folder,
+                blocks,
+                given.threads,
+                lambda: time.monotonic() < end,
+                replications=replications,
+            )
         else:
             return 1 if judged(chosen, given.folder, blocks, write=given.write) else 0
     except KeyboardInterrupt:
@@ -78,6 +89,8 @@ def run(
     blocks: range,
     threads: int,
     goes_on: Callable[[], bool],
+    *,
+    replications: int = REPLICATIONS[-1],
 ) -> None:
     """Simulates the blocks that are not there yet, of the system that has cost the least so far."""
     named = {system.name: system for system in chosen}
@@ -90,7 +103,8 @@ def run(
         name = min((one for one in missing if missing[one]), key=spent_s.__getitem__)
         begin_s = time.process_time()
         block = missing[name].pop(0)
-        stores[name].put(block, simulate(named[name], block, threads=threads))
+        runs = simulate(named[name], block, threads=threads, replications=replications)
+        stores[name].put(block, runs)
         spent_s[name] += time.process_time() - begin_s
         if time.monotonic() > told_s + _TOLD_S:
             told_s = time.monotonic()

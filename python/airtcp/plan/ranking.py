@@ -121,10 +121,11 @@ class Ranking:
             _KEPT, lambda left, n: self._say(f"{len(left)} remedies, {n} replications each")
         )
         helpful = self._in_order(self._trial.helps)
-        contenders = [one for one in helpful if not one.dropped][:_SOUGHT]
-        if all(one.remedy.research for one in contenders):
+        left = [one for one in helpful if not one.dropped]
+        contenders = [one for one in left if not one.remedy.research][:_SOUGHT]
+        if not contenders:
             # Somebody can buy the best of the others, however far behind it is.
-            contenders = [*helpful[:1], *(one for one in contenders if one is not helpful[0])]
+            contenders = [*helpful[:1], *(one for one in left[:_SOUGHT] if one is not helpful[0])]
         for one in contenders:
             self._seek(one, self._start([one]))
         if any(map(self._is_beyond_guess, contenders)):
