@@ -10,6 +10,66 @@ use crate::packet::Packet;
 use crate::world::{OverField, World};
 pub(crate) use several::Several;
 
+/// The steps in which a medium is played.
+pub(crate) trait Steps {
+    /// Returns the time of the next event, unless a frame is ready before.
+    fn next_time(&self) -> Time;
+
+    /// Plays what is due at `now`, as [`Cell::advance`].
+    fn advance(&mut self, now: Time, world: &mut World<'_>);
+
+    /// Lets all contend that `world` tells of.
+    fn frames_ready(&mut self, now: Time, world: &mut World<'_>);
+}
+
+impl Steps for Cell<Packet> {
+    #[inline(always)]
+    fn next_time(&self) -> Time {
+        self.next_time()
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        self.advance(now, world);
+    }
+
+    #[inline(always)]
+    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
+        self.frames_ready(now, world);
+    }
+}
+
+impl Steps for Field<Packet> {
+    #[inline(always)]
+    fn next_time(&self) -> Time {
+        self.next_time()
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        self.advance(now, &mut OverField(world));
+    }
+
+    #[inline(always)]
+    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
+        self.frames_ready(now, &mut OverField(world));
+    }
+}
+
+impl Steps for Several {
+    fn next_time(&self) -> Time {
+        self.next_time()
+    }
+
+    fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        self.advance(now, world);
+    }
+
+    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
+        self.frames_ready(now, world);
+    }
+}
+
 /// A medium.
 // The field is apart, so that a cell is where its fields are known.
 #[derive(Debug)]

@@ -9,14 +9,12 @@
 use std::io::Write;
 
 use airtcp_kernel::{ByteSink, Duration, Time};
-use airtcp_wlan::Cell;
 
 use crate::Batches;
 use crate::control::{RunControl, RunError};
 use crate::live::LiveFlow;
-use crate::medium::Medium;
+use crate::medium::{Medium, Steps};
 use crate::outcome::Outcome;
-use crate::packet::Packet;
 use crate::pcap::Out;
 use crate::pcapng::InOrder;
 use crate::scenario::Scenario;
@@ -183,15 +181,16 @@ impl<'a> Replication<'a> {
     pub(crate) fn play(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         self.world.stop_at(stop);
         match &mut self.medium {
-            Medium::Cell(cell) => Self::play_cell(&mut self.world, cell, stop, control),
-            medium => Self::play_cells(&mut self.world, medium, stop, control),
+            Medium::Cell(cell) => Self::play_steps(&mut self.world, &mut **cell, stop, control),
+            Medium::Field(field) => Self::play_steps(&mut self.world, &mut **field, stop, control),
+            Medium::Several(several) => Self::play_steps(&mut self.world, several, stop, control),
         }
     }
 
-    /// Does as [`Self::play`] over several cells, whose steps are shorter than those of a cell.
-    fn play_cells(
+    /// Does as [`Self::play`] over a medium whose kind is known.
+    fn play_steps<M: Steps>(
         world: &mut World<'_>,
-        medium: &mut Medium,
+        medium: &mut M,
         stop: Time,
         control: &RunControl,
     ) -> Result<(), RunError> {
@@ -217,37 +216,5 @@ impl<'a> Replication<'a> {
                 countdown = STEPS_BETWEEN_LOOKS;
             }
         }
-    }
-
-    /// Does as [`Self::play`] over a cell.
-    fn play_cell(
-        world: &mut World<'_>,
-        cell: &mut Cell<Packet>,
-        stop: Time,
-        control: &RunControl,
-    ) -> Result<(), RunError> {
-        let mut countdown = STEPS_BETWEEN_LOOKS;
-        loop {
-            let (world_at, cell_at) = (world.next_time(), cell.next_time());
-            if cell_at < world_at {
-                world.wait_until(cell_at);
-                cell.advance(cell_at, world);
-            } else {
-                if world_at >= stop {
-                    break;
-                }
-                world.play_events(world_at);
-            }
-            cell.frames_ready(world.now(), world);
-            countdown -= 1;
-            if countdown == 0 {
-                world.check()?;
-                if control.is_cancelled() {
-                    return Err(RunError::Cancelled);
-                }
-                countdown = STEPS_BETWEEN_LOOKS;
-            }
-        }
-        Ok(())
     }
 }
