@@ -9,6 +9,7 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.advice.problems import findings
 from airtcp.amounts import percent
 from airtcp.cli.commands import app
 from airtcp.difference import diff
@@ -16,6 +17,7 @@ from airtcp.examples import directory
 from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
 from airtcp.present.sense import sanity
 from airtcp.results import Simulation
+from airtcp.results.advice import Goal
 from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
@@ -179,6 +181,39 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     # A single cell has none of that.
     hidden = simulate(example("hidden-uploads", **{"run.replications": 1}), threads=1)
     assert airtime_parts(hidden.simulation) == hidden.simulation.airtime
+
+
+def test_what_mends_a_hidden_pair_is_judged_by_its_own_cell() -> None:
+    """Shares among all cells would get better where one of another cell loses."""
+    text = (Path(str(directory())) / "hidden-uploads.toml").read_text(encoding="utf-8")
+    assert [goal.whose for goal in hidden_goals(loads(text).vary(SHORT))] == ["all flows"]
+
+    beside = loads(
+        text.replace("count = 1", 'count = 1\ncell = "here"')
+        + """
+[cells.here]
+[cells.there]
+[[stations]]
+name = "guest"
+count = 1
+cell = "there"
+[[flows]]
+stations = "guest"
+direction = "download"
+application = { kind = "bulk" }
+[air]
+heard = []
+"""
+    )
+
+    goals = hidden_goals(beside.vary(SHORT))
+    assert [goal.whose for goal in goals] == ["flows of near-wall, behind-wall"]
+
+
+def hidden_goals(of: Scenario) -> list[Goal]:
+    """The goals by which remedies against hidden stations are judged."""
+    result = airtcp.simulate(of, threads=1)
+    return [found.goal for found in findings(result) if found.problem == "hidden"]
 
 
 def test_failures_are_shares_of_all_transmissions() -> None:

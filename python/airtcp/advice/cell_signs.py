@@ -43,8 +43,11 @@ def hidden_stations(reading: Reading) -> Iterator[Sign]:
                 f"a station loses {percent(cell.worst_failed)} of its transmissions under those of "
                 "stations that it does not hear"
             )
-            # One of them may have all, another in each run: of all runs each has as much.
-            yield Sign(scopes, evidence, Goal("jain_index", "", "all"))
+            # One of them may have all, another in each run: of all runs each has as much. Shares of
+            # other cells are another question.
+            own = tuple(group.name for group in reading.scenario.stations if group.cell == index)
+            among = own if len(own) < len(reading.scenario.stations) else ()
+            yield Sign(scopes, evidence, Goal("jain_index", "", "all", among))
 
 
 def _scopes_of(reading: Reading, index: int) -> list[Scope]:

@@ -103,8 +103,7 @@ def _on_the_air(
         return f"no transmission of {sender.name} got through, {lost}", "fewer frame errors"
     met = None if cell is None else _met(scenario, entry, cell.failures)
     if met is not None:
-        whose, hint = met
-        return f"every transmission is met by one of {whose}", hint
+        return f"every transmission is met by one of {met}", ""
     why = "they collide in every attempt"
     if scenario.mac.short_retry_limit > 1:
         return why, "fewer senders, or a larger CWmin"
@@ -114,15 +113,16 @@ def _on_the_air(
     return why, "a start_spread, or retries"
 
 
-def _met(
-    scenario: ResolvedScenario, entry: Entry, failures: CellFailures
-) -> tuple[str, str] | None:
-    """Whose transmissions meet those of a sender that it does not hear; None if there are none."""
+def _met(scenario: ResolvedScenario, entry: Entry, failures: CellFailures) -> str | None:
+    """Whose transmissions meet those of a sender that it does not hear; None if there are none.
+
+    What mends it is tried elsewhere: RTS/CTS helps one of two, and not one against many.
+    """
     index = scenario.group(entry.stations).cell or 0
     deaf = {name for pair in deaf_groups(scenario, index) for name in pair}
     if failures.hidden and entry.stations in deaf:
-        return "a station that its sender does not hear", "RTS/CTS before every frame"
-    return ("another cell", "a channel of its own") if failures.neighbour else None
+        return "a station that its sender does not hear"
+    return "another cell" if failures.neighbour else None
 
 
 def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str, str]:

@@ -19,15 +19,21 @@ Outcome = Literal["helps", "costs others", "no gain", "cannot tell", "harms"]
 
 @dataclass(frozen=True)
 class Goal:
-    """The metric that a problem spoils: of a group and one of its parts; no group: of all flows."""
+    """The metric that a problem spoils: of a group and one of its parts; no group: of all flows.
+
+    Jain's index may also be one `among` the flows of some groups, where there are others.
+    """
 
     metric: str
     group: str
     part: str
+    among: tuple[str, ...] = ()
 
     @property
     def whose(self) -> str:
         """The flows that it is of, in words: a group, with its direction if that matters."""
+        if self.among:
+            return f"flows of {', '.join(self.among)}"
         if not self.group:
             return "all flows"
         return self.group if self.part == "all" else f"{self.group} {self.part}s"
@@ -142,6 +148,7 @@ class Advised:
                 "name": found.goal.metric,
                 "group": found.goal.group,
                 "part": found.goal.part,
+                **({"among": list(found.goal.among)} if found.goal.among else {}),
             },
             "remedies": [one.to_dict() for one in self.remedies],
             "unfit": dict(self.unfit or {}),

@@ -276,7 +276,9 @@ impl World<'_> {
             ("active_stations_after_ap_success", measures.active_after_ap_success()),
             (
                 "simultaneous_send_probability",
-                fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions),
+                // A field does not tell whether the receiver of one was the sender of the other.
+                fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions)
+                    .filter(|_| self.scenario.air.is_none()),
             ),
         ]);
         metrics
