@@ -18,7 +18,7 @@ from airtcp.estimates.laws import pause_s
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.quantiles import PERCENTILES, percentile
 from airtcp.estimates.regression import Adjusted, adjusted
-from airtcp.estimates.skewness import skewed_interval
+from airtcp.estimates.skewness import lengthened, skewed_interval
 from airtcp.estimates.startup import Startup, Unseen, startups, unseen
 from airtcp.estimates.steadiness import Judgement, Steadiness, judge, rounded_up
 from airtcp.estimates.traffic import Run, Traffic, measured
@@ -89,7 +89,7 @@ class Estimates:
             seen = self.judgement.steadiness
             return _as_wide_as_plain(told, seen) if metric in _GOES_ON else told
         if lacking is None or told.interval.mean is None:
-            return told if consecutive else self._as_wide_as_unseen(told)
+            return told if consecutive else self._as_wide_as_unseen(self._as_long_as_skewed(told))
         if metric in _GOES_ON:
             return _as_wide_as_plain(told, lacking)
         return _declined(told, lacking, told.interval.low or told.interval.mean)
@@ -152,7 +152,7 @@ class Estimates:
             high = max(plain.mean, found.most_bps / flows)
             interval = Interval((low + high) / 2.0, low, high, plain.n)
             return replace(told, interval=interval, estimator="closed loop")
-        interval = student_interval(values, self._confidence)
+        interval = self._lengthened(values)
         interval = _within(interval, least=found.least_half_width_bps / flows)
         gain = _gain(plain, interval)
         if interval.mean is None or gain is None or gain < 1.0:
@@ -189,6 +189,27 @@ class Estimates:
                     enough_s = rounded_up(missing.enough_s)
                     return Steadiness("unsteady", missing.reason, simulate_s=enough_s)
         return None
+
+    def _as_long_as_skewed(self, told: Estimate) -> Estimate:
+        """Lengthen the arms of times of pages that have a size of their own by the law of it.
+
+        A replication has few of them, and few large ones carry its mean.
+        """
+        if told.metric != "page_time_s" or not self.can_improve or told.interval.n < 2:
+            return told
+        interval = self._lengthened(told.values)
+        if (told.interval.half_width or 0.0) >= (interval.half_width or 0.0):
+            return told
+        plain = self._lengthened(self.samples(told.metric))
+        gain = None if told.estimator == "plain" else _gain(plain, interval)
+        return replace(told, interval=interval, plain=plain, gain=gain)
+
+    def _lengthened(self, values: Sequence[float | None]) -> Interval:
+        """Return the interval of what follows from times of pages, as long as their law has it."""
+        skewness = self._traffic.skewness_of_pages
+        if skewness is None or not math.isfinite(skewness):
+            return student_interval(values, self._confidence)
+        return lengthened(values, self._confidence, skewness)
 
     def _as_wide_as_unseen(self, told: Estimate) -> Estimate:
         """Add the share of bytes in sizes larger than any that was drawn to Student's half width.
@@ -395,8 +416,9 @@ _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
 #: The fewest transfers or pages whose draws say anything of a goodput.
 _FEWEST: Final = 10
-#: Pages are short that take at most this part of a run.
-SHORT: Final = 0.1
+#: Pages are short that take at most this part of a run. At a tenth goodputs by them were too high
+#: by more than their standard deviation (docs/laboratory/coverage.md, "Pages of today").
+SHORT: Final = 0.05
 #: A goodput that lies so many half widths from what was measured is that of another state.
 _FAR: Final = 3.0
 

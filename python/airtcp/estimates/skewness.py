@@ -18,6 +18,7 @@ the demo .26, beside .64 +- .55 of their own, which made intervals a sixth wider
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,25 @@ def skewed_interval(
         longer = min(longer, most)
     if longer <= half_width * (1.0 + 1e-9):
         return student
+    return Interval(mean, mean - longer, mean + longer, student.n)
+
+
+def lengthened(values: Sequence[float | None], confidence: float, skewness: float) -> Interval:
+    """Return the interval of the mean of `values`, with the longer arm of Johnson's on both sides.
+
+    `skewness` is known and that of one of the values. The first terms of the expansion (N. J.
+    Johnson, "Modified t tests and confidence intervals for asymmetrical populations", Journal of
+    the American Statistical Association 73, 1978), which of few values stay finite: of 5 at 95 %
+    the arms are 1 + .4 g times as long as Student's, of 20 they are 1 + .17 g times.
+    """
+    student = student_interval(values, confidence)
+    mean, half_width = student.mean, student.half_width
+    if mean is None or not half_width:
+        return student
+    known = np.array([one for one in values if one is not None])
+    error = float(known.std(ddof=1)) / len(known) ** 0.5
+    quantile = half_width / error
+    longer = half_width + error * skewness * (2.0 * quantile**2 + 1.0) / (6.0 * len(known) ** 0.5)
     return Interval(mean, mean - longer, mean + longer, student.n)
 
 

@@ -126,6 +126,22 @@ class Traffic:
         return float(third / second**1.5) if 0.0 < second < np.inf else np.inf
 
     @cached_property
+    def skewness_of_pages(self) -> float | None:
+        """The skewness of the bytes of a replication's pages; None if any has no own size.
+
+        As `skewness`, with the law of pages in the place of that of transfers.
+        """
+        second = third = 0.0
+        for one in self.recurrent:
+            page = getattr(self._application(one), "page", None)
+            if page is None or page.size is None:
+                return None
+            of_size = moments(page.size)
+            begun = float(self.sums("units", [one]).sum()) / len(self.runs)
+            second, third = second + begun * of_size[0], third + begun * of_size[1]
+        return float(third / second**1.5) if 0.0 < second < np.inf else np.inf
+
+    @cached_property
     def has_infinite_variance(self) -> bool:
         """Tell whether sizes that have no variance are among those that are drawn."""
         laws = (getattr(self._application(one), "size", None) for one in self.recurrent)
