@@ -122,7 +122,7 @@ def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() ->
 
     assert len(said) == 1
     assert "every transmission is met by one of a station that its sender does not hear" in said[0]
-    # What helps has been tried, or is not told.
+    # No remedy is told that was not tried.
     assert "may help" not in said[0]
 
 
