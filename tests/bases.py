@@ -23,6 +23,15 @@ application = { kind = "udp", packet = "200 B", rate = "100 kb/s" }
 SATURATED = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
 """UDP that is faster than any air: the queue is never empty."""
 
+LINUX_DOWNLOAD = f"""
+application = {BULK}
+path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]
+tcp = {{ preset = "linux" }}
+"""
+"""Keys of a flow: the kernel's TCP over a wire."""
+RADIOS = 'received = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -75]]'
+"""Keys of `[air]` in `two_cells`: access points hear each other, stations their own."""
+
 
 def reading(size: str, think_time: str = "1 s") -> str:
     """Returns readers of web pages with exponential sizes and pauses of these means."""
@@ -68,3 +77,23 @@ def cell(
         *(f"{key} = {json.dumps(value)}" for key, value in run.items()),
     ]
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def two_cells(air: str, *, reader: str, clerk: str, **run: str | int) -> str:
+    """Returns the text of two cells over 802.11a, `left` with a reader and `right` with a clerk.
+
+    `air` are the keys of `[air]`, `reader` and `clerk` those of what each downloads.
+    """
+    lines = [
+        'phy = { standard = "802.11a" }',
+        "cells = { left = {}, right = {} }",
+        f"air = {{ {air} }}",
+        "stations = [",
+        '    { name = "reader", count = 1, cell = "left" },',
+        '    { name = "clerk", count = 1, cell = "right" },',
+        "]",
+    ]
+    for name, keys in (("reader", reader), ("clerk", clerk)):
+        lines += ["[[flows]]", f'stations = "{name}"', 'direction = "download"', keys]
+    lines += ["[run]", *(f"{key} = {json.dumps(value)}" for key, value in run.items())]
+    return "\n".join(lines)

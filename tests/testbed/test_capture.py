@@ -15,38 +15,22 @@ from airtcp.scenario import Scenario, loads
 from airtcp.testbed.bench import measure
 from airtcp.testbed.carrier import captured
 from airtcp.testbed.site import site_of
+from bases import LINUX_DOWNLOAD, RADIOS, two_cells
 
 IN, OUT = 1, 2
 #: Behind the radiotap header: a MAC header without QoS, LLC and SNAP.
 MAC_AND_LLC = 24 + 8
 DATA, MAC_ACK = 0x08, 0xD4
 
-TWO = """
-title = "Two cells whose access points hear each other"
-phy = { standard = "802.11a" }
-cells = { left = {}, right = {} }
-air = { received = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -75]] }
-stations = [
-    { name = "reader", count = 1, cell = "left" },
-    { name = "clerk", count = 1, cell = "right" },
-]
-[[flows]]
-stations = "reader"
-direction = "download"
-application = { kind = "bulk" }
-path = [{ rate = "1 Gb/s", delay = "5 ms" }]
-tcp = { preset = "linux" }
-[[flows]]
-stations = "clerk"
-direction = "download"
-application = { kind = "bulk" }
-path = [{ rate = "1 Gb/s", delay = "5 ms" }]
-tcp = { preset = "linux" }
-[run]
-warmup = "500 ms"
-duration = "1500 ms"
-replications = 1
-"""
+#: Two cells whose access points hear each other.
+TWO = two_cells(
+    RADIOS,
+    reader=LINUX_DOWNLOAD,
+    clerk=LINUX_DOWNLOAD,
+    warmup="500 ms",
+    duration="1500 ms",
+    replications=1,
+)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import airtcp
 import pytest
 from airtcp.scenario import Scenario
 from airtcp.testbed.bench import measure
+from bases import LINUX_DOWNLOAD, two_cells
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -70,32 +71,14 @@ def test_model_simulation_and_testbed_stand_side_by_side(file: Path) -> None:
     assert answer["testbed"]["lag"]["packets"] > 200
 
 
-TWO = """
-title = "Two cells that hear each other"
-phy = { standard = "802.11a" }
-cells = { left = {}, right = {} }
-air = { heard = [["left", "right"]] }
-stations = [
-    { name = "reader", count = 1, cell = "left" },
-    { name = "clerk", count = 1, cell = "right" },
-]
-[[flows]]
-stations = "reader"
-direction = "download"
-application = { kind = "bulk" }
-path = [{ rate = "1 Gb/s", delay = "5 ms" }]
-tcp = { preset = "linux" }
-[[flows]]
-stations = "clerk"
-direction = "download"
-application = { kind = "bulk" }
-path = [{ rate = "1 Gb/s", delay = "5 ms" }]
-tcp = { preset = "linux" }
-[run]
-warmup = "1 s"
-duration = "5 s"
-replications = 8
-"""
+TWO = two_cells(
+    'heard = [["left", "right"]]',
+    reader=LINUX_DOWNLOAD,
+    clerk=LINUX_DOWNLOAD,
+    warmup="1 s",
+    duration="5 s",
+    replications=8,
+)
 
 
 def test_two_cells_that_hear_each_other_share_the_air() -> None:

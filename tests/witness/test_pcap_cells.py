@@ -16,6 +16,7 @@ from airtcp.cli.captures import is_own_capture
 from airtcp.examples import directory
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
+from bases import BULK, RADIOS, two_cells
 
 #: An example and what is changed of it.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -181,27 +182,14 @@ def test_the_file_is_known_as_ones_own(tmp_path: Path) -> None:
 
 #: Access points that hear each other and stations that hear their own. Where both send at once both
 #: are read; who is done first waits for nobody, and its next preamble keeps the other from its ACK.
-APART = """
-phy = { standard = "802.11a" }
-cells = { left = {}, right = {} }
-air = { received = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -75]] }
-stations = [
-    { name = "reader", count = 1, cell = "left" },
-    { name = "clerk", count = 1, cell = "right" },
-]
-[[flows]]
-stations = "reader"
-direction = "download"
-application = { kind = "bulk" }
-[[flows]]
-stations = "clerk"
-direction = "download"
-application = { kind = "udp", packet = "300 B", rate = "saturated" }
-[run]
-warmup = "100 ms"
-duration = "1 s"
-replications = 1
-"""
+APART = two_cells(
+    RADIOS,
+    reader=f"application = {BULK}",
+    clerk='application = { kind = "udp", packet = "300 B", rate = "saturated" }',
+    warmup="100 ms",
+    duration="1 s",
+    replications=1,
+)
 
 
 def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
