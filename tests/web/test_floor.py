@@ -91,7 +91,8 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     moved = airtcp.load(page.page.locator("#toml").input_value())
     told = floor.told(moved)
     assert told is not None
-    assert told["nodes"][0]["x"] < -30
+    # A pixel is as far as the map had it that was drawn last while the mouse moved.
+    assert told["nodes"][0]["x"] < -20
     assert "# 40: a channel of its own" in page.page.locator("#toml").input_value()
 
     # The keyboard moves it, too, and keeps it.
