@@ -56,20 +56,6 @@ impl Steps for Field<Packet> {
     }
 }
 
-impl Steps for Several {
-    fn next_time(&self) -> Time {
-        self.next_time()
-    }
-
-    fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        self.advance(now, world);
-    }
-
-    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        self.frames_ready(now, world);
-    }
-}
-
 /// A medium.
 // The field is apart, so that a cell is where its fields are known.
 #[derive(Debug)]

@@ -160,7 +160,7 @@ impl<'a> World<'a> {
             drops: Vec::new(),
             foreign: Foreign::default(),
             field: FieldBooks::default(),
-            parts: Parts::default(),
+            parts: Parts::new(media),
             #[cfg(test)]
             log: log::Log::default(),
         };
@@ -177,7 +177,7 @@ impl<'a> World<'a> {
         }
         let has_parts = scenario.air.is_some() && world.parts.fields.contains(&false);
         let medium = if has_parts {
-            Medium::Several(Several::new(made, world.prepare_for_parts(&media)))
+            Medium::Several(Several::new(made, world.prepare_for_parts()))
         } else {
             made.pop().expect("there is a medium")
         };

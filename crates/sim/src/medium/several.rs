@@ -7,7 +7,7 @@
 use airtcp_kernel::Time;
 use airtcp_wlan::{CellCounters, ContenderId, Supply};
 
-use super::Medium;
+use super::{Medium, Steps};
 use crate::world::World;
 
 /// Several media.
@@ -47,42 +47,6 @@ impl Several {
         &self.parts[self.of_contenders[contender as usize] as usize]
     }
 
-    /// Returns the time of the next event.
-    pub(super) fn next_time(&self) -> Time {
-        self.first.at
-    }
-
-    /// Plays what is due at `now` on one medium, and the world up to the next event of another.
-    pub(super) fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        let First { part, at, then } = self.first;
-        debug_assert_eq!(at, now);
-        world.turn_to(part, then);
-        self.parts[part].advance(now, world);
-        world.turn_to_all();
-        self.times[part] = self.parts[part].next_time();
-        self.find_first();
-    }
-
-    /// Lets all contend that `world` tells of, each on its medium.
-    pub(super) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        if !world.has_ready() {
-            return;
-        }
-        let Self { parts, of_contenders, times, .. } = self;
-        let mut is_other = false;
-        while let Some(part) = world.select_ready(of_contenders) {
-            let part = part as usize;
-            parts[part].frames_ready(now, world);
-            let at = parts[part].next_time();
-            is_other |= at != times[part];
-            times[part] = at;
-        }
-        // Most often the medium is busy, and nothing else is next.
-        if is_other {
-            self.find_first();
-        }
-    }
-
     /// Finds the medium that is next; of several at one instant the first.
     fn find_first(&mut self) {
         let mut first = First { part: 0, at: Time::NEVER, then: Time::NEVER };
@@ -100,5 +64,40 @@ impl Several {
     pub(super) fn cell_counters(&self) -> CellCounters {
         let of_parts = self.parts.iter().map(Medium::cell_counters);
         of_parts.fold(CellCounters::default(), |sum, one| sum + one)
+    }
+}
+
+impl Steps for Several {
+    fn next_time(&self) -> Time {
+        self.first.at
+    }
+
+    fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        let First { part, at, then } = self.first;
+        debug_assert_eq!(at, now);
+        world.turn_to(part, then);
+        self.parts[part].advance(now, world);
+        world.turn_to_all();
+        self.times[part] = self.parts[part].next_time();
+        self.find_first();
+    }
+
+    fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
+        if !world.has_ready() {
+            return;
+        }
+        let Self { parts, of_contenders, times, .. } = self;
+        let mut is_other = false;
+        while let Some(part) = world.select_ready(of_contenders) {
+            let part = part as usize;
+            parts[part].frames_ready(now, world);
+            let at = parts[part].next_time();
+            is_other |= at != times[part];
+            times[part] = at;
+        }
+        // Most often the medium is busy, and nothing else is next.
+        if is_other {
+            self.find_first();
+        }
     }
 }

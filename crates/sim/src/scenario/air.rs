@@ -84,9 +84,9 @@ impl Air {
         }
         let mut apart = vec![true; count];
         let mut powers: Vec<Option<f64>> = vec![None; count];
-        for (&(class, cell), &alike) in &nodes {
+        for (&(class, cell), &count) in &nodes {
             for &(other, its_cell) in nodes.keys() {
-                if (class, cell) == (other, its_cell) && alike == 1 {
+                if (class, cell) == (other, its_cell) && count == 1 {
                     continue;
                 }
                 let power = self.received_dbm[class as usize][other as usize];

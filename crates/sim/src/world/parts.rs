@@ -10,6 +10,7 @@ use airtcp_wlan::{ContenderId, FailureCounts, View};
 use super::World;
 use super::capture::OnAir;
 use super::measure::PayloadFrom;
+use super::node::Transmitter;
 use crate::airtime::{AirtimeAccount, AirtimeParts, ExchangeParts};
 use crate::medium::Medium;
 
@@ -39,18 +40,29 @@ struct Own {
     on_air: OnAir,
 }
 
+impl Parts {
+    /// Makes those of access points with these media, of which none is made yet.
+    pub(super) fn new(of_cells: Vec<u32>) -> Self {
+        Self { of_cells, ..Self::default() }
+    }
+}
+
 impl World<'_> {
-    /// Prepares for several media, with that of each access point. Returns that of each contender.
-    pub(super) fn prepare_for_parts(&mut self, of_cells: &[u32]) -> Vec<u32> {
+    /// Prepares for several media. Returns that of each contender.
+    pub(super) fn prepare_for_parts(&mut self) -> Vec<u32> {
         let own = |_: &bool| Own {
             airtime: self.airtime.alike(),
             payload: PayloadFrom::default(),
             on_air: OnAir::default(),
         };
         self.parts.aside = self.parts.fields.iter().map(own).collect();
-        self.parts.of_cells = of_cells.to_vec();
-        let part = |node: u32| of_cells[self.nodes[node as usize].access_point as usize];
-        self.transmitters.iter().map(|one| part(one.node)).collect()
+        let part = |one: &Transmitter| self.parts.of_cells[self.cell_of(one)];
+        self.transmitters.iter().map(part).collect()
+    }
+
+    /// Returns the cell of a queue's node.
+    fn cell_of(&self, transmitter: &Transmitter) -> usize {
+        self.nodes[transmitter.node as usize].access_point as usize
     }
 
     /// Tells whether there are several media, of which each has its own frames on the air.
@@ -141,13 +153,9 @@ impl World<'_> {
             };
             match of_part {
                 Ok(of_part) => {
-                    let is_its = |cell: usize| {
-                        world.parts.of_cells.get(cell).is_none_or(|&of| of as usize == part)
-                    };
-                    for (cell, view) in
-                        of_part.into_iter().enumerate().filter(|&(cell, _)| is_its(cell))
-                    {
-                        views[cell] = view;
+                    let of_cells = views.iter_mut().zip(of_part).zip(&world.parts.of_cells);
+                    for ((known, view), _) in of_cells.filter(|(_, of)| **of as usize == part) {
+                        *known = view;
                     }
                 }
                 Err(broken) => law = Err(broken),
@@ -159,15 +167,14 @@ impl World<'_> {
     /// Returns the failures of each cell in the measured time.
     pub(super) fn failures_of_cells(&self, medium: &Medium) -> Vec<FailureCounts> {
         let mut failures = vec![FailureCounts::default(); self.access_points as usize];
-        for (part, &is_field) in self.parts.fields.iter().enumerate() {
-            if let (true, Medium::Field(field)) = (is_field, medium.part(part)) {
-                failures.clone_from(&self.field_failures(field));
+        for part in 0..self.parts.fields.len() {
+            if let Medium::Field(field) = medium.part(part) {
+                failures = self.field_failures(field);
             }
         }
         for (id, transmitter) in (0..).zip(&self.transmitters) {
-            let cell = self.nodes[transmitter.node as usize].access_point as usize;
-            let part = self.parts.of_cells.get(cell).copied().unwrap_or(0) as usize;
-            if !self.parts.fields[part] {
+            let cell = self.cell_of(transmitter);
+            if !self.parts.fields[self.parts.of_cells[cell] as usize] {
                 failures[cell].same_slot += self.mac_counted_by(id, medium).collisions;
             }
         }
