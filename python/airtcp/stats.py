@@ -104,7 +104,7 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
     # Relative to the first sample, so that equal samples have exactly their value as the mean.
     mean = values[0] + math.fsum(value - values[0] for value in values) / n
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half_width = _student_quantile(confidence, n - 1) * math.sqrt(variance / n)
+    half_width = student_quantile(confidence, n - 1) * math.sqrt(variance / n)
     return Interval(mean, mean - half_width, mean + half_width, n)
 
 
@@ -117,7 +117,7 @@ def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
         return interval
     level = 1.0 - (1.0 - confidence) / intervals
     degrees = interval.n - 1
-    wider = _student_quantile(level, degrees) / _student_quantile(confidence, degrees)
+    wider = student_quantile(level, degrees) / student_quantile(confidence, degrees)
     half_width = interval.half_width * wider
     return Interval(
         interval.mean, interval.mean - half_width, interval.mean + half_width, interval.n
@@ -169,7 +169,8 @@ def widest(intervals: Sequence[Interval]) -> float:
 
 
 @cache
-def _student_quantile(confidence: float, degrees_of_freedom: int) -> float:
+def student_quantile(confidence: float, degrees_of_freedom: float) -> float:
+    """Return the standard errors from the mean at which an interval of Student's law ends."""
     # SciPy takes a noticeable part of a second to import: not before it is needed.
     from scipy.special import stdtrit
 

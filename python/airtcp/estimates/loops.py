@@ -16,6 +16,7 @@ import numpy as np
 
 from airtcp.estimates.laws import pause_s, unit_bytes
 from airtcp.estimates.traffic import measured
+from airtcp.stats import student_quantile
 
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Traffic
@@ -61,10 +62,8 @@ class Loop:
 
         Few page times that happen to be alike are no sign that all are.
         """
-        from scipy.special import stdtrit
-
         page_s = self.page_time_s or 0.0
-        half_s = float(stdtrit(self.pages - 1.0, 0.5 + confidence / 2.0)) * page_s
+        half_s = student_quantile(confidence, self.pages - 1.0) * page_s
         slope = self.with_pages_of(page_s) / (self.think_s + page_s)
         return slope * half_s / math.sqrt(self.pages)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.plan.crossing import in_ratios
 from airtcp.plan.search import FIRST, MOVES, Found, Search
+from airtcp.stats import student_quantile
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -85,10 +86,9 @@ class Beside(Search):
 
         Student's quantile shrinks, too, which of few replications is half of the gain.
         """
-        from scipy.special import stdtrit
 
         def quantile(count: int) -> float:
-            return float(stdtrit(count - 1, 0.5 + self._level / 2.0))
+            return student_quantile(self._level, count - 1)
 
         most = min(2 * n, self.most)
         asked = _UNSURE * (width / quantile(n)) ** 2 * n

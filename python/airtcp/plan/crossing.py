@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval, student_interval, student_quantile
 
 #: Places from which on a curve is a parabola and no line.
 _PARABOLA: Final = 4
@@ -182,13 +182,11 @@ def _intervals(
     skewness g, T + g T^2 / (3 sqrt n) + g^2 T^3 / (27 n) + g / (6 sqrt n) is near Student's law.
     Means of transfer times lean to the right, and Student's own intervals are then too low.
     """
-    from scipy.special import stdtrit
-
     n = samples.shape[1]
     mean, deviation = samples.mean(axis=1), samples.std(axis=1, ddof=1)
     safe = np.where(deviation > 0.0, deviation, 1.0)
     g = ((samples - mean[:, None]) ** 3).mean(axis=1) / safe**3 / math.sqrt(n)
-    student = float(stdtrit(n - 1, 0.5 + confidence / 2.0))
+    student = student_quantile(confidence, n - 1)
 
     def quantile(x: float) -> NDArray[np.float64]:
         # The cubic solved for T; where there is no skewness it is Student's quantile itself.

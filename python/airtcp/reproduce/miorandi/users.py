@@ -16,7 +16,7 @@ from typing import Any, Final
 from airtcp.reproduce.bench import Bench
 from airtcp.results import Simulation
 from airtcp.scenario import ResolvedScenario
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval, student_interval, student_quantile
 
 TIME: Final = "transfer_time_to_last_ack_s"
 MEAN_BYTES: Final = 30_000
@@ -85,7 +85,6 @@ class Users:
         be no other stations than those of the web users.
         """
         import numpy as np
-        from scipy.special import stdtrit
 
         pairs = zip(self.simulation.runs, other.simulation.runs, strict=True)
         y = np.array([a.answer["metrics"][TIME] - b.answer["metrics"][TIME] for a, b in pairs])
@@ -99,7 +98,7 @@ class Users:
         error = (
             float((left**2).sum()) / (n - 2) * (1.0 / n + float(x.mean()) ** 2 / spread)
         ) ** 0.5
-        half = float(stdtrit(n - 2, 0.5 + self.simulation.confidence / 2.0)) * error
+        half = student_quantile(self.simulation.confidence, n - 2) * error
         return Interval(mean, mean - half, mean + half, n)
 
     @property
