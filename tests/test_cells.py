@@ -29,6 +29,19 @@ from typer.testing import CliRunner
 SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 2}
 
 
+#: Two stations of a cell `there`.
+GUESTS = """
+[[stations]]
+name = "guest"
+count = 2
+cell = "there"
+[[flows]]
+stations = "guest"
+direction = "upload"
+application = { kind = "bulk" }
+"""
+
+
 def example(name: str, **changes: Any) -> Scenario:
     """An example of cells, with short runs."""
     of = load(Path(str(directory())) / f"{name}.toml")
@@ -121,15 +134,8 @@ def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
 channel = 36
 [cells.there]
 channel = 52
-[[stations]]
-name = "guest"
-count = 2
-cell = "there"
-[[flows]]
-stations = "guest"
-direction = "upload"
-application = { kind = "bulk" }
-""",
+"""
+            + GUESTS,
             **short,
         )
     )
@@ -193,17 +199,10 @@ def test_what_mends_a_hidden_pair_is_judged_by_its_own_cell() -> None:
         + """
 [cells.here]
 [cells.there]
-[[stations]]
-name = "guest"
-count = 1
-cell = "there"
-[[flows]]
-stations = "guest"
-direction = "download"
-application = { kind = "bulk" }
 [air]
 heard = []
 """
+        + GUESTS
     )
 
     goals = hidden_goals(beside.vary(SHORT))

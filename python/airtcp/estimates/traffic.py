@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from airtcp.distributions import Distribution
     from airtcp.estimates.books import Books
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
@@ -113,32 +114,27 @@ class Traffic:
 
     @cached_property
     def skewness(self) -> float:
-        """The skewness of the bytes that are drawn in a replication, infinite where it is unknown.
+        """The skewness of the bytes that a replication draws, infinite where it is unknown."""
+        laws = [getattr(self._application(one), "size", None) for one in self.recurrent]
+        return self._skewness(laws, "begun")
+
+    @cached_property
+    def skewness_of_pages(self) -> float | None:
+        """The skewness of the bytes of a replication's pages; None if any has no own size."""
+        pages = [getattr(self._application(one), "page", None) for one in self.recurrent]
+        laws = [None if page is None else page.size for page in pages]
+        return None if None in laws else self._skewness(laws, "units")
+
+    def _skewness(self, laws: Sequence[Distribution | None], counted: str) -> float:
+        """The skewness of a sum of what has these laws, so many of each as a sum of the books says.
 
         That of a sum of N independent sizes, where N has a Poisson law: of a busy network nearly.
         """
         second = third = 0.0
-        for one in self.recurrent:
-            law = getattr(self._application(one), "size", None)
+        for one, law in zip(self.recurrent, laws, strict=True):
             of_size = (np.inf, np.inf) if law is None else moments(law)
-            begun = float(self.sums("begun", [one]).sum()) / len(self.runs)
-            second, third = second + begun * of_size[0], third + begun * of_size[1]
-        return float(third / second**1.5) if 0.0 < second < np.inf else np.inf
-
-    @cached_property
-    def skewness_of_pages(self) -> float | None:
-        """The skewness of the bytes of a replication's pages; None if any has no own size.
-
-        As `skewness`, with the law of pages in the place of that of transfers.
-        """
-        second = third = 0.0
-        for one in self.recurrent:
-            page = getattr(self._application(one), "page", None)
-            if page is None or page.size is None:
-                return None
-            of_size = moments(page.size)
-            begun = float(self.sums("units", [one]).sum()) / len(self.runs)
-            second, third = second + begun * of_size[0], third + begun * of_size[1]
+            count = float(self.sums(counted, [one]).sum()) / len(self.runs)
+            second, third = second + count * of_size[0], third + count * of_size[1]
         return float(third / second**1.5) if 0.0 < second < np.inf else np.inf
 
     @cached_property

@@ -220,8 +220,6 @@ class Search:
                 self._good = here
                 here = self._step(here, up=True, growth=growth)
             growth = _GROWTH
-            if self._good is not None and self._bad is not None:
-                break
 
     def _step(self, index: int, *, up: bool, growth: float = _GROWTH) -> int:
         axis = self.axis
