@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import airtcp
 import pytest
+from airtcp import _core
 from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
 from airtcp.results.cells import CELL_METRICS, cell_value
+from airtcp.run.numbers import Numbers
 from airtcp.scenario import Scenario, loads
 from airtcp.sweep.spec import sweep_of
 from typer.testing import CliRunner
@@ -39,7 +42,7 @@ application = { kind = "bulk" }
 def test_a_store_has_the_metrics_of_cells(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(TEXT)
     names = [f"cells.hall.{name}" for name in CELL_METRICS]
-    names += ["cells.all.airtime.own", "cells.all.goodput_bps"]
+    names += ["cells.all.airtime.own", "cells.all.goodput_bps", "cells.all.share_of_alone"]
     (tmp_path / "sweep.toml").write_text(
         f'scenario = "two.toml"\nmetrics = {json.dumps(names)}\n'
         '[axes]\n"stations.clerk.count" = [1]\n'
@@ -54,12 +57,13 @@ def test_a_store_has_the_metrics_of_cells(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     rows = json.loads(told.stdout)
 
-    runs = airtcp.simulate(loads(TEXT)).simulation.runs
-    for row, run in zip(rows, runs, strict=True):
+    simulation = airtcp.simulate(loads(TEXT)).simulation
+    for row, run, alone in zip(rows, simulation.runs, simulation.alone["all"], strict=True):
         hall, other = run.answer["cells"]
         for name in CELL_METRICS:
             assert row[f"cells.hall.{name}"] == cell_value(hall, name)
         assert row["cells.all.airtime.own"] == other["airtime"]["own"]
+        assert row["cells.all.share_of_alone"] == other["goodput_bps"] / alone
         # A group of that name has it: the part `all` of it.
         [group] = [one for one in run.answer["groups"] if one["name"] == "cells"]
         assert row["cells.all.goodput_bps"] == group["all"]["goodput_bps"]
@@ -72,7 +76,33 @@ def test_a_metric_that_cells_have_not_is_refused_with_those_that_they_have() -> 
     of: Scenario = loads(TEXT)
 
     with pytest.raises(ScenarioError) as caught:
-        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cells.hall.share_of_alone"])
+        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cells.hall.jain_index"])
 
     assert caught.value.key == "metrics[0]"
     assert "or of a cell: cells.hall.goodput_bps|airtime.own|" in caught.value.message
+
+
+def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: Path) -> None:
+    of: Scenario = loads(TEXT)
+    sweep = sweep_of(of, {"run.seed": [1]}, precision="30 %", metrics=["cells.hall.share_of_alone"])
+    numbers = Numbers(of.to_json(), sweep.metrics or ())
+
+    row, _ = numbers.booked(1, _core.RunControl(lambda: None))
+
+    assert row == numbers.row(1, _core.RunControl(lambda: None))
+    (share,) = struct.unpack("<d", row)
+    assert 0.0 < share < 1.0
+
+
+def test_one_cell_has_no_share_of_what_it_has_alone() -> None:
+    of = loads(
+        'phy = { standard = "802.11a" }\ncells = { hall = {} }\n'
+        'stations = [{ name = "clerk", count = 1, cell = "hall" }]\n'
+        '[[flows]]\nstations = "clerk"\ndirection = "download"\napplication = { kind = "bulk" }\n'
+    )
+
+    with pytest.raises(ScenarioError) as caught:
+        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cells.hall.share_of_alone"])
+
+    assert "share_of_alone|" not in caught.value.message
+    assert not caught.value.message.endswith("share_of_alone")

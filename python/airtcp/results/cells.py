@@ -20,6 +20,8 @@ CELL_METRICS: Final = (
     *(f"airtime.{part}" for part in ("own", "heard", "idle")),
     *(f"failures.{cause}" for cause in ("same_slot", "hidden", "neighbour")),
 )
+#: Its goodput over what it has alone, which is not in the answer of the run with all of them.
+SHARE_OF_ALONE: Final = "share_of_alone"
 #: The goodput of each cell alone, a value for each replication.
 Alone = Mapping[str, Sequence[float]]
 

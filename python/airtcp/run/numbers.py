@@ -15,10 +15,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import SimulationError
+from airtcp.results.cells import SHARE_OF_ALONE, cell_value
 from airtcp.run import HEADLINES
 from airtcp.stats import FIRST_ROUND, next_round_by, widest
 
 if TYPE_CHECKING:
+    from airtcp import _core
     from airtcp.scenario import ResolvedScenario
 
 #: The beginning of the table in canonical JSON.
@@ -46,8 +48,9 @@ class Numbers:
     def __init__(self, resolved: str, metrics: Sequence[str]) -> None:
         """Take the resolved form of a scenario, as JSON, and names of metrics.
 
-        A name is that of a metric of everything, GROUP.PART.METRIC or cells.CELL.METRIC. A warm-up
-        that is left to us is found. Raises SimulationError if the core does not take the scenario.
+        A name is that of a metric of everything, GROUP.PART.METRIC or cells.CELL.METRIC, for the
+        share of what it has alone of one cell of several. A warm-up that is left to us is found.
+        Raises SimulationError if the core does not take the scenario.
         """
         from airtcp import _core
 
@@ -62,7 +65,8 @@ class Numbers:
         self.seed: int = run["seed"]
         self._metrics = list(metrics)
         cells = json.loads(resolved).get("cells") if any("." in one for one in metrics) else None
-        self._take = _taker(metrics, [cell["name"] for cell in cells or ()])
+        self._cells = [cell["name"] for cell in cells or ()]
+        self._take = _taker(metrics, self._cells)
 
     def row(self, replication: int, control: Any) -> Row:
         """The metrics of one replication.
@@ -77,7 +81,7 @@ class Numbers:
             answer, *_ = self._core.run(self.seed, replication, control)
         except _core.SimulationFailed as error:
             raise self._failed(replication, error) from error
-        return self._take(json.loads(answer))
+        return self._take(json.loads(answer), self._goodputs_alone(replication, control))
 
     def booked(self, replication: int, control: Any) -> tuple[Row, Booked]:
         """The metrics of one replication, and what estimates need of it. Raises as `row`."""
@@ -90,13 +94,41 @@ class Numbers:
         answer = json.loads(text)
         metrics = {name: answer["metrics"].get(name) for name in HEADLINES}
         # The transfers that ended are for percentiles, and as long as a run.
-        return self._take(answer), Booked(metrics, {**books, "scopes": b""})
+        row = self._take(answer, self._goodputs_alone(replication, control))
+        return row, Booked(metrics, {**books, "scopes": b""})
 
     def width(self, booked: Sequence[Booked], confidence: float) -> float:
         """The relative half width of the widest headline interval, infinite if one is unknown."""
         from airtcp.run.precision import headlines
 
         return widest(headlines([_Run(one) for one in booked], self._scenario, confidence))
+
+    def _goodputs_alone(self, replication: int, control: Any) -> dict[str, float]:
+        """The goodput of cells with no other about, where metrics ask for shares of it."""
+        from airtcp import _core
+
+        found = {}
+        for name, core in self._alone.items():
+            try:
+                row = core.run_metrics(self.seed, replication, control, ["goodput_bps"])
+            except _core.SimulationFailed as error:
+                raise self._failed(replication, error) from error
+            (found[name],) = _NUMBER.unpack(row)
+        return found
+
+    @cached_property
+    def _alone(self) -> dict[str, _core.Simulation]:
+        """The core of each cell of whose share of what it has alone a metric is."""
+        from airtcp import _core
+        from airtcp.scenario.alone import cell_alone
+
+        shares = (one for one in self._metrics if one.endswith(f".{SHARE_OF_ALONE}"))
+        return {
+            (name := one.split(".")[1]): _core.Simulation(
+                cell_alone(self._scenario, self._cells.index(name)).to_json()
+            )
+            for one in shares
+        }
 
     @cached_property
     def _scenario(self) -> ResolvedScenario:
@@ -161,17 +193,24 @@ def _with_warmup(resolved: str) -> str:
     return with_warmup(ResolvedScenario.from_json(resolved), threads=1).to_json()
 
 
-def _taker(metrics: Sequence[str], cells: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
-    """Return a function that takes a row out of an answer, whose cells have these names."""
-    from airtcp.results.cells import cell_value
+def _taker(
+    metrics: Sequence[str], cells: Sequence[str]
+) -> Callable[[Mapping[str, Any], Mapping[str, float]], Row]:
+    """Return a function that takes a row out of an answer, whose cells have these names.
 
-    def take(answer: Mapping[str, Any]) -> Row:
+    Beside the answer it takes the goodput that cells have alone, by their names.
+    """
+
+    def take(answer: Mapping[str, Any], alone: Mapping[str, float]) -> Row:
         groups = {group["name"]: group for group in answer["groups"]}
 
         def one(name: str) -> float | None:
             if "." not in name:
                 return answer["metrics"].get(name)  # type: ignore[no-any-return]
             group, part, metric = name.split(".", 2)
+            if metric == SHARE_OF_ALONE:
+                goodput: float = answer["cells"][cells.index(part)]["goodput_bps"]
+                return goodput / alone[part] if alone[part] > 0.0 else None
             # A group may be called as the table of cells is.
             if group in groups and part in _PARTS and "." not in metric:
                 return (groups[group].get(part) or {}).get(metric)

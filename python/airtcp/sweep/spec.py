@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from airtcp.exceptions import ScenarioError
 from airtcp.metrics import METRICS, spellings
-from airtcp.results.cells import CELL_METRICS
+from airtcp.results.cells import CELL_METRICS, SHARE_OF_ALONE
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.load import load, read
@@ -173,9 +173,10 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
         raise InvalidError(("metrics",), "is empty; allowed: names of metrics, or leave it out")
     groups = [group.name for group in base.stations]
     cells = [f"cells.{cell.name}." for cell in base.cells or ()]
+    of_cells = (*CELL_METRICS, SHARE_OF_ALONE) if len(cells) > 1 else CELL_METRICS
     kept: list[str] = []
     for index, name in enumerate(names):
-        if any(name.removeprefix(cell) in CELL_METRICS for cell in cells if name.startswith(cell)):
+        if any(name.removeprefix(cell) in of_cells for cell in cells if name.startswith(cell)):
             kept.append(name)
             continue
         *of, last = name.split(".")
@@ -185,7 +186,7 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
             told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
             told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             if cells:
-                told += f", or of a cell: {cells[0]}{'|'.join(CELL_METRICS)}"
+                told += f", or of a cell: {cells[0]}{'|'.join(of_cells)}"
             raise InvalidError(("metrics", index), told)
         kept.append(".".join([*of, metric.name]))
     return tuple(dict.fromkeys(kept))
