@@ -78,14 +78,14 @@ def test_goodputs_of_cells_add_up_and_airtime_is_conserved(row: Simulation) -> N
 
 
 def test_a_sentence_names_cause_and_culprits(row: Simulation) -> None:
-    (told,) = sentences(example("three-cells"), row)
+    (told,) = sentences(example("three-cells"), row.cells)
 
     assert told.startswith("Cell middle gets ")
     assert "of what it has alone: it waits for left and right, who do not hear each other" in told
 
 
 def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:
-    table = by_cell(row)
+    table = by_cell(row.cells)
 
     assert table is not None
     assert table.head[:3] == ["cell", "goodput", "of alone"]
@@ -118,7 +118,7 @@ def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
         assert one.share_of_alone.mean == 1.0
         assert one.airtime.heard == 0.0
         assert one.waits_for == {}
-    assert sentences(example("three-cells", **channels, air=None), apart) == []
+    assert sentences(example("three-cells", **channels, air=None), apart.cells) == []
 
 
 def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
@@ -163,7 +163,7 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
 
     assert weaker(plain) < 0.05
     assert weaker(rts) > 0.25
-    (told,) = sentences(of, plain)
+    (told,) = sentences(of, plain.cells)
     assert told.startswith("One of the stations that do not hear each other (near-wall and behind")
     # A remedy is told with its trial, by a run.
     assert "RTS" not in told
@@ -229,7 +229,23 @@ def test_failures_are_shares_of_all_transmissions() -> None:
              {"name": "x/0", "attempts": 4, "successes": 1}]  # fmt: skip
     answers = [{"cells": [one, one], "stations": nodes} for one in (first, second)]
 
-    found = cells(["a", "b"], {"x": "a", "y": "b"}, answers, 0.95, {"a": [2e6, 4e6]})
+    of = loads(
+        """
+        phy = { standard = "802.11a" }
+        cells = { a = {}, b = {} }
+        air = { heard = [["a", "b"]] }
+        stations = [
+            { name = "x", count = 1, cell = "a" },
+            { name = "y", count = 1, cell = "b" },
+        ]
+        flows = [
+            { stations = "x", direction = "download", application = { kind = "bulk" } },
+            { stations = "y", direction = "download", application = { kind = "bulk" } },
+        ]
+        """
+    )
+
+    found = cells(of, answers, 0.95, {"a": [2e6, 4e6]})
 
     assert found["a"].failures.same_slot == pytest.approx(3 / 40)
     assert found["a"].failures.hidden == pytest.approx(3 / 40)

@@ -64,10 +64,10 @@ def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
 
     scenario = example("three-cells").vary(changes)
     simulation = airtcp.compare(scenario).simulation
-    expected = by_cell(simulation)
+    expected = by_cell(simulation.cells)
     assert expected is not None
     assert (told["head"], told["rows"]) == (expected.head, expected.rows)
-    assert told["sentences"] == sentences(scenario, simulation)
+    assert told["sentences"] == sentences(scenario, simulation.cells)
     assert "waits for left and right" in told["sentences"][0]
 
 

@@ -41,12 +41,21 @@ def web(graph: str, think_s: float, duration: str = "60 s") -> Scenario:
 
 
 def error(of: Scenario) -> float:
-    """The mean time that is predicted over that simulated, less 1."""
+    """The mean time that is predicted over that simulated, less 1; 0 within its interval.
+
+    Beyond the interval it is the distance from its nearer end: how far a mean of some hundred
+    transfers lies from the truth is not the model's error. At 300 s of half a second between pages
+    the triangle is 7.0 +- 2.2 % off, at 600 s and 8 replications 6.1 +- 2.0 %.
+    """
     said = predict(of).best("transfer_time_s")
     assert said is not None
     assert said.by == "models.coupled_sharing"
-    simulated = airtcp.simulate(of).simulation.metrics["transfer_time_s"].mean
-    return float(said.value) / simulated - 1.0  # type: ignore[arg-type]
+    simulated = airtcp.simulate(of).simulation.metrics["transfer_time_s"]
+    assert simulated.mean is not None
+    assert simulated.low is not None
+    assert simulated.high is not None
+    value = float(said.value)  # type: ignore[arg-type]
+    return (value - min(max(value, simulated.low), simulated.high)) / simulated.mean
 
 
 @pytest.mark.parametrize(("graph", "think_s"), QUICK)

@@ -35,12 +35,13 @@ def hidden_stations(reading: Reading) -> Iterator[Sign]:
     """Finds stations that lose much under the frames of others, which they do not hear."""
     for index, cell in enumerate(reading.simulation.cells.values()):
         deaf = {name for pair in deaf_groups(reading.scenario, index) for name in pair}
-        if not deaf or not cell.failures.hidden or cell.worst_failed < of("hidden loss"):
+        worst = cell.worst_failed or 0.0
+        if not deaf or not cell.failures.hidden or worst < of("hidden loss"):
             continue
         scopes = [scope for scope in _scopes_of(reading, index) if scope.group in deaf]
         if scopes:
             evidence = (
-                f"a station loses {percent(cell.worst_failed)} of its transmissions under those of "
+                f"a station loses {percent(worst)} of its transmissions under those of "
                 "stations that it does not hear"
             )
             # One of them may have all, another in each run: of all runs each has as much. Shares of

@@ -74,7 +74,7 @@ class _Looks:
         """Say what a glance sees of so many stations. Raises _TooMuchError."""
         if self.taken >= _MOST or self._left < BUDGET + _BESIDE:
             raise _TooMuchError
-        seen = glance(self._scenario.with_stations(stations))
+        seen = glance(self._scenario.with_stations(stations), alone=False)
         self.taken += 1
         self._left -= max(seen.events, BUDGET) + _BESIDE
         shortfalls = [(_shortfall(seen, target.condition), target) for target in self._targets]

@@ -253,8 +253,8 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
 def groups(console: Console, result: Comparison | SimulationResult) -> None:
     """Print groups and directions side by side, and cells where there are several."""
     _scopes(console, by_group(result.simulation, least=1))
-    _scopes(console, by_cell(result.simulation))
-    told = sentences(result.scenario, result.simulation)
+    _scopes(console, by_cell(result.simulation.cells))
+    told = sentences(result.scenario, result.simulation.cells)
     for sentence in told:
         console.print(Text(one_line(sentence)))
     if told:
@@ -333,6 +333,11 @@ def _prediction(console: Console, result: Prediction, *, models: bool, explain: 
     lines = summary.prediction_lines(shown)
     rows = [(line.metric, line.model, line.source) for line in lines]
     print_table(console, ("metric", "value", "source"), rows)
+    of_cells = summary.glanced_cells(result)
+    if of_cells:
+        console.print()
+    for sentence in of_cells:
+        console.print(Text(one_line(sentence)))
     told = summary.glanced(result)
     if told is not None:
         console.print(Text(f"\n{one_line(told)}", style="dim"))

@@ -7,16 +7,18 @@ Batch means: A. M. Law, "Simulation Modeling and Analysis", section 9.5.3. An in
 batches is too narrow where neighbours resemble each other. It is made as wide as that of longer
 batches where these ask for more (G. S. Fishman, L. S. Yarberry, "An implementation of the batch
 means method", INFORMS J. Comput. 9(3), 1997), and as wide as both halves of the run lie apart,
-which tells of a beginning that is not forgotten yet.
+which tells of a beginning that is not forgotten yet. Cells that keep each other off the air may go
+on so for longer than a run, or until they change places: where one has had next to no turns, no
+batches of one run tell how wide an interval is, and there is none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -40,6 +42,10 @@ _LONGEST: Final = 0.1
 #: The fewest transfers whose mean time has an interval, and the fewest beyond a percentile.
 _FEWEST: Final = 30
 _FEWEST_BEYOND: Final = 10
+#: A cell that hears others, or loses transmissions under theirs, for this share is disturbed; and
+#: so many exchanges in a batch are the fewest of such a cell of which the next turns are known.
+_DISTURBED: Final = 0.1
+_FEWEST_TURNS: Final = 30
 #: The metrics of transfers and pages, and all that take longer with more of them in progress.
 _OF_TRANSFERS: Final = re.compile(r"(transfer|page)_time_")
 _OF_TIME: Final = re.compile(r"_s$")
@@ -71,6 +77,8 @@ class Batches:
                 values = pooled
                 interval = student_interval(values, self.scenario.run.confidence)
         interval = self._as_wide(interval, values)
+        if self.seldom and interval.mean is not None:
+            interval = Interval(interval.mean, None, None, interval.n)
         if not self.is_settled and _OF_TIME.search(metric):
             return Interval(None, self._at_least(interval, metric), None, interval.n)
         if interval.mean is None:
@@ -78,6 +86,50 @@ class Batches:
         if of_transfers and _total(traffic, "ended") < _needed(metric):
             return Interval(interval.mean, None, None, interval.n)
         return interval
+
+    def of_values(self, values: Sequence[float]) -> Interval:
+        """The interval of something that has a value in each batch, such as a cell's goodput."""
+        interval = self._as_wide(student_interval(values, self.scenario.run.confidence), values)
+        return Interval(interval.mean, None, None, interval.n) if self.seldom else interval
+
+    @cached_property
+    def disturbed(self) -> tuple[str, ...]:
+        """The cells that hear others, or fail under theirs, for a share that is worth naming."""
+        return tuple(
+            name
+            for name, records in self._cells.items()
+            if (_mean([record["airtime"]["heard"] for record in records]) or 0.0) >= _DISTURBED
+            or _share(records, "neighbour") >= _DISTURBED
+        )
+
+    @cached_property
+    def seldom(self) -> tuple[str, ...]:
+        """The disturbed cells that always have something to send and hardly ever get through."""
+        index = {name: place for place, name in enumerate(self._cells)}
+        return tuple(
+            name
+            for name in self.disturbed
+            if self._always_sends(index[name])
+            and _successes(self._cells[name]) < _FEWEST_TURNS * len(self.runs)
+        )
+
+    @property
+    def _cells(self) -> dict[str, list[Mapping[str, Any]]]:
+        """The core's records of each cell, batch by batch."""
+        cells = self.scenario.cells or ()
+        return {
+            cell.name: [run.answer["cells"][place] for run in self.runs]
+            for place, cell in enumerate(cells)
+        }
+
+    def _always_sends(self, place: int) -> bool:
+        """Tell whether a cell has a flow that never ends and never rests."""
+        return any(
+            flow.application.kind == "udp"
+            or (flow.application.kind == "bulk" and flow.application.size is None)
+            for flow in self.scenario.flows
+            if self.scenario.group(flow.stations).cell == place
+        )
 
     @cached_property
     def is_settled(self) -> bool:
@@ -166,3 +218,14 @@ def _needed(metric: str) -> float:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def _share(records: Sequence[Mapping[str, Any]], cause: str) -> float:
+    """Return the share of a cell's transmissions that failed for a cause."""
+    attempts = sum(record["attempts"] for record in records)
+    return sum(record["failures"][cause] for record in records) / attempts if attempts else 0.0
+
+
+def _successes(records: Sequence[Mapping[str, Any]]) -> int:
+    """Count the transmissions of a cell that did not fail."""
+    return sum(record["attempts"] - sum(record["failures"].values()) for record in records)

@@ -111,7 +111,7 @@ def _glanced(
     if not conditions:
         return {}
     try:
-        seen = glance(scenario)
+        seen = glance(scenario, alone=False)
     except AirtcpError:
         # Too much to look at: the search begins where it would without a guess.
         return {}

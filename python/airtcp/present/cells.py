@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.thresholds import of
@@ -29,13 +29,13 @@ _NAMED: Final = 3
 _SHARES: Final = ("of alone", "own frames", "others' frames", "idle", "failed")
 
 
-def by_cell(simulation: Simulation) -> GroupTable | None:
+def by_cell(cells: Mapping[str, CellResult]) -> GroupTable | None:
     """The cells with what their access points sense; None where there is one."""
-    if len(simulation.cells) < 2:
+    if len(cells) < 2:
         return None
     rows = [
         [name, quantity_with_interval(cell.goodput_bps, "b/s"), *_shares(cell).values()]
-        for name, cell in simulation.cells.items()
+        for name, cell in cells.items()
     ]
     return _without_empty(GroupTable(["cell", "goodput", *_SHARES], rows))
 
@@ -90,26 +90,26 @@ def _without_empty(found: GroupTable) -> GroupTable:
     return GroupTable([*found.head[:place], *found.head[place + 1 :]], rows)
 
 
-def sentences(scenario: ResolvedScenario, simulation: Simulation) -> list[str]:
+def sentences(scenario: ResolvedScenario, cells: Mapping[str, CellResult]) -> list[str]:
     """Say what keeps each cell that gets little from more, and who; and tell of hidden stations."""
     told = []
-    for index, (name, cell) in enumerate(simulation.cells.items()):
+    for index, (name, cell) in enumerate(cells.items()):
         share = None if cell.share_of_alone is None else cell.share_of_alone.mean
         if share is not None and share < of("cell share"):
-            causes = list(_causes(scenario, simulation, index, cell))
+            causes = list(_causes(scenario, list(cells), index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
             told.append(f"Cell {name} gets {percent(share)} of what it has alone{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
-        if pairs and cell.failures.hidden and cell.worst_failed >= of("hidden loss"):
-            told.append(_hidden(scenario, name, cell, pairs))
+        worst = cell.worst_failed or 0.0
+        if pairs and cell.failures.hidden and worst >= of("hidden loss"):
+            told.append(_hidden(scenario, name, worst, pairs))
     return told
 
 
 def _causes(
-    scenario: ResolvedScenario, simulation: Simulation, index: int, cell: CellResult
+    scenario: ResolvedScenario, names: Sequence[str], index: int, cell: CellResult
 ) -> Iterator[str]:
     """The causes that are worth naming, each with those who cause it."""
-    names = list(simulation.cells)
     waits = [name for name, share in cell.waits_for.items() if share >= _CAUSE][:_NAMED]
     failures = cell.failures.neighbour
     if waits and cell.airtime.heard >= failures / 2:
@@ -137,13 +137,13 @@ def _causes(
 
 
 def _hidden(
-    scenario: ResolvedScenario, name: str, cell: CellResult, pairs: list[tuple[str, str]]
+    scenario: ResolvedScenario, name: str, worst: float, pairs: list[tuple[str, str]]
 ) -> str:
     who = "; ".join(_and(dict.fromkeys(pair)) for pair in pairs)
     where = f"In cell {name} one" if len(scenario.cells or ()) > 1 else "One"
     return (
         f"{where} of the stations that do not hear each other ({who}) loses "
-        f"{percent(cell.worst_failed)} of its transmissions under those of the others."
+        f"{percent(worst)} of its transmissions under those of the others."
     )
 
 

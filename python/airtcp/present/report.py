@@ -81,14 +81,16 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
                 "<h2 id='groups'>Groups</h2>",
                 table(groups.head, groups.rows, numbers=numbers),
             ]
-        of_cells = by_cell(result.simulation)
+        of_cells = by_cell(result.simulation.cells)
         if of_cells is not None:
             numbers = set(range(1, len(of_cells.head)))
             parts += [
                 "<h2 id='cells'>Cells</h2>",
                 table(of_cells.head, of_cells.rows, numbers=numbers),
             ]
-            parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation)]
+            parts += [
+                f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation.cells)
+            ]
     if isinstance(result, Comparison) and result.measured is not None:
         parts += beside_measured(result.measured)
     if isinstance(result, Comparison) and result.advice is not None:
@@ -139,6 +141,7 @@ def _tables(result: Result) -> list[str]:
         told = summary.glanced(result)
         heading = "What models say" if told is None else "What models and a glance say"
         parts = [f"<h2>{heading}</h2>", table(["metric", "value", "source"], rows, numbers={1})]
+        parts += [f"<p>{escape(one)}</p>" for one in summary.glanced_cells(result)]
         return parts if told is None else [*parts, f"<p class='note'>{escape(told)}</p>"]
     percent = f"{100 * result.simulation.confidence:g} %"
     if result.testbed is None:

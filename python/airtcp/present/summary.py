@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
 from airtcp.metrics import METRICS, metric
+from airtcp.present.cells import sentences
 from airtcp.results import (
     Comparison,
     Model,
@@ -47,6 +48,9 @@ HEADLINES: Final = (
 
 #: Further metrics of a glance that a table has.
 _GLANCED: Final = ("packet_delay_s", "packet_loss", "rtt_s")
+
+#: The goodputs of several cells, a line each.
+_OF_CELLS: Final = "cell_goodput_bps"
 
 #: A model's probability that is as good as none.
 NEGLIGIBLE: Final = 1e-6
@@ -135,12 +139,12 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
     seen = {} if prediction.glance is None else dict(prediction.glance.shown())
     tabled = [name for name in seen if name in HEADLINES or name in _GLANCED]
     lines = []
-    for name in _in_order([*prediction.model, *tabled]):
+    for name in _in_order([*prediction.model, *tabled, _OF_CELLS]):
         label = metric(name).label
+        if name == _OF_CELLS:
+            lines += _of_cells(prediction)
         for entry in prediction.model.get(name, ()):
             if isinstance(entry.value, list):
-                if name == "cell_goodput_bps":
-                    lines += _of_cells(prediction, entry.value, entry.source)
                 continue
             value = quantity(entry.value, metric(name).unit)
             lines.append(Line(label, "", model=value, source=entry.source))
@@ -150,13 +154,32 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
     return lines
 
 
-def _of_cells(prediction: Prediction, values: list[float], source: str) -> list[Line]:
-    """Return a line for the goodput of each cell."""
+def _of_cells(prediction: Prediction) -> list[Line]:
+    """Return lines for the goodput of each of several cells: every model's, then a glance's."""
+    seen = {} if prediction.glance is None else prediction.glance.cells
     cells = prediction.scenario.cells or ()
-    return [
-        Line(f"goodput of cell {cell.name}", "", model=quantity(value, "b/s"), source=source)
-        for cell, value in zip(cells, values, strict=True)
-    ]
+    lines = []
+    for place, cell in enumerate(cells if len(cells) > 1 else ()):
+        values = [
+            (quantity(entry.value[place], "b/s"), entry.source)
+            for entry in prediction.model.get(_OF_CELLS, ())
+            if isinstance(entry.value, list)
+        ]
+        if cell.name in seen:
+            told = quantity_with_interval(seen[cell.name].goodput_bps, "b/s")
+            values.append((told, SOURCE))
+        labels = [f"goodput of cell {cell.name}", *("" for _ in values[1:])]
+        lines += [
+            Line(label, "", model=value, source=source)
+            for label, (value, source) in zip(labels, values, strict=False)
+        ]
+    return lines
+
+
+def glanced_cells(prediction: Prediction) -> list[str]:
+    """Say which cells get little in a glance, and why; nothing where there was none."""
+    glance = prediction.glance
+    return [] if glance is None else sentences(prediction.scenario, glance.cells)
 
 
 def glanced(prediction: Prediction) -> str | None:
@@ -167,15 +190,21 @@ def glanced(prediction: Prediction) -> str | None:
     why = ""
     if prediction.uncovered is not None:
         why = f"No closed form has an answer: {prediction.uncovered}. "
-    seen = (
-        f"{why}A glance: {duration(glance.simulation.simulated_s)} simulated, "
-        f"{100 * glance.simulation.confidence:g} % intervals"
-    )
+    seen = f"{why}A glance: {duration(glance.simulation.simulated_s)} simulated"
+    if not glance.seldom:
+        seen += f", {100 * glance.simulation.confidence:g} % intervals"
     if not glance.reached:
         own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns
         seen += f", of {duration(own_s / 1e9)} that the scenario has"
     if not glance.settled:
         seen += "; transfers take too long for so short a look: times are told from below"
+    if glance.seldom:
+        names = " and ".join(glance.seldom[:3]) if len(glance.seldom) < 4 else "several cells"
+        seen += (
+            f" without intervals, for {names} had too few turns to tell whether that lasts; a "
+            "simulation of several replications tells."
+        )
+        return seen
     return f"{seen}; a simulation has narrower ones."
 
 
@@ -226,14 +255,14 @@ def assumed(model: Model) -> list[tuple[str, list[str]]]:
 
 
 def _collect(
-    model: Model, sentences: Callable[[Predicted], Iterable[str]]
+    model: Model, told: Callable[[Predicted], Iterable[str]]
 ) -> list[tuple[str, list[str]]]:
     sources: dict[str, list[str]] = {}
     everyone = set()
     for name in _in_order(model):
         for entry in model[name]:
             everyone.add(entry.source)
-            for sentence in sentences(entry):
+            for sentence in told(entry):
                 known = sources.setdefault(sentence, [])
                 if entry.source not in known:
                     known.append(entry.source)

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.results.averages import Answer
 from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
 
 #: The numbers of a cell in one replication, by their paths in results.json below its name.
 CELL_METRICS: Final = (
@@ -64,7 +67,8 @@ class CellResult:
     numbers; None where that was not simulated. `waits_for` has the share of time in which its
     access point senses frames of each other cell, in the order of the scenario. `worst_failed` is
     the highest share of failures of one of its stations, a mean over replications: of two that do
-    not hear each other one may have the air, and its few failures are most of all.
+    not hear each other one may have the air, and its few failures are most of all. A glance has
+    none: it does not tell stations apart.
     """
 
     goodput_bps: Interval
@@ -72,7 +76,7 @@ class CellResult:
     airtime: CellAirtime
     failures: CellFailures
     waits_for: dict[str, float]
-    worst_failed: float
+    worst_failed: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """The cell as it stands in results.json."""
@@ -88,18 +92,16 @@ class CellResult:
 
 
 def cells(
-    names: Sequence[str],
-    through: Mapping[str, str],
-    answers: Sequence[Answer],
-    confidence: float,
-    alone: Alone,
+    scenario: ResolvedScenario | None, answers: Sequence[Answer], confidence: float, alone: Alone
 ) -> dict[str, CellResult]:
-    """The cells by name, in the order of the scenario; empty where answers have none.
+    """The cells by name, in the order of the scenario.
 
-    `through` has the access point of each station group, by its name.
+    Empty where answers have none, as of one cell in which all hear each other.
     """
-    if not answers or not answers[0].get("cells"):
+    if scenario is None or scenario.cells is None or not answers or not answers[0].get("cells"):
         return {}
+    names = [cell.name for cell in scenario.cells]
+    through = {group.name: scenario.access_point(group.name) for group in scenario.stations}
     records = zip(*(answer["cells"] for answer in answers), strict=True)
     return {
         name: _cell(name, of, names, confidence, alone, _worst(name, through, answers))
@@ -122,7 +124,7 @@ def _cell(
     names: Sequence[str],
     confidence: float,
     alone: Alone,
-    worst_failed: float,
+    worst_failed: float | None,
 ) -> CellResult:
     goodputs = [record["goodput_bps"] for record in records]
     shares = [
@@ -152,8 +154,10 @@ def _cell(
     )
 
 
-def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float:
+def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float | None:
     """The highest share of failures of a station of a cell, a mean over replications."""
+    if not all(answer["stations"] for answer in answers):
+        return None
     worst = []
     for answer in answers:
         own = [

@@ -6,21 +6,24 @@ wide its intervals are (`airtcp.estimates.batches`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates.batches import Batches
 from airtcp.metrics import METRICS
+from airtcp.results.cells import CellResult, cells
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Simulation
 from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.results.averages import Groups
     from airtcp.scenario import ResolvedScenario
-    from airtcp.stats import Interval
 
 #: The source that stands beside a number of a glance, where a model has its equation.
 SOURCE: Final = "a glance (simulated)"
@@ -33,7 +36,8 @@ class Glance:
     `scenario` is the one that was run: its measured time is that of one batch, and the batches
     stand in `simulation` in place of replications. `metrics` and `groups` have intervals that allow
     for batches that resemble each other; those of `simulation` do not. `events` is the work that
-    was done for it, pilots included. `reached` is False where the budget did not last for the
+    was done for it, pilots included. `alone` has the goodput of those of several cells that were
+    looked at with no other about. `reached` is False where the budget did not last for the
     scenario's own warm-up and measured time although it is about a beginning or an end, as the
     transfers of a log are: then only the first part of it was seen.
 
@@ -49,6 +53,7 @@ class Glance:
     simulation: Simulation
     events: int
     reached: bool = True
+    alone: Mapping[str, Interval] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -79,6 +84,41 @@ class Glance:
             }
             for group, parts in self.simulation.groups.items()
         }
+
+    @cached_property
+    def cells(self) -> dict[str, CellResult]:
+        """The results of cells as `Simulation.cells` has them, with intervals as of `metrics`.
+
+        Empty where all nodes of one cell hear each other. `share_of_alone` is there of the cells of
+        `alone`: of both goodputs, which have random numbers of their own, the interval is told.
+        """
+        answers = [batch.answer for batch in self.simulation.runs]
+        found = cells(self.scenario, answers, self.simulation.confidence, {})
+        return {
+            name: self._seen_beside(place, name, cell)
+            for place, (name, cell) in enumerate(found.items())
+        }
+
+    @property
+    def disturbed(self) -> tuple[str, ...]:
+        """The cells that wait for others, or fail under their frames, for a tenth or more."""
+        return self._batches.disturbed
+
+    @property
+    def seldom(self) -> tuple[str, ...]:
+        """The cells that others leave so few turns that a look cannot tell how that goes on.
+
+        Where there is one, nothing has an interval: all means are of this look.
+        """
+        return self._batches.seldom
+
+    def _seen_beside(self, place: int, name: str, cell: CellResult) -> CellResult:
+        """A cell with the intervals of a glance."""
+        values = [batch.answer["cells"][place]["goodput_bps"] for batch in self.simulation.runs]
+        goodput = self._batches.of_values(values)
+        alone = self.alone.get(name)
+        share = None if alone is None else _ratio(goodput, alone)
+        return replace(cell, goodput_bps=goodput, share_of_alone=share)
 
     def interval(self, metric: str, group: str | None = None, part: str = "all") -> Interval:
         """Return one interval of `metrics` or `groups`, without the work for all others."""
@@ -123,6 +163,7 @@ class Glance:
                 }
                 for group, parts in self.groups.items()
             },
+            **self._told_cells(),
             "confidence": self.simulation.confidence,
             "batches": self.simulation.replications,
             "warmup_s": (run.warmup_ns or 0) / 1e9,
@@ -134,6 +175,13 @@ class Glance:
             "settled": self.settled,
         }
 
+    def _told_cells(self) -> dict[str, Any]:
+        """The keys of cells; none where all nodes of one hear each other."""
+        if not self.cells:
+            return {}
+        cells = {name: cell.to_dict() for name, cell in self.cells.items()}
+        return {"cells": cells, "seldom": list(self.seldom)}
+
     def to_dict(self) -> dict[str, Any]:
         """Keys `scenario`, `provenance`, `glance`."""
         return head(self.scenario, self.provenance) | {"glance": self.part()}
@@ -141,6 +189,20 @@ class Glance:
     def to_json(self) -> str:
         """The glance as canonical JSON: equal glances are equal bytes."""
         return canonical_json(self.to_dict())
+
+
+def _ratio(one: Interval, other: Interval) -> Interval | None:
+    """The interval of one mean over another that is independent of it; None where that is 0.
+
+    The half width is that of the linear part of the ratio's error.
+    """
+    if one.mean is None or not other.mean:
+        return None
+    share = one.mean / other.mean
+    if one.half_width is None or other.half_width is None:
+        return Interval(share, None, None, one.n)
+    half = math.hypot(one.half_width, share * other.half_width) / other.mean
+    return Interval(share, share - half, share + half, one.n)
 
 
 def _says_something(interval: Interval) -> bool:

@@ -266,12 +266,7 @@ class Simulation:
     @cached_property
     def cells(self) -> dict[str, CellResult]:
         """Say what was measured of each cell; empty where all nodes of one cell hear each other."""
-        if self.scenario is None or self.scenario.cells is None:
-            return {}
-        groups = [group.name for group in self.scenario.stations]
-        through = {name: self.scenario.access_point(name) for name in groups}
-        names = [cell.name for cell in self.scenario.cells]
-        return cells(names, through, self._answers, self.confidence, self.alone)
+        return cells(self.scenario, self._answers, self.confidence, self.alone)
 
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:

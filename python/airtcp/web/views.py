@@ -24,8 +24,10 @@ from airtcp.web.judged import interval
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Simulation
+    from airtcp.results.cells import CellResult
     from airtcp.results.differences import Difference
     from airtcp.results.verdict import Verdict
+    from airtcp.scenario import ResolvedScenario
 
 #: Quantiles of the transfer times that are sent for the picture of their distribution.
 _QUANTILES: Final = 200
@@ -64,6 +66,7 @@ def prediction(told: Prediction) -> dict[str, Any]:
     return {
         "words": _words(values, told),
         "glance": _glance(told),
+        "cells": _glanced_cells(told),
         "values": values,
         "rows": [[row.metric, row.model, row.source] for row in summary.prediction_lines(told)],
         "best": [[row.metric, row.model, row.source] for row in summary.prediction_lines(best)],
@@ -83,6 +86,7 @@ def lights(told: Prediction) -> dict[str, Any]:
             name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
             for name, text in told.glance.shown()
         },
+        "cells": _glanced_cells(told),
         "verdict": judged.verdict(_glanced(told)),
     }
 
@@ -91,6 +95,10 @@ def _glanced(told: Prediction) -> Verdict | None:
     from airtcp.advice.verdicts import glanced
 
     return None if told.glance is None else glanced(told.scenario, told.glance)
+
+
+def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
+    return None if told.glance is None else _cells(told.scenario, told.glance.cells)
 
 
 def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
@@ -112,6 +120,7 @@ def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[st
     lines = [line for line in lines if line]
     if seen:
         lines.append(_sentence(seen, "says"))
+        lines += summary.glanced_cells(told)
         lines.append(summary.glanced(told) or "")
     if not any(lines):
         return ["The models have no goodput and no transfer time for this scenario."]
@@ -150,7 +159,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
     return {
         "words": first_lines(result),
         "groups": None if groups is None else {"head": groups.head, "rows": groups.rows},
-        "cells": _cells(result),
+        "cells": _cells(result.scenario, simulation.cells),
         "airtime": airtime_parts(simulation),
         "group_airtime": {
             name: {part: one.mean for part, one in parts["airtime"].items()}
@@ -176,17 +185,16 @@ def comparison(result: Comparison) -> dict[str, Any]:
     }
 
 
-def _cells(result: Comparison) -> dict[str, Any] | None:
+def _cells(scenario: ResolvedScenario, cells: Mapping[str, CellResult]) -> dict[str, Any] | None:
     """The cells beside each other, their shares of what each has alone, and why; None of one."""
     from airtcp.present.cells import by_cell, sentences
 
-    simulation = result.simulation
-    table, told = by_cell(simulation), sentences(result.scenario, simulation)
+    table, told = by_cell(cells), sentences(scenario, cells)
     if table is None:
         return {"head": [], "rows": [], "sentences": told, "shares": {}} if told else None
     shares = {
         name: percent(cell.share_of_alone.mean)
-        for name, cell in simulation.cells.items()
+        for name, cell in cells.items()
         if cell.share_of_alone is not None
     }
     return {"head": table.head, "rows": table.rows, "sentences": told, "shares": shares}

@@ -143,7 +143,7 @@ export function explore(app) {
       looking = new AbortController();
       post("/api/lights", { source: app.source(), times }, looking.signal).then((told) => {
         lightsOf.set(id, { ...told, times });
-        if (id === here()) { showWords(); along.show(); look(); }
+        if (id === here()) { showWords(); showResult(); along.show(); look(); }
       }).catch((error) => { if (!isAbort(error)) lightsOf.set(id, { ...lightsOf.get(id), times: LOOKS.at(-1) }); });
     }, times > 1 ? REST_MS : SETTLED_MS);
   }
@@ -177,13 +177,12 @@ export function explore(app) {
 
   function showResult() {
     const told = resultOf.get(here());
-    map.show(app.scenario.structure.map, told?.cells?.shares);
-    if (!told) { replace(result); return; }
+    const cells = told ? told.cells : (lightsOf.get(here()) ?? prediction)?.cells;
+    map.show(app.scenario.structure.map, cells?.shares);
+    if (!told) { replace(result, cells && byCell(cells, "By cell, at a glance")); return; }
     const groups = Object.entries(told.group_airtime);
     replace(result,
-      told.cells && h("section", { class: "card" }, h("h2", {}, "By cell"),
-        table(told.cells.head, told.cells.rows, { numbers: told.cells.head.map((_, index) => index).slice(1), caption: "Results by cell" }),
-        told.cells.sentences.map((line) => h("p", {}, line))),
+      cells && byCell(cells, "By cell"),
       told.groups && h("section", { class: "card" }, h("h2", {}, "By group"),
         table(told.groups.head, told.groups.rows, { numbers: told.groups.head.map((_, index) => index).slice(1), caption: "Results by group" })),
       h("section", { class: "card" }, h("h2", {}, "Where the airtime goes"), airtime([{ name: "all", parts: told.airtime }]),
@@ -193,6 +192,12 @@ export function explore(app) {
         table(["metric", "model", "source", "simulation", "difference", ""], told.rows, { numbers: [1, 3, 4], mark: 5, caption: "Models beside simulation" }),
         told.cautions.map((line) => h("p", { class: "notice" }, line)),
         h("details", {}, h("summary", {}, "Does it make sense?"), h("dl", {}, told.sanity.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))))));
+  }
+
+  function byCell(cells, head) {
+    return h("section", { class: "card" }, h("h2", {}, head),
+      cells.rows.length > 0 && table(cells.head, cells.rows, { numbers: cells.head.map((_, index) => index).slice(1), caption: "Results by cell" }),
+      cells.sentences.map((line) => h("p", {}, line)));
   }
 
   function distribution(times) {

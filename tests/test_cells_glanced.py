@@ -1,0 +1,152 @@
+"""Glances at several cells: their goodputs, the one that starves, and looks that cannot tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.cli.commands import app
+from airtcp.examples import directory
+from airtcp.prediction import predict
+from airtcp.present import summary
+from airtcp.present.cells import sentences
+from airtcp.results.glance import Glance
+from airtcp.run.glance import BUDGET, glance
+from airtcp.scenario import Scenario, load, loads
+from airtcp.web import views
+from bases import cell
+from typer.testing import CliRunner
+
+MIDDLE = (
+    "Cell middle gets 5.5 % of what it has alone: it waits for left and right, who do not hear "
+    "each other."
+)
+
+
+def example(name: str, **changes: Any) -> Scenario:
+    return load(Path(str(directory())) / f"{name}.toml").vary(changes)
+
+
+@pytest.fixture(scope="module")
+def row() -> Glance:
+    return glance(example("three-cells"))
+
+
+def test_cells_have_goodputs_that_add_up_and_intervals_that_hold(row: Glance) -> None:
+    means = {name: one.goodput_bps.mean or 0.0 for name, one in row.cells.items()}
+
+    assert list(means) == ["left", "middle", "right"]
+    assert sum(means.values()) == pytest.approx(row.metrics["goodput_bps"].mean)
+    # 16 runs of 40 s have 23.04, 1.24 and 23.04 Mb/s.
+    for name, truth in (("left", 23.04e6), ("middle", 1.24e6), ("right", 23.04e6)):
+        interval = row.cells[name].goodput_bps
+        assert interval.low is not None
+        assert interval.high is not None
+        assert interval.low < truth < interval.high
+    assert row.seldom == ()
+
+
+def test_what_it_has_alone_is_told_of_the_cell_that_waits(row: Glance) -> None:
+    assert row.disturbed == ("middle",)
+    assert set(row.alone) == {"middle"}
+    # 24.7 Mb/s with no other about, and 5.0 % of that in long runs.
+    assert row.alone["middle"].mean == pytest.approx(24.7e6, rel=0.02)
+    share = row.cells["middle"].share_of_alone
+    assert share is not None
+    assert share.low is not None
+    assert share.high is not None
+    assert share.low < 0.050 < share.high
+    assert row.cells["left"].share_of_alone is None
+
+
+def test_the_sentence_is_that_of_a_simulation(row: Glance) -> None:
+    assert sentences(row.scenario, row.cells) == [MIDDLE]
+
+
+def test_cells_alone_are_half_as_much_work_again_and_change_no_bit_of_all_together(
+    row: Glance,
+) -> None:
+    without = glance(example("three-cells"), alone=False)
+
+    assert without.alone == {}
+    assert without.metrics == row.metrics
+    assert row.cells["middle"].goodput_bps == without.cells["middle"].goodput_bps
+    assert 0 < row.events - without.events < 0.75 * BUDGET
+
+
+def test_cells_that_change_places_have_no_intervals() -> None:
+    """Either the outer offices have the air or the middle one, for as long as a look lasts."""
+    seen = glance(example("three-offices"))
+
+    assert seen.seldom == ("tax",)
+    assert all(one.goodput_bps.low is None for one in seen.cells.values())
+    assert seen.metrics["goodput_bps"].mean is not None
+    assert seen.metrics["goodput_bps"].low is None
+    assert seen.groups["lawyer"]["download"]["goodput_bps"].high is None
+    assert "tax had too few turns" in (
+        summary.glanced(predict(example("three-offices"), glance=True)) or ""
+    )
+
+
+def test_a_cell_that_wants_little_is_not_one_that_gets_little() -> None:
+    """A page now and then: few exchanges, and intervals all the same."""
+    web: dict[str, Any] = {
+        "kind": "web",
+        "size": {"distribution": "exponential", "mean": "20 kB"},
+        "think_time": {"distribution": "exponential", "mean": "20 s"},
+    }
+    seen = glance(example("three-cells", **{"flows.guest.application": web}))
+
+    assert seen.disturbed == ("middle",)
+    assert seen.seldom == ()
+    assert seen.cells["left"].goodput_bps.low is not None
+
+
+def test_one_cell_has_none() -> None:
+    seen = glance(loads(cell(2)))
+
+    assert seen.cells == {}
+    assert not {"cells", "seldom"} & set(seen.part())
+
+
+def test_a_hidden_pair_has_a_cell_and_nobody_alone() -> None:
+    seen = glance(example("hidden-uploads"))
+
+    assert list(seen.cells) == ["ap"]
+    assert seen.cells["ap"].worst_failed is None
+    assert seen.alone == {}
+
+
+def test_the_command_has_a_line_for_each_cell_and_the_sentence(tmp_path: Path) -> None:
+    file = Path(str(directory())) / "three-cells.toml"
+
+    told = CliRunner().invoke(app, ["predict", str(file), "--glance"], env={"COLUMNS": "80"})
+
+    assert told.exit_code == 0, told.output
+    lines = told.stdout.splitlines()
+    (at,) = [place for place, line in enumerate(lines) if "goodput of cell middle" in line]
+    assert lines[at].split()[-3:] == ["chain", "of", "clusters"]
+    assert lines[at + 1].split()[:4] == ["1.36", "±", "0.38", "Mb/s"]
+    assert MIDDLE in " ".join(told.stdout.split())
+
+    asked = CliRunner().invoke(app, ["predict", str(file), "--glance", "--json"])
+    cells = json.loads(asked.stdout)["glance"]["cells"]
+    assert set(cells) == {"left", "middle", "right"}
+    assert cells["middle"]["share_of_alone"]["mean"] < 0.1
+    assert cells["left"]["share_of_alone"] is None
+
+
+def test_the_page_has_what_the_command_tells() -> None:
+    told = predict(example("three-cells"), glance=True)
+
+    for shown in (views.prediction(told), views.lights(told)):
+        cells = shown["cells"]
+        assert [line[0] for line in cells["rows"]] == ["left", "middle", "right"]
+        assert cells["rows"][1][1] == "1.36 ± 0.38 Mb/s"
+        assert cells["sentences"] == [MIDDLE]
+        assert cells["shares"] == {"middle": "5.5 %"}
+    offices = views.prediction(predict(example("three-offices")))
+    assert any(line.startswith("Cell tax gets ") for line in offices["words"])
+    assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
