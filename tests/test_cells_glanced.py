@@ -52,7 +52,7 @@ def test_what_it_has_alone_is_told_of_the_cell_that_waits(row: Glance) -> None:
     assert row.disturbed == ("middle",)
     assert set(row.alone) == {"middle"}
     # 24.7 Mb/s with no other about, and 5.0 % of that in long runs.
-    assert row.alone["middle"].mean == pytest.approx(24.7e6, rel=0.02)
+    assert row.alone["middle"].metrics["goodput_bps"].mean == pytest.approx(24.7e6, rel=0.02)
     share = row.cells["middle"].share_of_alone
     assert share is not None
     assert share.low is not None

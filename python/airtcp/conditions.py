@@ -1,4 +1,4 @@
-"""Conditions on metrics: `laptop/download p90 transfer_time > 2 s`.
+"""Conditions on metrics: `laptop/download p90 transfer_time > 2 s`, `cell hall goodput < 8 Mb/s`.
 
 A stop condition must not happen yet, a target shall hold; the grammar is one. Knows it, which
 metrics there are and which unit each has. Does not know scenarios: `airtcp.scenario.measured` asks
@@ -21,6 +21,11 @@ from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
 #: Parts of a metric's name that say that it lies between 0 and 1.
 FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
+#: The word before the name of one of several cells.
+CELL: Final = "cell"
+_FORM: Final = "[GROUP[/DIRECTION] | cell NAME] [mean|p50|p90|p95|p99] METRIC"
+#: The words of the longest: of a cell, with a statistic.
+_MOST_WORDS: Final = 4
 _GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput < 2 Mb/s"'
 
 
@@ -37,8 +42,8 @@ class ConditionError(ValueError):
 class Condition:
     """A bound on a metric. `above`: it holds where the metric is above `bound`, else below.
 
-    `metric` is the key in results, `group` and `part` what it is of as in `Simulation.values`, and
-    `bound` is in the unit of the metric.
+    `metric` is the key in results, `group` and `part` what it is of as in `Simulation.values`, or
+    `cell` the name of one of several cells; `bound` is in the unit of the metric.
     """
 
     text: str
@@ -47,6 +52,7 @@ class Condition:
     bound: float
     group: str | None = None
     part: Part = "all"
+    cell: str | None = None
 
     @property
     def about(self) -> Metric:
@@ -56,6 +62,8 @@ class Condition:
     @property
     def label(self) -> str:
         """The metric for people, with what it is of: "transfer time, mean (laptop, download)"."""
+        if self.cell is not None:
+            return f"{in_a_part(self.about)} (cell {self.cell})"
         if self.group is None:
             return self.about.label
         of = self.group if self.part == "all" else f"{self.group}, {self.part}"
@@ -77,6 +85,11 @@ class Condition:
         return value - self.bound if self.above else self.bound - value
 
 
+def in_a_part(metric: Metric) -> str:
+    """The label of a metric of a part of everything: "goodput", not "goodput, all flows"."""
+    return metric.label.removesuffix(", all flows")
+
+
 def bound_text(bound: float, unit: str) -> str:
     """A bound for people: "2 s", without zeros behind the point."""
     number, space, unit = quantity(bound, unit, 3).partition(" ")
@@ -96,51 +109,55 @@ def parse_condition(text: str) -> Condition:
 def read_condition(text: str) -> Condition:
     """The condition of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC (<|>) QUANTITY`.
 
-    The metric goes without its unit's suffix, which may be there all the same. Raises
-    ConditionError with what is allowed for anything else, and for a bound that no value is ever
-    beyond, or every.
+    `cell NAME` in place of the group is one of several cells. The metric goes without its unit's
+    suffix, which may be there all the same. Raises ConditionError with what is allowed for anything
+    else, and for a bound that no value is ever beyond, or every.
     """
     match = re.fullmatch(r"\s*([^<>]*?)\s*([<>])\s*([^<>=]+?)\s*", text)
     words = match[1].split() if match else []
-    if match is None or not 1 <= len(words) <= 3:
+    if match is None or not 1 <= len(words) <= _MOST_WORDS:
         raise ConditionError(
-            f"is no condition; allowed: [GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] "
-            f"METRIC (< or >) QUANTITY, {_GRAMMAR}",
+            f"is no condition; allowed: {_FORM} (< or >) QUANTITY, {_GRAMMAR}",
         )
-    metric, group, part = _measure(words)
+    metric, group, part, cell = _measure(words)
     above, bound = match[2] == ">", _bound(metric, match[3])
     _check_possible(metric, above, bound)
-    return Condition(" ".join(text.split()), metric.name, above, bound, group, part)
+    return Condition(" ".join(text.split()), metric.name, above, bound, group, part, cell)
 
 
-def read_measure(text: str) -> tuple[Metric, str | None, Part]:
+def read_measure(text: str) -> tuple[Metric, str | None, Part, str | None]:
     """The metric of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC`, its group and its part.
 
-    Raises ConditionError with what is allowed for anything else.
+    Then its cell, where `cell NAME` stands in place of the group. Raises ConditionError with what
+    is allowed for anything else.
     """
     words = text.split()
-    if not 1 <= len(words) <= 3:
-        raise ConditionError(
-            "is no metric; allowed: [GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC, such as "
-            '"p90 transfer_time"'
-        )
+    if not 1 <= len(words) <= _MOST_WORDS:
+        raise ConditionError(f'is no metric; allowed: {_FORM}, such as "p90 transfer_time"')
     return _measure(words)
 
 
-def _measure(words: list[str]) -> tuple[Metric, str | None, Part]:
+def _measure(words: list[str]) -> tuple[Metric, str | None, Part, str | None]:
     *before, name = words
     statistic = before.pop() if before and before[-1] in STATISTICS else None
-    if len(before) > 1:
+    # A group may have the name "cell": then nothing stands between it and the metric.
+    of_cell = before[0] == CELL and len(before) == 2 if before else False
+    if len(before) > 1 and not of_cell:
         raise ConditionError(f'"{before[1]}" is no statistic; allowed: {", ".join(STATISTICS)}')
-    group, part = _scope(before[0]) if before else (None, _ALL)
+    cell = before[1] if of_cell else None
+    group, part = _scope(before[0]) if before and not of_cell else (None, _ALL)
     metric = _metric(name, statistic)
     scope = "all" if group is None else "group" if part == "all" else "direction"
-    if scope not in metric.scopes:
+    if cell is not None:
+        if "cell" not in metric.scopes:
+            known = ", ".join(one.short for one in METRICS.values() if "cell" in one.scopes)
+            raise ConditionError(f"{metric.short} is not measured of a cell; allowed: {known}")
+    elif scope not in metric.scopes:
         raise ConditionError(
             f"{metric.name} is not measured of {'everything' if group is None else 'that'}; "
             f"allowed: {', '.join(_of(metric))}",
         )
-    return metric, group, part
+    return metric, group, part, cell
 
 
 def _scope(scope: str) -> tuple[str, Part]:
@@ -208,4 +225,5 @@ def _check_possible(metric: Metric, above: bool, bound: float) -> None:
 
 def _of(metric: Metric) -> list[str]:
     words = {"all": "everything", "group": "a group", "direction": "a group in one direction"}
+    words["cell"] = "one of several cells (cell NAME)"
     return [words[scope] for scope in metric.scopes if scope in words]

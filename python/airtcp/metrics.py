@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 #: The subjects of a metric: everything, a station group, its flows in one direction, the queues of
 #: an access category.
-Scope = Literal["all", "group", "direction", "category"]
+Scope = Literal["all", "group", "direction", "category", "cell"]
 
 #: Which values are the better ones; None where that depends on what one wants.
 Better = Literal["higher", "lower"] | None
@@ -49,6 +49,8 @@ class Metric:
 
 #: Of the flows of everything, of a group, of a group in one direction.
 _FLOWS: Final[tuple[Scope, ...]] = ("all", "group", "direction")
+#: Of these and of each of several cells.
+_CELLS: Final[tuple[Scope, ...]] = (*_FLOWS, "cell")
 #: Of the attempts of access point and stations together; those of a group are its stations' alone.
 _MAC: Final[tuple[Scope, ...]] = ("all", "category")
 _STATIONS: Final[tuple[Scope, ...]] = ("all", "group", "category")
@@ -88,7 +90,7 @@ _CATALOGUE: Final = (
         "payload delivered in order to the applications, over the measured time; all flows. TCP "
         "and UDP payload: no headers, no bytes twice",
         better="higher",
-        scopes=_FLOWS,
+        scopes=_CELLS,
     ),
     Metric(
         "flow_goodput_bps",
@@ -106,6 +108,15 @@ _CATALOGUE: Final = (
         "it is in `simulation.cells`",
         better="higher",
         scopes=(),
+    ),
+    Metric(
+        "share_of_alone",
+        "share of what it has alone",
+        "",
+        "`goodput_bps` of one of several cells over what it has with no other about, on common "
+        "random numbers",
+        better="higher",
+        scopes=("cell",),
     ),
     Metric(
         "jain_index",

@@ -7,7 +7,7 @@ Does not know what was changed, nor whether it was meant to help.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from airtcp.advice.complaints import felt_metrics, is_felt
@@ -18,11 +18,13 @@ from airtcp.estimates.traffic import measured
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
+from airtcp.results.cells import interval_of
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.results import Provenance, Replication
     from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
 
 #: A change of what others feel by less, as a logarithm of a ratio, is not told.
 TOLD = 0.1
@@ -105,8 +107,11 @@ def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
 
 def _is_missed(result: Simulated, target: Condition) -> bool:
     """Tell whether the mean of a target's metric lies on the wrong side of its bound."""
-    measured = result.simulation.metrics
-    if target.group is not None:
+    measured: Mapping[str, Interval] = result.simulation.metrics
+    if target.cell is not None:
+        interval = interval_of(result.simulation.cells, target.cell, target.metric)
+        measured = {target.metric: interval}
+    elif target.group is not None:
         measured = result.simulation.groups[target.group][target.part]
     return is_missed(measured, target)
 

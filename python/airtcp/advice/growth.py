@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.reading import Simulated
 from airtcp.exceptions import AirtcpError
+from airtcp.results.cells import SHARE_OF_ALONE, interval_of
 from airtcp.results.verdict import Growth, State, Target
 from airtcp.run.glance import BUDGET, glance
 from airtcp.scenario import Scenario
@@ -67,6 +68,7 @@ class _Looks:
     def __init__(self, scenario: Scenario, targets: Sequence[Target], budget: float) -> None:
         self._scenario = scenario
         self._targets = targets
+        self._asks_alone = any(one.condition.metric == SHARE_OF_ALONE for one in targets)
         self._left = budget
         self.taken = 0
 
@@ -74,7 +76,7 @@ class _Looks:
         """Say what a glance sees of so many stations. Raises _TooMuchError."""
         if self.taken >= _MOST or self._left < BUDGET + _BESIDE:
             raise _TooMuchError
-        seen = glance(self._scenario.with_stations(stations), alone=False)
+        seen = glance(self._scenario.with_stations(stations), alone=self._asks_alone)
         self.taken += 1
         self._left -= max(seen.events, BUDGET) + _BESIDE
         shortfalls = [(_shortfall(seen, target.condition), target) for target in self._targets]
@@ -92,7 +94,10 @@ def _shortfall(seen: Glance, condition: Condition) -> float | None:
 
     Negative where it keeps it; None where it has no value, or one from below that is no help.
     """
-    interval = seen.interval(condition.metric, condition.group, condition.part)
+    if condition.cell is None:
+        interval = seen.interval(condition.metric, condition.group, condition.part)
+    else:
+        interval = interval_of(seen.cells, condition.cell, condition.metric)
     value = interval.low if interval.mean is None else interval.mean
     if value is None:
         return None

@@ -124,7 +124,8 @@ class Reading:
         return [
             target
             for target in self.scenario.targets
-            if target.group in (None, scope.group)
+            if target.cell is None
+            and target.group in (None, scope.group)
             and target.part in ("all", scope.part)
             and target.metric.startswith(metrics)
         ]

@@ -14,6 +14,7 @@ from airtcp.advice.growth import growth_of
 from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Simulated
 from airtcp.estimates import estimate
+from airtcp.results.cells import interval_of
 from airtcp.results.verdict import Judged, State, Target, Verdict
 from airtcp.stats import Interval
 
@@ -71,7 +72,11 @@ def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:
 
     def judged(target: Target) -> Judged:
         one = target.condition
-        interval = surer.interval(one.metric, one.group, one.part)
+        interval = (
+            surer.interval(one.metric, one.group, one.part)
+            if one.cell is None
+            else interval_of(surer.cells, one.cell, one.metric)
+        )
         state = state_of(one, interval)
         return Judged(target, interval, state if whole or state == "fails" else "unknown")
 
@@ -107,7 +112,9 @@ def _at(result: Simulated, level: float) -> Simulation:
 
 def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) -> Judged:
     condition = target.condition
-    if condition.group is not None:
+    if condition.cell is not None:
+        interval = interval_of(measured.cells, condition.cell, condition.metric)
+    elif condition.group is not None:
         interval = measured.groups[condition.group][condition.part][condition.metric]
     else:
         level = measured.confidence

@@ -25,8 +25,15 @@ Knows what the core wrote down of a replication, the laws of its traffic, and st
 know the core, nor how results look.
 """
 
-from airtcp.estimates.estimate import Estimate
+from airtcp.estimates.estimate import Estimate, plain_estimate
 from airtcp.estimates.parts import estimate, improved, improved_groups
 from airtcp.estimates.steadiness import Steadiness
 
-__all__ = ["Estimate", "Steadiness", "estimate", "improved", "improved_groups"]
+__all__ = [
+    "Estimate",
+    "Steadiness",
+    "estimate",
+    "improved",
+    "improved_groups",
+    "plain_estimate",
+]

@@ -50,6 +50,12 @@ class Estimate:
     steadiness: Steadiness
 
 
+def plain_estimate(metric: str, values: Sequence[float], confidence: float) -> Estimate:
+    """Estimate what has no books, such as a cell, by its mean over replications."""
+    interval = student_interval(values, confidence)
+    return Estimate(metric, interval, interval, "plain", None, tuple(values), Steadiness("steady"))
+
+
 class Estimates:
     """The estimates of all metrics of one traffic, which share its sums."""
 

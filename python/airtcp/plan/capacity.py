@@ -21,6 +21,7 @@ from airtcp.plan.search import MOST, TARGET, Found, Search
 from airtcp.plan.stepped import Stepped
 from airtcp.remedies import Remedy, catalogue
 from airtcp.results import Provenance
+from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.glance import SOURCE
 from airtcp.results.plans import Evidence, Plan, PlanStopped
 from airtcp.run.points import Points, TimeIsOver
@@ -133,6 +134,11 @@ def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Conditio
     conditions = list(dict.fromkeys(map(parse_condition, texts)))
     for one in conditions:
         try:
+            if one.metric == SHARE_OF_ALONE:
+                raise ConditionError(
+                    f"{SHARE_OF_ALONE} is of cells alone, which a plan does not simulate at each "
+                    f"step; allowed: the goodput of a cell, such as cell {one.cell} goodput"
+                )
             check(scenario, one)
         except ConditionError as error:
             raise QuestionError(f'--until "{one.text}": {error}') from None

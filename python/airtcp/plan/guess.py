@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.exceptions import AirtcpError
 from airtcp.predict import predict
+from airtcp.results.cells import interval_of
 from airtcp.results.glance import SOURCE
 from airtcp.run.glance import glance
 
@@ -50,7 +51,7 @@ def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
             _height(one, seen[name][0])
             for one in conditions
             for name in (one.metric, one.mean_metric, one.text)
-            if name in seen
+            if name in seen and (one.cell is None or name == one.text)
         ]
         return max(heights, default=None)
 
@@ -94,13 +95,19 @@ def _predicted(
         model = predict(scenario).model
     except AirtcpError:
         return {}
-    wanted = {name for one in conditions for name in (one.metric, one.mean_metric) if name}
+    # Models of cells have a list of goodputs: a glance is asked about one of them.
+    of_all = [one for one in conditions if one.cell is None]
+    wanted = {name for one in of_all for name in (one.metric, one.mean_metric) if name}
     seen = {
         name: (entries[0].value, entries[0].source)
         for name, entries in model.items()
         if name in wanted and entries and not isinstance(entries[0].value, list)
     }
-    open_ = [one for one in conditions if not {one.metric, one.mean_metric} & seen.keys()]
+    open_ = [
+        one
+        for one in conditions
+        if one.cell is not None or not {one.metric, one.mean_metric} & seen.keys()
+    ]
     return seen | _glanced(scenario, open_)
 
 
@@ -117,6 +124,11 @@ def _glanced(
         return {}
     values = {}
     for one in conditions:
+        if one.cell is not None:
+            goodput = interval_of(seen.cells, one.cell, one.metric).mean
+            if goodput is not None:
+                values[one.text] = goodput, SOURCE
+            continue
         told, plain = (
             of.metrics if one.group is None else of.groups[one.group][one.part]
             for of in (seen, seen.simulation)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.conditions import Condition, ConditionError, read_measure
 from airtcp.exceptions import QuestionError
+from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.objects import metric_in
 from airtcp.scenario.measured import check
 
@@ -42,6 +43,7 @@ class Objective:
     conditions: tuple[Condition, ...]
     duration_s: float
     cell_of: Mapping[str, int]
+    cells: tuple[str, ...] = ()
 
     def value(self, answer: Answer) -> float:
         """Return the number of a replication.
@@ -76,6 +78,11 @@ class Objective:
         )
 
     def _measured(self, answer: Answer, one: Condition) -> float:
+        if one.cell is not None:
+            cells = answer["cells"]
+            # Of a cell alone the answer has that one.
+            place = self.cells.index(one.cell) if len(cells) > 1 else 0
+            return float(cells[place][one.metric])
         found = metric_in(answer, one.group, one.part, one.metric)
         if found is None:
             return self.duration_s if one.about.unit == "s" else 0.0
@@ -83,7 +90,11 @@ class Objective:
 
     def _guessed(self, alone: Sequence[Answer], shares: Sequence[float], one: Condition) -> float:
         """Guess a metric: what users wait for grows as a share shrinks, what they get shrinks."""
-        cells = range(len(alone)) if one.group is None else [self.cell_of[one.group]]
+        cells: Sequence[int] = range(len(alone))
+        if one.cell is not None:
+            cells = [self.cells.index(one.cell)]
+        elif one.group is not None:
+            cells = [self.cell_of[one.group]]
         grows = one.about.better == "lower"
         values = [
             self._measured(alone[cell], one) / max(shares[cell], _LEAST_SHARE)
@@ -103,6 +114,7 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
     name = text or (TARGETS if scenario.targets else LEAST)
     seconds = scenario.run.duration_ns / 1e9
     groups = {group.name: group.cell or 0 for group in scenario.stations}
+    cells = tuple(cell.name for cell in scenario.cells or ())
     if name in (LEAST, SUM):
         label = "goodput of the least cell" if name == LEAST else "goodput of all cells"
         return Objective(name, label, "b/s", 1, (), seconds, groups)
@@ -112,17 +124,27 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
                 "--objective targets: the scenario has no [targets]; allowed: least, sum, or a "
                 'metric such as "p90 transfer_time"'
             )
+        for one in scenario.targets:
+            if one.metric == SHARE_OF_ALONE:
+                raise QuestionError(
+                    f'--objective targets: "{one.text}" is of cells alone, which a plan does not '
+                    "simulate at each step; allowed: targets on other metrics, least, or sum"
+                )
         label = "smallest margin of the targets"
-        return Objective(name, label, "%", 1, scenario.targets, seconds, groups)
+        return Objective(name, label, "%", 1, scenario.targets, seconds, groups, cells)
     try:
-        metric, group, part = read_measure(name)
+        metric, group, part, cell = read_measure(name)
+        if metric.name == SHARE_OF_ALONE:
+            raise ConditionError(
+                f"{metric.short} is of cells alone, which a plan does not simulate"
+            )
         if metric.better is None:
             raise ConditionError(f"{metric.short} is neither better high nor low")
-        condition = Condition(name, metric.name, metric.better == "higher", 0.0, group, part)
+        condition = Condition(name, metric.name, metric.better == "higher", 0.0, group, part, cell)
         check(scenario, condition)
     except ConditionError as error:
         raise QuestionError(
             f'--objective "{name}": is none of least, sum, targets, and as a metric: {error}'
         ) from None
     sign = 1 if metric.better == "higher" else -1
-    return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups)
+    return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups, cells)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from airtcp.estimates import Estimate, estimate
+from airtcp.estimates import Estimate, estimate, plain_estimate
 from airtcp.exceptions import QuestionError
 from airtcp.plan.crossing import Crossing, cross, monotone_crossing
 from airtcp.results.plans import Answer
@@ -177,6 +177,11 @@ class Search:
     def estimated(self, condition: Condition, place: int) -> Estimate:
         """The estimate of the metric of a condition at an index that was simulated."""
         scenario, (group, part) = self._scenarios[place], (condition.group, condition.part)
+        if condition.cell is not None:
+            cells = [cell.name for cell in scenario.cells or ()]
+            at = cells.index(condition.cell)
+            values = [run.answer["cells"][at][condition.metric] for run in self.runs(place)]
+            return plain_estimate(condition.metric, values, self._level)
         return estimate(
             self.runs(place),
             scenario,

@@ -12,7 +12,8 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity, scaled
-from airtcp.conditions import bound_text
+from airtcp.conditions import bound_text, in_a_part
+from airtcp.results.cells import SHARE_OF_ALONE
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -73,7 +74,8 @@ def growth_lines(verdict: Verdict) -> list[str]:
     exact = ""
     if verdict.state == "holds":
         first = nearest if growth is None else _of(verdict, growth.target)
-        exact = f"How far it carries: airtcp plan FILE --until {shlex.quote(_broken(first))}"
+        if first.target.condition.metric != SHARE_OF_ALONE:
+            exact = f"How far it carries: airtcp plan FILE --until {shlex.quote(_broken(first))}"
     if growth is None or (not growth.holds_at and growth.fails_at >= growth.present):
         # Unknown, or no network that is smaller was looked at.
         return [exact] if exact else []
@@ -135,6 +137,8 @@ def rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
 def about(one: Judged) -> str:
     """Name what a target is about: "p95 packet delay of call downloads"."""
     condition = one.target.condition
+    if condition.cell is not None:
+        return f"{in_a_part(condition.about)} of cell {condition.cell}"
     label, _, statistic = condition.about.label.partition(", ")
     quantile = re.search(r"_(p\d+)_", condition.metric)
     if quantile is not None:

@@ -109,6 +109,15 @@ def cells(
     }
 
 
+def interval_of(cells: Mapping[str, CellResult], name: str, metric: str) -> Interval:
+    """Return the goodput of a cell or its share of what it has alone, as conditions name them.
+
+    Without a mean where that was not measured.
+    """
+    found: Interval | None = getattr(cells[name], metric) if name in cells else None
+    return Interval(None, None, None, 0) if found is None else found
+
+
 def cell_value(record: Mapping[str, Any], metric: str) -> float | None:
     """Return a metric of `CELL_METRICS` of the core's record of a cell; None without attempts."""
     table, _, name = metric.rpartition(".")

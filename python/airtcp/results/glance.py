@@ -36,7 +36,7 @@ class Glance:
     `scenario` is the one that was run: its measured time is that of one batch, and the batches
     stand in `simulation` in place of replications. `metrics` and `groups` have intervals that allow
     for batches that resemble each other; those of `simulation` do not. `events` is the work that
-    was done for it, pilots included. `alone` has the goodput of those of several cells that were
+    was done for it, pilots included. `alone` has the glances at those of several cells that were
     looked at with no other about. `reached` is False where the budget did not last for the
     scenario's own warm-up and measured time although it is about a beginning or an end, as the
     transfers of a log are: then only the first part of it was seen.
@@ -53,7 +53,7 @@ class Glance:
     simulation: Simulation
     events: int
     reached: bool = True
-    alone: Mapping[str, Interval] = field(default_factory=dict)
+    alone: Mapping[str, Glance] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -116,8 +116,13 @@ class Glance:
         """A cell with the intervals of a glance."""
         values = [batch.answer["cells"][place]["goodput_bps"] for batch in self.simulation.runs]
         goodput = self._batches.of_values(values)
-        alone = self.alone.get(name)
-        share = None if alone is None else _ratio(goodput, alone)
+        share = None
+        if name in self.alone:
+            confidence = {"confidence": self.scenario.run.confidence}
+            alone = self.alone[name]
+            run = alone.scenario.run.model_copy(update=confidence)
+            alone = replace(alone, scenario=alone.scenario.model_copy(update={"run": run}))
+            share = _ratio(goodput, alone.interval("goodput_bps"))
         return replace(cell, goodput_bps=goodput, share_of_alone=share)
 
     def interval(self, metric: str, group: str | None = None, part: str = "all") -> Interval:

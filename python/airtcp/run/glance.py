@@ -29,7 +29,6 @@ from airtcp.scenario.load import load
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
-    from airtcp.stats import Interval
 
 #: The work of a glance, in events of the world, and twice the attempts on the air and the segments.
 #: A million takes some 80 ms.
@@ -108,11 +107,10 @@ def _with_cells_alone(scenario: ResolvedScenario, seen: Glance, budget: int) -> 
     goodputs = {name: seen.cells[name].goodput_bps.mean or 0.0 for name in seen.disturbed}
     least = sorted(goodputs, key=lambda name: goodputs[name])[:_MOST_ALONE]
     events = seen.events
-    alone: dict[str, Interval] = {}
+    alone: dict[str, Glance] = {}
     for name in least:
-        one = _looked(cell_alone(scenario, order.index(name)), budget // len(least))
-        alone[name] = one.interval("goodput_bps")
-        events += one.events
+        alone[name] = _looked(cell_alone(scenario, order.index(name)), budget // len(least))
+        events += alone[name].events
     return replace(seen, alone=alone, events=events)
 
 

@@ -32,6 +32,12 @@ _NEEDS = (
 )
 
 
+def measurable_of_cells(scenario: ResolvedScenario) -> list[str]:
+    """Return the metrics that each of several cells can have; none where there is one."""
+    several = len(scenario.cells or ()) > 1
+    return [name for name, metric in METRICS.items() if several and "cell" in metric.scopes]
+
+
 def measurable(
     scenario: ResolvedScenario, group: str | None = None, part: str = "all"
 ) -> list[str]:
@@ -51,6 +57,9 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
     Raises ConditionError with what is allowed.
     """
     group, part = condition.group, condition.part
+    if condition.cell is not None:
+        _check_cell(scenario, condition.cell)
+        return
     if group is not None:
         names = [one.name for one in scenario.stations]
         if group not in names:
@@ -74,6 +83,20 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
             f"{condition.about.short}{of} cannot exist: there "
             f"{_are_no(_needed(condition.metric))}; allowed: {', '.join(means)}"
         )
+
+
+def _check_cell(scenario: ResolvedScenario, name: str) -> None:
+    """Check that there are several cells, and one of the name. Raises ConditionError."""
+    names = [cell.name for cell in scenario.cells or ()]
+    groups = ", ".join(one.name for one in scenario.stations)
+    if len(names) < 2:
+        raise ConditionError(
+            f'"cell {name}" is one of several cells, and there is one; allowed: everything, or a '
+            f"group: {groups}"
+        )
+    if name not in names:
+        is_what = "a group and no cell" if name in groups.split(", ") else "no cell"
+        raise ConditionError(f'"{name}" is {is_what}; allowed: {", ".join(names)}')
 
 
 def read_targets(targets: Mapping[str, str], scenario: ResolvedScenario) -> tuple[Condition, ...]:

@@ -181,7 +181,8 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
             continue
         *of, last = name.split(".")
         metric = spellings().get(last)
-        if metric is None or (of and (len(of) != 2 or of[0] not in groups or of[1] not in PARTS)):
+        of_group = len(of) == 2 and of[0] in groups and of[1] in PARTS
+        if metric is None or (not of_group if of else metric.scopes == ("cell",)):
             near = _nearest(last)
             told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
             told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.advice.profiles import EXPECTED, expected
 from airtcp.advice.thresholds import THRESHOLDS
-from airtcp.conditions import FRACTIONS, STATISTICS
+from airtcp.conditions import CELL, FRACTIONS, STATISTICS
 from airtcp.metrics import METRICS, Metric
-from airtcp.scenario.measured import measurable
+from airtcp.scenario.measured import measurable, measurable_of_cells
 from airtcp.web.judged import condition
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ _FIRST: Final = ("packet_delay", "packet_loss", "page_time", "transfer_time", "f
 def choices(scenario: Scenario) -> Json:
     """Say what a condition may be about in a scenario.
 
-    `scopes` are everything, groups, and their directions: each with the metrics that can have a
-    value there, of each its statistics, units of bounds, and a bound to begin with. `targets` are
-    those of the file, `usual` those of its traffic.
+    `scopes` are everything, groups, their directions, and several cells: each with the metrics that
+    can have a value there, of each its statistics, units of bounds, and a bound to begin with.
+    `targets` are those of the file, `usual` those of its traffic.
     """
     return {
-        "scopes": [_scope(scenario, *one) for one in _scopes(scenario)],
+        "scopes": [
+            *(_scope(scenario, *one) for one in _scopes(scenario)),
+            *_scopes_of_cells(scenario),
+        ],
         "targets": [condition(one) for one in scenario.targets],
         "usual": [condition(one.condition) for one in expected(scenario)],
     }
@@ -58,14 +61,24 @@ def _scopes(scenario: Scenario) -> Iterator[tuple[str | None, str]]:
 
 
 def _scope(scenario: Scenario, group: str | None, part: str) -> Json:
-    can = measurable(scenario, group, part)
+    metrics = _metrics(measurable(scenario, group, part))
+    text = "everything" if group is None else group if part == "all" else f"{group} {part}s"
+    value = "" if group is None else group if part == "all" else f"{group}/{part}"
+    return {"value": value, "text": text, "metrics": metrics}
+
+
+def _scopes_of_cells(scenario: Scenario) -> Iterator[Json]:
+    metrics = _metrics(measurable_of_cells(scenario))
+    for cell in scenario.cells or () if metrics else ():
+        yield {"value": f"{CELL} {cell.name}", "text": f"cell {cell.name}", "metrics": metrics}
+
+
+def _metrics(can: list[str]) -> list[Json]:
     bases = [METRICS[name] for name in can if not re.search(r"_p\d+_", name)]
     metrics = [_metric(one, can) for one in bases if one.better is not None]
     places = {name: place for place, name in enumerate(_FIRST)}
     metrics.sort(key=lambda one: (places.get(one["metric"], len(places)), one["detail"]))
-    text = "everything" if group is None else group if part == "all" else f"{group} {part}s"
-    value = "" if group is None else group if part == "all" else f"{group}/{part}"
-    return {"value": value, "text": text, "metrics": metrics}
+    return metrics
 
 
 def _metric(metric: Metric, can: list[str]) -> Json:

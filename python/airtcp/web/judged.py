@@ -38,6 +38,7 @@ def condition(one: Condition) -> Json:
         "unit": one.about.unit,
         "group": one.group,
         "part": one.part,
+        "cell": one.cell,
         "above": one.above,
         "bound": one.bound,
         "bound_text": one.bound_text,

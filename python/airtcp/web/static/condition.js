@@ -78,7 +78,8 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     const words = name.split(" ");
     const short = words.pop();
     const word = ["mean", "p50", "p90", "p95", "p99"].includes(words.at(-1)) ? words.pop() : "mean";
-    const group = words[0] ?? "";
+    // A group, or "cell" and its name.
+    const group = words.join(" ");
     // A group with one direction is offered as a whole.
     const of = scopes.find((each) => each.value === group) ?? scopes.find((each) => each.value === group.split("/")[0]);
     const one = of?.metrics.find((each) => each.metric === short.replace(/_(s|bps)$/, ""));

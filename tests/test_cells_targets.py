@@ -1,0 +1,217 @@
+"""Targets on one of several cells: how they are written, and where they are judged and told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import airtcp
+import pytest
+from airtcp.advice.verdicts import glanced
+from airtcp.cli.commands import app
+from airtcp.conditions import ConditionError, read_condition
+from airtcp.examples import directory
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.metrics import METRICS
+from airtcp.plan.objective import objective_of
+from airtcp.present import verdict as words
+from airtcp.results.cells import interval_of
+from airtcp.scenario import Scenario, load, loads
+from airtcp.web.choices import choices
+from airtcp.web.judged import condition
+from bases import cell
+from typer.testing import CliRunner
+
+SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 3}
+GOODPUT, SHARE = "cell middle goodput", "cell middle share_of_alone"
+TARGETS = {
+    GOODPUT: "> 8 Mb/s",
+    SHARE: "> 30 %",
+    "cell left goodput": "> 20 Mb/s",
+    "cell left mean goodput_bps": "< 30 Mb/s",
+}
+
+
+def three(targets: dict[str, str]) -> Scenario:
+    file = Path(str(directory())) / "three-cells.toml"
+    return load(file).vary({**SHORT, "targets": targets})
+
+
+@pytest.fixture(scope="module")
+def run() -> airtcp.SimulationResult:
+    return airtcp.simulate(three(TARGETS))
+
+
+def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(
+    run: airtcp.SimulationResult,
+) -> None:
+    found = airtcp.verdict(run)
+    assert found is not None
+    by_text = {one.target.text: one for one in found.targets}
+
+    assert {text: one.state for text, one in by_text.items()} == {
+        f"{GOODPUT} > 8 Mb/s": "fails",
+        f"{SHARE} > 30 %": "fails",
+        "cell left goodput > 20 Mb/s": "holds",
+        "cell left mean goodput_bps < 30 Mb/s": "holds",
+    }
+    # One cell's, not that of everything, and at the level of four targets.
+    middle = run.simulation.cells["middle"]
+    judged = by_text[f"{GOODPUT} > 8 Mb/s"].interval
+    assert judged.mean == middle.goodput_bps.mean
+    assert judged.half_width is not None
+    assert middle.goodput_bps.half_width is not None
+    assert judged.half_width > middle.goodput_bps.half_width
+    assert middle.share_of_alone is not None
+    assert by_text[f"{SHARE} > 30 %"].interval.mean == middle.share_of_alone.mean
+
+
+def test_it_is_told_as_of_a_cell(run: airtcp.SimulationResult) -> None:
+    found = airtcp.verdict(run)
+    assert found is not None
+
+    rows = {row[0]: row for row in words.rows(found)}
+    assert rows["goodput of cell middle"][1] == "> 8 Mb/s"
+    assert rows["share of what it has alone of cell middle"][1] == "> 30 %"
+    assert found.nearest is not None
+    assert words.headline(found).startswith("Fails: ")
+    assert " of cell middle is " in words.headline(found)
+
+
+def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
+    file = tmp_path / "three.toml"
+    text = (Path(str(directory())) / "three-cells.toml").read_text()
+    text = text.replace('"guest flow_goodput" = "> 8 Mb/s"', f'"{GOODPUT}" = "> 8 Mb/s"')
+    file.write_text(text.replace('"20 s"', '"3 s"').replace('"2 s"', '"1 s"'))
+
+    told = CliRunner().invoke(app, ["run", str(file), "--check", "--json", "--no-advice"])
+
+    assert told.exit_code == 3
+    judged = json.loads(told.stdout)["verdict"]
+    assert judged["state"] == "fails"
+    assert [one["target"] for one in judged["targets"]] == [f"{GOODPUT} > 8 Mb/s"]
+    assert judged["targets"][0]["value"] < 3e6
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "told"),
+    [
+        ("cell midle goodput", "> 1 Mb/s", '"midle" is no cell; allowed: left, middle, right'),
+        ("cell guest goodput", "> 1 Mb/s", '"guest" is a group and no cell; allowed: left, '),
+        (
+            "cell middle transfer_time",
+            "< 1 s",
+            "transfer_time is not measured of a cell; allowed: goodput, share_of_alone",
+        ),
+        ("cell middle p95 goodput", "> 1 Mb/s", "goodput has no p95; allowed: mean"),
+        ("cell middle goodput", "> 30 %", "goodput_bps: "),
+        ("cell middle share_of_alone", "> 120 %", "can never hold: share_of_alone is 0 to 1"),
+        ("share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
+        ("guest share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
+        ("middle goodput", "> 1 Mb/s", '"middle" is a cell and no group; allowed: guest'),
+    ],
+)
+def test_what_is_none_gets_what_is_allowed(name: str, bound: str, told: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        three({name: bound})
+
+    assert told in str(caught.value)
+    assert "targets" in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_one_cell_is_no_cell_among_several() -> None:
+    with pytest.raises(ScenarioError, match="one of several cells, and there is one"):
+        loads(cell(1)).vary({"targets": {"cell ap goodput": "> 1 Mb/s"}})
+
+
+def test_a_group_may_be_called_cell() -> None:
+    assert read_condition("cell goodput > 1 Mb/s").group == "cell"
+    assert read_condition("cell p95 rtt < 1 s").metric == "rtt_p95_s"
+    assert read_condition("cell mean mean goodput > 1 Mb/s").cell == "mean"
+    with pytest.raises(ConditionError, match='"b" is no statistic'):
+        read_condition("group b goodput > 1 Mb/s")
+
+
+def test_a_glance_judges_it_where_it_has_an_interval() -> None:
+    of = three({GOODPUT: "> 8 Mb/s", SHARE: "> 30 %", "cell left goodput": "> 20 Mb/s"})
+    found = glanced(of, airtcp.glance(of))
+
+    assert found is not None
+    assert [one.state for one in found.targets] == ["fails", "fails", "holds"]
+    offices = load(Path(str(directory())) / "three-offices.toml")
+    offices = offices.vary({"targets": {"cell tax goodput": "> 8 Mb/s"}})
+    unknown = glanced(offices, airtcp.glance(offices))
+    assert unknown is not None
+    assert unknown.state == "unknown"
+
+
+def test_a_cell_that_was_not_simulated_alone_has_no_share(run: airtcp.SimulationResult) -> None:
+    assert interval_of(run.simulation.cells, "middle", "share_of_alone").mean is not None
+    assert interval_of({}, "middle", "share_of_alone").mean is None
+
+
+def test_the_page_offers_cells_and_takes_a_target_apart() -> None:
+    told = choices(three({GOODPUT: "> 8 Mb/s"}))
+
+    cells = [one for one in told["scopes"] if one["value"].startswith("cell ")]
+    assert [one["value"] for one in cells] == ["cell left", "cell middle", "cell right"]
+    assert [one["metric"] for one in cells[0]["metrics"]] == ["goodput", "share_of_alone"]
+    # Each one that is offered is a target that is taken.
+    for scope in cells:
+        for metric in scope["metrics"]:
+            bound = f"> 50 {metric['units'][0]['text']}"
+            three({f"{scope['value']} {metric['metric']}": bound})
+    assert told["targets"][0]["cell"] == "middle"
+    assert condition(read_condition("guest goodput > 1 Mb/s"))["cell"] is None
+    assert not [one for one in choices(loads(cell(1)))["scopes"] if "cell" in one["value"]]
+
+
+def test_a_plan_stops_at_the_goodput_of_a_cell() -> None:
+    """Its one group has the same goodput, and the same end."""
+    udp = {"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"}
+    of = three({}).vary({"flows.guest.application": udp, "air.heard": [["left", "middle"]]})
+    ends = [
+        airtcp.plan(
+            of.vary({"run.warmup": "200 ms", "run.duration": "1 s"}),
+            vary="flows.guest.application.rate",
+            until=f"{of_what} goodput > 4 Mb/s",
+            begin="1 Mb/s",
+            end="8 Mb/s",
+            remedies=False,
+            threads=1,
+        )
+        for of_what in ("cell middle", "guest")
+    ]
+
+    assert ends[0].answer == ends[1].answer
+    # 28 of 1500 bytes are headers.
+    assert 3.8e6 < float(ends[0].answer.value) < 4.2e6
+
+
+def test_what_a_plan_cannot_measure_is_refused() -> None:
+    of = three({SHARE: "> 30 %"})
+    with pytest.raises(QuestionError, match="allowed: the goodput of a cell"):
+        airtcp.plan(of, vary="stations", until=f"{SHARE} < 30 %")
+    with pytest.raises(QuestionError, match="of cells alone"):
+        objective_of(of, None)
+    with pytest.raises(QuestionError, match="of cells alone"):
+        objective_of(of, SHARE)
+
+
+def test_a_plan_of_channels_is_led_by_targets_on_cells() -> None:
+    objective = objective_of(three({GOODPUT: "> 8 Mb/s", "cell left goodput": "> 40 Mb/s"}), None)
+    answer = {"cells": [{"goodput_bps": 20e6}, {"goodput_bps": 2e6}, {"goodput_bps": 20e6}]}
+
+    # 2 of 8 Mb/s wanted is three quarters short; 20 of 40 half.
+    assert objective.value(answer) == pytest.approx(-0.75)
+    alone = [{"cells": [{"goodput_bps": value}]} for value in (25e6, 24e6, 25e6)]
+    assert objective.guess(alone, [0.4, 0.5, 1.0]) == pytest.approx(-0.75)
+    assert objective_of(three({}), "cell middle goodput").value(answer) == 2e6
+
+
+def test_metrics_of_cells_are_in_the_catalogue() -> None:
+    assert [name for name, one in METRICS.items() if "cell" in one.scopes] == [
+        "goodput_bps",
+        "share_of_alone",
+    ]
