@@ -1,5 +1,8 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from airtcp.compare import compare
 from airtcp.examples import directory
@@ -54,13 +57,41 @@ def test_the_subject_is_told_in_words(web: Comparison) -> None:
     network, flow = subject(web.scenario)
 
     assert network == (
-        "802.11b at 11 Mb/s, RTS/CTS above 500 B, 3 stations, AP queue of 50 packets"
+        "802.11b at 5.5 Mb/s, RTS/CTS above 500 B, 3 stations, AP queue of 50 packets"
     )
     assert flow.startswith(
-        "3 x web download (laptop at 5.5 Mb/s): 20 kB on average (pareto, shape 1.5), "
+        "3 x web download (laptop): 20 kB on average (pareto, shape 1.5), "
         "think time 1 s on average (exponential); NewReno, MSS "
     )
     assert "wired path of 5 ms" in flow
+
+
+def test_the_rates_are_those_of_the_groups() -> None:
+    """Not that of `[phy]`, which no group may have: each has one of its own, or finds one."""
+    three = load(Path(str(directory())) / "three-offices.toml")
+
+    def told(**changes: Any) -> list[str]:
+        of = {f"stations.{key.replace('__', '.')}": value for key, value in changes.items()}
+        network, _, *flows = subject(three.vary(of))
+        return [network.partition(", ")[0], *(flow.partition(":")[0] for flow in flows)]
+
+    one, two = "143.4 Mb/s", "286.8 Mb/s"
+    downloads = [f"4 x bulk download ({name}" for name in ("lawyer", "taxman", "artist")]
+    streams = dict.fromkeys(
+        ("lawyer__spatial_streams", "taxman__spatial_streams", "artist__spatial_streams"), 2
+    )
+    assert told() == [f"802.11ax at {one}", *(f"{line})" for line in downloads)]
+    assert told(**streams)[0] == f"802.11ax at {two}"
+    assert told(lawyer__spatial_streams=2) == [
+        f"802.11ax at {one} and {two}",
+        *(f"{line} at {rate})" for line, rate in zip(downloads, (two, one, one), strict=True)),
+    ]
+    assert told(lawyer__spatial_streams=2, artist__mcs=0)[0] == f"802.11ax at 8.603 Mb/s to {two}"
+    finds = {"lawyer__rate_control": "minstrel-ht"}
+    assert told(**finds)[:2] == [
+        f"802.11ax at {one} or at rates up to {one} by Minstrel-HT",
+        f"{downloads[0]} at up to {one})",
+    ]
 
 
 EDCA = """

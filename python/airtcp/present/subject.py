@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.mac import AccessParameters
     from airtcp.scenario.keys.queue import Queue
     from airtcp.scenario.keys.receiver import Receiver
+    from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.scenario.keys.traffic import Flow, Page
     from airtcp.standards import AccessCategory
@@ -41,7 +42,7 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         rts = "RTS/CTS before every frame"
     stations = sum(group.count for group in scenario.stations)
     network = [
-        f"{phy.standard} at {format_rate(phy.data_rate.bps, 4)}",
+        f"{phy.standard} {_rates(scenario)}",
         rts,
         f"{stations} station{'s' if stations > 1 else ''}",
         *_cells(scenario),
@@ -61,6 +62,41 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         )
     flows = (_flow(scenario, flow) for flow in scenario.flows)
     return [", ".join(network), *_categories(scenario), *flows]
+
+
+def _rates(scenario: ResolvedScenario) -> str:
+    """The rates of the groups that have flows: one, two, or the slowest and the fastest."""
+    groups = _with_flows(scenario)
+    fixed = sorted({one.data_rate.bps for one in groups if one.rate_control is None})
+    told = []
+    if fixed:
+        joint = " and " if len(fixed) < 3 else " to "
+        ends = [fixed[0], fixed[-1]] if len(fixed) > 1 else fixed
+        told.append(f"at {joint.join(format_rate(one, 4) for one in ends)}")
+    fastest = [_fastest(one) for one in groups if one.rate_control is not None]
+    if fastest:
+        told.append(f"at rates up to {format_rate(max(fastest), 4)} by Minstrel-HT")
+    return " or ".join(told)
+
+
+def _with_flows(scenario: ResolvedScenario) -> list[StationGroup]:
+    named = {flow.stations for flow in scenario.flows}
+    return [group for group in scenario.stations if group.name in named]
+
+
+def _fastest(group: StationGroup) -> float:
+    """The rate of a group, or the fastest of those among which its rate control chooses."""
+    control = group.rate_control
+    return group.data_rate.bps if control is None else control.rates[-1].rate.bps
+
+
+def _own_rate(scenario: ResolvedScenario, group: StationGroup) -> str:
+    """The rate of a group where not all have one."""
+    rates = {(_fastest(one), one.rate_control is None) for one in _with_flows(scenario)}
+    if len(rates) < 2:
+        return ""
+    up_to = "" if group.rate_control is None else "up to "
+    return f" at {up_to}{format_rate(_fastest(group), 4)}"
 
 
 def _cells(scenario: ResolvedScenario) -> Iterator[str]:
@@ -146,9 +182,7 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     app = flow.application
     what = APPLICATIONS[app.kind].name
     words = f"{group.count} x {what} {flow.direction} ({group.name}"
-    if group.data_rate != scenario.phy.data_rate:
-        words += f" at {format_rate(group.data_rate.bps, 4)}"
-    words += "): "
+    words += f"{_own_rate(scenario, group)}): "
     if app.kind == "web":
         words += (
             f"{law(app.size, 'B') if app.page is None else _page(app.page)}, "
