@@ -92,6 +92,16 @@ def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:
     assert [line[0] for line in table.rows] == ["left", "middle", "right"]
 
 
+def test_the_table_of_cells_fits_a_terminal() -> None:
+    """With as many digits as the example has at full length, it is 77 columns wide."""
+    file = Path(str(directory())) / "three-cells.toml"
+    told = CliRunner().invoke(app, ["run", str(file), "--no-advice"], env={"COLUMNS": "80"})
+
+    assert told.exit_code == 0, told.output
+    heads = [line.split() for line in told.stdout.splitlines() if line.startswith("cell ")]
+    assert heads == [["cell", "goodput", "of", "alone", "own", "air", "others'", "idle", "failed"]]
+
+
 def test_a_cell_alone_has_nothing_of_the_others() -> None:
     of = example("three-cells")
 
@@ -289,7 +299,7 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert set(json.loads(found.to_json())["cells"]) == {"left", "middle", "right"}
     table = by_cell_of_both(found.a.simulation, found.b.simulation)
     assert table is not None
-    assert table.head[:3] == ["cell", "of alone", "own frames"]
+    assert table.head[:3] == ["cell", "of alone", "own air"]
     middle = table.rows[1]
     assert middle[0] == "middle"
     assert middle[1].endswith("% → 100.0 %")

@@ -16,12 +16,15 @@ from cells.rows import (
     GRAPHS,
     NS3,
     SYMMETRIC,
+    Judged,
     Ours,
+    Row,
     flows_of,
     judge,
     ours,
     scenarios,
     starved,
+    starved_apart,
     values,
 )
 
@@ -59,6 +62,19 @@ def test_the_second_witness_of_saturated_senders(name: str) -> None:
     answers = ours(name)
 
     assert all(judge(row, answers).met for row in GRAPHS if row.scenario == name)
+
+
+def test_who_starves_is_judged_by_intervals() -> None:
+    def of(name: str, theirs: float, half: float, mine: float, own: float) -> Judged:
+        return Judged(Row("three", f"flow_goodput_bps {name}", theirs, half), mine, own, 0.0)
+
+    fair = of("A>a1", 20e6, 1e5, 20e6, 1e5)
+
+    # A tenth of a fair share is 1 Mb/s.
+    assert starved_apart([fair, of("B>b1", 0.2e6, 0.1e6, 3e6, 0.5e6)]) == {"B>b1"}
+    assert starved_apart([fair, of("B>b1", 3e6, 0.5e6, 0.2e6, 0.1e6)]) == {"B>b1"}
+    assert starved_apart([fair, of("B>b1", 0.9e6, 0.3e6, 3e6, 0.5e6)]) == frozenset()
+    assert starved_apart([fair, of("B>b1", 0.2e6, 0.1e6, 0.3e6, 0.1e6)]) == frozenset()
 
 
 @pytest.mark.verify

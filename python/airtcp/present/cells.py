@@ -26,7 +26,7 @@ _CAUSE: Final = 0.1
 #: Cells and pairs of groups that are named.
 _NAMED: Final = 3
 
-_SHARES: Final = ("of alone", "own frames", "others' frames", "idle", "failed")
+_SHARES: Final = ("of alone", "own air", "others'", "idle", "failed")
 
 
 def by_cell(cells: Mapping[str, CellResult]) -> GroupTable | None:
