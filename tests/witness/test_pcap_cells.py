@@ -208,3 +208,32 @@ def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
     assert any(row[3] in ("1", "True") for row in read)
     # One may be under way at the end.
     assert 0 <= len(acks) - len(read) <= 1
+
+
+def test_data_without_an_answer_yet_are_at_their_receiver(tmp_path: Path) -> None:
+    """The run ends in the SIFS before an ACK: whoever received the data has them, as if whole."""
+    of = load(Path(str(directory())) / "hidden-uploads.toml")
+    names = ("frame.time_epoch", "frame.interface_name", "wlan.fc.type_subtype", "wlan.ra")
+    nodes = ("ap", "near-wall/0", "behind-wall/0")
+
+    def captured_for(span: str) -> list[list[str]]:
+        short = {"run.warmup": "0 s", "run.duration": span, "run.replications": 1}
+        path = tmp_path / f"{span}.pcapng"
+        simulate(of.vary(short), threads=1, pcap=path)
+        return fields(path, *names)
+
+    # ACKs of the access point, on the interface of a station that gets one.
+    acks = [
+        float(time)
+        for time, where, kind, _ in captured_for("300 ms")
+        if (where, kind) == ("behind-wall/0", "0x001d")
+    ]
+    assert len(acks) > 20
+    for ack in acks[-20::5]:
+        # 802.11a has a SIFS of 16 us; half of it before an ACK its data have ended.
+        frames = captured_for(f"{round(1e6 * ack) - 8} us")
+        time, _, kind, receiver = frames[-1]
+        assert kind == "0x0020"
+        where = [one for at, one, _, _ in frames if at == time]
+        assert len(where) > 1
+        assert nodes[int(receiver[-2:])] in where

@@ -129,6 +129,7 @@ impl World<'_> {
             }
         });
         if let Some(capture) = &mut self.watchers.capture {
+            capture.settle_all_sent();
             capture.pcap.finish();
         }
         self.check_capture()

@@ -252,6 +252,14 @@ impl Capture {
         }
     }
 
+    /// Writes data that nobody has answered yet at their receivers, as if they had come through.
+    pub(super) fn settle_all_sent(&mut self) {
+        let senders: Vec<_> = self.under_way.keys().copied().collect();
+        for by in senders {
+            self.settle_sent(by, |_| true);
+        }
+    }
+
     /// Writes data of `by` at its receiver, if there are any of which that was not known.
     fn settle_sent(&mut self, by: ContenderId, came: impl Fn(u64) -> bool) {
         let under_way = self.under_way.get_mut(&by);
