@@ -7,6 +7,7 @@ from pathlib import Path
 
 import airtcp
 import pytest
+from airtcp.advice.effects import gathered, newly_unhappy
 from airtcp.advice.verdicts import glanced
 from airtcp.cli.commands import app
 from airtcp.conditions import ConditionError, read_condition
@@ -149,6 +150,23 @@ def test_a_glance_judges_it_where_it_has_an_interval() -> None:
 def test_a_cell_that_was_not_simulated_alone_has_no_share(run: airtcp.SimulationResult) -> None:
     assert interval_of(run.simulation.cells, "middle", "share_of_alone").mean is not None
     assert interval_of({}, "middle", "share_of_alone").mean is None
+
+
+def test_a_trial_of_a_remedy_is_judged_by_the_cell(run: airtcp.SimulationResult) -> None:
+    """Trials are put together without what estimates need of a scenario."""
+    simulation = run.simulation
+    assert isinstance(run.scenario, Scenario)
+    apart = {"cells.left.channel": 36, "cells.middle.channel": 40, "cells.right.channel": 44}
+    of = run.scenario.vary({**apart, "air": None, "targets": {GOODPUT: "> 8 Mb/s"}})
+    runs = airtcp.simulate(of).simulation.runs
+    after = gathered(of, run.provenance, runs, confidence=simulation.confidence)
+
+    found = airtcp.verdict(after)
+
+    assert found is not None
+    assert found.state == "holds"
+    before = gathered(of, run.provenance, simulation.runs, confidence=simulation.confidence)
+    assert newly_unhappy(after, before)[-1] == "goodput (cell middle)"
 
 
 def test_the_page_offers_cells_and_takes_a_target_apart() -> None:

@@ -107,3 +107,14 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     assert after["nodes"][0]["y"] == told["nodes"][0]["y"] + 1
     page.page.wait_for_timeout(200)
     assert page.page.evaluate("document.activeElement.ariaLabel").startswith("Access point of law")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+def test_cells_are_told_at_a_glance_before_anything_was_run(opened: Any) -> None:
+    page: Page = opened(packed({"example": "three-cells"}))
+    card = page.page.locator("section", has_text="By cell, at a glance").last
+
+    card.get_by_text("it waits for left and right, who do not hear each other").wait_for()
+    assert card.locator("tbody tr").count() == 3
+    shares = page.page.locator(".shares")
+    assert re.search("middle .* by the chain, .* % simulated", shares.inner_text())

@@ -18,7 +18,7 @@ from airtcp.estimates.traffic import measured
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
-from airtcp.results.cells import interval_of
+from airtcp.results.cells import interval_of, of_simulation
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -109,8 +109,8 @@ def _is_missed(result: Simulated, target: Condition) -> bool:
     """Tell whether the mean of a target's metric lies on the wrong side of its bound."""
     measured: Mapping[str, Interval] = result.simulation.metrics
     if target.cell is not None:
-        interval = interval_of(result.simulation.cells, target.cell, target.metric)
-        measured = {target.metric: interval}
+        cells = of_simulation(result.scenario, result.simulation)
+        measured = {target.metric: interval_of(cells, target.cell, target.metric)}
     elif target.group is not None:
         measured = result.simulation.groups[target.group][target.part]
     return is_missed(measured, target)

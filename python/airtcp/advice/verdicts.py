@@ -14,7 +14,7 @@ from airtcp.advice.growth import growth_of
 from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Simulated
 from airtcp.estimates import estimate
-from airtcp.results.cells import interval_of
+from airtcp.results.cells import interval_of, of_simulation
 from airtcp.results.verdict import Judged, State, Target, Verdict
 from airtcp.stats import Interval
 
@@ -113,7 +113,8 @@ def _at(result: Simulated, level: float) -> Simulation:
 def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) -> Judged:
     condition = target.condition
     if condition.cell is not None:
-        interval = interval_of(measured.cells, condition.cell, condition.metric)
+        cells = of_simulation(scenario, measured)
+        interval = interval_of(cells, condition.cell, condition.metric)
     elif condition.group is not None:
         interval = measured.groups[condition.group][condition.part][condition.metric]
     else:

@@ -15,6 +15,7 @@ from airtcp.results.averages import Answer
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
+    from airtcp.results.objects import Simulation
     from airtcp.scenario import ResolvedScenario
 
 #: The numbers of a cell in one replication, by their paths in results.json below its name.
@@ -107,6 +108,12 @@ def cells(
         name: _cell(name, of, names, confidence, alone, _worst(name, through, answers))
         for name, of in zip(names, records, strict=True)
     }
+
+
+def of_simulation(scenario: ResolvedScenario, simulation: Simulation) -> dict[str, CellResult]:
+    """The cells of a simulation that may not know its scenario, as that of a trial does not."""
+    answers = [run.answer for run in simulation.runs]
+    return cells(scenario, answers, simulation.confidence, simulation.alone)
 
 
 def interval_of(cells: Mapping[str, CellResult], name: str, metric: str) -> Interval:
