@@ -15,6 +15,7 @@ from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
 from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
+from airtcp.present.difference import rows
 from airtcp.present.sense import sanity
 from airtcp.results import Simulation
 from airtcp.results.advice import Goal
@@ -90,6 +91,17 @@ def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:
     assert table is not None
     assert table.head[:3] == ["cell", "goodput", "of alone"]
     assert [line[0] for line in table.rows] == ["left", "middle", "right"]
+
+
+def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
+    of = example("three-cells", **{"run.replications": 6})
+    found = diff(of, of.vary({"mac.rts_threshold": "0 B"}))
+
+    told = [(row.metric, row.of) for row in rows(found)]
+    assert ("goodput", "reader") in told
+    assert ("goodput per flow", "reader") not in told
+    # Of three flows the mean is another number than the sum.
+    assert {("goodput, all flows", "all"), ("goodput per flow", "all")} <= set(told)
 
 
 def test_the_table_of_cells_fits_a_terminal() -> None:

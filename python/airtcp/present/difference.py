@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval
+from airtcp.conditions import in_a_part
 from airtcp.files import prepare, write_files
 from airtcp.metrics import METRICS
 from airtcp.present import drawing
@@ -33,7 +34,7 @@ from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from airtcp.results.differences import Difference, Ranked
+    from airtcp.results.differences import Change, Difference, Ranked
 
 #: Rows of a table that a person reads, and bars of a picture.
 MOST_ROWS: Final = 20
@@ -115,13 +116,26 @@ def _ended(difference: Difference, precision: float) -> str:
 def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
     """The changes that are separated from zero: what users feel, then details, the largest first.
 
-    With `felt` those alone that users feel, or do not.
+    With `felt` those alone that users feel, or do not. Of one flow its goodput is told once.
     """
+    ranked = difference.ranked()
+    goodputs = {(one.group, one.part): one.change for one in ranked if one.metric == "goodput_bps"}
     return [
         _row(one)
-        for one in difference.ranked()
-        if one.change.separated and felt in (None, one.is_felt)
+        for one in ranked
+        if one.change.separated
+        and felt in (None, one.is_felt)
+        and (one.metric != "flow_goodput_bps" or _is_of_several(one, goodputs))
     ]
+
+
+def _is_of_several(one: Ranked, goodputs: Mapping[tuple[str | None, str | None], Change]) -> bool:
+    """Tell whether the goodput per flow is another than that of all flows there."""
+    of_all = goodputs.get((one.group, one.part))
+    return of_all is None or (of_all.a.mean, of_all.b.mean) != (
+        one.change.a.mean,
+        one.change.b.mean,
+    )
 
 
 def folded(details: list[Row]) -> str:
@@ -255,7 +269,7 @@ def html(difference: Difference, figure: Figure | None) -> str:
 def _row(one: Ranked) -> Row:
     metric, change = METRICS[one.metric], one.change
     return Row(
-        metric=metric.label,
+        metric=metric.label if one.group is None else in_a_part(metric),
         of=_of(one),
         a=quantity(change.a.mean, metric.unit),
         b=quantity(change.b.mean, metric.unit),
@@ -272,8 +286,9 @@ def _of(one: Ranked) -> str:
 
 
 def _told(one: Ranked) -> str:
-    label = METRICS[one.metric].label
-    return label if one.group is None else f"{label} ({_of(one)})"
+    if one.group is None:
+        return METRICS[one.metric].label
+    return f"{in_a_part(METRICS[one.metric])} ({_of(one)})"
 
 
 def _follows(key: str, both: tuple[Any, Any], changed: Mapping[str, tuple[Any, Any]]) -> bool:
