@@ -35,12 +35,16 @@ from intervals.cells import (  # noqa: E402
 )
 from intervals.judge import Verdict  # noqa: E402
 from intervals.measure import MEASURED  # noqa: E402
+from intervals.profiles import METRICS as OF_PAGES  # noqa: E402
+from intervals.profiles import profiles  # noqa: E402
 
 PAGE = ROOT / "docs" / "laboratory" / "coverage.md"
 NAMES = {
     "transfer_time_s": "transfer time",
     "goodput_bps": "goodput",
     "transfer_time_p90_s": "its p90",
+    "page_time_s": "page time",
+    "page_time_p90_s": "its p90",
 }
 
 
@@ -75,11 +79,19 @@ def gains() -> str:
 
 def cells() -> str:
     """Every cell: the share of intervals that hold the truth, and that of Student's."""
+    return _cells(systems(), METRICS)
+
+
+def pages() -> str:
+    """Every cell of pages: the share of intervals that hold the truth, and that of Student's."""
+    return _cells(profiles(), OF_PAGES)
+
+
+def _cells(of: Iterable[str], metrics: Sequence[str]) -> str:
     found = {(one.system, one.replications, one.metric): one for one in verdicts()}
-    kinds = [(metric, count) for metric in METRICS for count in REPLICATIONS]
+    kinds = [(metric, count) for metric in metrics for count in REPLICATIONS]
     rows = [
-        [name, *(_cell(found.get((name, count, metric))) for metric, count in kinds)]
-        for name in systems()
+        [name, *(_cell(found.get((name, count, metric))) for metric, count in kinds)] for name in of
     ]
     return tables.markdown(
         ["system", *(f"{NAMES[metric]}, {count}" for metric, count in kinds)], rows
@@ -170,6 +182,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "pooled": pooled,
     "gains": gains,
     "cells": cells,
+    "pages": pages,
 }
 
 

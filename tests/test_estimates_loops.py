@@ -9,8 +9,7 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.estimates import estimate, laws
-from airtcp.estimates.estimate import Estimate
+from airtcp.estimates import Estimate, estimate, laws
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.traffic import Traffic
 from airtcp.examples import directory
@@ -97,13 +96,6 @@ def test_a_goodput_of_pages_is_that_of_a_run_of_thirty_times_the_length(
     assert abs((short.interval.mean or 0.0) - (true.mean or 0.0)) < 1.5 * (true.half_width or 0.0)
     distance = abs((short.interval.mean or 0.0) - (about.mean or 0.0))
     assert distance < 1.5 * (short.interval.half_width or 0.0)
-
-
-def test_a_page_time_is_told_by_its_own_mean_where_it_is_short() -> None:
-    found = of(simulated(), "page_time_s", "laptop", "download")
-
-    assert found.estimator == "plain"
-    assert (found.interval.half_width or 1.0) < 0.2 * (found.interval.mean or 0.0)
 
 
 def test_few_page_times_that_are_alike_make_no_narrow_interval() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import airtcp
 import numpy as np
-from airtcp.estimates.books import Books
+from airtcp.estimates.books import SUMS, Books
 from airtcp.results import Replication
 from intervals import sharing
 from intervals.cells import REPLICATIONS, System, Window
@@ -95,8 +95,10 @@ def _shared(system: System, block: int, replications: int, window: Window) -> li
         answer = {**dress, "metrics": nothing | seen.metrics}
         answer["counts"] = {**dress["counts"], "transfers": len(seen.times_s)}
         places = [place for place, _ in seen.carried_over]
+        # A processor has no pages.
+        without_pages = [(0, 0), (0, len(SUMS) - seen.sums.shape[1])]
         books = Books(
-            sums=seen.sums[:, None, :],
+            sums=np.pad(seen.sums, without_pages)[:, None, :],
             carried_over_index=np.array(places, dtype=np.int64),
             carried_over_age_s=np.array([age_s for _, age_s in seen.carried_over]),
             under_way_entry=np.zeros(len(seen.under_way_s), dtype=np.int64),

@@ -82,12 +82,20 @@ pub(crate) fn books<'py>(py: Python<'py>, books: &Books) -> PyResult<Bound<'py, 
     };
     set("entries", &mut std::iter::once(f64::from(books.entries)))?;
     set("sums", &mut books.rows.iter().flat_map(|row| row.columns()))?;
+    set("pages", &mut books.rows.iter().flat_map(|row| row.of_pages()))?;
     set("carried_over_index", &mut books.carried_over.iter().map(|one| f64::from(one.index)))?;
     set("carried_over_age_s", &mut books.carried_over.iter().map(|one| one.age_s))?;
     set("under_way_entry", &mut books.under_way.iter().map(|one| f64::from(one.entry)))?;
     set("under_way_age_s", &mut books.under_way.iter().map(|one| one.age_s))?;
-    let scopes: Vec<u8> = books.scopes.iter().flat_map(|scope| scope.to_le_bytes()).collect();
-    table.set_item("scopes", PyBytes::new(py, &scopes))?;
+    let pages = &books.pages;
+    set("page_times_s", &mut pages.times_s.iter().copied())?;
+    set("page_carried_over_index", &mut pages.carried_over.iter().map(|one| f64::from(one.index)))?;
+    set("page_under_way_entry", &mut pages.under_way.iter().map(|one| f64::from(one.entry)))?;
+    set("page_under_way_age_s", &mut pages.under_way.iter().map(|one| one.age_s))?;
+    for (name, scopes) in [("scopes", &books.scopes), ("page_scopes", &pages.scopes)] {
+        let scopes: Vec<u8> = scopes.iter().flat_map(|scope| scope.to_le_bytes()).collect();
+        table.set_item(name, PyBytes::new(py, &scopes))?;
+    }
     Ok(table)
 }
 

@@ -171,6 +171,8 @@ pub(crate) enum Action {
     Began { unbidden: bool },
     /// The receiver of a transfer has all of it, that is so many bytes.
     Received { began: Time, bytes: u64 },
+    /// The client begins to load a page.
+    Asked,
     /// The client has all objects of a page.
     Loaded { began: Time },
     /// The sender of a transfer knows that.

@@ -57,6 +57,20 @@ pub struct Books {
     pub under_way: Vec<UnderWay>,
     /// Of each of `transfer_times_s`: twice the number of its station group, and one more for an upload.
     pub scopes: Vec<u32>,
+    pub pages: PageBooks,
+}
+
+/// The books of pages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PageBooks {
+    /// The times to load of the pages that came in the measured time, in seconds, in the order of their ends.
+    pub times_s: Vec<f64>,
+    /// Their scopes, as those of transfers are.
+    pub scopes: Vec<u32>,
+    /// Those of them that were asked for before measuring began.
+    pub carried_over: Vec<CarriedOver>,
+    /// The pages in progress at the end.
+    pub under_way: Vec<UnderWay>,
 }
 
 /// Sums over the flows of an entry of the traffic.
@@ -80,27 +94,38 @@ pub struct Sums {
     pub delivered_bytes: f64,
     /// The integral of the number of transfers in progress over time.
     pub active_s: f64,
+    /// Pages of which the client has all.
+    pub loaded: f64,
+    /// The integral of the number of pages in progress over time.
+    pub loading_s: f64,
+    /// Seconds in which no page was in progress.
+    pub pageless_s: f64,
 }
 
 impl Sums {
-    /// Returns the sums in the order of their declaration.
+    /// Returns the sums in the order of their declaration, but for those of pages.
     pub fn columns(&self) -> [f64; 9] {
         let &Self { units, unit_bytes, pauses, paused_s, begun, .. } = self;
         let &Self { ended, ended_s, delivered_bytes, active_s, .. } = self;
         [units, unit_bytes, pauses, paused_s, begun, ended, ended_s, delivered_bytes, active_s]
     }
+
+    /// Returns the sums of pages in the order of their declaration.
+    pub fn of_pages(&self) -> [f64; 3] {
+        [self.loaded, self.loading_s, self.pageless_s]
+    }
 }
 
-/// A transfer that ended in the measured time and had begun before.
+/// A transfer or page that ended in the measured time and had begun before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarriedOver {
-    /// Its place among the transfers that ended.
+    /// Its place among those that ended.
     pub index: u32,
     /// Its age when measuring began, in seconds.
     pub age_s: f64,
 }
 
-/// A transfer in progress at the end of the measured time.
+/// A transfer or page in progress at the end of the measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnderWay {
     /// Its entry of the traffic.

@@ -32,6 +32,10 @@ impl Level {
         self.value -= 1;
     }
 
+    pub(crate) fn value(&self) -> u64 {
+        self.value
+    }
+
     /// Forgets the integral so far; the value stays.
     pub(crate) fn restart(&mut self, now: Time) {
         self.moment = i128::from(self.value) * i128::from(now.as_nanos());

@@ -30,10 +30,22 @@ ORDER: Final = ("AC_BK", "AC_BE", "AC_VI", "AC_VO")
 
 
 def is_missed(measured: Mapping[str, Interval], target: Condition) -> bool:
-    """Tell whether the mean of a target's metric, if there is one, is beyond its bound."""
+    """Tell whether a target's metric is beyond its bound: its mean, or what it is at least."""
     interval = measured.get(target.metric)
-    value = None if interval is None else interval.mean
-    return value is not None and (value > target.bound) is not target.above
+    value = known(interval)
+    if interval is None or value is None or (interval.mean is None and target.above):
+        return False
+    return (value > target.bound) is not target.above
+
+
+def known(interval: Interval | None) -> float | None:
+    """Return a mean, or what is known of it where runs are too short: how much it is at least.
+
+    None where nothing is known.
+    """
+    if interval is None:
+        return None
+    return interval.low if interval.mean is None else interval.mean
 
 
 @dataclass(frozen=True)
@@ -53,9 +65,8 @@ class Scope:
         return f"{self.group} {self.part}s"
 
     def mean(self, metric: str) -> float | None:
-        """Return the mean of a metric; None where there is none."""
-        interval = self.measured.get(metric)
-        return None if interval is None else interval.mean
+        """Return the mean of a metric, or how much it is at least; None where neither is known."""
+        return known(self.measured.get(metric))
 
     def misses(self, target: Condition) -> bool:
         """Tell whether the mean of the target's metric lies on the wrong side of its bound."""

@@ -25,9 +25,9 @@ Knows what the core wrote down of a replication, the laws of its traffic, and st
 know the core, nor how results look.
 """
 
-from airtcp.estimates.estimate import Estimate, plain_estimate
 from airtcp.estimates.parts import estimate, improved, improved_groups
 from airtcp.estimates.steadiness import Steadiness
+from airtcp.estimates.told import Estimate, plain_estimate
 
 __all__ = [
     "Estimate",

@@ -26,7 +26,29 @@ SUMS: Final = (
     "ended_s",
     "delivered_bytes",
     "active_s",
+    "loaded",
+    "loading_s",
+    "pageless_s",
 )
+
+
+#: So many of them, the last, are of pages: zero where there are none.
+_OF_PAGES: Final = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lasting:
+    """Transfers or pages that ended in the measured time, in this order, and those in progress.
+
+    `times_s` and `scopes` have one number for each; `carried_over_index` are the places of those
+    that had begun before. `under_way_entry` and `under_way_age_s` are those in progress at the end.
+    """
+
+    times_s: NDArray[np.float64]
+    scopes: NDArray[np.uint32]
+    carried_over_index: NDArray[np.int64]
+    under_way_entry: NDArray[np.int64]
+    under_way_age_s: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +60,8 @@ class Books:
     places among the transfers that ended of those which had begun before, `carried_over_age_s`
     their ages in seconds when measuring began. `under_way_entry` and `under_way_age_s` are the
     transfers in progress at the end: entry, and age in seconds. `scopes` has of each transfer that
-    ended twice the number of its station group, and one more for an upload.
+    ended twice the number of its station group, and one more for an upload. `pages` are those that
+    were loaded, and those in progress; None where these are not kept.
     """
 
     sums: NDArray[np.float64]
@@ -47,6 +70,7 @@ class Books:
     under_way_entry: NDArray[np.int64]
     under_way_age_s: NDArray[np.float64]
     scopes: NDArray[np.uint32]
+    pages: Lasting | None = None
 
     @classmethod
     def of_core(cls, columns: Mapping[str, bytes]) -> Books:
@@ -56,7 +80,9 @@ class Books:
             return np.frombuffer(columns[name], dtype="<f8")
 
         entries = int(numbers("entries")[0])
-        added = numbers("sums").reshape(-1, entries, len(SUMS))
+        widths = {"sums": len(SUMS) - _OF_PAGES, "pages": _OF_PAGES}
+        parts = [numbers(name).reshape(-1, entries, width) for name, width in widths.items()]
+        added = np.concatenate(parts, axis=2)
         return cls(
             np.diff(added, axis=0, prepend=0.0),
             numbers("carried_over_index").astype(np.int64),
@@ -64,6 +90,13 @@ class Books:
             numbers("under_way_entry").astype(np.int64),
             numbers("under_way_age_s"),
             np.frombuffer(columns["scopes"], dtype="<u4"),
+            Lasting(
+                numbers("page_times_s"),
+                np.frombuffer(columns["page_scopes"], dtype="<u4"),
+                numbers("page_carried_over_index").astype(np.int64),
+                numbers("page_under_way_entry").astype(np.int64),
+                numbers("page_under_way_age_s"),
+            ),
         )
 
     def column(self, name: str) -> NDArray[np.float64]:

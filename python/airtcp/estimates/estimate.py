@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from airtcp.estimates.laws import pause_s
 from airtcp.estimates.loops import loops, renewal
-from airtcp.estimates.quantiles import PERCENTILES, percentile
+from airtcp.estimates.pages import MOST_GROWTH, OF_PAGES, Found, Loading, loading
+from airtcp.estimates.quantiles import OF_LOADING, PERCENTILES, percentile
 from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import lengthened, skewed_interval
+from airtcp.estimates.startup import MOST as MOST_STARTUP
 from airtcp.estimates.startup import Startup, Unseen, startups, unseen
 from airtcp.estimates.steadiness import Judgement, Steadiness, judge, rounded_up
+from airtcp.estimates.told import (
+    Estimate,
+    Estimator,
+    as_wide_as_plain,
+    declined,
+    gain_of,
+    grown,
+    hold_each_other,
+    plain_estimate,
+    wider,
+    within,
+)
 from airtcp.estimates.traffic import Run, Traffic, measured
 from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval
 
@@ -30,30 +44,6 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
     Array = NDArray[np.float64]
-
-#: Ways to an estimate: the mean over replications; sums freed from what was drawn; Little's law
-#: (mean number in progress over rate) of such sums; the same where users think, transfer, and
-#: think again, so that the rate, the time to think and the transfer time determine each other.
-Estimator = Literal["plain", "controls", "little", "closed loop"]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """An estimate of a metric; `airtcp.estimates` says what its fields are."""
-
-    metric: str
-    interval: Interval
-    plain: Interval
-    estimator: Estimator
-    gain: float | None
-    values: tuple[float | None, ...]
-    steadiness: Steadiness
-
-
-def plain_estimate(metric: str, values: Sequence[float], confidence: float) -> Estimate:
-    """Estimate what has no books, such as a cell, by its mean over replications."""
-    interval = student_interval(values, confidence)
-    return Estimate(metric, interval, interval, "plain", None, tuple(values), Steadiness("steady"))
 
 
 class Estimates:
@@ -67,16 +57,17 @@ class Estimates:
         group: str | None,
         part: str,
         confidence: float,
+        consecutive: bool = False,
     ) -> None:
         if not runs:
             raise ValueError("there is no replication to estimate from")
         self._traffic = Traffic(runs, scenario, group, part)
         self._confidence = confidence
+        self._consecutive = consecutive
 
-    def of(self, metric: str, *, consecutive: bool = False) -> Estimate:
+    def of(self, metric: str) -> Estimate:
         """Estimate one metric. Raises KeyError if the runs do not have it."""
-        found = self._of(metric, consecutive=consecutive)
-        return self._with_doubts(found, consecutive=consecutive)
+        return self._with_doubts(self._of(metric))
 
     def plain(self, metric: str) -> Estimate:
         """Estimate one metric by its mean over replications. Raises KeyError."""
@@ -86,19 +77,21 @@ class Estimates:
         """Estimate one metric by these values, one for each replication."""
         return self._with_doubts(self._improved(self._plain(metric), "controls", values))
 
-    def _with_doubts(self, told: Estimate, *, consecutive: bool = False) -> Estimate:
+    def _with_doubts(self, told: Estimate) -> Estimate:
         """Widen or decline an estimate whose runs are too short for their traffic."""
         metric = told.metric
-        lacking = None if consecutive else self._lacking(metric)
+        lacking = None if self._consecutive else self._lacking(metric)
         if told.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
             # A growth that is seen has been reckoned with.
             seen = self.judgement.steadiness
-            return _as_wide_as_plain(told, seen) if metric in _GOES_ON else told
+            return as_wide_as_plain(told, seen) if metric in _GOES_ON else told
         if lacking is None or told.interval.mean is None:
-            return told if consecutive else self._as_wide_as_unseen(self._as_long_as_skewed(told))
+            if self._consecutive:
+                return told
+            return self._as_wide_as_unseen(self._as_long_as_skewed(told))
         if metric in _GOES_ON:
-            return _as_wide_as_plain(told, lacking)
-        return _declined(told, lacking, told.interval.low or told.interval.mean)
+            return as_wide_as_plain(told, lacking)
+        return declined(told, lacking, told.interval.low or told.interval.mean)
 
     def samples(self, metric: str) -> list[float | None]:
         """Return what was measured of each replication. Raises KeyError."""
@@ -111,29 +104,73 @@ class Estimates:
         return self._traffic.users(self._traffic.entries)
 
     def _plain(self, metric: str) -> Estimate:
-        samples = self.samples(metric)
-        plain = student_interval(samples, self._confidence)
-        return Estimate(metric, plain, plain, "plain", None, tuple(samples), Steadiness("steady"))
+        return plain_estimate(metric, self.samples(metric), self._confidence)
 
-    def _of(self, metric: str, *, consecutive: bool = False) -> Estimate:
+    def _of(self, metric: str) -> Estimate:
         told = self._plain(metric)
         plain = told.plain
         if metric not in IMPROVED or not self.can_improve or plain.n < len(told.values):
             return told
         if plain.n == 1:
             is_told = self.judgement.steadiness.state != "unsteady" or metric in _GOES_ON
-            return told if is_told else _declined(told, self.judgement.steadiness, plain.mean)
+            return told if is_told else declined(told, self.judgement.steadiness, plain.mean)
         if metric in PERCENTILES:
-            found = percentile(self._traffic, PERCENTILES[metric])
-            improved = told
-            if found is not None:
-                improved = self._improved(told, "controls", found.values, found.doubt_s)
-            if self.judgement.steadiness.state != "unsteady":
-                return improved
-            return _declined(improved, self.judgement.steadiness, improved.interval.low or 0.0)
-        return self._of_loops(told, consecutive=consecutive) or self._of_sums(told)
+            return self._of_percentile(told)
+        if metric in OF_PAGES and (by_pages := self._of_pages(told)) is not None:
+            return by_pages
+        return self._of_loops(told) or self._of_sums(told)
 
-    def _of_loops(self, told: Estimate, *, consecutive: bool) -> Estimate | None:
+    def _of_percentile(self, told: Estimate) -> Estimate:
+        """Estimate a percentile: as much longer as what is in progress is yet to grow."""
+        loading, of_pages = self._loading, told.metric in OF_LOADING
+        if of_pages and loading is None:
+            return told
+        found = percentile(self._traffic, PERCENTILES[told.metric], pages=of_pages)
+        improved = told
+        if found is not None:
+            improved = self._improved(told, "controls", found.values, found.doubt_s)
+        low, judgement = improved.interval.low or 0.0, self.judgement.steadiness
+        if loading is not None and loading.growth is not None and (of_pages or loading.is_all):
+            improved = grown(improved, loading.growth, self._confidence)
+            # Those that ended are the quick ones: what they tell is less in any case.
+            low = min(low, told.interval.low or 0.0)
+        return improved if judgement.state != "unsteady" else declined(improved, judgement, low)
+
+    def _of_pages(self, told: Estimate) -> Estimate | None:
+        """Estimate a metric by pages in progress; None where it is none of them."""
+        found = None if self._loading is None else self._loading.of(told.metric)
+        if found is None:
+            return None
+        if self._growing is not None:
+            as_is = self._as_long_as_skewed(self._improved(told, "little", found.as_is))
+            bound = declined(as_is, self._growing, as_is.interval.low)
+            return replace(bound, values=tuple(found.values.tolist()))
+        return self._settled(told, found)
+
+    def _settled(self, told: Estimate, found: Found) -> Estimate:
+        """Estimate a metric by pages as many as there are in the steady state."""
+        settled = self._as_long_as_skewed(self._improved(told, "little", found.values))
+        interval = wider(settled.interval, found.doubt)
+        return replace(settled, interval=interval, gain=gain_of(settled.plain, interval))
+
+    @cached_property
+    def _growing(self) -> Steadiness | None:
+        """Say what the runs lack whose pages may still grow by more than can be told."""
+        loading = self._loading
+        found = None if loading is None else loading.of("page_time_s")
+        if loading is None or loading.growth is None or found is None:
+            return None
+        interval = wider(self._lengthened(found.values.tolist()), found.doubt)
+        mean, wide = interval.mean, interval.half_width
+        if mean is None or wide is None or abs(loading.growth.mean) < MOST_GROWTH:
+            return None
+        by = wide / (WIDE_ESTIMATE * mean)
+        if by <= 1.0:
+            return None
+        enough_s = max(self._traffic.measured_s * by, loading.startup_s / MOST_STARTUP)
+        return Steadiness("unsteady", loading.reason, simulate_s=rounded_up(enough_s))
+
+    def _of_loops(self, told: Estimate) -> Estimate | None:
         """Estimate a goodput by page times; None where that is no help, or runs say otherwise.
 
         Where pages take a large part of the run, those that have ended are the quick ones, and the
@@ -141,7 +178,7 @@ class Estimates:
         brought theirs. Of batches of one run, which began empty, the truth is between the two.
         """
         grows = self.judgement.steadiness.state == "unsteady"
-        if told.metric not in _GOES_ON or (grows and not consecutive):
+        if told.metric not in _GOES_ON or (grows and not self._consecutive):
             return None
         found = renewal(self._traffic, self._confidence)
         if found is None:
@@ -149,18 +186,18 @@ class Estimates:
         flows = 1 if told.metric == "goodput_bps" else self.flows
         values = tuple(None if one is None else one / flows for one in found.values)
         plain, page_s = told.plain, found.page_time_s
-        if plain.mean is None or (not consecutive and None in values):
+        if plain.mean is None or (not self._consecutive and None in values):
             return None
-        if grows or page_s is None or page_s > SHORT * self._whole_s(consecutive=consecutive):
-            if not consecutive:
+        if grows or page_s is None or page_s > SHORT * self._whole_s:
+            if not self._consecutive:
                 return None
             low = plain.mean if plain.low is None else max(0.0, plain.low)
             high = max(plain.mean, found.most_bps / flows)
             interval = Interval((low + high) / 2.0, low, high, plain.n)
             return replace(told, interval=interval, estimator="closed loop")
         interval = self._lengthened(values)
-        interval = _within(interval, least=found.least_half_width_bps / flows)
-        gain = _gain(plain, interval)
+        interval = within(interval, least=found.least_half_width_bps / flows)
+        gain = gain_of(plain, interval)
         if interval.mean is None or gain is None or gain < 1.0:
             return None
         if abs(interval.mean - plain.mean) > _FAR * (plain.half_width or 0.0):
@@ -168,15 +205,18 @@ class Estimates:
             return None
         return replace(told, interval=interval, estimator="closed loop", gain=gain, values=values)
 
-    def _whole_s(self, *, consecutive: bool) -> float:
+    @property
+    def _whole_s(self) -> float:
         """Say how long a run is, from its beginning on; batches are parts of one."""
-        batches = len(self._traffic.runs) if consecutive else 1
+        batches = len(self._traffic.runs) if self._consecutive else 1
         warmup_s = (self._traffic.scenario.run.warmup_ns or 0) / 1e9
         return warmup_s + batches * self._traffic.measured_s
 
     @cached_property
     def judgement(self) -> Judgement:
         """The verdict about the steady state of the traffic."""
+        if self._growing is not None:
+            return Judgement(self._growing)
         return judge(self._traffic)
 
     def _lacking(self, metric: str) -> Steadiness | None:
@@ -207,7 +247,7 @@ class Estimates:
         if (told.interval.half_width or 0.0) >= (interval.half_width or 0.0):
             return told
         plain = self._lengthened(self.samples(told.metric))
-        gain = None if told.estimator == "plain" else _gain(plain, interval)
+        gain = None if told.estimator == "plain" else gain_of(plain, interval)
         return replace(told, interval=interval, plain=plain, gain=gain)
 
     def _lengthened(self, values: Sequence[float | None]) -> Interval:
@@ -226,10 +266,16 @@ class Estimates:
         if told.metric not in _OF_LARGE or told.estimator == "plain" or mean is None or not wide:
             return told
         share = max((one.share for one in self._unseen), default=0.0)
-        interval = _wider(student_interval(told.values, self._confidence), share * abs(mean))
+        interval = wider(student_interval(told.values, self._confidence), share * abs(mean))
         if wide >= (interval.half_width or 0.0):
             return told
-        return replace(told, interval=interval, gain=_gain(told.plain, interval))
+        return replace(told, interval=interval, gain=gain_of(told.plain, interval))
+
+    @cached_property
+    def _loading(self) -> Loading | None:
+        """The pages in progress; None of batches, of which one goes on where another ends."""
+        known = len(self._traffic.runs) > 1 and not self._consecutive
+        return loading(self._traffic) if known and self.can_improve else None
 
     @cached_property
     def _startups(self) -> list[Startup]:
@@ -258,23 +304,23 @@ class Estimates:
         if not np.isfinite(values).all() or not 0.0 <= values.mean() <= self._most(told.metric):
             return told
         if doubt:
-            interval = _wider(student_interval(values.tolist(), self._confidence), doubt)
+            interval = wider(student_interval(values.tolist(), self._confidence), doubt)
         elif self._traffic.is_heavy:
             skewness = self._traffic.skewness
             interval = skewed_interval(values, self._confidence, told.plain.half_width, skewness)
         else:
             interval = student_interval(values.tolist(), self._confidence)
         if told.metric in _GOES_ON:
-            free, interval = interval, _within(interval, most=told.plain.half_width)
-            if interval is not free and not _hold_each_other(interval, told.plain):
+            free, interval = interval, within(interval, most=told.plain.half_width)
+            if interval is not free and not hold_each_other(interval, told.plain):
                 return told
         if told.metric in PERCENTILES:
-            interval = _within(interval, most=told.plain.half_width)
+            interval = within(interval, most=told.plain.half_width)
         return replace(
             told,
             interval=interval,
             estimator=estimator,
-            gain=_gain(told.plain, interval),
+            gain=gain_of(told.plain, interval),
             values=tuple(values.tolist()),
         )
 
@@ -298,7 +344,7 @@ class Estimates:
                 if steadiness.state != "unsteady":
                     return improved
                 begun = self._improved(told, estimator, self._begun.pseudo_values(formula))
-                return _declined(improved, steadiness, begun.interval.low)
+                return declined(improved, steadiness, begun.interval.low)
             # In a state that is not steady a growth is no control: the rate by bytes is another
             # witness, and as far as the two are apart nothing is known.
             by_bytes = float(formula(self._by_bytes(rates)))
@@ -315,12 +361,11 @@ class Estimates:
             if improved.metric in _GOES_ON:
                 return replace(begun, steadiness=steadiness)
             lows = [one for one in (interval.low, begun.interval.low) if one is not None]
-            return _declined(improved, steadiness, min(lows))
+            return declined(improved, steadiness, min(lows))
         mean = interval.mean
-        wider = Interval(mean, mean - half_width, mean + half_width, interval.n)
-        return replace(
-            improved, interval=wider, gain=_gain(improved.plain, wider), steadiness=steadiness
-        )
+        interval = Interval(mean, mean - half_width, mean + half_width, interval.n)
+        gain = gain_of(improved.plain, interval)
+        return replace(improved, interval=interval, gain=gain, steadiness=steadiness)
 
     @cached_property
     def _totals(self) -> Array:
@@ -352,63 +397,6 @@ class Estimates:
         sums[_ACTIVE] = traffic.users(traffic.recurrent) * traffic.measured_s - thought_s * rates
         sums[_DELIVERED] = self._begun.whole[_DELIVERED]
         return np.asarray(sums)
-
-
-def _wider(interval: Interval, doubt: float) -> Interval:
-    """Add a doubt to a half width."""
-    mean, wide = interval.mean, interval.half_width
-    if mean is None or wide is None:
-        return interval
-    return Interval(mean, mean - wide - doubt, mean + wide + doubt, interval.n)
-
-
-def _within(interval: Interval, *, least: float = 0.0, most: float | None = None) -> Interval:
-    """Give an interval, if it has a half width, one of at least and at most so much.
-
-    Noise of coefficients from few replications alone makes that of a goodput or percentile wider
-    than the plain one.
-    """
-    mean, wide = interval.mean, interval.half_width
-    if mean is None or wide is None:
-        return interval
-    half = max(wide, least) if most is None else min(max(wide, least), most)
-    return interval if half == wide else Interval(mean, mean - half, mean + half, interval.n)
-
-
-def _hold_each_other(one: Interval, other: Interval) -> bool:
-    """Tell whether the means of two intervals lie no further apart than their half widths."""
-    if one.mean is None or one.half_width is None or other.mean is None:
-        return True
-    return abs(one.mean - other.mean) <= one.half_width
-
-
-def _as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
-    """Give a mean over a start-up that draws explain the spread that it has without them."""
-    mean, wide = told.interval.mean, told.plain.half_width
-    if mean is None or wide is None or wide <= (told.interval.half_width or 0.0):
-        return replace(told, steadiness=steadiness)
-    interval = Interval(mean, mean - wide, mean + wide, told.interval.n)
-    return replace(told, interval=interval, gain=1.0, steadiness=steadiness)
-
-
-def _declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
-    """Say what is known of a metric whose runs are too short: that it is no less than so much.
-
-    An interval may reach below zero; what is known does not.
-    """
-    at_least = None if at_least is None else max(at_least, 0.0)
-    return replace(
-        improved,
-        interval=Interval(None, at_least, None, improved.interval.n),
-        gain=None,
-        steadiness=replace(steadiness, at_least=at_least),
-    )
-
-
-def _gain(plain: Interval, interval: Interval) -> float | None:
-    if not plain.half_width or not interval.half_width:
-        return None
-    return (plain.half_width / interval.half_width) ** 2
 
 
 #: The columns that are freed from controls, by the names of the books.

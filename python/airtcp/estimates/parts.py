@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.estimate import IMPROVED, Estimate, Estimates
+from airtcp.estimates.estimate import IMPROVED, Estimates
+from airtcp.estimates.told import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,8 +67,9 @@ def estimate(
     level = scenario.run.confidence if confidence is None else confidence
     if (group, part) == _EVERYTHING and metric in _ADD_UP and not consecutive:
         return Tree(runs, scenario, level).whole(metric)
-    estimates = Estimates(runs, scenario, group=group, part=part, confidence=level)
-    return estimates.of(metric, consecutive=consecutive)
+    return Estimates(
+        runs, scenario, group=group, part=part, confidence=level, consecutive=consecutive
+    ).of(metric)
 
 
 def improved(

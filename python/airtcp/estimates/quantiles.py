@@ -1,7 +1,7 @@
-"""Percentiles of the transfer time, freed from what was drawn.
+"""Percentiles of the transfer time and the page time, freed from what was drawn.
 
-Knows the times of transfers in the order of their end, and the books. Does not know how controls
-are subtracted (`regression`).
+Knows the times of transfers and pages in the order of their end, and the books. Does not know how
+controls are subtracted (`regression`).
 
 The percentile q is where the number of transfers that took no longer, less q times the number of
 all, is zero. This difference is a sum, which is freed from controls like any other, at some times
@@ -33,15 +33,17 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: The percentiles by the names of their metrics.
-PERCENTILES: Final = {
-    f"transfer_time_p{percent}_s": percent / 100.0 for percent in (50, 90, 95, 99)
-}
+_PERCENTS: Final = (50, 90, 95, 99)
+#: The percentiles of transfers and of pages by the names of their metrics.
+OF_TRANSFERS: Final = {f"transfer_time_p{percent}_s": percent / 100.0 for percent in _PERCENTS}
+OF_LOADING: Final = {f"page_time_p{percent}_s": percent / 100.0 for percent in _PERCENTS}
+PERCENTILES: Final = OF_TRANSFERS | OF_LOADING
 #: Times at which transfers are counted, and the part of the rarer side that they reach to.
 _GRID: Final = 25
 _REACH: Final = 0.6
 #: Transfers of a replication on the rarer side, without which a percentile is that of few numbers.
 _FEWEST: Final = 5.0
+_FEWEST_PAGES: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,25 +60,26 @@ class Percentile:
     doubt_s: float = 0.0
 
 
-def percentile(traffic: Traffic, q: float) -> Percentile | None:
-    """Return the `q` quantile.
+def percentile(traffic: Traffic, q: float, *, pages: bool = False) -> Percentile | None:
+    """Return the `q` quantile of the transfer time, or of the page time.
 
     None where there are too few transfers, where the books do not tell when they ended, where a
     step of the distribution is near, or where the controls move it further than what was seen
     tells.
     """
-    times_s = [parts for run in traffic.runs if (parts := traffic.times_s(run)) is not None]
+    of_runs = [traffic.times_s(run, pages=pages) for run in traffic.runs]
+    times_s = [parts for parts in of_runs if parts is not None]
     if len(times_s) < len(traffic.runs):
         return None
     every = np.concatenate([one for parts in times_s for one in parts])
     rarer = min(q, 1.0 - q)
-    if len(every) * rarer < _FEWEST * len(traffic.runs):
+    if len(every) * rarer < (_FEWEST_PAGES if pages else _FEWEST) * len(traffic.runs):
         return None
     grid = np.quantile(every, q + _REACH * rarer * np.linspace(-1.0, 1.0, _GRID))
     if not (np.diff(grid) > 0.0).all():
         return None
     totals = np.stack([_counts(parts, traffic.windows, grid, q) for parts in times_s])
-    begun = _of_begun(traffic, q)
+    begun = _of_begun(traffic, q, pages=pages)
     if begun is None:
         return None
     not_ended = begun - _leaving_out([np.concatenate(parts) for parts in times_s], q)
@@ -121,20 +124,20 @@ def _joined(of_runs: list[Array]) -> tuple[Array, NDArray[np.int64]]:
     return values[order], owner[order]
 
 
-def _of_begun(traffic: Traffic, q: float) -> Array | None:
-    """The quantile of transfers that began in the measured time, by Kaplan and Meier.
+def _of_begun(traffic: Traffic, q: float, *, pages: bool) -> Array | None:
+    """The quantile of those that began in the measured time, by Kaplan and Meier.
 
     Of all replications, and of all but each one. It is the longest time that was seen where more
     than its rest is in progress at all times. None if none has ended.
     """
     ended, ages = [], []
     for run in traffic.runs:
-        books = run.books
-        assert books is not None
-        own = np.isin(books.scopes, traffic.scopes)
-        own[books.carried_over_index] = False
-        ended.append(run.transfer_times_s[own])
-        age_s = books.under_way_age_s[np.isin(books.under_way_entry, traffic.recurrent)]
+        of_all = traffic.lasting(run, pages=pages)
+        assert of_all is not None
+        own = np.isin(of_all.scopes, traffic.scopes)
+        own[of_all.carried_over_index] = False
+        ended.append(of_all.times_s[own])
+        age_s = of_all.under_way_age_s[np.isin(of_all.under_way_entry, traffic.recurrent)]
         ages.append(age_s[age_s <= traffic.measured_s])
     (times, of_time), (lasting, of_age) = _joined(ended), _joined(ages)
     found = [_kaplan_meier(times, lasting, q)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from airtcp.estimates.books import SUMS
+from airtcp.estimates.books import SUMS, Lasting
 from airtcp.estimates.laws import moments, pause_s, unit_bytes
 
 if TYPE_CHECKING:
@@ -245,16 +245,31 @@ class Traffic:
             return self.draws
         return np.concatenate([self.draws, self.growth[..., None]], axis=2)
 
-    def times_s(self, run: Run) -> list[Array] | None:
-        """The transfer times of a replication by the blocks of its books in which they ended.
+    def lasting(self, run: Run, *, pages: bool = False) -> Lasting | None:
+        """The transfers, or pages, of a replication, of everybody; None where they are not kept."""
+        books = run.books
+        assert books is not None
+        if pages:
+            return books.pages
+        return Lasting(
+            run.transfer_times_s,
+            books.scopes,
+            books.carried_over_index,
+            books.under_way_entry,
+            books.under_way_age_s,
+        )
+
+    def times_s(self, run: Run, *, pages: bool = False) -> list[Array] | None:
+        """The transfer or page times of a replication by the blocks in which they ended.
 
         None where the books do not tell these.
         """
         assert run.books is not None
-        ended = run.books.column("ended").sum(axis=1).cumsum().astype(int)
-        times_s, scopes = run.transfer_times_s, run.books.scopes
-        if not len(times_s) == len(scopes) == ended[-1]:
+        ended = run.books.column("loaded" if pages else "ended").sum(axis=1).cumsum().astype(int)
+        of_all = self.lasting(run, pages=pages)
+        if of_all is None or not len(of_all.times_s) == len(of_all.scopes) == ended[-1]:
             return None
+        times_s, scopes = of_all.times_s, of_all.scopes
         mine = np.isin(scopes, self.scopes)
         begins = [0, *ended[:-1]]
         return [

@@ -25,6 +25,8 @@ _HARDLY: Final = 0.01
 _MOSTLY: Final = 0.9
 #: All transfers take so many times what those take that ended, before that is said.
 _MISSING_TIME: Final = 1.1
+#: The most metrics that are told by a bound.
+_MOST_BOUNDS: Final = 4
 
 
 def cautions(result: Comparison | SimulationResult) -> list[str]:
@@ -91,11 +93,16 @@ def _polling(counts: Mapping[str, int]) -> list[str]:
 
 def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
     """Say what is not steady, for which metrics nothing but a bound is known, and what would do."""
+    names = [name for name in record["at_least"] if not metric(name).detail]
+    # Users wait for pages, where there are any: their times come first.
+    names.sort(key=lambda name: not name.startswith("page_time"))
+    lows = {name: record["at_least"][name] for name in names[:_MOST_BOUNDS]}
     bounds = [
         f"{metric(name).label} is at least {quantity(low, metric(name).unit, 3)}"
-        for name, low in record["at_least"].items()
-        if not metric(name).detail
+        for name, low in lows.items()
     ]
+    if len(names) > _MOST_BOUNDS:
+        bounds.append(f"of {len(names) - _MOST_BOUNDS} more a bound is known")
     enough_s = record["simulate_s"]
     advice = "" if enough_s is None else f"; simulate {duration(enough_s)}"
     return (

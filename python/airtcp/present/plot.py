@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.advice.reading import is_endless
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
-from airtcp.estimates.quantiles import PERCENTILES
+from airtcp.estimates.quantiles import OF_TRANSFERS
 from airtcp.metrics import METRICS
 from airtcp.present import plot_latency, plot_trace
 from airtcp.present.cells import airtime_parts
@@ -317,7 +317,7 @@ def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
     quantiles: NDArray[np.float64] = np.mean([np.quantile(one, levels) for one in runs], axis=0)
     ratios = {
         q: told.mean / float(np.interp(q, levels, quantiles))
-        for name, q in PERCENTILES.items()
+        for name, q in OF_TRANSFERS.items()
         if (told := simulation.metrics[name]).mean
     }
     if ratios:

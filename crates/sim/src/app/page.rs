@@ -147,6 +147,7 @@ impl Pages {
         self.unasked = laws.draw(draws, self.setting.pad);
         self.missing = self.unasked.len();
         self.unasked.reverse();
+        actions.push(Action::Asked);
         self.open(now, laws, actions);
     }
 

@@ -7,7 +7,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::World;
 use super::flow::Flow;
-use crate::outcome::{Books, CarriedOver, Sums, UnderWay};
+use crate::outcome::{Books, CarriedOver, PageBooks, Sums, UnderWay};
 use crate::statistics::Level;
 
 /// The number of equal blocks of the measured time.
@@ -18,16 +18,59 @@ pub(crate) const BLOCKS: u64 = 20;
 pub(super) struct Ledger {
     /// The transfers in progress, by the entry of the traffic.
     active: Vec<Level>,
+    /// The pages, by the entry of the traffic.
+    pages: Vec<Pages>,
     /// The sums since measuring began: for the end of each block those of all entries.
     rows: Vec<Sums>,
     /// The transfers that ended and had begun before measuring did.
     carried_over: Vec<CarriedOver>,
+    /// The pages that were loaded and had been asked for before measuring began.
+    pages_carried_over: Vec<CarriedOver>,
+}
+
+/// The pages of an entry.
+#[derive(Debug, Default)]
+struct Pages {
+    /// Those in progress.
+    loading: Level,
+    /// Those that were loaded since measuring began.
+    loaded: u64,
+    /// The time since then in which none was in progress, up to `changed`.
+    without: Duration,
+    /// The time at which the first was asked for, or the last was loaded.
+    changed: Time,
+}
+
+impl Pages {
+    fn asked(&mut self, now: Time) {
+        if self.loading.value() == 0 {
+            self.without += now - self.changed;
+        }
+        self.loading.increment(now);
+    }
+
+    fn loaded(&mut self, now: Time) {
+        self.loading.decrement(now);
+        self.loaded += 1;
+        self.changed = now;
+    }
+
+    fn restart(&mut self, now: Time) {
+        self.loading.restart(now);
+        (self.loaded, self.without, self.changed) = (0, Duration::ZERO, now);
+    }
+
+    /// Returns the time without a page in progress.
+    fn without(&self, now: Time) -> Duration {
+        if self.loading.value() == 0 { self.without + (now - self.changed) } else { self.without }
+    }
 }
 
 impl Ledger {
     pub(super) fn new(entries: usize) -> Self {
         let active = (0..entries).map(|_| Level::default()).collect();
-        Self { active, ..Self::default() }
+        let pages = (0..entries).map(|_| Pages::default()).collect();
+        Self { active, pages, ..Self::default() }
     }
 
     pub(super) fn transfer_started(&mut self, now: Time, entry: usize) {
@@ -38,16 +81,33 @@ impl Ledger {
         self.active[entry].decrement(now);
     }
 
+    pub(super) fn page_asked(&mut self, now: Time, entry: usize) {
+        self.pages[entry].asked(now);
+    }
+
+    pub(super) fn page_loaded(&mut self, now: Time, entry: usize) {
+        self.pages[entry].loaded(now);
+    }
+
     /// Counts the transfer that is the number `index` of those that ended, and had had this `age` when measuring
     /// began.
     pub(super) fn carry_over(&mut self, index: usize, age: Duration) {
         self.carried_over.push(CarriedOver { index: index as u32, age_s: age.as_secs_f64() });
     }
 
+    /// Counts the page that is the number `index` of those that were loaded, and had had this `age` when measuring
+    /// began.
+    pub(super) fn carry_page_over(&mut self, index: usize, age: Duration) {
+        self.pages_carried_over.push(CarriedOver { index: index as u32, age_s: age.as_secs_f64() });
+    }
+
     pub(super) fn restart(&mut self, now: Time) {
         self.rows.clear();
         for level in &mut self.active {
             level.restart(now);
+        }
+        for pages in &mut self.pages {
+            pages.restart(now);
         }
     }
 }
@@ -73,8 +133,14 @@ impl World<'_> {
         let began = self.measures.began;
         let ledger = &mut self.measures.ledger;
         let first = ledger.rows.len();
-        ledger.rows.extend(ledger.active.iter().map(|level| Sums {
-            active_s: level.average(now, now - began) * (now - began).as_secs_f64(),
+        let measured = now - began;
+        let integral_s = |level: &Level| level.average(now, measured) * measured.as_secs_f64();
+        let entries = ledger.active.iter().zip(&ledger.pages);
+        ledger.rows.extend(entries.map(|(active, pages)| Sums {
+            active_s: integral_s(active),
+            loaded: pages.loaded as f64,
+            loading_s: integral_s(&pages.loading),
+            pageless_s: pages.without(now).as_secs_f64(),
             ..Sums::default()
         }));
         for flow in &self.flows {
@@ -93,14 +159,23 @@ impl World<'_> {
     /// Takes the books out, at the end of the measured time.
     pub(super) fn take_books(&mut self) -> Books {
         let now = self.now;
-        let under_way = self.flows.iter().flat_map(|flow| {
-            flow.under_way.iter().map(move |&began| UnderWay {
-                entry: flow.entry as u32,
-                age_s: (now - began).as_secs_f64(),
-            })
-        });
+        let since = |flow: &Flow, began: Time| UnderWay {
+            entry: flow.entry as u32,
+            age_s: (now - began).as_secs_f64(),
+        };
+        let under_way = self
+            .flows
+            .iter()
+            .flat_map(|flow| flow.under_way.iter().map(move |&began| since(flow, began)));
+        let loading =
+            self.flows.iter().filter_map(|flow| flow.page_asked.map(|asked| since(flow, asked)));
+        let (under_way, loading) = (under_way.collect(), loading.collect());
+        let pages = std::mem::take(&mut self.measures.page_times_s);
+        let (scopes, times_s) = pages.into_iter().unzip();
+        let carried_over = std::mem::take(&mut self.measures.ledger.pages_carried_over);
         Books {
-            under_way: under_way.collect(),
+            under_way,
+            pages: PageBooks { times_s, scopes, carried_over, under_way: loading },
             entries: self.scenario.flows.len() as u32,
             rows: std::mem::take(&mut self.measures.ledger.rows),
             carried_over: std::mem::take(&mut self.measures.ledger.carried_over),

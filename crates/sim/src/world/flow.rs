@@ -52,6 +52,8 @@ pub(super) struct Flow<'a> {
     pub(super) speech: Option<Box<Speech>>,
     /// The beginnings of its transfers in progress, in no order.
     pub(super) under_way: Vec<Time>,
+    /// The time at which the page that it loads was asked for.
+    pub(super) page_asked: Option<Time>,
 }
 
 /// The way of a flow's packets between its station and its server.
@@ -141,6 +143,7 @@ pub(super) fn build<'a>(
                         books: PacketBooks::default(),
                         measured: Measured::default(),
                         under_way: Vec::new(),
+                        page_asked: None,
                     });
                 }
             }

@@ -124,8 +124,16 @@ impl World<'_> {
                     self.record_start(flow);
                 }
                 Action::Received { began, bytes } => self.transfer_received(flow, began, bytes),
+                Action::Asked => {
+                    let asking = &mut self.flows[flow as usize];
+                    asking.page_asked = Some(self.now);
+                    self.measures.ledger.page_asked(self.now, asking.entry);
+                }
                 Action::Loaded { began } => {
-                    let scope = self.flows[flow as usize].scope;
+                    let asking = &mut self.flows[flow as usize];
+                    asking.page_asked = None;
+                    let (scope, entry) = (asking.scope, asking.entry);
+                    self.measures.ledger.page_loaded(self.now, entry);
                     self.measures.page_loaded(self.now, began, scope);
                 }
                 Action::Acknowledged { began } => {
