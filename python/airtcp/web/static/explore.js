@@ -143,7 +143,7 @@ export function explore(app) {
       looking = new AbortController();
       post("/api/lights", { source: app.source(), times }, looking.signal).then((told) => {
         lightsOf.set(id, { ...told, times });
-        if (id === here()) { showWords(); showResult(); along.show(); look(); }
+        if (id === here()) { showWords(); if (told.cells) showResult(); along.show(); look(); }
       }).catch((error) => { if (!isAbort(error)) lightsOf.set(id, { ...lightsOf.get(id), times: LOOKS.at(-1) }); });
     }, times > 1 ? REST_MS : SETTLED_MS);
   }
