@@ -128,7 +128,7 @@ def rules() -> str:
         [
             "goodput over that of the closed loop with its mean time, less 1, at most",
             "0",
-            f"{max(abs(loop) for loop, _ in measured()['truths'].values()):.2%}",
+            f"{max(abs(loop or 0.0) for loop, _ in measured()['truths'].values()):.2%}",
         ],
         [
             "truths off the plain means of the same long runs, in half widths of these, at most",

@@ -6,6 +6,7 @@ import pytest
 from intervals import judge, store
 from intervals.cells import METRICS, systems
 from intervals.measure import MEASURED
+from intervals.profiles import profiles
 
 RECORD = json.loads(MEASURED.read_text("utf-8"))
 
@@ -29,4 +30,4 @@ def test_each_cell_is_there_once() -> None:
     names = [(one["system"], one["replications"], one["metric"]) for one in RECORD["cells"]]
 
     assert len(set(names)) == len(names)
-    assert {system for system, *_ in names} <= set(systems())
+    assert {system for system, *_ in names} <= set(systems() | profiles())

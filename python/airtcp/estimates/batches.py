@@ -151,7 +151,8 @@ class Batches:
         if not self._traffic.recurrent or not self._traffic.has_books:
             return 0.0
         transfers_s = _total(self._traffic, "active_s") / max(1.0, _total(self._traffic, "begun"))
-        return max([transfers_s, *(one.page_time_s or 0.0 for one in loops(self._traffic))])
+        pages = loops(self._traffic, as_came=True)
+        return max([transfers_s, *(one.page_time_s or 0.0 for one in pages)])
 
     def _at_least(self, interval: Interval, metric: str) -> float | None:
         """Say what something takes at least, in a run in which ever more is in progress."""

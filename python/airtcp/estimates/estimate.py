@@ -180,7 +180,7 @@ class Estimates:
         grows = self.judgement.steadiness.state == "unsteady"
         if told.metric not in _GOES_ON or (grows and not self._consecutive):
             return None
-        found = renewal(self._traffic, self._confidence)
+        found = renewal(self._traffic, self._confidence, as_came=self._consecutive)
         if found is None:
             return None
         flows = 1 if told.metric == "goodput_bps" else self.flows
@@ -197,6 +197,7 @@ class Estimates:
             return replace(told, interval=interval, estimator="closed loop")
         interval = self._lengthened(values)
         interval = within(interval, least=found.least_half_width_bps / flows)
+        interval = wider(interval, found.doubt_bps / flows)
         gain = gain_of(plain, interval)
         if interval.mean is None or gain is None or gain < 1.0:
             return None
@@ -444,7 +445,7 @@ def _transfer_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
     if not traffic.has_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
         return "plain", None
-    if all(one.is_short for one in loops(traffic)):
+    if all(one.is_short for one in loops(traffic, as_came=True)):
         # The difference of two long times tells less of a short one than its own mean does.
         return "plain", None
     think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0

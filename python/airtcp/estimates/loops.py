@@ -9,25 +9,23 @@ much. Knows pages that a group loads in one way. Does not know when a state is s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from airtcp.estimates.laws import pause_s, unit_bytes
-from airtcp.estimates.traffic import measured
+from airtcp.estimates.pages import Found, loading
+from airtcp.estimates.traffic import Traffic, measured
 from airtcp.stats import student_quantile
-
-if TYPE_CHECKING:
-    from airtcp.estimates.traffic import Traffic
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
     """The users of one entry: their number, E[S] in bytes, E[Z] in seconds.
 
-    `page_times_s` has the mean page time of each replication, None where none came; `pages` is
-    their number in all.
+    `page_times_s` has a page time for each replication, None where no page came: that of the steady
+    state, if pages in progress tell it, with a doubt of `doubt_s`, else the mean of those that
+    came. `pages` is their number in all.
     """
 
     users: int
@@ -35,6 +33,7 @@ class Loop:
     think_s: float
     page_times_s: tuple[float | None, ...]
     pages: float
+    doubt_s: float = 0.0
 
     @property
     def page_time_s(self) -> float | None:
@@ -57,6 +56,12 @@ class Loop:
         """Return the goodput in b/s that goes with a mean page time."""
         return 8.0 * self.users * self.page_bytes / (self.think_s + page_s)
 
+    @property
+    def doubt_bps(self) -> float:
+        """The doubt in b/s that goes with that of the page time."""
+        page_s = self.page_time_s or 0.0
+        return self.with_pages_of(page_s) / (self.think_s + page_s) * self.doubt_s
+
     def least_half_width_bps(self, confidence: float) -> float:
         """Return the half width that the goodput has if so many page times are exponential.
 
@@ -68,8 +73,11 @@ class Loop:
         return slope * half_s / math.sqrt(self.pages)
 
 
-def loops(traffic: Traffic) -> list[Loop]:
-    """Return the loops of all transfers that others follow; none where one of these is no loop."""
+def loops(traffic: Traffic, *, as_came: bool = False) -> list[Loop]:
+    """Return the loops of all transfers that others follow; none where one of these is no loop.
+
+    With `as_came` page times are those of pages that came, as of batches of one run.
+    """
     flows = [traffic.flow(one) for one in traffic.recurrent]
     scopes = [(flow.stations, flow.direction) for flow in flows]
     found = []
@@ -81,15 +89,28 @@ def loops(traffic: Traffic) -> list[Loop]:
             return []
         times_s = tuple(measured(run, "page_time_s", *scope) for run in traffic.runs)
         pages = float(traffic.sums("units", [entry]).sum())
-        found.append(Loop(traffic.users([entry]), page_bytes, think_s, times_s, pages))
+        loop = Loop(traffic.users([entry]), page_bytes, think_s, times_s, pages)
+        settled = None if as_came else _settled(Traffic(traffic.runs, traffic.scenario, *scope))
+        if settled is not None:
+            page_times_s = tuple(settled.values.tolist())
+            loop = replace(loop, page_times_s=page_times_s, doubt_s=settled.doubt)
+        found.append(loop)
     return found
+
+
+def _settled(traffic: Traffic) -> Found | None:
+    """Return the page time of the steady state; None where pages in progress do not tell it."""
+    of = loading(traffic) if len(traffic.runs) > 1 else None
+    found = None if of is None else of.of("page_time_s")
+    return None if found is None or not np.isfinite(found.values).all() else found
 
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
     """Goodputs by the renewal identity, one for each replication, None where no page came.
 
-    The half width of their mean is at least `least_half_width_bps`. Pages take `page_time_s`, the
+    The half width of their mean is at least `least_half_width_bps`, and `doubt_bps` comes to it.
+    Pages take `page_time_s`, the
     longest mean of several loops; None where they are too few, or take longer than users think.
     `most_bps` goes with the mean page time, or with none where it is not known: as pages that have
     not ended are slow ones, the goodput is hardly more.
@@ -97,16 +118,18 @@ class Renewal:
 
     values: tuple[float | None, ...]
     least_half_width_bps: float
+    doubt_bps: float
     page_time_s: float | None
     most_bps: float
 
 
-def renewal(traffic: Traffic, confidence: float) -> Renewal | None:
+def renewal(traffic: Traffic, confidence: float, *, as_came: bool = False) -> Renewal | None:
     """Return the goodputs of traffic by the renewal identity; None where there are no loops.
 
-    What is not sent in loops, such as calls, counts as it was measured.
+    What is not sent in loops, such as calls, counts as it was measured. `as_came` is that of
+    `loops`.
     """
-    found = loops(traffic)
+    found = loops(traffic, as_came=as_came)
     if not found:
         return None
     beside = [one for one in traffic.entries if one not in traffic.recurrent]
@@ -121,6 +144,7 @@ def renewal(traffic: Traffic, confidence: float) -> Renewal | None:
     return Renewal(
         tuple(values),
         sum(one.least_half_width_bps(confidence) for one in found) if are_short else 0.0,
+        sum(one.doubt_bps for one in found),
         max(one.page_time_s or 0.0 for one in found) if are_short else None,
         sum(rests) / len(rests) + sum(one.with_pages_of(one.page_time_s or 0.0) for one in found),
     )
