@@ -183,20 +183,20 @@ impl Medium {
 
 #[cfg(any(test, feature = "testing"))]
 impl Medium {
-    /// Switches the straight line of cells off.
+    /// Switches the straight line of cells and the whole exchanges of fields off.
     pub(crate) fn play_in_steps(&mut self) {
         match self {
             Self::Cell(cell) => cell.play_in_steps(),
-            Self::Field(_) => {}
+            Self::Field(field) => field.play_in_frames(),
             Self::Several(several) => several.parts.iter_mut().for_each(Self::play_in_steps),
         }
     }
 
-    /// Returns how many exchanges took the straight line to their ends.
+    /// Returns how many exchanges took the straight line to their ends, or were played as a whole.
     pub(crate) fn straight(&self) -> u64 {
         match self {
             Self::Cell(cell) => cell.straight(),
-            Self::Field(_) => 0,
+            Self::Field(field) => field.whole(),
             Self::Several(several) => several.parts.iter().map(Self::straight).sum(),
         }
     }

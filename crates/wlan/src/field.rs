@@ -23,11 +23,14 @@ mod frames;
 mod heard;
 mod hearing;
 mod listener;
+mod log;
 mod node;
 mod order;
 mod receiving;
 mod sharing;
+mod telling;
 mod waiting;
+mod whole;
 
 use air::Air;
 use airtcp_kernel::{RandomStream, Time};
@@ -48,6 +51,7 @@ use clock::{Clock, Key, Rank};
 pub use hearing::HearingConfig;
 use hearing::{Hearing, Need};
 use listener::Listener;
+use log::Wholes;
 use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
 use waiting::{Queue, Waits};
@@ -77,6 +81,10 @@ pub struct FieldConfig<'a> {
     /// The powers with which all hear each other.
     pub hearing: HearingConfig,
 }
+
+/// The most groups that may hear a station for whole exchanges to be worth while: where many hear one, they hear so
+/// many others that collide, frame by frame, that little is saved.
+const FEW_GROUPS: usize = 3;
 
 /// The MAC of several cells. `P` is what a packet is.
 #[derive(Debug)]
@@ -125,7 +133,7 @@ impl<P: Clone> Field<P> {
         let access_points = cells.iter().max().map_or(0, |last| last + 1);
         let hearing = Hearing::new(config.hearing, &cells, access_points);
         let roles = Roles::of_cells(cells, rate_classes);
-        let (groups, group_of) = Group::of_all(&hearing.groups, stations);
+        let (groups, group_of) = Group::of_all(&hearing.groups, stations, access_points);
         let shared = hearing.groups.members.iter().filter(|members| members.len() >= WORTH_SHARING);
         let of_shared = shared.map(|members| roles.cell(members[0]));
         let of_listeners = (0..stations as StationId).map(|one| roles.cell(one)).chain(of_shared);
@@ -161,6 +169,12 @@ impl<P: Clone> Field<P> {
         let least = contenders.iter().map(|one| one.access.aifs).min().unwrap_or_default();
         let sits_out =
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
+        let plays_whole = sits_out
+            && !may_send_rts
+            && errors.is_perfect()
+            && phy.slot_time > hearing.detect
+            && hearing.most_groups() <= FEW_GROUPS
+            && hearing.is_even(roles.cells());
         let originators: Vec<_> = contenders.iter().map(Originator::new).collect();
         let last_culprits = vec![node::Culprit::NOBODY; contenders.len()];
         let queue = |config: ContenderConfig| Queue {
@@ -174,11 +188,17 @@ impl<P: Clone> Field<P> {
             phy_header: header,
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
             nodes,
-            listeners: (0..listeners).map(|_| Listener::new()).collect(),
             queues: contenders.into_iter().map(queue).collect(),
             // Those that listen together wait for nothing but for what follows an RTS.
             clock: Clock::new(if may_send_rts { listeners } else { stations }),
+            listeners: (0..listeners).map(|_| Listener::new()).collect(),
             reached: Key::new(Time::ZERO, Rank::Start),
+            reached_by: 0,
+            played: (Key::new(Time::ZERO, Rank::Start), 0),
+            wholes: Wholes::new(groups.len()),
+            plays_whole,
+            #[cfg(any(test, feature = "testing"))]
+            whole: 0,
             notices_ahead,
             sits_out,
             answer: Key::NEVER,
@@ -234,7 +254,11 @@ impl<P: Clone> Field<P> {
             self.catch_up(now);
         }
         while let Some(contender) = supply.next_ready() {
-            self.air.frame_queued(contender, now);
+            if self.air.wholes.are_any() {
+                self.queued_beside_wholes(contender, now);
+            } else {
+                self.air.frame_queued(contender, now);
+            }
         }
         self.air.clock.look_up();
     }
@@ -253,13 +277,16 @@ impl<P: Clone> Field<P> {
                 return;
             }
         }
-        self.air.reached = self.air.reached.max(key);
+        self.air.reaches(key, station);
         match key.rank() {
             Rank::Start if self.air.nodes[station as usize].sends == Sends::Soon => {
                 self.next_frame_begins(station, now, supply);
             }
             Rank::Start => self.access(station, now, supply),
             Rank::Notice => self.notice(station, now),
+            Rank::End if self.air.nodes[station as usize].sends == Sends::Whole => {
+                self.whole_goes_on(station, now, supply);
+            }
             Rank::End => self.frame_ends(station, now, supply),
             Rank::Timeout => self.wait_ends(station, now, supply),
         }

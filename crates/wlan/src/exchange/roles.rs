@@ -24,6 +24,11 @@ impl Roles {
         Self { first: access_point, access_points: 1, rate_classes, cells: Vec::new() }
     }
 
+    /// Returns the cell of each station, of several.
+    pub(crate) fn cells(&self) -> &[u32] {
+        &self.cells
+    }
+
     /// Makes the roles of several cells, of which the access points have the first numbers, in their order.
     pub(crate) fn of_cells(cells: Vec<u32>, rate_classes: Vec<u32>) -> Self {
         let access_points = cells.iter().max().map_or(0, |last| last + 1);

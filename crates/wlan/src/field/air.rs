@@ -7,6 +7,7 @@ use airtcp_kernel::{Duration, Time};
 use super::clock::{Clock, Key, Rank};
 use super::hearing::{Hearing, Power};
 use super::listener::{Listener, ListenerId, Lock, SITS_OUT};
+use super::log::{Place, Wholes};
 use super::node::{Frame, Kind, Known, Node};
 use super::waiting::Queue;
 use crate::contention::Settings;
@@ -30,8 +31,17 @@ pub(super) struct Air {
     pub(super) listeners: Vec<Listener>,
     pub(super) queues: Vec<Queue>,
     pub(super) clock: Clock,
-    /// The event that was played last.
+    /// The event that was played last, and its station.
     pub(super) reached: Key,
+    pub(super) reached_by: StationId,
+    /// The place up to which whole exchanges were looked at.
+    pub(super) played: Place,
+    /// The exchanges that are played as a whole, and a flag: there may be such.
+    pub(super) wholes: Wholes,
+    pub(super) plays_whole: bool,
+    /// The exchanges that were played as a whole to their ends, for tests alone.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) whole: u64,
     /// A flag: what is certain to be noticed is played ahead.
     pub(super) notices_ahead: bool,
     /// A flag: those that hear nothing but data and their answer sit out the time between.
@@ -67,6 +77,14 @@ impl Air {
     #[inline]
     pub(super) fn listens_as(&self, station: StationId, listener: ListenerId) -> bool {
         self.nodes[station as usize].listener == listener
+    }
+
+    /// Notes that an event of `station` is played.
+    #[inline]
+    pub(super) fn reaches(&mut self, key: Key, station: StationId) {
+        if key >= self.reached {
+            (self.reached, self.reached_by) = (key, station);
+        }
     }
 
     /// Sets the next event of a station, or of those that listen together.

@@ -85,6 +85,12 @@ impl OnAir {
         }
     }
 
+    /// Notes an exchange with these beginnings and ends of its data and their answer.
+    #[inline]
+    pub(super) fn exchange_passes(&mut self, [start, data_end, answer, end]: [Time; 4]) {
+        self.sum += (data_end - start) + (end - answer);
+    }
+
     fn until(&self, now: Time) -> Duration {
         if self.count > 0 { self.sum + (now - self.since) } else { self.sum }
     }
@@ -146,7 +152,8 @@ impl Sensed {
     }
 
     /// Notes that a frame of `cell` begins or ends. It counts as `own` if the cell is its own, else as `other`.
-    #[inline]
+    // Inlined where frames begin and end, at each access point that hears them.
+    #[inline(always)]
     fn note(&mut self, cell: u32, (own, other): (u64, u64), now: Time, begins: bool) {
         let one = if cell == self.cell { own } else { other };
         self.counts = self.counts.wrapping_add(one);
@@ -192,20 +199,64 @@ impl Sensed {
     }
 }
 
+impl Sensed {
+    /// Notes that a data frame of `cell`, or its answer, begins or ends.
+    #[inline(never)]
+    pub(super) fn note_frame(&mut self, cell: u32, frame: &Frame, now: Time, begins: bool) {
+        self.note(cell, counts_of(frame, begins), now, begins);
+    }
+
+    /// Notes an exchange of `cell`, with these beginnings and ends of its data and their answer, beside which nothing is
+    /// on the air.
+    #[inline]
+    pub(super) fn exchange_passes(
+        &mut self,
+        cell: u32,
+        has_data: bool,
+        [start, data_end, answer, end]: [Time; 4],
+    ) {
+        debug_assert!(self.part == Part::Idle && self.of_cells.is_none());
+        let (data, control) = match (cell == self.cell, has_data) {
+            (false, _) => (Part::Heard, Part::Heard),
+            (true, true) => (Part::Data, Part::Control),
+            (true, false) => (Part::TcpAck, Part::Control),
+        };
+        self.parts[Part::Idle as usize] += (start - self.since) + (answer - data_end);
+        self.parts[data as usize] += data_end - start;
+        self.parts[control as usize] += end - answer;
+        self.since = end;
+    }
+
+    /// Notes exchanges of other cells, from the beginning of the first until the end of the last; for `idle` of it nothing
+    /// is on the air.
+    #[inline]
+    pub(super) fn others_pass(&mut self, start: Time, end: Time, idle: Duration) {
+        debug_assert!(self.part == Part::Idle && self.of_cells.is_none());
+        self.parts[Part::Idle as usize] += (start - self.since) + idle;
+        self.parts[Part::Heard as usize] += (end - start) - idle;
+        self.since = end;
+    }
+}
+
+/// Returns what a frame that begins or ends changes among the counts of its own cell, and of others.
+#[inline(always)]
+fn counts_of(frame: &Frame, begins: bool) -> (u64, u64) {
+    let kind = match frame.kind {
+        Kind::Data if frame.has_data => DATA,
+        Kind::Data => TCP_ACK,
+        _ => CONTROL,
+    };
+    if begins { (kind, OTHER) } else { (kind.wrapping_neg(), OTHER.wrapping_neg()) }
+}
+
 impl<P: Clone> Field<P> {
     /// Tells the views of the access points that hear `sender` that a frame of it begins or ends.
     #[inline(always)]
     pub(super) fn tell_views(&mut self, sender: StationId, now: Time, frame: &Frame, begins: bool) {
         let Self { roles, cells_on_air, sensed, hearing, .. } = self;
         let cell = roles.cell(sender);
-        let kind = match frame.kind {
-            Kind::Data if frame.has_data => DATA,
-            Kind::Data => TCP_ACK,
-            _ => CONTROL,
-        };
         cells_on_air[cell as usize].note(now, begins);
-        let counts =
-            if begins { (kind, OTHER) } else { (kind.wrapping_neg(), OTHER.wrapping_neg()) };
+        let counts = counts_of(frame, begins);
         for &station in hearing.viewers_of(sender) {
             sensed[station as usize].note(cell, counts, now, begins);
         }
@@ -254,8 +305,29 @@ impl<P: Clone> Field<P> {
                 sensed[viewer as usize].note(cell, (CONTROL, OTHER), start, true);
             }
         }
+        self.view_wholes(now, &mut sensed, &mut cells);
         let views: Vec<_> = sensed.iter().map(|sensed| sensed.until(now, &cells)).collect();
         views.into_iter()
+    }
+
+    /// Adds to what was sensed, and to the frames of cells on the air, what has passed by `now` of exchanges that are played
+    /// as a whole.
+    fn view_wholes(&self, now: Time, sensed: &mut [Sensed], cells: &mut [OnAir]) {
+        let sifs = self.frames.phy().sifs;
+        for (frame, sender) in self.air.wholes.under_way() {
+            let answer = frame.end + sifs;
+            let data = frame.end.min(now) - frame.start;
+            let answer = if now > answer { now - answer } else { Duration::ZERO };
+            cells[self.roles.cell(sender) as usize].sum += data + answer;
+        }
+        for (group, of_group) in (0..).zip(&self.groups) {
+            for (time, begins, sender, frame) in self.air.wholes.list_untold(group, now, sifs) {
+                for &viewer in &of_group.cells {
+                    let cell = self.roles.cell(sender);
+                    sensed[viewer as usize].note_frame(cell, &frame, time, begins);
+                }
+            }
+        }
     }
 
     /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.

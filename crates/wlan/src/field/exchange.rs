@@ -29,6 +29,14 @@ impl<P: Clone> Field<P> {
             // It has become so before the first slot began.
             return self.air.forget_access(together);
         }
+        if self.air.wholes.are_heard_by(self.air.nodes[station as usize].group) {
+            if !self.stays_idle(station) {
+                return self.air.forget_access(together);
+            }
+            self.open_unnoticed(station, now);
+        } else if self.air.plays_whole && self.begins_whole(station, now, supply) {
+            return;
+        }
         self.listen_apart(station, now);
         if together != station && self.air.listeners[together as usize].winners.is_empty() {
             self.air.find_access(together);
@@ -63,7 +71,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Decides what `by` sends, which has got at the medium, as [`crate::exchange::Exchange::assemble`].
-    fn assemble<S: Supply<P>>(
+    pub(super) fn assemble<S: Supply<P>>(
         &mut self,
         by: ContenderId,
         now: Time,
@@ -102,6 +110,23 @@ impl<P: Clone> Field<P> {
         start: Time,
         supply: &mut S,
     ) {
+        let (kind, mut frame) = self.tell_begin(by, start, supply);
+        let awaits = if kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
+        let node = &mut self.air.nodes[station as usize];
+        node.exchange = Some(Exchange { by, txop, awaits, is_protected: false });
+        node.frame = frame;
+        self.tell_logs(station, self.place());
+        self.send::<false>(station, &mut frame, start);
+    }
+
+    /// Tells that the exchange begins at `start` that `by` has assembled. Returns its first frame, and the kind of that.
+    #[inline(always)]
+    pub(super) fn tell_begin<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) -> (Kind, Frame) {
         let (times, class, asked) = self.times(by);
         let frames = self.originators[by as usize].frames();
         let began = match (asked, frames) {
@@ -123,12 +148,7 @@ impl<P: Clone> Field<P> {
         } else {
             Kind::Data
         };
-        let awaits = if kind == Kind::Rts { Kind::Cts } else { Kind::Answer };
-        let mut frame = self.frame_with((times, class, asked), kind, by, start, supply);
-        let node = &mut self.air.nodes[station as usize];
-        node.exchange = Some(Exchange { by, txop, awaits, is_protected: false });
-        node.frame = frame;
-        self.send::<false>(station, &mut frame, start);
+        (kind, self.frame_with((times, class, asked), kind, by, start, supply))
     }
 
     /// Returns the times of what `by` has assembled, the class of its rate, and the station that it asks for a Block
@@ -276,6 +296,7 @@ impl<P: Clone> Field<P> {
             self.begin_exchange(station, by, txop, now, supply);
         } else {
             let mut frame = node.frame;
+            self.tell_logs(station, self.place());
             if frame.kind == Kind::Answer {
                 self.send::<true>(station, &mut frame, now);
             } else {
@@ -321,10 +342,7 @@ impl<P: Clone> Field<P> {
             has_next = self.has_frame(by, supply);
         }
         self.air.nodes[station as usize].exchange = None;
-        let contender = &mut self.air.queues[by as usize].contender;
-        contender.counters.successes += 1;
-        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
-        contender.cw = contender.cw_min;
+        self.air.succeeds(by);
         self.air.back_off(by, has_next, self.air.settings.post_backoff);
         self.air.restriction_ends(station);
         self.air.find_access(station);

@@ -51,12 +51,14 @@ impl<P: Clone> Field<P> {
         if Key::new(air.last_start + hearing.detect, Rank::Notice) > air.reached {
             air.blame_unnoticed(hearing, sender, frame, now);
         }
-        air.last_start = now;
+        air.last_start = air.last_start.max(now);
         air.set_answer(now);
         let notice = now + hearing.detect;
         // The least power with which it is certain to be noticed where nothing else is on the air.
         let certain =
             if air.notices_ahead && frame.end > notice { frame.need.alone } else { Power::MAX };
+        // Beside frames that are not told of yet nothing is certain.
+        let certain = if air.wholes.are_any() { Power::MAX } else { certain };
         let mut is_noticed = true;
         at_each_that_hears(hearing, groups, (sender, frame), |ear| {
             if ANSWERS && air.listeners[ear.0 as usize].sits_out_that_of(sender) {
@@ -79,6 +81,7 @@ impl<P: Clone> Field<P> {
 
     /// Has all notice the frame of `sender` that hear it.
     pub(super) fn notice(&mut self, sender: StationId, now: Time) {
+        self.tell_logs(sender, self.place());
         let Self { air, hearing, groups, .. } = self;
         let node = &mut air.nodes[sender as usize];
         debug_assert_eq!(node.sends, Sends::Frame, "a frame is noticed before it ends");
@@ -166,6 +169,7 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
+        self.tell_logs(sender, self.place());
         let node = &mut self.air.nodes[sender as usize];
         debug_assert_eq!(node.sends, Sends::Frame, "a frame ends once");
         let frame = node.frame;

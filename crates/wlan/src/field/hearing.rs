@@ -159,10 +159,51 @@ impl Hearing {
         &self.viewers[station as usize]
     }
 
+    /// Returns the largest number of groups that hear a station.
+    pub(super) fn most_groups(&self) -> usize {
+        self.ears.iter().map(|ears| ears.len()).max().unwrap_or(0)
+    }
+
+    /// Tells whether all hear each other with one power that do, it makes the medium busy whatever else is on the air,
+    /// whatever overlaps a frame loses it, who hears another is heard by it, and the stations of each cell hear each
+    /// other and all others alike.
+    pub(super) fn is_even(&self, cells: &[u32]) -> bool {
+        let mut all = self.powers.iter().flatten().copied().filter(|&power| power > 0);
+        let Some(even) = all.next() else { return false };
+        let is_plain = self.noise == 0.0 && !self.is_known && !self.may_capture();
+        let is_loud = even >= self.sense && even >= self.energy;
+        let is_mutual =
+            |from: usize| (0..from).all(|to| self.powers[from][to] == self.powers[to][from]);
+        let mut group_of = vec![0; cells.len()];
+        for (group, members) in self.groups.members.iter().enumerate() {
+            for &station in members {
+                group_of[station as usize] = group;
+            }
+        }
+        let of_cell = |cell: u32| (0..cells.len()).filter(move |&one| cells[one] == cell);
+        // The access point of a cell has its number.
+        let are_alike = cells.iter().enumerate().all(|(one, &cell)| {
+            group_of[one] == group_of[cell as usize]
+                && of_cell(cell).all(|other| {
+                    other == one || self.power(other as StationId, one as StationId) == even
+                })
+        });
+        is_plain
+            && is_loud
+            && all.all(|power| power == even)
+            && (0..self.powers.len()).all(is_mutual)
+            && are_alike
+    }
+
     /// Returns the power with which `to` hears `from`.
     pub(super) fn power(&self, from: StationId, to: StationId) -> Power {
         let class = |station: StationId| self.classes[station as usize] as usize;
         self.powers[class(from)][class(to)]
+    }
+
+    /// Returns the power with which `group` hears `from`.
+    pub(super) fn power_at(&self, from: StationId, group: GroupId) -> Power {
+        self.of(from).iter().find(|ear| ear.group == group).map_or(0, |ear| ear.power)
     }
 
     /// Returns what a frame needs that needs so many dB.

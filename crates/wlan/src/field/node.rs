@@ -5,6 +5,7 @@ use airtcp_kernel::{Duration, Time};
 use super::clock::Key;
 use super::hearing::{GroupId, Need, Power};
 use super::listener::ListenerId;
+use super::log::WholeId;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
@@ -85,6 +86,8 @@ pub(super) enum Sends {
     Soon,
     /// It is on the air.
     Frame,
+    /// It is that of an exchange that is played as a whole: on the air, or to be sent a SIFS later.
+    Whole,
 }
 
 /// The exchange of a station that waits for an answer, or sends.
@@ -117,6 +120,8 @@ pub(super) struct Node {
     /// The event that it makes itself: its access, or the beginning, notice or end of its frame.
     pub(super) acts: Key,
     pub(super) exchange: Option<Exchange>,
+    /// The exchange that is played as a whole, while it sends a frame of one.
+    pub(super) whole: WholeId,
     /// The instant until which it waits for an answer.
     pub(super) timeout: Time,
     /// A flag: it waits for the end of the frame that it receives, which may be the answer.
@@ -146,6 +151,7 @@ impl Node {
             frame: Frame::NONE,
             acts: Key::NEVER,
             exchange: None,
+            whole: 0,
             timeout: Time::NEVER,
             waits_for_end: false,
             first,
@@ -234,6 +240,12 @@ impl Frame {
     pub(super) fn answer(&self, sender: StationId, sifs: Duration) -> Self {
         let from_to = (self.end + sifs, self.announced);
         Self::whole((Kind::Answer, sender, self.by), from_to, self.control_need)
+    }
+
+    /// Returns its beginning and end, and those of the answer to it.
+    #[inline]
+    pub(super) fn times(&self, sifs: Duration) -> [Time; 4] {
+        [self.start, self.end, self.end + sifs, self.announced]
     }
 
     /// Returns the power with which it is heard where one at full power is heard with `power`.

@@ -15,12 +15,19 @@ use crate::station::{ContenderId, StationId};
 pub(super) struct Order {
     /// The inter-frame space before their slots.
     pub(super) aifs: Duration,
-    /// The station of the one that gets at the medium first, and the slots of its backoff; [`NONE`] if none has a frame.
+    /// The station of the one that gets at the medium first, and the slots of its backoff; [`NONE`] if none has a frame,
+    /// and [`UNKNOWN`] if it is to be looked up.
     pub(super) first: StationId,
     pub(super) slots: u32,
     /// The slots that have passed, and are not counted yet in the backoffs of the queues.
     pub(super) passed: u32,
 }
+
+/// The station of a queue that is to be looked up.
+pub(super) const UNKNOWN: StationId = NONE - 1;
+
+/// So many slots that they are counted before more pass.
+const MANY_PASSED: u32 = 1 << 24;
 
 /// As many slots as pass before they are counted; no backoff has more.
 const MOST_PASSED: u64 = 1 << 30;
@@ -57,7 +64,7 @@ impl Air {
         listener.counting.push(id);
         // The slots that have passed are not counted in its backoff.
         backoff.slots += order.passed;
-        if !backoff.has_frame {
+        if !backoff.has_frame || order.first == UNKNOWN {
             return;
         }
         if order.first == NONE || backoff.slots < order.slots {
@@ -122,6 +129,25 @@ impl Air {
                 counting.swap_remove(one);
             }
         }
+    }
+
+    /// Looks up the first of the queues that count the same slots at `place`. Returns their order, if one is first, or none
+    /// has a frame.
+    pub(super) fn find_first(&mut self, place: ListenerId) -> Option<Order> {
+        let Self { listeners, queues, .. } = self;
+        let listener = &mut listeners[place as usize];
+        let order = listener.order.as_mut()?;
+        (order.first, order.slots) = (NONE, u32::MAX);
+        let mut is_one = order.passed < MANY_PASSED;
+        for &id in &listener.counting {
+            let queue = &queues[id as usize];
+            let Waits::Counting(backoff) = queue.waits else { continue };
+            if backoff.has_frame && backoff.slots <= order.slots {
+                is_one &= backoff.slots < order.slots;
+                (order.first, order.slots) = (queue.contender.station, backoff.slots);
+            }
+        }
+        is_one.then_some(*order)
     }
 
     /// Looks up the next access of the stations that listen at `place`, queue by queue, and their order if they count

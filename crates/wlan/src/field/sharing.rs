@@ -24,6 +24,8 @@ pub(super) struct Group {
     places: Vec<ListenerId>,
     /// The number of those that listen together.
     together: u32,
+    /// The cells whose access points it has.
+    pub(super) cells: Vec<StationId>,
     /// A flag: it has enough stations to listen together.
     pub(super) is_several: bool,
     /// A flag: who has had an exchange is likely to have the next one, too.
@@ -32,7 +34,11 @@ pub(super) struct Group {
 
 impl Group {
     /// Makes the groups of so many stations, which all listen together, and the number of the group of each station.
-    pub(super) fn of_all(groups: &Groups, stations: usize) -> (Vec<Self>, Vec<GroupId>) {
+    pub(super) fn of_all(
+        groups: &Groups,
+        stations: usize,
+        access_points: StationId,
+    ) -> (Vec<Self>, Vec<GroupId>) {
         let mut group_of = vec![0; stations];
         let mut listener = stations as ListenerId;
         let of_members = |(group, members): (GroupId, &Vec<StationId>)| {
@@ -47,7 +53,8 @@ impl Group {
             } else {
                 places.extend_from_slice(members);
             }
-            Self { places, together, is_several, is_small: members.len() <= SMALL }
+            let cells = members.iter().copied().filter(|&one| one < access_points).collect();
+            Self { places, together, cells, is_several, is_small: members.len() <= SMALL }
         };
         let all = (0..).zip(&groups.members).map(of_members).collect();
         (all, group_of)
@@ -128,14 +135,32 @@ impl<P: Clone> Field<P> {
         }
     }
 
+    /// Has those listen together again that hear `sender`, of which a whole exchange has ended, and may.
+    #[inline]
+    pub(super) fn rejoin(&mut self, sender: StationId, now: Time) {
+        let Self { air, hearing, groups, .. } = self;
+        for ear in hearing.of(sender) {
+            let group = &mut groups[ear.group as usize];
+            let mut place = group.apart().len();
+            if place == 0 || !group.is_several || air.wholes.are_heard_by(ear.group) {
+                continue;
+            }
+            while place > 0 {
+                air.may_join(group, (group.places[place], place), hearing.detect, now);
+                place -= 1;
+            }
+        }
+    }
+
     /// Has those listen together again that hear `sender` and may, but for it and its `receiver`, which had just an
     /// exchange: they may have the next one, too.
     #[inline]
     pub(super) fn listen_together(&mut self, sender: StationId, receiver: StationId, now: Time) {
         let Self { air, hearing, groups, roles, .. } = self;
+        let hear_wholes = air.wholes.are_any();
         for ear in hearing.of(sender) {
             let group = &mut groups[ear.group as usize];
-            if !group.is_several {
+            if !group.is_several || hear_wholes && air.wholes.are_heard_by(ear.group) {
                 continue;
             }
             let mut place = group.apart().len();

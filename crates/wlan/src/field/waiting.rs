@@ -7,6 +7,7 @@ use super::air::Air;
 use super::clock::{Key, Rank};
 use super::listener::{Listener, ListenerId};
 use super::node::{NONE, Node, Sends};
+use super::order::UNKNOWN;
 use crate::config::ArrivalBeforeOwnAck;
 use crate::contention::{Contender, Settings};
 use crate::station::{ContenderId, StationId};
@@ -143,6 +144,37 @@ impl Air {
                 }
             }
             Waits::Counting(_) | Waits::Exchanging => {}
+        }
+    }
+
+    /// Lets `id`, whose queue was empty, contend for a medium that is busy; or that is not, as its station finds it before it
+    /// answers.
+    pub(super) fn queued_while_busy(&mut self, id: ContenderId, finds_idle: bool) {
+        let station = self.queues[id as usize].contender.station;
+        let place = self.nodes[station as usize].listener;
+        let order = &mut self.listeners[place as usize].order;
+        if let Waits::Counting(backoff) = &mut self.queues[id as usize].waits
+            && !backoff.has_frame
+        {
+            match order {
+                Some(order) if backoff.slots > order.passed => {
+                    backoff.has_frame = true;
+                    order.first = UNKNOWN;
+                    return;
+                }
+                _ => self.count_passed(place),
+            }
+        }
+        let queue = &mut self.queues[id as usize];
+        match &mut queue.waits {
+            Waits::Idle => {
+                let slots = if finds_idle { 0 } else { queue.contender.draw_backoff() };
+                queue.waits = Waits::Counting(Backoff::of(slots, true));
+                self.nodes[station as usize].counting += 1;
+                self.counts_at(place, id);
+            }
+            Waits::Counting(backoff) => backoff.has_frame = true,
+            Waits::Exchanging => {}
         }
     }
 
@@ -300,7 +332,7 @@ impl Air {
 
     /// Looks up the next access of the stations that listen at `place`.
     pub(super) fn find_access(&mut self, place: ListenerId) {
-        let Self { listeners, nodes, settings, .. } = self;
+        let Self { listeners, nodes, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_engaged = || nodes.get(place as usize).is_some_and(Node::is_engaged);
         if listener.is_busy || listener.counting.is_empty() || is_engaged() {
@@ -309,7 +341,16 @@ impl Air {
             }
             return;
         }
-        let Some(order) = listener.order else { return self.find_order(place) };
+        let Some(mut order) = listener.order else { return self.find_order(place) };
+        if order.first == UNKNOWN {
+            let Some(found) = self.find_first(place) else {
+                self.count_passed(place);
+                return self.find_access_anew(place);
+            };
+            order = found;
+        }
+        let Self { listeners, settings, .. } = self;
+        let listener = &mut listeners[place as usize];
         if order.first == NONE {
             if !listener.winners.is_empty() {
                 self.forget_access(place);
@@ -319,7 +360,7 @@ impl Air {
         if order.passed > order.slots {
             // So many that others may have none left either.
             self.count_passed(place);
-            return self.find_order(place);
+            return self.find_access_anew(place);
         }
         let left = settings.slot_time * u64::from(order.slots - order.passed);
         let access = listener.spaces_begin() + order.aifs + left;
@@ -335,6 +376,16 @@ impl Air {
         }
         self.listeners[place as usize].access = access;
         self.set_access(order.first, access);
+    }
+
+    /// Looks up the next access of the stations that listen at `place` anew, some of whose backoffs may be over.
+    #[inline(never)]
+    fn find_access_anew(&mut self, place: ListenerId) {
+        if !self.listeners[place as usize].counting.is_empty() {
+            self.find_order(place);
+        } else if !self.listeners[place as usize].winners.is_empty() {
+            self.forget_access(place);
+        }
     }
 
     /// Takes in with the winners of `place` those of `station`, which listens there from now on.

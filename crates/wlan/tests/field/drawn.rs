@@ -299,6 +299,11 @@ impl Drawn {
 
     /// Plays it for so long. Returns all that happened, in an order that is that of the times alone, and the counts.
     pub(crate) fn play(&self, length: Duration) -> Told {
+        self.play_as(length, false)
+    }
+
+    /// Does as [`Self::play`]; frame by frame, if it is to be.
+    pub(crate) fn play_as(&self, length: Duration, in_frames: bool) -> Told {
         let queues = self.accesses.len();
         let contender = |id: usize| ContenderConfig {
             station: (id / queues) as StationId,
@@ -321,6 +326,9 @@ impl Drawn {
             contenders: (0..stations * queues).map(contender).collect(),
             hearing: self.hearing.clone(),
         });
+        if in_frames {
+            field.play_in_frames();
+        }
         let all = stations * queues;
         let mut supply = Queues {
             queues: vec![VecDeque::new(); all],
@@ -394,7 +402,7 @@ impl Drawn {
             assert_eq!(sum, length, "floor {}: airtime is conserved", self.seed);
             digest.add_text(&format!("{parts:?} {:?}", view.of_cells));
         }
-        Told { digest: digest.0, attempts, told: told.len() }
+        Told { digest: digest.0, attempts, told: told.len(), whole: field.whole() }
     }
 }
 
@@ -404,6 +412,8 @@ pub(crate) struct Told {
     pub(crate) digest: u64,
     pub(crate) attempts: u64,
     pub(crate) told: usize,
+    /// The number of exchanges that were played as a whole.
+    pub(crate) whole: u64,
 }
 
 /// The digest FNV-1a.

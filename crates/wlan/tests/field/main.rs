@@ -6,3 +6,4 @@ mod drawn;
 mod saturated;
 mod symmetry;
 mod unchanged;
+mod whole;

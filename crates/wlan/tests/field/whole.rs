@@ -1,0 +1,28 @@
+//! Exchanges that are played as a whole, against the same frame by frame: nothing differs, and many are.
+
+use airtcp_kernel::Duration;
+
+use super::drawn::{Drawn, Told};
+
+/// The floors that are drawn; of every fourth one cells hear each other as a whole or not at all.
+const FLOORS: u64 = 1_200;
+
+/// The least share of all transmissions that are of whole exchanges, for this test to say anything about them: it is
+/// .35 or so.
+const LEAST_SHARE: f64 = 0.2;
+
+#[test]
+fn whole_exchanges_change_no_outcome() {
+    let (mut attempts, mut whole) = (0, 0);
+    for seed in (0..FLOORS).step_by(4) {
+        let drawn = Drawn::new(seed);
+        let one = drawn.play(Duration::from_millis(100));
+        let in_frames = drawn.play_as(Duration::from_millis(100), true);
+        attempts += one.attempts;
+        whole += one.whole;
+        assert_eq!(in_frames.whole, 0);
+        assert_eq!(Told { whole: 0, ..one }, in_frames, "floor {seed}");
+    }
+    let share = whole as f64 / attempts as f64;
+    assert!(share >= LEAST_SHARE, "{whole} of {attempts} transmissions were of whole exchanges");
+}
