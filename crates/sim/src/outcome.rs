@@ -57,6 +57,7 @@ pub struct Books {
     pub under_way: Vec<UnderWay>,
     /// Of each of `transfer_times_s`: twice the number of its station group, and one more for an upload.
     pub scopes: Vec<u32>,
+    /// The pages.
     pub pages: PageBooks,
 }
 
