@@ -305,6 +305,29 @@ impl<P: Clone> Field<P> {
         }
     }
 
+    /// Tells the queue `by` what its answer has acknowledged, and returns whether it has more to send.
+    #[inline]
+    pub(super) fn take_answer<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
+        let (mut desk, mac) = self.desk();
+        match mac {
+            Mac::Single => {
+                let originator = &mut desk.originators[by as usize];
+                let has_next = supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
+                originator.release();
+                has_next
+            }
+            Mac::Aggregate(one) => {
+                one.take_answer(&mut desk, by, now, supply);
+                supply.has_next(by) || one.has_pending(by)
+            }
+        }
+    }
+
     /// Takes the answer to what `by` of `station` has sent, and goes on with its TXOP.
     pub(super) fn answer_came<S: Supply<P>>(
         &mut self,
@@ -316,19 +339,7 @@ impl<P: Clone> Field<P> {
         let node = &mut self.air.nodes[station as usize];
         (node.timeout, node.waits_for_end) = (Time::NEVER, false);
         let txop = node.exchange.expect("it was awaited").txop;
-        let (mut desk, mac) = self.desk();
-        let mut has_next = match mac {
-            Mac::Single => {
-                let originator = &mut desk.originators[by as usize];
-                let has_next = supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
-                originator.release();
-                has_next
-            }
-            Mac::Aggregate(one) => {
-                one.take_answer(&mut desk, by, now, supply);
-                supply.has_next(by) || one.has_pending(by)
-            }
-        };
+        let mut has_next = self.take_answer(by, now, supply);
         if txop.is_open(now) {
             let start = now + self.frames.phy().sifs;
             if self.assemble(by, now, Some(txop.left(start)), supply) {

@@ -8,6 +8,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::Field;
 use super::air::Air;
 use super::clock::{Key, Rank};
 use super::hearing::GroupId;
@@ -16,9 +17,7 @@ use super::log::{Whole, WholeId};
 use super::node::{Exchange, Kind, Sends};
 use super::order::UNKNOWN;
 use super::waiting::Waits;
-use super::{Field, Mac};
 use crate::events::Supply;
-use crate::frame::Psdu;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
@@ -115,19 +114,7 @@ impl<P: Clone> Field<P> {
         let by = frame.by;
         let cell = self.roles.cell(sender);
         self.cells_on_air[cell as usize].exchange_passes(frame.times(self.frames.phy().sifs));
-        let (mut desk, mac) = self.desk();
-        let has_next = match mac {
-            Mac::Single => {
-                let originator = &mut desk.originators[by as usize];
-                let has_next = supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
-                originator.release();
-                has_next
-            }
-            Mac::Aggregate(one) => {
-                one.take_answer(&mut desk, by, now, supply);
-                supply.has_next(by) || one.has_pending(by)
-            }
-        };
+        let has_next = self.take_answer(by, now, supply);
         let node = &mut self.air.nodes[sender as usize];
         node.exchange = None;
         let own = node.group;
