@@ -160,7 +160,8 @@ fn a_page_is_loaded_over_a_few_connections() {
         ]
     };
 
-    assert_eq!(user.wake(5.0), asks(0, 300));
+    let begins = || [vec![Asked], asks(0, 300).to_vec()].concat();
+    assert_eq!(user.wake(5.0), begins());
     assert_eq!(user.arrive(5.1, 0, Server, end(300, 0)), [write(0, Server, 3000)]);
     // The document: one object more on this connection, and one on a second.
     let mut wanted = vec![
@@ -204,7 +205,7 @@ fn a_page_is_loaded_over_a_few_connections() {
         ]
     );
     // Connection 1 still waits for the last acknowledgment.
-    assert_eq!(user.wake(10.9), asks(0, 300));
+    assert_eq!(user.wake(10.9), begins());
     assert_eq!(
         user.arrive(11.0, 1, Server, end(600, 6000)),
         [Acknowledged { began: at(5.5) }, Abandon { tag: 1 }]
