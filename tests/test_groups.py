@@ -75,7 +75,7 @@ def test_the_core_measures_what_is_declared_in_every_scope(simulation: Simulatio
     for category in simulation.categories.values():
         assert set(category) == declared("category")
     measured = {name for name, metric in METRICS.items() if metric.scopes}
-    assert declared("all", "group", "direction", "category") == measured
+    assert declared("all", "group", "direction", "category", "cell") == measured
 
 
 def test_groups_have_the_parts_that_they_have_flows_for(simulation: Simulation) -> None:

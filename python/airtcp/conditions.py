@@ -24,8 +24,8 @@ FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "los
 #: The word before the name of one of several cells.
 CELL: Final = "cell"
 _FORM: Final = "[GROUP[/DIRECTION] | cell NAME] [mean|p50|p90|p95|p99] METRIC"
-#: The words of the longest: of a cell, with a statistic.
-_MOST_WORDS: Final = 4
+#: The words of the longest with a statistic: of a cell one more than of a group.
+_MOST_WORDS: Final = 3
 _GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput < 2 Mb/s"'
 
 
@@ -115,7 +115,7 @@ def read_condition(text: str) -> Condition:
     """
     match = re.fullmatch(r"\s*([^<>]*?)\s*([<>])\s*([^<>=]+?)\s*", text)
     words = match[1].split() if match else []
-    if match is None or not 1 <= len(words) <= _MOST_WORDS:
+    if match is None or not _has_form(words):
         raise ConditionError(
             f"is no condition; allowed: {_FORM} (< or >) QUANTITY, {_GRAMMAR}",
         )
@@ -132,9 +132,14 @@ def read_measure(text: str) -> tuple[Metric, str | None, Part, str | None]:
     is allowed for anything else.
     """
     words = text.split()
-    if not 1 <= len(words) <= _MOST_WORDS:
+    if not _has_form(words):
         raise ConditionError(f'is no metric; allowed: {_FORM}, such as "p90 transfer_time"')
     return _measure(words)
+
+
+def _has_form(words: list[str]) -> bool:
+    """Tell whether a metric may have so many words."""
+    return 1 <= len(words) <= _MOST_WORDS + (words[0] == CELL)
 
 
 def _measure(words: list[str]) -> tuple[Metric, str | None, Part, str | None]:
