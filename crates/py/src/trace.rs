@@ -89,7 +89,7 @@ pub(crate) fn books<'py>(py: Python<'py>, books: &Books) -> PyResult<Bound<'py, 
     set("under_way_age_s", &mut books.under_way.iter().map(|one| one.age_s))?;
     let pages = &books.pages;
     set("page_times_s", &mut pages.times_s.iter().copied())?;
-    set("page_carried_over_index", &mut pages.carried_over.iter().map(|one| f64::from(one.index)))?;
+    set("page_carried_over_index", &mut pages.carried_over.iter().map(|&place| f64::from(place)))?;
     set("page_under_way_entry", &mut pages.under_way.iter().map(|one| f64::from(one.entry)))?;
     set("page_under_way_age_s", &mut pages.under_way.iter().map(|one| one.age_s))?;
     for (name, scopes) in [("scopes", &books.scopes), ("page_scopes", &pages.scopes)] {

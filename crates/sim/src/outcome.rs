@@ -68,8 +68,8 @@ pub struct PageBooks {
     pub times_s: Vec<f64>,
     /// Their scopes, as those of transfers are.
     pub scopes: Vec<u32>,
-    /// Those of them that were asked for before measuring began.
-    pub carried_over: Vec<CarriedOver>,
+    /// The places of those of them that were asked for before measuring began.
+    pub carried_over: Vec<u32>,
     /// The pages in progress at the end.
     pub under_way: Vec<UnderWay>,
 }
@@ -117,10 +117,10 @@ impl Sums {
     }
 }
 
-/// A transfer or page that ended in the measured time and had begun before.
+/// A transfer that ended in the measured time and had begun before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarriedOver {
-    /// Its place among those that ended.
+    /// Its place among the transfers that ended.
     pub index: u32,
     /// Its age when measuring began, in seconds.
     pub age_s: f64,

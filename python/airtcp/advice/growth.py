@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.reading import Simulated
+from airtcp.advice.reading import Simulated, known
 from airtcp.exceptions import AirtcpError
-from airtcp.results.cells import SHARE_OF_ALONE, interval_of
+from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.verdict import Growth, State, Target
 from airtcp.run.glance import BUDGET, glance
 from airtcp.scenario import Scenario
@@ -94,11 +94,8 @@ def _shortfall(seen: Glance, condition: Condition) -> float | None:
 
     Negative where it keeps it; None where it has no value, or one from below that is no help.
     """
-    if condition.cell is None:
-        interval = seen.interval(condition.metric, condition.group, condition.part)
-    else:
-        interval = interval_of(seen.cells, condition.cell, condition.metric)
-    value = interval.low if interval.mean is None else interval.mean
+    interval = seen.interval(condition.metric, condition.group, condition.part, condition.cell)
+    value = known(interval)
     if value is None:
         return None
     shortfall = -condition.excess(value) / (condition.bound or 1.0)

@@ -66,17 +66,12 @@ def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:
     if not targets:
         return None
     level = joint_level(seen.simulation.confidence, len(targets))
-    run = seen.scenario.run.model_copy(update={"confidence": level})
-    surer = replace(seen, scenario=seen.scenario.model_copy(update={"run": run}))
+    surer = seen.at(level)
     whole = seen.reached and seen.settled
 
     def judged(target: Target) -> Judged:
         one = target.condition
-        interval = (
-            surer.interval(one.metric, one.group, one.part)
-            if one.cell is None
-            else interval_of(surer.cells, one.cell, one.metric)
-        )
+        interval = surer.interval(one.metric, one.group, one.part, one.cell)
         state = state_of(one, interval)
         return Judged(target, interval, state if whole or state == "fails" else "unknown")
 

@@ -210,8 +210,7 @@ class Estimates:
     def _whole_s(self) -> float:
         """Say how long a run is, from its beginning on; batches are parts of one."""
         batches = len(self._traffic.runs) if self._consecutive else 1
-        warmup_s = (self._traffic.scenario.run.warmup_ns or 0) / 1e9
-        return warmup_s + batches * self._traffic.measured_s
+        return self._traffic.warmup_s + batches * self._traffic.measured_s
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -437,13 +436,13 @@ def _active(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 
 
 def _transfer_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    is_loop = traffic.is_closed and not traffic.has_pages
+    is_loop = traffic.is_closed and not traffic.of_pages
     word: Estimator = "closed loop" if is_loop else "little"
     return word, lambda sums: sums[..., _ACTIVE] / sums[..., _BEGUN]
 
 
 def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    if not traffic.has_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
+    if not traffic.of_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
         return "plain", None
     if all(one.is_short for one in loops(traffic, as_came=True)):
         # The difference of two long times tells less of a short one than its own mean does.

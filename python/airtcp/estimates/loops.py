@@ -83,7 +83,7 @@ def loops(traffic: Traffic, *, as_came: bool = False) -> list[Loop]:
     found = []
     for entry, flow, scope in zip(traffic.recurrent, flows, scopes, strict=True):
         page_bytes, think_s = unit_bytes(flow), pause_s(flow)
-        has_pages = getattr(flow.application, "page", None) is not None
+        has_pages = entry in traffic.of_pages
         # The page times of a group and direction are those of all its pages.
         if not has_pages or page_bytes is None or think_s is None or scopes.count(scope) > 1:
             return []
@@ -110,10 +110,9 @@ class Renewal:
     """Goodputs by the renewal identity, one for each replication, None where no page came.
 
     The half width of their mean is at least `least_half_width_bps`, and `doubt_bps` comes to it.
-    Pages take `page_time_s`, the
-    longest mean of several loops; None where they are too few, or take longer than users think.
-    `most_bps` goes with the mean page time, or with none where it is not known: as pages that have
-    not ended are slow ones, the goodput is hardly more.
+    Pages take `page_time_s`, the longest mean of several loops; None where they are too few, or
+    take longer than users think. `most_bps` goes with the mean page time, or with none where it is
+    not known: as pages that have not ended are slow ones, the goodput is hardly more.
     """
 
     values: tuple[float | None, ...]

@@ -28,6 +28,7 @@ import numpy as np
 
 from airtcp.estimates.laws import pause_s
 from airtcp.estimates.regression import Adjusted, adjusted
+from airtcp.estimates.startup import left_s
 from airtcp.estimates.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -114,24 +115,21 @@ class Loading:
     @cached_property
     def settles_s(self) -> float:
         """The time tau in which their number settles; NaN where few pages were loaded."""
-        units, loaded, loading_s = (
-            self.of_all.sums(one, _pages(self.of_all)).sum() for one in _ALL
-        )
-        few = min(float(self.own.sums(one, self.entries).sum()) for one in ("units", "loaded"))
-        if few < _FEWEST or min(units, loaded) < _FEWEST:
+        if min(self.own.sums(one, self.entries).sum() for one in ("units", "loaded")) < _FEWEST:
             return math.nan
+        every = self.of_all.of_pages
+        units, loading_s = (self.of_all.sums(one, every).sum() for one in ("units", "loading_s"))
         return 1.0 / (1.0 / self.think_s + self._empty * float(units / loading_s))
 
     @property
     def startup_s(self) -> float:
         """The time for which the start-up that is left after the warm-up lasts."""
-        warmup_s = (self.own.scenario.run.warmup_ns or 0) / 1e9
-        return self.settles_s * math.exp(-warmup_s / self.settles_s)
+        return left_s(self.own, self.settles_s)
 
     @property
     def reason(self) -> str:
         """The reason for which page times are not told."""
-        loading_s = self.of_all.sums("loading_s", _pages(self.of_all)).mean(axis=0)
+        loading_s = self.of_all.sums("loading_s", self.of_all.of_pages).mean(axis=0)
         first, last = loading_s[[0, -1]] * self.own.windows / self.own.measured_s
         return (
             f"pages in progress may still grow ({first:.1f} at the beginning of the measured time, "
@@ -143,14 +141,14 @@ class Loading:
         """The share of time without a page in progress, of everybody's pages."""
         books = [run.books for run in self.own.runs]
         without_s = [one.column("pageless_s").sum(axis=0) for one in books if one is not None]
-        shares = np.mean(without_s, axis=0)[_pages(self.of_all)] / self.own.measured_s
+        shares = np.mean(without_s, axis=0)[self.of_all.of_pages] / self.own.measured_s
         return float(np.prod(shares))
 
     @cached_property
     def _sums(self) -> Adjusted:
         """The sums of all windows, freed from what was drawn."""
         columns = [self.own.sums(name, self.entries) for name in _OWN]
-        columns += [self.of_all.sums(name, _pages(self.of_all)) for name in _ALL]
+        columns += [self.of_all.sums(name, self.of_all.of_pages) for name in _ALL]
         return adjusted(np.stack(columns, axis=2), self.own.draws)
 
     def _more(self, sums: Array, tau: float) -> Array:
@@ -184,17 +182,8 @@ class Loading:
 def loading(traffic: Traffic) -> Loading | None:
     """Return the pages of a traffic; None where there are none, or books do not tell of them."""
     of_all = Traffic(traffic.runs, traffic.scenario, None, "all")
-    entries, every = _pages(traffic), _pages(of_all)
+    entries, every = traffic.of_pages, of_all.of_pages
     rate = sum(traffic.users([one]) / (pause_s(traffic.flow(one)) or math.inf) for one in every)
     if not entries or not traffic.has_books or not rate:
         return None
     return Loading(traffic, of_all, entries, traffic.users(every) / rate)
-
-
-def _pages(traffic: Traffic) -> list[int]:
-    """The entries of a traffic that load pages."""
-    return [
-        one
-        for one in traffic.recurrent
-        if getattr(traffic.flow(one).application, "page", None) is not None
-    ]

@@ -95,7 +95,6 @@ class Startup:
 def startups(traffic: Traffic) -> list[Startup]:
     """Return the start-up of each kind of transfers whose law of sizes is known."""
     found = []
-    warmup_s = (traffic.scenario.run.warmup_ns or 0) / 1e9
     for entry in traffic.recurrent:
         law: Any = getattr(traffic.scenario.flows[entry].application, "size", None)
         active_s, ended = (traffic.sums(name, [entry]).sum() for name in ("active_s", "ended"))
@@ -103,11 +102,16 @@ def startups(traffic: Traffic) -> list[Startup]:
             continue
         large = byte_median(law)
         takes_s = float(large / law.mean() * active_s / ended)
-        left_s = takes_s * math.exp(-warmup_s / takes_s) if takes_s else 0.0
+        start_up_s = left_s(traffic, takes_s)
         expected = float(ended * law.survival(np.nextafter(large, 0.0)))
-        share = left_s / traffic.measured_s
-        found.append(Startup(large, takes_s, share, expected, left_s / MOST))
+        share = start_up_s / traffic.measured_s
+        found.append(Startup(large, takes_s, share, expected, start_up_s / MOST))
     return found
+
+
+def left_s(traffic: Traffic, takes_s: float) -> float:
+    """Return how long a start-up lasts beyond the warm-up, of something that takes so long."""
+    return takes_s * math.exp(-traffic.warmup_s / takes_s) if takes_s else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,15 @@ class Traffic:
         return [one for one in self.entries if self._kind(one) in RECURRENT]
 
     @cached_property
+    def of_pages(self) -> list[int]:
+        """Those of its recurrent entries that load pages, of many transfers at once."""
+        return [
+            one
+            for one in self.recurrent
+            if getattr(self._application(one), "page", None) is not None
+        ]
+
+    @cached_property
     def has_books(self) -> bool:
         """Tell whether every replication has books, which those in real time do not."""
         return all(run.books is not None and len(run.books.sums) > 0 for run in self.runs)
@@ -144,16 +153,14 @@ class Traffic:
         return any(law is not None and np.isinf(law.scv()) for law in laws)
 
     @cached_property
-    def has_pages(self) -> bool:
-        """Tell whether any of it is pages, of which a user has several transfers at once."""
-        return any(
-            getattr(self._application(one), "page", None) is not None for one in self.recurrent
-        )
-
-    @cached_property
     def has_true_sizes(self) -> bool:
         """Tell whether the true mean of all sizes is known."""
         return all(unit_bytes(self.flow(one)) is not None for one in self.recurrent)
+
+    @cached_property
+    def warmup_s(self) -> float:
+        """The warm-up of a replication; 0 where it is left to be found."""
+        return (self.scenario.run.warmup_ns or 0) / 1e9
 
     @cached_property
     def measured_s(self) -> float:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from airtcp.exceptions import AirtcpError
 from airtcp.predict import predict
-from airtcp.results.cells import interval_of
 from airtcp.results.glance import SOURCE
 from airtcp.run.glance import glance
 
@@ -125,7 +124,7 @@ def _glanced(
     values = {}
     for one in conditions:
         if one.cell is not None:
-            goodput = interval_of(seen.cells, one.cell, one.metric).mean
+            goodput = seen.interval(one.metric, cell=one.cell).mean
             if goodput is not None:
                 values[one.text] = goodput, SOURCE
             continue

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates.batches import Batches
 from airtcp.metrics import METRICS
-from airtcp.results.cells import CellResult, cells
+from airtcp.results.cells import CellResult, cells, interval_of
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Simulation
 from airtcp.results.provenance import Provenance, canonical_json, head
@@ -118,16 +118,26 @@ class Glance:
         goodput = self._batches.of_values(values)
         share = None
         if name in self.alone:
-            confidence = {"confidence": self.scenario.run.confidence}
-            alone = self.alone[name]
-            run = alone.scenario.run.model_copy(update=confidence)
-            alone = replace(alone, scenario=alone.scenario.model_copy(update={"run": run}))
+            alone = self.alone[name].at(self.scenario.run.confidence)
             share = _ratio(goodput, alone.interval("goodput_bps"))
         return replace(cell, goodput_bps=goodput, share_of_alone=share)
 
-    def interval(self, metric: str, group: str | None = None, part: str = "all") -> Interval:
-        """Return one interval of `metrics` or `groups`, without the work for all others."""
+    def interval(
+        self, metric: str, group: str | None = None, part: str = "all", cell: str | None = None
+    ) -> Interval:
+        """Return one interval of `metrics`, `groups` or `cells`, without the work for all others.
+
+        Of a cell these are its goodput and the share of what it has alone, without a mean where
+        that was not looked at.
+        """
+        if cell is not None:
+            return interval_of(self.cells, cell, metric)
         return self._batches.interval(metric, group, part)
+
+    def at(self, confidence: float) -> Glance:
+        """Return the glance with intervals of another level."""
+        run = self.scenario.run.model_copy(update={"confidence": confidence})
+        return replace(self, scenario=self.scenario.model_copy(update={"run": run}))
 
     @property
     def settled(self) -> bool:

@@ -24,8 +24,8 @@ pub(super) struct Ledger {
     rows: Vec<Sums>,
     /// The transfers that ended and had begun before measuring did.
     carried_over: Vec<CarriedOver>,
-    /// The pages that were loaded and had been asked for before measuring began.
-    pages_carried_over: Vec<CarriedOver>,
+    /// The places of the pages that were loaded and had been asked for before measuring began.
+    pages_carried_over: Vec<u32>,
 }
 
 /// The pages of an entry.
@@ -95,10 +95,9 @@ impl Ledger {
         self.carried_over.push(CarriedOver { index: index as u32, age_s: age.as_secs_f64() });
     }
 
-    /// Counts the page that is the number `index` of those that were loaded, and had had this `age` when measuring
-    /// began.
-    pub(super) fn carry_page_over(&mut self, index: usize, age: Duration) {
-        self.pages_carried_over.push(CarriedOver { index: index as u32, age_s: age.as_secs_f64() });
+    /// Counts the page that is the number `index` of those that were loaded, and was asked for before measuring began.
+    pub(super) fn carry_page_over(&mut self, index: usize) {
+        self.pages_carried_over.push(index as u32);
     }
 
     pub(super) fn restart(&mut self, now: Time) {

@@ -208,7 +208,7 @@ impl Measures {
     pub(super) fn page_loaded(&mut self, now: Time, began: Time, scope: u32) {
         if self.measuring {
             if began < self.began {
-                self.ledger.carry_page_over(self.page_times_s.len(), self.began - began);
+                self.ledger.carry_page_over(self.page_times_s.len());
             }
             self.page_times_s.push((scope, (now - began).as_secs_f64()));
         }

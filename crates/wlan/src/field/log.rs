@@ -43,11 +43,29 @@ pub(super) struct Log {
     pub(super) told: Option<Place>,
 }
 
+impl Log {
+    #[inline]
+    fn begins_anew_if_empty(&mut self) {
+        if self.entries.is_empty() {
+            (self.is_frozen, self.told) = (false, None);
+        }
+    }
+}
+
+/// Counts that exchange `id` is in one of `logs` less, and frees its number if it is in none.
+#[inline]
+fn leaves_log(logs: &mut u32, id: WholeId, free: &mut Vec<WholeId>) {
+    *logs -= 1;
+    if *logs == 0 {
+        free.push(id);
+    }
+}
+
 /// The whole exchanges of a field, and the logs of its groups.
 #[derive(Debug)]
 pub(super) struct Wholes {
-    pub(super) all: Vec<Whole>,
-    pub(super) free: Vec<WholeId>,
+    all: Vec<Whole>,
+    free: Vec<WholeId>,
     pub(super) logs: Vec<Log>,
     /// Memory for what is told, and for frames.
     pub(super) steps: Vec<(Place, Step, WholeId)>,
@@ -188,16 +206,21 @@ impl Wholes {
             let Whole { frame, has_ended, logs, .. } = &mut all[id as usize];
             let is_told = *has_ended && (Key::new(frame.announced, Rank::End), frame.to) < limit;
             if is_told {
-                *logs -= 1;
-                if *logs == 0 {
-                    free.push(id);
-                }
+                leaves_log(logs, id, free);
             }
             !is_told
         });
-        if log.entries.is_empty() {
-            (log.is_frozen, log.told) = (false, None);
-        }
+        log.begins_anew_if_empty();
+    }
+
+    /// Takes one that has not ended out of the log of `group`.
+    pub(super) fn take_out(&mut self, group: GroupId, id: WholeId) {
+        let Self { all, free, logs, .. } = self;
+        let log = &mut logs[group as usize];
+        log.entries.retain(|&one| one != id);
+        log.under_way -= 1;
+        leaves_log(&mut all[id as usize].logs, id, free);
+        log.begins_anew_if_empty();
     }
 
     /// Empties the log of `group`.
@@ -205,15 +228,10 @@ impl Wholes {
     pub(super) fn clear(&mut self, group: GroupId) {
         let Self { all, free, logs, .. } = self;
         let log = &mut logs[group as usize];
-        for &id in &log.entries {
-            let logs = &mut all[id as usize].logs;
-            *logs -= 1;
-            if *logs == 0 {
-                free.push(id);
-            }
+        for id in log.entries.drain(..) {
+            leaves_log(&mut all[id as usize].logs, id, free);
         }
-        log.entries.clear();
-        (log.is_frozen, log.told) = (false, None);
+        log.begins_anew_if_empty();
     }
 
     /// Returns the first exchange that has begun before `limit`, and that `group` has not noticed when `played` is reached.

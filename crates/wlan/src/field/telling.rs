@@ -22,6 +22,12 @@ impl<P: Clone> Field<P> {
         (self.air.reached, self.air.reached_by)
     }
 
+    /// Returns the place behind it.
+    #[inline]
+    fn place_behind(&self) -> Place {
+        (self.air.reached, self.air.reached_by + 1)
+    }
+
     /// Tells all groups that hear `station` of what they have in their logs, up to `limit`.
     #[inline]
     pub(super) fn tell_logs(&mut self, station: StationId, limit: Place) {
@@ -138,8 +144,7 @@ impl<P: Clone> Field<P> {
                 }));
         if !is_plain {
             debug_assert!(back_off.is_none(), "an exchange of its own is heard alone");
-            let (key, by) = self.place();
-            self.tell_log(group, (key, by + 1));
+            self.tell_log(group, self.place_behind());
             self.air.wholes.clear(group);
             return;
         }
@@ -176,7 +181,7 @@ impl<P: Clone> Field<P> {
         let Self { air, groups, sensed, roles, .. } = self;
         let wholes = &air.wholes;
         let entries = &wholes.logs[group as usize].entries;
-        let first = &wholes.all[entries[0] as usize];
+        let first = wholes.one(entries[0]);
         if let [_] = entries[..] {
             let cell = roles.cell(first.sender);
             let times = first.frame.times(sifs);
@@ -227,17 +232,10 @@ impl<P: Clone> Field<P> {
         let reached = self.place();
         (self.air.reached, self.air.reached_by) = limit;
         for ear in self.hearing.of(sender) {
-            let log = &mut self.air.wholes.logs[ear.group as usize];
-            log.entries.retain(|&one| one != id);
-            log.under_way -= 1;
-            if log.entries.is_empty() {
-                (log.is_frozen, log.told) = (false, None);
-            }
+            self.air.wholes.take_out(ear.group, id);
         }
         // Others that it does not know of, either, may be opened by that.
         self.tell_those_that_hear(sender, limit);
-        self.air.wholes.all[id as usize].logs = 0;
-        self.air.wholes.free.push(id);
         let node = &mut self.air.nodes[sender as usize];
         (node.sends, node.acts) = (Sends::Nothing, Key::NEVER);
         node.exchange = None;
@@ -254,8 +252,7 @@ impl<P: Clone> Field<P> {
             let group = self.hearing.of(sender)[place].group;
             let log = &self.air.wholes.logs[group as usize];
             if !log.entries.is_empty() && log.under_way == 0 {
-                let (key, by) = self.place();
-                self.tell_log(group, (key, by + 1));
+                self.tell_log(group, self.place_behind());
                 self.air.wholes.clear(group);
             }
         }
@@ -269,8 +266,7 @@ impl<P: Clone> Field<P> {
         if !self.air.wholes.are_heard_by(group) {
             return self.air.frame_queued(id, now);
         }
-        let (key, by) = self.place();
-        let limit = (Key::new(now, Rank::Start), 0).max((key, by + 1));
+        let limit = (Key::new(now, Rank::Start), 0).max(self.place_behind());
         self.air.played = self.air.played.max(limit);
         let log = &self.air.wholes.logs[group as usize];
         let first = self.air.wholes.one(log.entries[0]).sender;
