@@ -4,6 +4,7 @@ Readers of today's pages on 802.11ax: few, whose pages settle at once, and many 
 pages have not settled after a minute. Long runs say what is true.
 """
 
+import dataclasses
 from functools import cache
 
 import airtcp
@@ -13,44 +14,11 @@ from airtcp.estimates import Estimate, estimate
 from airtcp.estimates.pages import loading
 from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
-from airtcp.scenario import Scenario, loads
+from intervals.cells import Window
+from intervals.profiles import Profiled, profiles
 
-READERS = """
-[phy]
-standard = "802.11ax"
-band = "5 GHz"
-channel_width = "20 MHz"
-mcs = 7
-[[stations]]
-name = "reader"
-count = {readers}
-[[flows]]
-stations = "reader"
-direction = "download"
-application = {{ profile = "web-2025" }}
-tcp = {{ preset = "linux" }}
-path = [{{ delay = "10 ms" }}]
-{beside}
-[run]
-warmup = "{warmup_s} s"
-duration = "{measured_s} s"
-replications = {replications}
-seed = 11
-"""
-CALLS = """
-[[stations]]
-name = "caller"
-count = 6
-[[flows]]
-stations = "caller"
-direction = "both"
-application = { kind = "call", codec = "G.711", video = "1.2 Mb/s", video_packet = "1200 B" }
-path = [{ delay = "10 ms" }]
-[ap]
-queue = { discipline = "fq-codel" }
-"""
-
-
+FEW, CROWD = (profiles()[f"802.11ax-{name}"] for name in ("readers-0.3", "office-0.7"))
+ONE = dataclasses.replace(FEW, load=FEW.load / FEW.laptops)
 #: Means of 24 to 32 runs of 800 s after 200 s (validation/intervals/profiles.py), to 3 to 7 %.
 LIGHT = {"page_time_s": 1.04, "page_time_p90_s": 1.95, "transfer_time_s": 0.0715}
 CROWDED = {
@@ -61,33 +29,21 @@ CROWDED = {
 }
 
 
-def scenario(
-    readers: int, warmup_s: int, measured_s: int, replications: int, beside: str = ""
-) -> Scenario:
-    return loads(
-        READERS.format(
-            readers=readers,
-            beside=beside,
-            warmup_s=warmup_s,
-            measured_s=measured_s,
-            replications=replications,
-        )
-    )
-
-
 @cache
 def simulated(
-    readers: int, warmup_s: int, measured_s: int, replications: int, beside: str = ""
+    system: Profiled, warmup_s: int, measured_s: int, replications: int
 ) -> SimulationResult:
-    return airtcp.simulate(scenario(readers, warmup_s, measured_s, replications, beside))
+    window = Window(float(warmup_s), float(measured_s))
+    scenario = system.scenario(0, replications=replications, window=window)
+    return airtcp.simulate(scenario.with_run(seed=11))
 
 
 def light() -> SimulationResult:
-    return simulated(18, 10, 40, 12)
+    return simulated(FEW, 10, 40, 12)
 
 
 def crowded() -> SimulationResult:
-    return simulated(43, 10, 40, 6, CALLS)
+    return simulated(CROWD, 10, 40, 6)
 
 
 def of(result: SimulationResult, metric: str) -> Estimate:
@@ -99,7 +55,7 @@ def traffic(result: SimulationResult) -> Traffic:
 
 
 def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way() -> None:
-    result = simulated(18, 0, 60, 2)
+    result = simulated(FEW, 0, 60, 2)
     for run in result.simulation.runs:
         assert run.books is not None
         pages = run.books.pages
@@ -114,7 +70,7 @@ def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way(
 
 
 def test_pages_of_the_warm_up_are_carried_over() -> None:
-    early, late = simulated(18, 0, 60, 2), simulated(18, 20, 40, 2)
+    early, late = simulated(FEW, 0, 60, 2), simulated(FEW, 20, 40, 2)
     for whole, part in zip(early.simulation.runs, late.simulation.runs, strict=True):
         assert whole.books is not None
         assert part.books is not None
@@ -130,7 +86,7 @@ def test_pages_of_the_warm_up_are_carried_over() -> None:
 
 
 def test_one_reader_has_a_page_in_progress_or_none() -> None:
-    for run in simulated(1, 5, 200, 2).simulation.runs:
+    for run in simulated(ONE, 5, 200, 2).simulation.runs:
         assert run.books is not None
         in_progress = run.books.column("loading_s") + run.books.column("pageless_s")
         assert in_progress.sum() == pytest.approx(200.0, abs=1e-6)
@@ -171,7 +127,7 @@ def test_the_time_that_is_advised_holds_the_truth() -> None:
     advised_s = of(crowded(), "page_time_s").steadiness.simulate_s
     assert advised_s is not None
     assert 80.0 <= advised_s <= 500.0
-    found = of(simulated(43, 10, round(advised_s), 6, CALLS), "page_time_s")
+    found = of(simulated(CROWD, 10, round(advised_s), 6), "page_time_s")
 
     assert found.estimator == "little"
     true = CROWDED["page_time_s"]
