@@ -210,30 +210,65 @@ def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
     assert 0 <= len(acks) - len(read) <= 1
 
 
+#: When a frame began, whose interface has it, its type, its receiver, and whether its FCS is bad.
+Heard = tuple[float, str, str, str, str]
+
+
+def heard_for(of: Scenario, span: str, folder: Path) -> list[Heard]:
+    short = {"run.warmup": "0 s", "run.duration": span, "run.replications": 1}
+    path = folder / f"{span}.pcapng"
+    simulate(of.vary(short), threads=1, pcap=path)
+    rows = fields(
+        path, "frame.time_epoch", "frame.interface_name", "wlan.fc.type_subtype", "wlan.ra",
+        "radiotap.flags.badfcs",
+    )  # fmt: skip
+    return [(float(time), where, kind, to, bad) for time, where, kind, to, bad in rows]
+
+
 def test_data_without_an_answer_yet_are_at_their_receiver(tmp_path: Path) -> None:
     """The run ends in the SIFS before an ACK: whoever received the data has them, as if whole."""
     of = load(Path(str(directory())) / "hidden-uploads.toml")
-    names = ("frame.time_epoch", "frame.interface_name", "wlan.fc.type_subtype", "wlan.ra")
     nodes = ("ap", "near-wall/0", "behind-wall/0")
-
-    def captured_for(span: str) -> list[list[str]]:
-        short = {"run.warmup": "0 s", "run.duration": span, "run.replications": 1}
-        path = tmp_path / f"{span}.pcapng"
-        simulate(of.vary(short), threads=1, pcap=path)
-        return fields(path, *names)
 
     # ACKs of the access point, on the interface of a station that gets one.
     acks = [
-        float(time)
-        for time, where, kind, _ in captured_for("300 ms")
+        time
+        for time, where, kind, *_ in heard_for(of, "300 ms", tmp_path)
         if (where, kind) == ("behind-wall/0", "0x001d")
     ]
     assert len(acks) > 20
     for ack in acks[-20::5]:
         # 802.11a has a SIFS of 16 us; half of it before an ACK its data have ended.
-        frames = captured_for(f"{round(1e6 * ack) - 8} us")
-        time, _, kind, receiver = frames[-1]
+        frames = heard_for(of, f"{round(1e6 * ack) - 8} us", tmp_path)
+        time, _, kind, receiver, _ = frames[-1]
         assert kind == "0x0020"
-        where = [one for at, one, _, _ in frames if at == time]
+        where = {one: bad for at, one, _, _, bad in frames if at == time}
         assert len(where) > 1
-        assert nodes[int(receiver[-2:])] in where
+        assert where[nodes[int(receiver[-2:])]] == "0"
+
+
+@pytest.mark.parametrize("rts", [{}, {"mac.rts_threshold": "0 B"}], ids=["data", "RTS"])
+def test_what_is_on_the_air_at_the_end_is_written_too(rts: dict[str, Any], tmp_path: Path) -> None:
+    """A run that ends in the midst of frames has them as a longer run of the same seed has them.
+
+    But for those that begin in the last 4 us, of which nobody knows but their senders; and a frame
+    that is disturbed after the end is a good one.
+    """
+    of = load(Path(str(directory())) / "hidden-uploads.toml").vary(rts)
+    whole = heard_for(of, "300 ms", tmp_path)
+    starts = sorted({row[0] for row in whole})
+    lost = {time for time, where, *_, bad in whole if (where, bad) == ("ap", "1")}
+    # Those that disturb the frames that are lost begin next.
+    disturbed = [(time, next(one for one in starts if one > time)) for time in sorted(lost)[-6::2]]
+    on_air = set()
+    for since, start in (*((one, one) for one in starts[-60::10]), *disturbed):
+        # RTS and CTS last for longer, and so do data.
+        end = round(1e6 * start) + 25
+        known = 1e-6 * end - 4e-6
+        short = [row for row in heard_for(of, f"{end} us", tmp_path) if row[0] < known]
+        long = [row for row in whole if row[0] < known]
+        assert sorted(row[:4] for row in short) == sorted(row[:4] for row in long)
+        assert {row for row in short if row[4] == "1"} <= set(long)
+        on_air |= {row for row in short if row[0] >= since}
+    assert {row[2] for row in on_air} >= ({"0x001b"} if rts else {"0x0020"})
+    assert {row[4] for row in on_air} == {"0", "1"}

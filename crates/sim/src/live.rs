@@ -299,7 +299,7 @@ impl<'a, P> Live<'a, P> {
     /// # Errors
     /// [`RunError::LawViolated`] if they do not; [`RunError::Cancelled`] if the end has not come.
     pub fn conclude(mut self) -> Result<Outcome, RunError> {
-        self.replication.world.finish_capture()?;
+        self.replication.finish_capture()?;
         if self.replication.world.now() < self.end {
             return Err(RunError::Cancelled);
         }

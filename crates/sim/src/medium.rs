@@ -102,6 +102,17 @@ impl Medium {
         }
     }
 
+    /// Tells `world` of the frames of a field that are on the air, if it has asked for frames.
+    pub(crate) fn tell_frames_on_air(&self, world: &mut World<'_>) {
+        match self {
+            Self::Cell(_) => {}
+            Self::Field(field) => field.tell_frames_on_air(world.now(), &mut OverField(world)),
+            Self::Several(several) => {
+                several.parts.iter().for_each(|part| part.tell_frames_on_air(world));
+            }
+        }
+    }
+
     /// Returns the medium with this number; one alone has the first.
     pub(crate) fn part(&self, part: usize) -> &Self {
         if let Self::Several(several) = self { &several.parts[part] } else { self }

@@ -129,6 +129,12 @@ impl<'a> Replication<'a> {
         self.run_until(from, from, to, control)?;
         self.start_measuring();
         self.run_until(to, from, to, control)?;
+        self.finish_capture()
+    }
+
+    /// Writes what is left to write of a capture, also of what is on the air.
+    pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
+        self.medium.tell_frames_on_air(&mut self.world);
         self.world.finish_capture()
     }
 

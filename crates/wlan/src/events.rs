@@ -120,7 +120,7 @@ pub enum MacEvent<'a, P> {
         /// The frame.
         mpdu: &'a Mpdu<P>,
     },
-    /// A frame of a [`Field`](crate::Field) has ended that was asked to tell of it.
+    /// A frame of a [`Field`](crate::Field) that was asked to tell of it has ended, or is on the air when the run ends.
     Heard(HeardFrame<'a, P>),
 }
 

@@ -51,7 +51,7 @@ fn simulated_with(scenario: &Scenario, frames: &Frames) -> (Outcome, Log) {
     run.start_measuring();
     run.run_until(to, from, to, &RunControl::default()).unwrap();
     let log = std::mem::take(&mut run.world.log);
-    run.world.finish_capture().unwrap();
+    run.finish_capture().unwrap();
     (run.world.conclude(&run.medium).unwrap(), log)
 }
 

@@ -1,7 +1,9 @@
 //! The frames of a field for those who write down what each station hears. Changes nothing.
 
+use airtcp_kernel::Time;
+
 use super::Field;
-use super::node::{Frame, Kind};
+use super::node::{Frame, Kind, Node};
 use crate::events::{HeardBy, HeardFrame, HeardKind, MacEvent, Supply};
 use crate::station::StationId;
 
@@ -28,6 +30,33 @@ impl<P: Clone> Field<P> {
             supply.on_event(frame.end, MacEvent::Heard(self.heard_frame(sender, frame, &ears)));
             ears.clear();
             self.air.heard = Some(ears);
+        }
+    }
+
+    /// Tells of each frame that is on the air at `now`, and of those that receive it by then, if frames are told of: a
+    /// frame without interference that is too strong has none to its end.
+    pub fn tell_frames_on_air<S: Supply<P>>(&self, now: Time, supply: &mut S) {
+        if self.air.heard.is_none() {
+            return;
+        }
+        let stations = (0..).zip(&self.air.nodes);
+        for (sender, frame) in
+            stations.clone().filter_map(|(one, node)| Some((one, node.sending()?)))
+        {
+            let hears = |(station, node): (StationId, &Node)| {
+                let lock = self.air.listeners[node.listener as usize].lock.as_ref();
+                lock.filter(|lock| lock.from == sender).map(|lock| HeardBy {
+                    station,
+                    bad_from: lock.first_bad,
+                    bad_until: if lock.bad_since == Time::NEVER {
+                        lock.last_bad
+                    } else {
+                        frame.end
+                    },
+                })
+            };
+            let ears: Vec<_> = stations.clone().filter_map(hears).collect();
+            supply.on_event(now, MacEvent::Heard(self.heard_frame(sender, frame, &ears)));
         }
     }
 

@@ -45,8 +45,8 @@ struct Sent {
     /// Its frames, with their numbers.
     frames: Vec<(u64, Frame)>,
     sendings: Vec<Sending>,
-    /// A flag: its receiver was receiving it to its end.
-    is_received: bool,
+    /// Of each frame a flag: no interference was too strong for it at its receiver; none if that was not receiving it.
+    clear: Option<Vec<bool>>,
 }
 
 impl World<'_> {
@@ -100,7 +100,7 @@ impl World<'_> {
 
     fn begin_under_way(&mut self, by: ContenderId, under_way: UnderWay) {
         if let Some(capture) = &mut self.watchers.capture {
-            capture.settle_sent(by, |_| false);
+            capture.settle_sent(by, |_, _| false);
             capture.under_way.insert(by, under_way);
         }
     }
@@ -108,7 +108,7 @@ impl World<'_> {
     /// Captures that nobody answers what `by` has sent.
     pub(in crate::world) fn capture_unanswered(&mut self, by: ContenderId) {
         if let Some(capture) = &mut self.watchers.capture {
-            capture.settle_sent(by, |_| false);
+            capture.settle_sent(by, |_, _| false);
         }
     }
 
@@ -155,17 +155,15 @@ impl World<'_> {
                 (None, Some(psdu)) => {
                     let (by, rate) = (heard.by, under_way.data_rate);
                     let (frames, sendings) = self.data_frames(capture, by, psdu, rate, last, None);
-                    capture.write_data(heard, &frames, &sendings);
-                    let is_received = heard.ears.iter().any(|ear| ear.station == heard.to);
-                    under_way.sent =
-                        Some(Sent { start: heard.start, frames, sendings, is_received });
+                    let clear = capture.write_data(heard, &frames, &sendings);
+                    under_way.sent = Some(Sent { start: heard.start, frames, sendings, clear });
                 }
                 (None, None) => {}
             },
             HeardKind::Answer => {
                 let (by, far) = (heard.by, under_way.receiver);
                 if let Some(sent) = under_way.sent.take() {
-                    let came = |id| {
+                    let came = |id, _| {
                         let has_come = |psdu: Frames<'_, Packet>| {
                             psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received)
                         };
@@ -204,16 +202,18 @@ impl Capture {
         }
     }
 
-    /// Writes data at its sender, and where it was heard but at its receiver.
+    /// Writes data at its sender, and where it was heard but at its receiver. Returns for that, if it was receiving them,
+    /// of each frame whether no interference was too strong for it.
     fn write_data(
         &mut self,
         heard: &HeardFrame<'_, Packet>,
         frames: &[(u64, Frame)],
         sendings: &[Sending],
-    ) {
+    ) -> Option<Vec<bool>> {
         let all: u64 = frames.iter().map(|(_, frame)| frame.len() as u64).sum();
         // Of an aggregate each frame has its share of the time; else all of it has to come through.
         let span = (heard.end - heard.header_end).as_nanos();
+        let mut clear = Vec::new();
         let mut before = 0;
         for ((_, frame), sending) in frames.iter().zip(sendings) {
             let after = before + frame.len() as u64;
@@ -226,25 +226,29 @@ impl Capture {
             let (from, until) = (at(before), at(after));
             before = after;
             self.pcap.write_at(heard.sender, heard.start, sending, true, frame);
-            for ear in heard.ears.iter().filter(|ear| ear.station != heard.to) {
-                let is_whole = ear.bad_from >= heard.header_end && ear.is_clear(from, until);
-                self.pcap.write_at(ear.station, heard.start, sending, is_whole, frame);
+            for ear in heard.ears {
+                let is_clear = ear.bad_from >= heard.header_end && ear.is_clear(from, until);
+                if ear.station == heard.to {
+                    clear.push(is_clear);
+                } else {
+                    self.pcap.write_at(ear.station, heard.start, sending, is_clear, frame);
+                }
             }
         }
+        (!clear.is_empty()).then_some(clear)
     }
 
-    /// Writes data at its receiver, which has read those of which `came` says so.
+    /// Writes data at its receiver, which has read those of which `came` says so: it gets a frame's number, and whether no
+    /// interference was too strong for it.
     fn write_received(
         &mut self,
         (by, receiver): (ContenderId, StationId),
         sent: &Sent,
-        came: impl Fn(u64) -> bool,
+        came: impl Fn(u64, bool) -> bool,
     ) {
-        if !sent.is_received {
-            return;
-        }
-        for ((id, frame), sending) in sent.frames.iter().zip(&sent.sendings) {
-            let intact = came(*id);
+        let clear = sent.clear.iter().flatten();
+        for (((id, frame), sending), &clear) in sent.frames.iter().zip(&sent.sendings).zip(clear) {
+            let intact = came(*id, clear);
             self.pcap.write_at(receiver, sent.start, sending, intact, frame);
             if let (true, Some(window)) = (intact, self.window) {
                 self.agreements.entry((by, receiver)).or_default().receive(*id, window);
@@ -252,16 +256,17 @@ impl Capture {
         }
     }
 
-    /// Writes data that nobody has answered yet at their receivers, as if they had come through.
+    /// Writes data that nobody has answered yet at their receivers: what was not disturbed has come through, as far as anybody
+    /// knows.
     pub(super) fn settle_all_sent(&mut self) {
         let senders: Vec<_> = self.under_way.keys().copied().collect();
         for by in senders {
-            self.settle_sent(by, |_| true);
+            self.settle_sent(by, |_, clear| clear);
         }
     }
 
     /// Writes data of `by` at its receiver, if there are any of which that was not known.
-    fn settle_sent(&mut self, by: ContenderId, came: impl Fn(u64) -> bool) {
+    fn settle_sent(&mut self, by: ContenderId, came: impl Fn(u64, bool) -> bool) {
         let under_way = self.under_way.get_mut(&by);
         if let Some((receiver, sent)) =
             under_way.and_then(|one| one.sent.take().map(|sent| (one.receiver, sent)))
