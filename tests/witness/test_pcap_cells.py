@@ -210,7 +210,7 @@ def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
     assert 0 <= len(acks) - len(read) <= 1
 
 
-#: When a frame began, whose interface has it, its type, its receiver, and whether its FCS is bad.
+#: The beginning of a frame, the node whose interface has it, its type and receiver, a bad FCS.
 Heard = tuple[float, str, str, str, str]
 
 
