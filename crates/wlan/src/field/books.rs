@@ -54,9 +54,9 @@ pub(super) struct Sensed {
     part: Part,
     since: Time,
     parts: [Duration; PARTS],
-    /// Of each other cell the frames on the air, where it hears some stations of a cell and not all.
+    /// Of each other cell the frames on the air, where it senses some stations of a cell and not all.
     of_cells: Option<Vec<OnAir>>,
-    /// Of each cell a flag: it hears all of it.
+    /// Of each cell a flag: it senses all of it.
     hears: Vec<bool>,
 }
 
@@ -135,7 +135,7 @@ impl Sensed {
         (0..).zip(&heard).map(|(cell, heard)| Self::new(cell, heard, &all)).collect()
     }
 
-    /// Makes that of the access point of a cell, which hears so many stations of each cell, or is one of them, of so
+    /// Makes that of the access point of a cell, which senses so many stations of each cell, or is one of them, of so
     /// many that there are.
     fn new(cell: u32, heard: &[u32], stations: &[u32]) -> Self {
         let counts = || heard.iter().zip(stations);
@@ -250,7 +250,7 @@ fn counts_of(frame: &Frame, begins: bool) -> (u64, u64) {
 }
 
 impl<P: Clone> Field<P> {
-    /// Tells the views of the access points that hear `sender` that a frame of it begins or ends.
+    /// Tells the views of the access points that sense `sender` that a frame of it begins or ends.
     #[inline(always)]
     pub(super) fn tell_views(&mut self, sender: StationId, now: Time, frame: &Frame, begins: bool) {
         let Self { roles, cells_on_air, sensed, hearing, .. } = self;

@@ -81,7 +81,7 @@ impl Need {
 pub(super) struct Hearing {
     /// Those that hear each station.
     ears: Vec<Box<[Ear]>>,
-    /// The access points that hear each station or are it.
+    /// The access points that sense each station or are it.
     viewers: Vec<Box<[StationId]>>,
     /// The groups of all stations.
     pub(super) groups: Groups,
@@ -124,15 +124,16 @@ impl Hearing {
             heard.filter(|ear| ear.power > 0).collect()
         };
         let ears = (0..stations).map(ears_of).collect();
-        let viewers_of =
-            |from| (0..access_points).filter(|&one| one == from || power(from, one) > 0).collect();
+        let sense = attowatts(config.sense_dbm);
+        let senses = |from, one| one == from || power(from, one) >= sense.max(1);
+        let viewers_of = |from| (0..access_points).filter(|&one| senses(from, one)).collect();
         let viewers = (0..stations).map(viewers_of).collect();
         Self {
             ears,
             viewers,
             groups,
             powers,
-            sense: attowatts(config.sense_dbm),
+            sense,
             energy: attowatts(config.energy_dbm),
             noise: config.noise_dbm.map_or(0.0, |noise| attowatts(noise) as f64),
             is_known: config.noise_dbm.is_some(),
@@ -153,7 +154,7 @@ impl Hearing {
         &self.ears[station as usize]
     }
 
-    /// Returns the access points that hear `station` or are it.
+    /// Returns the access points that sense `station` or are it.
     #[inline]
     pub(super) fn viewers_of(&self, station: StationId) -> &[StationId] {
         &self.viewers[station as usize]
