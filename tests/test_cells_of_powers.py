@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import airtcp
 import pytest
+from airtcp.predict import predict
+from airtcp.present.cells import sentences
+from airtcp.present.subject import subject
+from airtcp.remedies.apart import apart
 from airtcp.results import Simulation
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
-from bases import BULK, two_cells
+from airtcp.scenario.hearing import disturbers, meeting
+from bases import BULK, LINUX_DOWNLOAD, cell, two_cells
 
 SHORT: dict[str, str | int] = {"warmup": "500 ms", "duration": "1500 ms", "replications": 2}
 DOWN = f"application = {BULK}"
@@ -31,3 +37,118 @@ def test_an_access_point_hears_what_it_senses(power: float, is_sensed: bool) -> 
         airtime = found[name].airtime
         assert (airtime.heard > 0.1) == is_sensed
         assert airtime.own + airtime.heard + airtime.idle == pytest.approx(1.0)
+
+
+def test_a_culprit_is_strong_enough_to_disturb() -> None:
+    """Of two cells that a reader does not sense one is heard with 13 dB less than its own."""
+    rows = [
+        ["left", "reader", -70], ["right", "clerk", -50], ["far", "guest", -50],
+        ["right", "reader", -83], ["far", "reader", -93],
+    ]  # fmt: skip
+    text = two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN, **SHORT)
+    text = text.replace("cells = { left = {}", "cells = { far = {}, left = {}").replace(
+        "stations = [", 'stations = [{ name = "guest", count = 1, cell = "far" },', 1
+    )
+    of = loads(
+        text.replace(
+            "[run]", f'[[flows]]\nstations = "guest"\ndirection = "download"\n{DOWN}\n[run]'
+        )
+    )
+
+    # In the order far, left, right: 54 Mb/s needs 18.4 dB.
+    assert disturbers(of) == [[], [2], []]
+    assert meeting(of) == [set(), {2}, set()]
+    assert apart(of) == (36, 36, 40)
+    (told,) = sentences(of, simulated(of).cells)
+    assert told.startswith("Cell left gets ")
+    assert told.endswith("of its transmissions fail under frames of right.")
+
+
+def test_who_is_sensed_is_met_even_where_it_does_not_disturb() -> None:
+    of = pair('["left", "right", -80]')
+
+    assert disturbers(of) == [[], []]
+    assert meeting(of) == [{1}, {0}]
+
+
+@pytest.mark.parametrize(
+    ("links", "own", "reason"),
+    [
+        # 25 dB above what overlaps it, a frame comes through.
+        ('["left", "right", -75], ["left", "clerk", -75], ["right", "reader", -75], '
+         '["reader", "clerk", -75]', -50, "some come through that others overlap"),
+        # All are alike, and below -62 dBm.
+        ('["left", "right", -70], ["left", "clerk", -70], ["right", "reader", -70], '
+         '["reader", "clerk", -70]', -70, "does not wait for what is weaker than air.energy"),
+        # 12 dB above a cell that it does not hear.
+        ('["left", "clerk", -83]', -71, 'frames that cell "left" does not hear disturb its own'),
+    ],
+)  # fmt: skip
+def test_the_chain_of_clusters_declines_where_powers_matter(
+    links: str, own: float, reason: str
+) -> None:
+    of = pair(links, own)
+
+    found = predict(of)
+
+    assert found.model == {}
+    assert found.uncovered is not None
+    assert reason in found.uncovered
+
+
+@pytest.mark.parametrize("power", [-50, -110])
+def test_the_chain_of_clusters_answers_where_powers_are_as_words_say(power: float) -> None:
+    """All are as loud as one another, or next to nothing comes from another cell."""
+    nodes = ["left", "right", "reader", "clerk"]
+    own = (["left", "reader"], ["right", "clerk"])
+    rows = [
+        [one, other, -50 if [one, other] in own else power]
+        for place, one in enumerate(nodes)
+        for other in nodes[place + 1 :]
+    ]
+    of = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN, **SHORT))
+    best = predict(of).best("cell_goodput_bps")
+
+    assert best is not None
+    assert isinstance(best.value, list)
+    goodputs = [one.goodput_bps.mean for one in simulated(of).cells.values()]
+    assert best.value == pytest.approx(goodputs, rel=0.08)
+
+
+def test_a_floor_that_the_chain_was_wrong_about_gets_a_glance() -> None:
+    """Of three cells 20 m apart the middle has a third of what is its own alone, not a 20th."""
+    middle = airtcp.glance(row_of_floors()).cells["middle"].goodput_bps
+
+    assert predict(row_of_floors()).model == {}
+    assert middle.mean is not None
+    assert middle.mean > 5e6
+
+
+def row_of_floors() -> Scenario:
+    names = {"left": 0, "middle": 20, "right": 40}
+    cells = "\n".join(f"[cells.{one}]\nposition = [{x}, 0]" for one, x in names.items())
+    groups = "\n".join(
+        f'[[stations]]\nname = "of-{one}"\ncount = 1\ncell = "{one}"\n'
+        'positions = { disc = "5 m" }\n'
+        f'[[flows]]\nstations = "of-{one}"\ndirection = "download"\n{DOWN}'
+        for one in names
+    )
+    run = '[run]\nwarmup = "1 s"\nduration = "2 s"'
+    phy = '[phy]\nstandard = "802.11a"'
+    return loads("\n".join([phy, cells, "[air]\npath_loss = {}", groups, run]))
+
+
+def test_one_cell_by_powers_is_not_told_as_one_with_hidden_stations() -> None:
+    of = loads(
+        cell(
+            2,
+            standard="802.11ax",
+            tables='[air]\nreceived = [["ap", "laptop", -50], ["laptop", "laptop", -55]]',
+            flow=LINUX_DOWNLOAD.replace(DOWN, ""),
+        )
+    )
+
+    assert "not all hear each other" not in " ".join(subject(of))
+    reason = predict(of).uncovered
+    assert reason is not None
+    assert "received by their power" in reason

@@ -28,6 +28,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.replies import contention, mean
 from airtcp.predict.senders import counts_of, doublings, senders_of
+from airtcp.scenario.hearing import deaf_groups, disturbances_db, disturbers, nodes_of_cell
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -47,7 +48,11 @@ _CARD: Final = Card(
             "all nodes of two cells hear each other, or none does",
             ("air", "cells", "stations.cell"),
         ),
-        Assumption("frames fail by collisions of cells that hear each other alone", ()),
+        Assumption(
+            "who hears a cell hears all of it alike: frames that overlap are lost, and frames of "
+            "others disturb none",
+            ("air",),
+        ),
         Assumption(
             "with TCP the access point of downloads always has a segment, and ACKs contend or go "
             "at once; alone a cell gets what the models of one cell say",
@@ -65,6 +70,8 @@ def cells_of(
     """Return each cell as a scenario of its own, and who hears whom; or why there are none."""
     cells = scenario.cells or ()
     if len(cells) < 2:
+        if cells and not any(True for _ in deaf_groups(scenario, 0)):
+            return "frames are received by their power; the models have cells of equal powers"
         return "not all nodes hear each other; the models have cells in each of which all do"
     if len(cells) > _MOST_CELLS:
         return f"the chain of clusters has {_MOST_CELLS} cells at most; here are {len(cells)}"
@@ -78,6 +85,8 @@ def cells_of(
     graph = _neighbours(scenario)
     if isinstance(graph, str):
         return graph
+    if told := _of_powers(scenario, graph):
+        return told
     each = [_alone(scenario, place) for place in range(len(cells))]
     if not all(one.flows for one in each):
         return "the chain of clusters has cells that all send; here one has no flow"
@@ -231,7 +240,7 @@ def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
         if a == b:
             if not all(hears(one, two) for one, two in itertools.combinations(nodes[a], 2)):
                 return (
-                    f'not all nodes of cell "{cells[a].name}" hear each other; the chain of '
+                    f'not all nodes of cell "{cells[a].name}" hear each other; the chain '
                     "clusters has no hidden stations within a cell"
                 )
         elif any(pairs) and not all(pairs):
@@ -244,6 +253,49 @@ def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
     if any(graph[a][b] != graph[b][a] for a in range(len(cells)) for b in range(a)):
         return "some cells hear others that do not hear them; the chain of clusters has none such"
     return graph
+
+
+def _of_powers(scenario: ResolvedScenario, graph: Sequence[Sequence[bool]]) -> str:
+    """Return what comes of received powers that no graph of cells has; "" for nothing."""
+    air = scenario.air
+    if air is None or not air.powers_known:
+        return ""
+    cells = scenario.cells or ()
+    heard = [
+        pair for pair in itertools.permutations(range(len(cells)), 2) if graph[pair[0]][pair[1]]
+    ]
+    if heard:
+        stood = disturbances_db(scenario, most=False)
+        if any(stood[pair] <= 0.0 for pair in heard):
+            return (
+                "frames are received by their power, and some come through that others overlap; in "
+                "the chain of clusters all such are lost"
+            )
+        if _may_be_missed(scenario, heard):
+            return (
+                "who misses the preamble of another cell does not wait for what is weaker than "
+                "air.energy; in the chain of clusters who hears a cell always waits for it"
+            )
+    for index, others in enumerate(disturbers(scenario)):
+        if any(not graph[index][other] for other in others):
+            return (
+                f'frames that cell "{cells[index].name}" does not hear disturb its own; the chain '
+                "of clusters has cells that hear each other, or never meet"
+            )
+    return ""
+
+
+def _may_be_missed(scenario: ResolvedScenario, heard: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether nodes of cells that hear each other do so below the threshold of energy."""
+    air = scenario.air
+    assert air is not None, "cells come with the air"
+    nodes = [nodes_of_cell(scenario, place) for place in range(len(scenario.cells or ()))]
+    return any(
+        (air.received_dbm[air.classes[a]][air.classes[b]] or 0.0) < air.energy_dbm
+        for one, other in heard
+        for a in nodes[one]
+        for b in nodes[other]
+    )
 
 
 def _alone(scenario: ResolvedScenario, place: int) -> ResolvedScenario:

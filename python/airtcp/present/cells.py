@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity_with_interval
 from airtcp.present.groups import GroupTable
-from airtcp.scenario.hearing import deaf_groups, hear, reaches
+from airtcp.scenario.hearing import deaf_groups, disturbers, hear
 
 if TYPE_CHECKING:
     from airtcp.results import Simulation
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: The least share of time, or of transmissions, that is named as a cause.
 _CAUSE: Final = 0.1
+#: The least share of transmissions that is named where nothing else is.
+_ONLY_CAUSE: Final = 0.02
 #: Cells and pairs of groups that are named.
 _NAMED: Final = 3
 
@@ -110,9 +112,10 @@ def _causes(
     scenario: ResolvedScenario, names: Sequence[str], index: int, cell: CellResult
 ) -> Iterator[str]:
     """The causes that are worth naming, each with those who cause it."""
-    waits = [name for name, share in cell.waits_for.items() if share >= _CAUSE][:_NAMED]
     failures = cell.failures.neighbour
-    if waits and cell.airtime.heard >= failures / 2:
+    waits = [name for name, share in cell.waits_for.items() if share >= _CAUSE][:_NAMED]
+    does_wait = bool(waits) and cell.airtime.heard >= failures / 2
+    if does_wait:
         words = f"it waits for {_and(waits)}"
         deaf = [
             (one, other)
@@ -124,12 +127,8 @@ def _causes(
         elif deaf:
             words += f", of whom {_and(deaf[0])} do not hear each other"
         yield words
-    if failures >= _CAUSE:
-        culprits = [
-            name
-            for other, name in enumerate(names)
-            if other != index and reaches(scenario, other, index)
-        ]
+    if failures >= (_CAUSE if does_wait else _ONLY_CAUSE):
+        culprits = [names[other] for other in disturbers(scenario)[index]]
         yield (
             f"{percent(failures)} of its transmissions fail under frames of "
             f"{_and(culprits[:_NAMED]) or 'other cells'}"

@@ -18,6 +18,7 @@ from airtcp.choices import (
     SCHEDULERS,
     SLOW_STARTS,
 )
+from airtcp.scenario.hearing import deaf_groups
 from airtcp.standards import EDCA_CATEGORIES
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
@@ -112,7 +113,7 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
             for channel, names in by_channel.items()
         ]
         yield f"{len(scenario.cells)} cells ({'; '.join(told)})"
-    else:
+    elif any(True for _ in deaf_groups(scenario, 0)):
         yield "of which not all hear each other"
     if scenario.air.powers_known:
         yield "frames received by their power"

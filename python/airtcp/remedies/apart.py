@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airtcp import channels
-from airtcp.scenario.hearing import reaches
+from airtcp.scenario.hearing import meeting
 from airtcp.scenario.resolve_air import band_and_width
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def apart(scenario: Scenario) -> tuple[int, ...] | None:
-    """Return a channel for each cell, so that none shares spectrum with one that it hears.
+    """Return a channel for each cell, so that none shares spectrum with one that it meets.
+
+    Cells meet where some node of one senses one of the other, or is disturbed by it.
 
     Cells in the order of the scenario keep the channel that they have wherever they can. None where
     the band has too few channels, or there is one cell.
@@ -28,15 +30,14 @@ def apart(scenario: Scenario) -> tuple[int, ...] | None:
         return None
     band, width = band_and_width(scenario)
     known = channels.channels(band, width)
+    met = meeting(scenario)
     chosen: list[int] = []
     for index, cell in enumerate(cells):
         others = [
             number
             for other, number in enumerate(chosen)
             # Of cells on two channels nothing may say whether they would hear each other on one.
-            if cells[other].channel != cell.channel
-            or reaches(scenario, index, other)
-            or reaches(scenario, other, index)
+            if cells[other].channel != cell.channel or other in met[index] or index in met[other]
         ]
         present = [] if cell.channel is None else [cell.channel]
         free = (

@@ -6,10 +6,14 @@ what is sent, nor what is made of it where frames overlap.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from airtcp.scenario import ResolvedScenario
 
 
@@ -51,6 +55,71 @@ def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
         for one in nodes_of_cell(scenario, cell)
         for two in nodes_of_cell(scenario, other)
     )
+
+
+def meeting(scenario: ResolvedScenario) -> list[set[int]]:
+    """Return of each cell the others of which some node of it senses one, or that disturb it."""
+    cells = range(len(scenario.cells or ()))
+    nodes = [nodes_of_cell(scenario, one) for one in cells]
+    found = [set(others) for others in disturbers(scenario)]
+    for one, other in itertools.permutations(cells, 2):
+        if other not in found[one] and any(
+            senses(scenario, sender, listener) for sender in nodes[other] for listener in nodes[one]
+        ):
+            found[one].add(other)
+    return found
+
+
+def disturbers(scenario: ResolvedScenario) -> list[list[int]]:
+    """Return of each cell the others of which one frame may disturb its own, the loudest first.
+
+    Where powers are not known, those that are heard by any of it.
+    """
+    cells = range(len(scenario.cells or ()))
+    if scenario.air is not None and not scenario.air.powers_known:
+        return [
+            [other for other in cells if other != one and reaches(scenario, other, one)]
+            for one in cells
+        ]
+    margins = disturbances_db(scenario, most=True)
+    return [
+        sorted(
+            (other for other in cells if margins[one, other] > 0.0), key=lambda x: -margins[one, x]
+        )
+        for one in cells
+    ]
+
+
+def disturbances_db(scenario: ResolvedScenario, *, most: bool) -> NDArray[np.float64]:
+    """Return by how much frames of another cell (column) are too strong for those of a cell (row).
+
+    Of the loudest node beside the weakest link of the cell, or, unless `most`, of the quietest node
+    beside the strongest link; in dB, of the cell itself minus infinity. Of known powers.
+    """
+    import numpy as np
+
+    cells, air = scenario.cells or (), scenario.air
+    assert air is not None, "cells come with the air"
+    received = np.array(
+        [[-np.inf if power is None else power for power in row] for row in air.received_dbm]
+    )
+    extreme = np.max if most else np.min
+    classes = np.array(air.classes)
+    of_cells = np.array(
+        [extreme(received[classes[nodes_of_cell(scenario, one)]], 0) for one in range(len(cells))]
+    )
+    disturbing = 10.0 * np.log10(10.0 ** (of_cells / 10.0) + 10.0 ** (air.noise_dbm / 10.0))
+    found = np.full((len(cells), len(cells)), -np.inf if most else np.inf)
+    merge = np.maximum if most else np.minimum
+    for group in scenario.stations:
+        assert group.needs is not None, "powers are known"
+        cell = group.cell or 0
+        ap, own = air.classes[cell], classes[nodes_of_group(scenario, group.name)]
+        down = disturbing[:, own] - received[ap, own]
+        up = disturbing[:, [ap]] - received[own, ap]
+        found[cell] = merge(found[cell], extreme(merge(down, up), 1) + group.needs.data_db)
+    np.fill_diagonal(found, -np.inf)
+    return found
 
 
 def deaf_groups(scenario: ResolvedScenario, index: int) -> Iterator[tuple[str, str]]:
