@@ -74,7 +74,10 @@ def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
     ("changes", "said"),
     [
         ({"air.obss_pd": "-72 dBm"}, r"cells.tax.power: stands beside air.obss_pd"),
-        ({"cells.tax.power": "-40 dBm"}, r"receive -106.42 dBm of each other; allowed: -82 dBm"),
+        (
+            {"cells.tax.power": "-40 dBm"},
+            r"taxman/1 receives -106.42 dBm of the access point of",
+        ),
     ],
 )
 def test_powers_that_cannot_be_are_refused(changes: dict[str, Any], said: str) -> None:
@@ -249,8 +252,10 @@ def test_channels_powers_and_places_are_planned_at_once(
         (["--vary", "powers", "--powers", "8"], "--powers 8: "),
         (["--vary", "positions", "--grid", "0 m"], "--grid: is 0 m; allowed: more"),
         (["--vary", "positions", "--grid", "10 cm"], "allowed: fewer powers"),
-        (["--vary", "positions", "--grid", "50 m"], "nothing to choose from beside what is"),
+        (["--vary", "positions", "--grid", "50 m"], "nothing to choose from beside today's"),
         (["--vary", "powers", "--until", "jain_index < 0.5"], "has no --until"),
+        (["--vary", "places"], "places: is no key of this scenario"),
+        (["--vary", "cells.tax.channel", "--until", "jain_index < 0.5"], "--vary channels"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

@@ -109,7 +109,12 @@ def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
         ("cell middle share_of_alone", "> 120 %", "can never hold: share_of_alone is 0 to 1"),
         ("share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
         ("guest share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
-        ("middle goodput", "> 1 Mb/s", '"middle" is a cell and no group; allowed: guest'),
+        (
+            "middle goodput",
+            "> 1 Mb/s",
+            "a cell and no group; allowed: cell middle, guest",
+        ),
+        ("middle rtt", "< 1 s", '"middle" is a cell and no group; allowed: guest'),
     ],
 )
 def test_what_is_none_gets_what_is_allowed(name: str, bound: str, told: str) -> None:

@@ -82,6 +82,13 @@ def test_a_metric_that_cells_have_not_is_refused_with_those_that_they_have() -> 
     assert "or of a cell: cells.hall.goodput_bps|airtime.own|" in caught.value.message
 
 
+def test_a_metric_written_as_in_a_target_is_answered_with_its_name() -> None:
+    of: Scenario = loads(TEXT)
+
+    with pytest.raises(ScenarioError, match=r"did you mean cells\.hall\.goodput_bps\?"):
+        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cell hall goodput"])
+
+
 def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: Path) -> None:
     of: Scenario = loads(TEXT)
     sweep = sweep_of(of, {"run.seed": [1]}, precision="30 %", metrics=["cells.hall.share_of_alone"])

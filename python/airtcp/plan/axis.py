@@ -7,6 +7,7 @@ two others. Does not know what is asked of the scenarios.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,6 +147,12 @@ def axis_of(
         )
     # A path that is no key is said to be none before anything is asked of its values.
     _check_path(scenario, path)
+    cell = re.fullmatch(r"cells\.[^.]+\.(channel|position)", path)
+    if cell is not None:
+        raise QuestionError(
+            f"--vary {path}: has no good end and no bad one; allowed: --vary {cell[1]}s, for those "
+            "that suit all cells best"
+        )
     if begin is None or end is None:
         missing = " and ".join(
             option for option, one in (("--from", begin), ("--to", end)) if one is None

@@ -49,9 +49,9 @@ def capacity(
     tell: Callable[[str], None] | None,
 ) -> Plan:
     """The work of `airtcp.plan`, which says what the arguments are."""
+    axis = axis_of(scenario, vary, begin, end)
     conditions = _conditions(scenario, until)
     tried = _remedies(remedies)
-    axis = axis_of(scenario, vary, begin, end)
     asked = scenario if seed is None else scenario.with_run(seed=seed)
     run = asked.run
     most = replications or run.replications or min(run.max_replications, MOST)

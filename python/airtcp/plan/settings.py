@@ -123,7 +123,7 @@ class Settings:
         if varied and all(one == [0] for one in self.allowed):
             what = "powers (--powers)" if grid_m is None else "points: a denser grid (--grid)"
             raise QuestionError(
-                "--vary: there is nothing to choose from beside what is; allowed: other "
+                "--vary: there is nothing to choose from beside today's; allowed: other "
                 + what
                 + "".join(f"; left out: {name}: {why}" for name, why in self._first_left_out())
             )

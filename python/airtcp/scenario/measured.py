@@ -68,7 +68,8 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
             if group in cells:
                 is_what = "a cell and no group"
                 own = [one.name for one in scenario.stations if one.cell == cells[group]]
-                names = own or names
+                of_cell = [f"cell {group}"] if "cell" in METRICS[condition.metric].scopes else []
+                names = of_cell + (own or names)
             raise ConditionError(f'"{group}" is {is_what}; allowed: {", ".join(names)}')
         directions = sorted({f.direction for f in scenario.flows if f.stations == group})
         if part != "all" and part not in directions:

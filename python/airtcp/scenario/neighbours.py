@@ -39,6 +39,11 @@ _ONE_USER: Final = (
     "not modelled: a PPDU goes to one station; what comes nearest is one PPDU after the other, as "
     "an access point without it sends them"
 )
+_REUSE: Final = 'obss_pd = "-72 dBm" of [air], in 802.11ax and later, with received or path_loss'
+_NO_MESH: Final = (
+    "not modelled: all send to an access point or get from it; what comes nearest is a path with "
+    "the rate of the hop between access points"
+)
 #: Keys of a group that hold those of its flows.
 _OF_FLOWS: Final = (("stations", "tcp"), ("stations", "path"))
 _HALF: Final = 'path = [{ delay = "10 ms" }], the delay of one way'
@@ -47,11 +52,15 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("ssid", "bssid", "essid", "country", "password", "wpa", "security"), _NO_NAME),
     **dict.fromkeys(("tx_power", "txpower", "antenna", "antennas"), _RADIO),
     **dict.fromkeys(("hidden", "hidden_nodes", "hidden_terminals"), _HIDDEN),
-    **dict.fromkeys(("interference", "neighbours", "neighbors", "obss", "bss", "aps"), _CELLS),
+    **dict.fromkeys(("interference", "neighbours", "neighbors", "obss", "bss", "aps",
+                     "access_points"), _CELLS),
     **dict.fromkeys(("ofdma", "mu_mimo", "mumimo", "resource_units"), _ONE_USER),
-    **dict.fromkeys(("mlo", "multi_link", "links_per_station"), _ONE_LINK),
+    **dict.fromkeys(("mlo", "mld", "multi_link", "emlsr", "links_per_station"), _ONE_LINK),
+    **dict.fromkeys(("spatial_reuse", "bss_color", "bss_colour", "colour", "srg_obss_pd"), _REUSE),
+    **dict.fromkeys(("mesh", "wds", "repeater"), _NO_MESH),
     **dict.fromkeys(("distance", "rssi", "signal", "location"), _PLACES),
-    **dict.fromkeys(("roaming", "mobility", "speed_mps"), "stations stay where they are"),
+    **dict.fromkeys(("roaming", "handover", "mobility", "speed_mps"),
+                    "stations stay where they are"),
     **dict.fromkeys(("rtt", "latency", "ping_time", "base_rtt"), _HALF),
     **dict.fromkeys(("clients", "devices", "nodes", "users", "sta", "stas", "n_stations"),
                     'stations = [{ profile = "office-laptop", count = 40 }]'),
@@ -90,6 +99,13 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("stations", "noise"): _RADIO,
     ("stations", "position"): _PLACES,
     ("stations", "neighbours"): _HIDDEN,
+    ("phy", "links"): _ONE_LINK,
+    ("phy", "bands"): _ONE_LINK,
+    ("stations", "links"): _ONE_LINK,
+    ("stations", "bands"): _ONE_LINK,
+    ("stations", "ap"): 'cell = "NAME", of a table [cells.NAME]',
+    **{("air", name): "sense" for name in ("cca", "cs_threshold", "carrier_sense")},
+    **{("air", name): "energy" for name in ("ed", "ed_threshold", "cca_ed", "energy_detection")},
     ("phy", "streams"): "spatial_streams",
     ("phy", "rate"): "data_rate before 802.11n, mcs from there on",
     ("stations", "bandwidth"): "channel_width of the stations, or rate of a link of a path",

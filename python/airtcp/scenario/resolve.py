@@ -19,7 +19,7 @@ from .keys.run import Run
 from .keys.stations import ControlledRate, FrameErrors, RateControl, StationGroup
 from .keys.traffic import Link
 from .quantities import Written, over
-from .resolve_air import Hearing, check_cells, resolve_hearing
+from .resolve_air import Hearing, check_cells, check_detection, resolve_hearing
 from .resolve_high_rate import error_rates
 from .resolve_mac import (
     check_txop_limits,
@@ -60,6 +60,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         check_cells(scenario)
     mac = with_categories(mac, scenario.phy.standard)
     phy = resolve_phy(scenario.phy, scenario.stations, mac.rules, edca=mac.edca is not None)
+    check_detection(None if hearing is None else hearing.air, phy)
     groups = _groups(scenario, phy, hearing)
     check_rates(hearing, groups)
     links: dict[str, Link] = {

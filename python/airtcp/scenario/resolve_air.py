@@ -7,12 +7,14 @@ of powers (`resolve_signal`), nor what comes of it all on the air.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Final
 
 from .. import channels
 from ..amendments import AMENDMENTS
+from ..units import format_time_ns
 from .declare import written
 from .errors import InvalidError, Path
 from .floor import DIGITS, positions, received_dbm
@@ -72,6 +74,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     overlap = _overlaps(scenario, cells)
     powers: Matrix
     if way == "path_loss":
+        _check_walls(air.path_loss.walls)
         places = positions(scenario, cells, cell_of)
         check_size(len(places))
         classes = list(range(len(places)))
@@ -101,6 +104,33 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     return _hearing(
         scenario, cells, cell_of, classes, powers, known=way in ("received", "path_loss")
     )
+
+
+def _check_walls(walls: Sequence[Written] | None) -> None:
+    for index, wall in enumerate(walls or ()):
+        if getattr(wall, "from") == wall.to:
+            raise InvalidError(
+                ("air", "path_loss", "walls", index),
+                "ends where it begins; allowed: two ends, such as from = [0, 3], to = [9, 3]",
+            )
+
+
+def check_detection(air: Air | None, phy: Phy) -> None:
+    """Refuse a detection that takes longer than what is detected.
+
+    Raises:
+        InvalidError: it takes longer than a preamble with its header, so that a frame may be over.
+    """
+    if air is None:
+        return
+    timings = [one for one in (phy.dsss, phy.ofdm) if one is not None]
+    least = min(one.preamble_time_ns + one.plcp_header_time_ns for one in timings)
+    if air.detect_ns > least:
+        raise InvalidError(
+            ("air", "detect"),
+            f"is {format_time_ns(air.detect_ns)}; allowed: {format_time_ns(least)} at most, the "
+            "time of a preamble and its header",
+        )
 
 
 def _take_powers(cells: dict[str, Written], powers: Matrix, air: Written | None) -> None:
@@ -468,19 +498,22 @@ def _signals(
     found, first = [], len(names)
     for index, group in enumerate(scenario.stations):
         ap = classes[names.index(cell_of[index])]
-        weakest, which = math.inf, 0
+        weakest, which, is_upward = math.inf, 0, False
         for station in range(group.count):
             own = classes[first + station]
-            for power in (powers[ap][own], powers[own][ap]):
+            for upward, power in enumerate((powers[ap][own], powers[own][ap])):
                 if (signal := -math.inf if power is None else power) < weakest:
-                    weakest, which = signal, station
+                    weakest, which, is_upward = signal, station, bool(upward)
         first += group.count
         if weakest < air.sense_dbm:
             says = "nothing" if weakest == -math.inf else f"{weakest:g} dBm"
+            one, other = f"{group.name}/{which}", f'the access point of cell "{cell_of[index]}"'
+            if is_upward:
+                one, other = other, one
             raise InvalidError(
                 ("stations", index),
-                f'{group.name}/{which} and the access point of cell "{cell_of[index]}" receive '
-                f"{says} of each other; allowed: {air.sense_dbm:g} dBm (air.sense) or more",
+                f"{one} receives {says} of {other}; allowed: {air.sense_dbm:g} dBm (air.sense) or "
+                "more",
             )
         found.append(weakest)
     return found

@@ -74,7 +74,9 @@ def resolve_flows(
         if flow.stations not in groups:
             raise InvalidError(
                 (*here, "stations"),
-                f'there is no station group "{flow.stations}"; allowed: {_quoted(groups)}',
+                f'there is no station group "{flow.stations}"'
+                + (", it is a cell" if flow.stations in scenario.cells else "")
+                + f"; allowed: {_quoted(groups)}",
             )
         group = scenario.stations[groups.index(flow.stations)]
         path = tuple(_path(flow.path or [], network.links, (*here, "path")))

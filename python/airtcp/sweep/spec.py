@@ -183,7 +183,7 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
         metric = spellings().get(last)
         of_group = len(of) == 2 and of[0] in groups and of[1] in PARTS
         if metric is None or (not of_group if of else metric.scopes == ("cell",)):
-            near = _nearest(last)
+            near = _of_cell(name, base) or _nearest(last)
             told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
             told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             if cells:
@@ -191,6 +191,15 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
             raise InvalidError(("metrics", index), told)
         kept.append(".".join([*of, metric.name]))
     return tuple(dict.fromkeys(kept))
+
+
+def _of_cell(name: str, base: Scenario) -> str:
+    """The name of a metric of a cell that is written as in a target, `cell hall goodput`."""
+    words = name.split()
+    if len(words) != 3 or words[0] != "cell" or words[1] not in {c.name for c in base.cells or ()}:
+        return ""
+    metric = spellings().get(words[2])
+    return "" if metric is None else f" (did you mean cells.{words[1]}.{metric.name}?)"
 
 
 def _nearest(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from ..declare import Default, Key, Table, derived, file_only, follows, key, none, written
@@ -98,7 +98,7 @@ class Wall(Table):
     """A wall, seen from above."""
 
     from_: list[float] = key("One end: x and y in metres.", reads=Point)
-    to: list[float] = key("The other end.", reads=Point)
+    to: list[float] = key("The other end: x and y in metres.", reads=Point)
     loss_db: float = key("What a signal loses that goes through it.")
 
 
@@ -131,10 +131,25 @@ def _is_row(value: object) -> object:
     raise PydanticCustomError("not_a_row", 'is no row; allowed: ["FROM", "TO", dBm]')
 
 
-def _pair(value: list[str]) -> list[str]:
-    if len(value) == 2 and value[0] != value[1]:
+def _pair(value: object) -> object:
+    if isinstance(value, list) and len(value) == 2 and value[0] != value[1]:
         return value
     raise PydanticCustomError("not_a_pair", 'is no pair; allowed: ["CELL", "CELL"]')
+
+
+def _pairs(value: object) -> object:
+    if isinstance(value, list) and not any(isinstance(one, str) for one in value):
+        return value
+    raise PydanticCustomError("no_pairs", 'is no list of pairs; allowed: [["CELL", "CELL"], ...]')
+
+
+def _file_or_rows(value: object) -> object:
+    if isinstance(value, str | list):
+        return value
+    raise PydanticCustomError(
+        "no_powers",
+        'is no file and no list of rows; allowed: "powers.csv", or [["FROM", "TO", dBm], ...]',
+    )
 
 
 _Row = Annotated[
@@ -145,6 +160,7 @@ _Row = Annotated[
 _Received: Any = Annotated[
     Annotated[str, Tag("text")] | Annotated[list[_Row], Tag("list")],
     Discriminator(lambda value: "list" if isinstance(value, list) else "text"),
+    BeforeValidator(_file_or_rows),
 ]
 """The name of a file, or rows of sender, listener, dBm."""
 
@@ -156,7 +172,7 @@ class Air(Table):
     """
 
     heard: ClassVar[Key] = file_only(
-        list[Annotated[list[Name], AfterValidator(_pair)]],
+        Annotated[list[Annotated[list[Name], BeforeValidator(_pair)]], BeforeValidator(_pairs)],
         "Pairs of cells of which all hear all, if they are on one channel. Within a cell all hear "
         "all but for `hears`.",
         default=none("with several cells one of `heard`, `received` and `path_loss`"),
@@ -208,7 +224,8 @@ class Air(Table):
         reads=Dbm,
     )
     detect_ns: int = key(
-        "Detection of a preamble: who starts within this of another does not know of it.",
+        "Detection of a preamble: who starts within this of another does not know of it. As long "
+        "as a preamble and its header at most.",
         default="4 us",
         source="IEEE 802.11-2020, 17.3.10.6",
     )
