@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from airtcp.advice.complaints import felt_metrics, is_felt
@@ -23,6 +24,7 @@ from airtcp.results.cells import interval_of, of_simulation
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.results import Provenance, Replication
+    from airtcp.results.cells import Alone
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
@@ -63,8 +65,12 @@ def gathered(
     runs: Sequence[Replication],
     *,
     confidence: float,
+    alone: Alone | None = None,
 ) -> SimulationResult:
-    """Put replications of a trial together as a result, with plain means."""
+    """Put replications of a trial together as a result, with plain means.
+
+    `alone` are the goodputs of those cells that were simulated alone, replication by replication.
+    """
     length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
     simulation = Simulation.gather(
         runs,
@@ -74,7 +80,7 @@ def gathered(
         cpu_s=0.0,
         stopped="replications",
     )
-    return SimulationResult(scenario, provenance, simulation)
+    return SimulationResult(scenario, provenance, replace(simulation, alone=alone or {}))
 
 
 def effects(

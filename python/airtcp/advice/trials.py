@@ -2,7 +2,8 @@
 
 Knows problems, remedies as scenarios, and how many replications each gets; all together cost as
 much as the run did, counted by what the core had to do, so that scenario and seed alone decide;
-where that is next to nothing, as under a fault that stops nearly all, about a second. First every
+where that is next to nothing, as under a fault that stops nearly all, about a second. Cells whose
+share of what they have alone is asked of are simulated alone beside, as the run's were. First every
 remedy that fits in has one replication; the one that betters its problem most has the rest. Does
 not know how a problem is found or told.
 """
@@ -10,24 +11,27 @@ not know how a problem is found or told.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.advice.effects import effects, gain_of, gathered, newly_unhappy, value_of
 from airtcp.advice.problems import PROBLEMS, findings
+from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Reading, Simulated
 from airtcp.advice.verdicts import verdict
 from airtcp.metrics import METRICS
 from airtcp.remedies import Changed, Remedy, as_written, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Advised, Effect, Finding, Goal, Outcome, Trial
+from airtcp.results.cells import SHARE_OF_ALONE, cells, interval_of, of_simulation
 from airtcp.run.points import Points
+from airtcp.scenario.alone import cell_alone
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
-    from airtcp.results import Replication
+    from airtcp.results import Replication, SimulationResult
     from airtcp.scenario import Scenario
 
 #: Remedies that `airtcp run` tries.
@@ -51,6 +55,8 @@ class _Candidate:
     remedy: Remedy
     changed: Changed
     runs: list[Replication] = field(default_factory=list)
+    #: Of cells that were simulated alone the goodputs, replication by replication.
+    alone: dict[str, list[float]] = field(default_factory=dict)
 
 
 def advise(
@@ -90,8 +96,15 @@ def advise(
         # On Ctrl-C what ended is told.
         with suppress(KeyboardInterrupt):
             _run(points, candidates, runs, leave_out, everything=most is None)
+            _run_alone(points, candidates, base)
         for one in candidates:
             one.runs = points.ended(one.remedy.name)
+            for cell, key in _alone_of(one, base).items():
+                goodputs = [
+                    float(run.answer["metrics"]["goodput_bps"] or 0.0) for run in points.ended(key)
+                ]
+                if len(goodputs) == len(one.runs):
+                    one.alone[cell] = goodputs
     by_problem: dict[int, list[Trial]] = {}
     for one in candidates:
         if one.runs:
@@ -162,6 +175,51 @@ def _run(
             budget -= sum(_cost(run) for run in points.ended(one.remedy.name)[1:])
 
 
+def _run_alone(points: Points[str], candidates: Sequence[_Candidate], base: Scenario) -> None:
+    """Run cells alone whose shares of that are asked of, as often as the trials were run."""
+    wanted = {}
+    for one in candidates:
+        scenario = one.changed.scenario
+        names = [cell.name for cell in scenario.cells or ()]
+        for cell, key in _alone_of(one, base).items():
+            points.add(key, cell_alone(scenario, names.index(cell)))
+            wanted[key] = len(points.ended(one.remedy.name))
+    points.run(wanted)
+
+
+def _alone_of(one: _Candidate, base: Scenario) -> dict[str, str]:
+    """Return the cells whose shares are asked of, by their problem or a target, and their keys."""
+    names = [cell.name for cell in base.cells or ()]
+    if len(names) < 2:
+        return {}
+    asked = {
+        target.condition.cell
+        for target in targets_of(base)[0]
+        if target.condition.metric == SHARE_OF_ALONE
+    }
+    if one.finding.problem == "neighbours":
+        asked.add(names[base.group(one.finding.goal.group).cell or 0])
+    there = {cell.name for cell in one.changed.scenario.cells or ()}
+    return {name: f"{name} alone, {one.remedy.name}" for name in names if name in asked & there}
+
+
+def _shares(
+    result: Simulated, after: SimulationResult, names: Iterable[str]
+) -> dict[str, tuple[Interval, Interval]]:
+    """Return of cells that were simulated alone their shares of that before and after."""
+    simulation = result.simulation
+    answers = [run.answer for run in simulation.runs[: after.simulation.replications]]
+    before = cells(result.scenario, answers, simulation.confidence, simulation.alone)
+    then = of_simulation(after.scenario, after.simulation)
+    return {
+        name: (
+            interval_of(before, name, SHARE_OF_ALONE),
+            interval_of(then, name, SHARE_OF_ALONE),
+        )
+        for name in names
+    }
+
+
 def _try_each(
     points: Points[str],
     candidates: Sequence[_Candidate],
@@ -220,7 +278,11 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
     known = [(a, b) for a, b in values if a is not None and b is not None]
     all_before = [value for run in own.values() if (value := value_of(run, goal)) is not None]
     after = gathered(
-        one.changed.scenario, result.provenance, one.runs, confidence=simulation.confidence
+        one.changed.scenario,
+        result.provenance,
+        one.runs,
+        confidence=simulation.confidence,
+        alone=one.alone,
     )
     wins, loses = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
@@ -246,6 +308,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
         targets=() if judged is None else judged.targets,
+        shares_of_alone=_shares(result, after, one.alone),
     )
 
 

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.amounts import percent
 from airtcp.metrics import METRICS
 from airtcp.present.verdict import about as about_target
 from airtcp.present.verdict import amount
@@ -57,12 +58,23 @@ def effect_line(advised: Advised, trial: Trial) -> str:
 
 def others(trial: Trial | Gain) -> list[str]:
     """Tell whether targets hold then, and who else wins or loses by a remedy."""
-    suffices = targets_line(trial) if isinstance(trial, Trial) else None
-    lines = [] if suffices is None else [suffices]
+    lines = []
+    if isinstance(trial, Trial):
+        suffices = targets_line(trial)
+        lines = [*shares_lines(trial), *([] if suffices is None else [suffices])]
     for word, effects in (("Also better", trial.wins), ("Worse", trial.loses)):
         if effects:
             lines.append(f"{word}: {_listed([_effect(one) for one in effects], '; ')}.")
     return lines
+
+
+def shares_lines(trial: Trial) -> list[str]:
+    """Tell what cells get of what they have alone, before and after, where that was simulated."""
+    return [
+        f"Cell {cell} gets {percent(before.mean)} → {percent(after.mean)} of what it has alone."
+        for cell, (before, after) in trial.shares_of_alone.items()
+        if before.mean is not None and after.mean is not None
+    ]
 
 
 def targets_line(trial: Trial) -> str | None:

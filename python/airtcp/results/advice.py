@@ -6,7 +6,7 @@ Knows the shape of advice. Finds nothing and tries nothing: that is `airtcp.advi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from airtcp.results.verdict import Judged
@@ -83,7 +83,8 @@ class Trial:
     `difference` are of the problem's metric, over the replications that both have; `wins` and
     `loses` are what others feel of it, and `left` the problems that remain or are new. `targets`
     are those of the scenario, or of its profiles of traffic, as its own runs judge them; empty
-    where there are none, or a single run.
+    where there are none, or a single run. `shares_of_alone` are, before and after, those of cells
+    that the problem or a target is about, each of what the cell has alone in its own scenario.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Trial:
     apply: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     targets: tuple[Judged, ...] = ()
+    shares_of_alone: Mapping[str, tuple[Interval, Interval]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as it stands in the JSON."""
@@ -122,6 +124,10 @@ class Trial:
             "apply": {tool: list(lines) for tool, lines in self.apply.items()},
             "notes": list(self.notes),
             "targets": [one.to_dict() for one in self.targets],
+            "shares_of_alone": {
+                cell: {"before": before.to_dict(), "after": after.to_dict()}
+                for cell, (before, after) in self.shares_of_alone.items()
+            },
         }
 
 

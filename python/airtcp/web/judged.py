@@ -105,10 +105,11 @@ def _problem(advised: Advised) -> Json:
 
 def _trial(advised: Advised, one: Trial) -> Json:
     unit = METRICS[advised.finding.goal.metric].unit
+    suffices = [*told.shares_lines(one), told.targets_line(one) or ""]
     return one.to_dict() | {
         "line": told.effect_line(advised, one),
         "words": told.outcome(one),
-        "suffices": told.targets_line(one),
+        "suffices": " ".join(suffices).strip() or None,
         "before": interval(one.before, unit),
         "after": interval(one.after, unit),
         "difference": interval(one.difference, unit),
