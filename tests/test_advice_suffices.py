@@ -82,6 +82,17 @@ def test_whether_the_target_holds_with_a_remedy_is_told(remedy: str, told: str) 
     assert trial.to_dict()["targets"][0]["state"] == ("holds" if "holds" in told else "fails")
 
 
+def test_what_chance_may_have_done_is_no_gain_and_no_loss_of_others() -> None:
+    """Which of two hidden uploads has the air differs from run to run: RTS shares it."""
+    found, trial = trial_of("hidden-uploads", "rts-all")
+    own = simulated("hidden-uploads").simulation
+    means = [own.groups[name]["upload"]["flow_goodput_bps"] for name in found.finding.groups]
+
+    assert trial.outcome == "helps"
+    assert all(one.half_width is not None and one.half_width > 5e6 for one in means)
+    assert (trial.wins, trial.loses) == ((), ())
+
+
 def test_frames_of_several_cells_that_come_through_are_no_collisions() -> None:
     """Two that ignore each other, by spatial reuse, send at once nearly always."""
     rows = [["left", "reader", -35], ["right", "clerk", -35], ["left", "right", -70]]

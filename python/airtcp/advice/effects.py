@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
@@ -20,14 +20,16 @@ from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
 from airtcp.results.cells import interval_of, of_simulation
+from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.results import Provenance, Replication
     from airtcp.results.cells import Alone
     from airtcp.scenario import ResolvedScenario
-    from airtcp.stats import Interval
 
+#: Pairs from which on their own spread is taken.
+_PAIRS: Final = 3
 #: A change of what others feel by less, as a logarithm of a ratio, is not told.
 TOLD = 0.1
 
@@ -59,6 +61,34 @@ def gain_of(goal: Goal, before: float, after: float) -> float:
     return ratio if METRICS[goal.metric].better == "higher" else -ratio
 
 
+def gain_interval(
+    goal: Goal, known: Sequence[tuple[float, float]], all_before: Sequence[float], level: float
+) -> Interval:
+    """Return the interval of a gain, of pairs of values before and after.
+
+    From three pairs on it is that of their gains. Of fewer it is the one in which as many more runs
+    without the change would lie: if it changed nothing, its own would be among them.
+    """
+    if len(known) >= _PAIRS:
+        return student_interval([gain_of(goal, *pair) for pair in known], level)
+    return _unlike(goal, [after for _, after in known], all_before, level)
+
+
+def _unlike(goal: Goal, after: Sequence[float], before: Sequence[float], level: float) -> Interval:
+    """The interval of the gain of a few runs over others, which spread as the others do."""
+    least = 1e-9 * max(map(abs, [*after, *before, 1e-9]))
+    sign = 1.0 if METRICS[goal.metric].better == "higher" else -1.0
+    logs = [sign * math.log(max(value, least)) for value in before]
+    own = student_interval(logs, level)
+    mean = sum(sign * math.log(max(value, least)) for value in after) / len(after)
+    if own.mean is None or own.half_width is None:
+        return Interval(None, None, None, len(after))
+    # Of the mean of m more runs: s sqrt(1/m + 1/n), where the interval itself has s sqrt(1/n).
+    half = own.half_width * math.sqrt(own.n / len(after) + 1.0)
+    gain = mean - own.mean
+    return Interval(gain, gain - half, gain + half, len(after))
+
+
 def gathered(
     scenario: ResolvedScenario,
     provenance: Provenance,
@@ -84,10 +114,18 @@ def gathered(
 
 
 def effects(
-    before: Reading, own: Sequence[Replication], after: Sequence[Replication], goal: Goal | None
+    before: Reading,
+    own: Sequence[Replication],
+    after: Sequence[Replication],
+    goal: Goal | None,
+    *,
+    sure: bool = True,
 ) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
-    """Return what groups win and lose, beyond the goal's own, over replications that both have."""
-    found = list(_effects(before, own, after, goal))
+    """Return what groups win and lose, beyond the goal's own, over replications that both have.
+
+    With `sure` those alone that are no chance, as far as replications tell.
+    """
+    found = list(_effects(before, own, after, goal, sure=sure))
     return (
         tuple(effect for effect, gain in found if gain > 0.0),
         tuple(effect for effect, gain in found if gain < 0.0),
@@ -123,22 +161,45 @@ def _is_missed(result: Simulated, target: Condition) -> bool:
 
 
 def _effects(
-    before: Reading, own: Sequence[Replication], after: Sequence[Replication], goal: Goal | None
+    before: Reading,
+    own: Sequence[Replication],
+    after: Sequence[Replication],
+    goal: Goal | None,
+    *,
+    sure: bool,
 ) -> Iterator[tuple[Effect, float]]:
     """Yield what groups feel of a change, and by how much it is better."""
     indices = {run.index for run in own} & {run.index for run in after}
     all_metrics = ((scope, metric) for scope in before.scopes for metric in felt_metrics(scope))
     for scope, metric in all_metrics:
         of = Goal(metric, scope.group, scope.part)
-        old, new = (
-            _mean([value_of(run, of) for run in runs if run.index in indices])
-            for runs in (own, after)
-        )
+        before_it, then = ({run.index: value_of(run, of) for run in runs} for runs in (own, after))
+        old, new = (_mean([one[index] for index in sorted(indices)]) for one in (before_it, then))
         if of == goal or old is None or new is None or old == new:
             continue
         gain = gain_of(of, old, new)
-        if abs(gain) > TOLD and is_felt(metric, old, new):
+        if (
+            abs(gain) > TOLD
+            and is_felt(metric, old, new)
+            and not (sure and _is_chance(of, before_it, then, before.simulation.confidence))
+        ):
             yield Effect(metric, scope.group, scope.part, old, new), gain
+
+
+def _is_chance(
+    of: Goal, own: Mapping[int, float | None], after: Mapping[int, float | None], level: float
+) -> bool:
+    """Tell whether the interval of a gain holds none, of values by replication."""
+    known = [
+        (old, new)
+        for index, new in after.items()
+        if new is not None and (old := own.get(index)) is not None
+    ]
+    if not known:
+        return True
+    interval = gain_interval(of, known, [one for one in own.values() if one is not None], level)
+    low, high = interval.low, interval.high
+    return low is not None and high is not None and low <= 0.0 <= high
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

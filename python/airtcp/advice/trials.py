@@ -16,12 +16,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from airtcp.advice.effects import effects, gain_of, gathered, newly_unhappy, value_of
+from airtcp.advice.effects import (
+    effects,
+    gain_interval,
+    gain_of,
+    gathered,
+    newly_unhappy,
+    value_of,
+)
 from airtcp.advice.problems import PROBLEMS, findings
 from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Reading, Simulated
 from airtcp.advice.verdicts import verdict
-from airtcp.metrics import METRICS
 from airtcp.remedies import Changed, Remedy, as_written, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Advised, Effect, Finding, Goal, Outcome, Trial
@@ -43,8 +49,6 @@ FLOOR: Final = 1e7
 #: A pilot of a trial has its length over this.
 _PILOT: Final = 20
 _TOO_MUCH: Final = "a trial would cost more than the run did; --advice all tries it"
-#: Pairs from which on their own spread is taken.
-_PAIRS: Final = 3
 #: Runs from which on they tell of targets.
 _TOGETHER: Final = 2
 
@@ -285,6 +289,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         alone=one.alone,
     )
     wins, loses = effects(Reading(result), simulation.runs, one.runs, goal)
+    _, may_lose = effects(Reading(result), simulation.runs, one.runs, goal, sure=False)
     left = findings(after)
     judged = verdict(after) if len(one.runs) >= _TOGETHER else None
     difference = student_interval([b - a for a, b in known], level)
@@ -297,7 +302,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         research=one.remedy.research,
         set=as_written(scenario, base, one.changed.changes),
         outcome="harms"
-        if starves(goal, loses)
+        if starves(goal, may_lose)
         else _outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
         before=student_interval([a for a, _ in known], level),
         after=student_interval([b for _, b in known], level),
@@ -328,17 +333,10 @@ def _outcome(
     *,
     hurts: bool,
 ) -> Outcome:
-    """Judge a remedy by logarithms of ratios.
-
-    From three pairs on by their interval. Of fewer by the interval in which as many more runs
-    without the remedy would lie: if it changed nothing, its own would be among them.
-    """
+    """Judge a remedy by the interval of its gain, of logarithms of ratios."""
     if not known:
         return "cannot tell"
-    gains = [gain_of(goal, before, after) for before, after in known]
-    interval = student_interval(gains, level)
-    if len(known) < _PAIRS:
-        interval = _unlike(goal, [after for _, after in known], all_before, level)
+    interval = gain_interval(goal, known, all_before, level)
     mean, low, high = interval.mean, interval.low, interval.high
     if mean is None or low is None or high is None:
         return "cannot tell"
@@ -347,21 +345,6 @@ def _outcome(
     if high < 0.0 and mean < -LITTLE:
         return "harms"
     return "no gain" if high < LITTLE else "cannot tell"
-
-
-def _unlike(goal: Goal, after: Sequence[float], before: Sequence[float], level: float) -> Interval:
-    """The interval of the gain of a few runs over others, which spread as the others do."""
-    least = 1e-9 * max(map(abs, [*after, *before, 1e-9]))
-    sign = 1.0 if METRICS[goal.metric].better == "higher" else -1.0
-    logs = [sign * math.log(max(value, least)) for value in before]
-    own = student_interval(logs, level)
-    mean = sum(sign * math.log(max(value, least)) for value in after) / len(after)
-    if own.mean is None or own.half_width is None:
-        return Interval(None, None, None, len(after))
-    # Of the mean of m more runs: s sqrt(1/m + 1/n), where the interval itself has s sqrt(1/n).
-    half = own.half_width * math.sqrt(own.n / len(after) + 1.0)
-    gain = mean - own.mean
-    return Interval(gain, gain - half, gain + half, len(after))
 
 
 def _rank(trial: Trial) -> tuple[bool, int, float]:
