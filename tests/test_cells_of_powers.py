@@ -115,6 +115,19 @@ def test_the_chain_of_clusters_answers_where_powers_are_as_words_say(power: floa
     assert best.value == pytest.approx(goodputs, rel=0.08)
 
 
+def test_the_chain_of_clusters_says_what_it_has_not() -> None:
+    text = two_cells('heard = [["left", "right"]]', reader=DOWN, clerk=DOWN, **SHORT)
+    hidden = '{ name = "reader", count = 1, cell = "left" }'
+    of = loads(
+        text.replace(hidden, hidden + ', { name = "deaf", count = 1, cell = "left", hears = [] }')
+    )
+
+    assert predict(of).uncovered == (
+        'chain of clusters: not all nodes of cell "left" hear each other; the chain of clusters '
+        "has no hidden stations within a cell"
+    )
+
+
 def test_a_floor_that_the_chain_was_wrong_about_gets_a_glance() -> None:
     """Of three cells 20 m apart the middle has a third of what is its own alone, not a 20th."""
     middle = airtcp.glance(row_of_floors()).cells["middle"].goodput_bps

@@ -63,7 +63,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     ),
     (
         "neighbours",
-        "a cell starves beside others",
+        "a cell gets little beside others",
         cell_signs.starved_cell,
         "channels-apart spatial-reuse rts-all",
     ),

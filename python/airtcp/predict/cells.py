@@ -240,7 +240,7 @@ def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
         if a == b:
             if not all(hears(one, two) for one, two in itertools.combinations(nodes[a], 2)):
                 return (
-                    f'not all nodes of cell "{cells[a].name}" hear each other; the chain '
+                    f'not all nodes of cell "{cells[a].name}" hear each other; the chain of '
                     "clusters has no hidden stations within a cell"
                 )
         elif any(pairs) and not all(pairs):
