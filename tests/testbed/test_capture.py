@@ -175,7 +175,8 @@ def test_of_two_cells_each_node_has_what_it_hears(tmp_path: Path) -> None:
         )
         # Its own, and its access point's, in frames that go again too; no packet of the other cell.
         assert len(come) > 100
-        assert received <= come | left
+        # One may be on the air when the run ends.
+        assert len(received - come - left) <= 1
         # One may not be answered any more when the run ends.
         assert come <= sent
         assert len(come - received) <= 1
