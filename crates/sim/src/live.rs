@@ -304,6 +304,6 @@ impl<'a, P> Live<'a, P> {
             return Err(RunError::Cancelled);
         }
         self.replication.world.wait_until(self.end);
-        self.replication.world.conclude(&self.replication.medium)
+        self.replication.world.conclude(&mut self.replication.medium)
     }
 }

@@ -113,6 +113,15 @@ impl Medium {
         }
     }
 
+    /// Brings counts and views to `now`, which are read then.
+    pub(crate) fn settle(&mut self, now: Time) {
+        match self {
+            Self::Cell(_) => {}
+            Self::Field(field) => field.settle(now),
+            Self::Several(several) => several.parts.iter_mut().for_each(|one| one.settle(now)),
+        }
+    }
+
     /// Returns the medium with this number; one alone has the first.
     pub(crate) fn part(&self, part: usize) -> &Self {
         if let Self::Several(several) = self { &several.parts[part] } else { self }

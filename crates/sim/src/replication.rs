@@ -90,7 +90,7 @@ impl<'a> Replication<'a> {
     ) -> Result<(Outcome, Option<Trace>), RunError> {
         self.run_all(control)?;
         let trace = self.world.take_trace();
-        Ok((self.world.conclude(&self.medium)?, trace))
+        Ok((self.world.conclude(&mut self.medium)?, trace))
     }
 
     /// Simulates the warm-up and then measured times, one after the other, and concludes each.
@@ -111,7 +111,7 @@ impl<'a> Replication<'a> {
             }
             let to = from + self.scenario.run.duration;
             self.run_until(to, from, to, control)?;
-            let outcome = self.world.conclude(&self.medium)?;
+            let outcome = self.world.conclude(&mut self.medium)?;
             work += 2 * outcome.counts.mac_attempts + 2 * outcome.counts.tcp_segments;
             let is_enough = work + outcome.counts.events >= batches.work;
             outcomes.push(outcome);

@@ -30,9 +30,9 @@ pub fn play(
         replication.medium.play_in_steps();
     }
     replication.run_all(&RunControl::default())?;
-    let Replication { mut world, medium, .. } = replication;
+    let Replication { mut world, mut medium, .. } = replication;
     let contended: u64 = (0..world.contenders()).map(|id| medium.counters(id).successes).sum();
     let all = contended + medium.cell_counters().contention_free_successes;
     let straight = medium.straight();
-    Ok((world.conclude(&medium)?, Exchanges { all, straight }))
+    Ok((world.conclude(&mut medium)?, Exchanges { all, straight }))
 }

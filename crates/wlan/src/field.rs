@@ -18,22 +18,20 @@ mod answers;
 mod blame;
 mod books;
 mod clock;
+mod even;
 mod exchange;
 mod frames;
 mod heard;
 mod hearing;
 mod listener;
-mod log;
 mod node;
 mod order;
 mod receiving;
 mod sharing;
-mod telling;
 mod waiting;
-mod whole;
 
 use air::Air;
-use airtcp_kernel::{RandomStream, Time};
+use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::MacConfig;
 use crate::contention::{Contender, ContenderConfig, Settings};
@@ -48,10 +46,10 @@ use crate::station::{ContenderId, StationId};
 pub use books::{FailureCounts, View};
 use books::{OnAir, Sensed};
 use clock::{Clock, Key, Rank};
+use even::{Journal, Times};
 pub use hearing::HearingConfig;
 use hearing::{Hearing, Need};
 use listener::Listener;
-use log::Wholes;
 use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
 use waiting::{Queue, Waits};
@@ -81,10 +79,6 @@ pub struct FieldConfig<'a> {
     /// The powers with which all hear each other.
     pub hearing: HearingConfig,
 }
-
-/// The most groups that may hear a station for whole exchanges to be worth while: where many hear one, they hear so
-/// many others that collide, frame by frame, that little is saved.
-const FEW_GROUPS: usize = 3;
 
 /// The MAC of several cells. `P` is what a packet is.
 #[derive(Debug)]
@@ -133,7 +127,7 @@ impl<P: Clone> Field<P> {
         let access_points = cells.iter().max().map_or(0, |last| last + 1);
         let hearing = Hearing::new(config.hearing, &cells, access_points);
         let roles = Roles::of_cells(cells, rate_classes);
-        let (groups, group_of) = Group::of_all(&hearing.groups, stations, access_points);
+        let (mut groups, group_of) = Group::of_all(&hearing.groups, stations, access_points);
         let shared = hearing.groups.members.iter().filter(|members| members.len() >= WORTH_SHARING);
         let of_shared = shared.map(|members| roles.cell(members[0]));
         let of_listeners = (0..stations as StationId).map(|one| roles.cell(one)).chain(of_shared);
@@ -169,12 +163,22 @@ impl<P: Clone> Field<P> {
         let least = contenders.iter().map(|one| one.access.aifs).min().unwrap_or_default();
         let sits_out =
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
-        let plays_whole = sits_out
+        let has_one_queue = |(place, one): (usize, &ContenderConfig)| {
+            one.access.txop_limit == Duration::ZERO
+                && (place == 0 || contenders[place - 1].station != one.station)
+        };
+        let is_even = sits_out
             && !may_send_rts
             && errors.is_perfect()
             && phy.slot_time > hearing.detect
-            && hearing.most_groups() <= FEW_GROUPS
+            && contenders.iter().enumerate().all(has_one_queue)
+            && groups.iter().all(|group| group.is_several)
             && hearing.is_even(roles.cells());
+        if is_even {
+            Group::hear_evenly(&mut groups, &hearing);
+        }
+        let settings_eifs = phy.eifs - phy.difs;
+        let times = Times { sifs: phy.sifs, detect: hearing.detect, eifs: settings_eifs };
         let originators: Vec<_> = contenders.iter().map(Originator::new).collect();
         let last_culprits = vec![node::Culprit::NOBODY; contenders.len()];
         let queue = |config: ContenderConfig| Queue {
@@ -183,7 +187,7 @@ impl<P: Clone> Field<P> {
             contender: Contender::new(config, settings.most_failures),
         };
         let air = Air {
-            settings_eifs: phy.eifs - phy.difs,
+            settings_eifs,
             detect: hearing.detect,
             phy_header: header,
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
@@ -194,9 +198,9 @@ impl<P: Clone> Field<P> {
             listeners: (0..listeners).map(|_| Listener::new()).collect(),
             reached: Key::new(Time::ZERO, Rank::Start),
             reached_by: 0,
-            played: (Key::new(Time::ZERO, Rank::Start), 0),
-            wholes: Wholes::new(groups.len()),
-            plays_whole,
+            journal: Journal::new(if is_even { listeners } else { 0 }, times),
+            await_ends: Vec::new(),
+            is_even,
             #[cfg(any(test, feature = "testing"))]
             whole: 0,
             notices_ahead,
@@ -254,8 +258,8 @@ impl<P: Clone> Field<P> {
             self.catch_up(now);
         }
         while let Some(contender) = supply.next_ready() {
-            if self.air.wholes.are_any() {
-                self.queued_beside_wholes(contender, now);
+            if self.air.is_even {
+                self.queued_evenly(contender, now);
             } else {
                 self.air.frame_queued(contender, now);
             }
@@ -269,6 +273,10 @@ impl<P: Clone> Field<P> {
         let mut key = self.air.clock.first();
         let mut station = self.air.clock.winner();
         debug_assert_eq!(key.time(), now);
+        if self.air.is_even {
+            self.advance_evenly((key, station), now, supply);
+            return self.air.clock.look_up();
+        }
         let answer = self.air.answer;
         if answer < key || answer == key && self.air.answerer < station {
             self.catch_up(now);
@@ -284,9 +292,6 @@ impl<P: Clone> Field<P> {
             }
             Rank::Start => self.access(station, now, supply),
             Rank::Notice => self.notice(station, now),
-            Rank::End if self.air.nodes[station as usize].sends == Sends::Whole => {
-                self.whole_goes_on(station, now, supply);
-            }
             Rank::End => self.frame_ends(station, now, supply),
             Rank::Timeout => self.wait_ends(station, now, supply),
         }

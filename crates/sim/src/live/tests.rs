@@ -52,7 +52,7 @@ fn simulated_with(scenario: &Scenario, frames: &Frames) -> (Outcome, Log) {
     run.run_until(to, from, to, &RunControl::default()).unwrap();
     let log = std::mem::take(&mut run.world.log);
     run.finish_capture().unwrap();
-    (run.world.conclude(&run.medium).unwrap(), log)
+    (run.world.conclude(&mut run.medium).unwrap(), log)
 }
 
 /// Returns the segment as one reads it from a packet: options are no more than there.

@@ -23,7 +23,8 @@ const STARVED_BELOW: f64 = 0.1;
 
 impl World<'_> {
     /// Returns the outcome of the measured time that ends now, if the books balance.
-    pub(crate) fn conclude(&mut self, medium: &Medium) -> Result<Outcome, RunError> {
+    pub(crate) fn conclude(&mut self, medium: &mut Medium) -> Result<Outcome, RunError> {
+        medium.settle(self.now);
         let (airtime, views) = self.check_laws(medium).map_err(|law| {
             let (seed, replication) = (self.seed, self.replication);
             RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))

@@ -322,6 +322,7 @@ impl World<'_> {
 
     /// Begins to measure, as the warm-up is over.
     pub(crate) fn start_measuring(&mut self, medium: &mut Medium) {
+        medium.settle(self.now);
         let measures = &mut self.measures;
         measures.measuring = true;
         measures.began = self.now;

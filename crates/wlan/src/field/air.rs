@@ -5,9 +5,9 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::clock::{Clock, Key, Rank};
+use super::even::{FrameId, Journal};
 use super::hearing::{Hearing, Power};
 use super::listener::{Listener, ListenerId, Lock, SITS_OUT};
-use super::log::{Place, Wholes};
 use super::node::{Frame, Kind, Known, Node};
 use super::waiting::Queue;
 use crate::contention::Settings;
@@ -34,11 +34,11 @@ pub(super) struct Air {
     /// The event that was played last, and its station.
     pub(super) reached: Key,
     pub(super) reached_by: StationId,
-    /// The place up to which whole exchanges were looked at.
-    pub(super) played: Place,
-    /// The exchanges that are played as a whole, and a flag: there may be such.
-    pub(super) wholes: Wholes,
-    pub(super) plays_whole: bool,
+    /// A flag: all hear each other evenly (`even.rs`); the exchanges then, and the stations that wait for the end of a
+    /// frame.
+    pub(super) is_even: bool,
+    pub(super) journal: Journal,
+    pub(super) await_ends: Vec<(StationId, FrameId)>,
     /// The exchanges that were played as a whole to their ends, for tests alone.
     #[cfg(any(test, feature = "testing"))]
     pub(super) whole: u64,

@@ -22,7 +22,6 @@ impl<P: Clone> Field<P> {
         let start = self.air.answer.time();
         let station = self.air.answerer;
         self.air.reaches(self.air.answer, station);
-        self.tell_logs(station, (self.air.answer, station));
         self.air.answer = Key::NEVER;
         let mut frame = self.air.nodes[station as usize].frame;
         self.send::<true>(station, &mut frame, start);
@@ -67,13 +66,11 @@ impl<P: Clone> Field<P> {
         }
         let Self { air, hearing, groups, .. } = self;
         // The powers with which the answer is heard by the groups, in their order.
-        // Beside whole exchanges none sits it out: it may hear frames that it is told of later.
-        let may_sit_out = is_answered && !air.wholes.are_any();
-        let mut answers = if may_sit_out { hearing.of(receiver) } else { &[] };
+        let mut answers = if is_answered { hearing.of(receiver) } else { &[] };
         let answer = air.nodes[receiver as usize].frame;
         let certain = answer.need.alone;
         let own = &mut air.listeners[sender as usize];
-        let power = if may_sit_out { hearing.power(receiver, sender) } else { 0 };
+        let power = if is_answered { hearing.power(receiver, sender) } else { 0 };
         if power >= certain && power > 0 && own.hears_nothing_else(0, now) {
             (own.answerer, own.answer_power, own.noticed_at) = (receiver, power, SITS_OUT);
         } else {

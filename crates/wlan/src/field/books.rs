@@ -71,7 +71,7 @@ pub(super) struct OnAir {
 impl OnAir {
     /// Notes that one begins or ends.
     #[inline]
-    fn note(&mut self, now: Time, begins: bool) {
+    pub(super) fn note(&mut self, now: Time, begins: bool) {
         if begins {
             if self.count == 0 {
                 self.since = now;
@@ -85,10 +85,10 @@ impl OnAir {
         }
     }
 
-    /// Notes an exchange with these beginnings and ends of its data and their answer.
+    /// Notes that one beside which no other is on the air has been there for so long.
     #[inline]
-    pub(super) fn exchange_passes(&mut self, [start, data_end, answer, end]: [Time; 4]) {
-        self.sum += (data_end - start) + (end - answer);
+    pub(super) fn passes(&mut self, time: Duration) {
+        self.sum += time;
     }
 
     fn until(&self, now: Time) -> Duration {
@@ -200,10 +200,10 @@ impl Sensed {
 }
 
 impl Sensed {
-    /// Notes that a data frame of `cell`, or its answer, begins or ends.
+    /// Notes that a frame of `cell` that counts so begins or ends.
     #[inline(never)]
-    pub(super) fn note_frame(&mut self, cell: u32, frame: &Frame, now: Time, begins: bool) {
-        self.note(cell, counts_of(frame, begins), now, begins);
+    pub(super) fn note_counts(&mut self, cell: u32, counts: Counts, now: Time, begins: bool) {
+        self.note(cell, counts.changes(begins), now, begins);
     }
 
     /// Notes an exchange of `cell`, with these beginnings and ends of its data and their answer, beside which nothing is
@@ -238,15 +238,29 @@ impl Sensed {
     }
 }
 
-/// Returns what a frame that begins or ends changes among the counts of its own cell, and of others.
-#[inline(always)]
-fn counts_of(frame: &Frame, begins: bool) -> (u64, u64) {
-    let kind = match frame.kind {
-        Kind::Data if frame.has_data => DATA,
-        Kind::Data => TCP_ACK,
-        _ => CONTROL,
-    };
-    if begins { (kind, OTHER) } else { (kind.wrapping_neg(), OTHER.wrapping_neg()) }
+/// The kind of a frame, as one among the counts of its own cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts(u64);
+
+impl Counts {
+    /// That of an answer.
+    pub(super) const CONTROL: Self = Self(CONTROL);
+
+    /// Returns that of `frame`.
+    #[inline(always)]
+    pub(super) fn of(frame: &Frame) -> Self {
+        Self(match frame.kind {
+            Kind::Data if frame.has_data => DATA,
+            Kind::Data => TCP_ACK,
+            _ => CONTROL,
+        })
+    }
+
+    /// Returns what it changes among the counts of its own cell, and of others, when it begins or ends.
+    #[inline(always)]
+    fn changes(self, begins: bool) -> (u64, u64) {
+        if begins { (self.0, OTHER) } else { (self.0.wrapping_neg(), OTHER.wrapping_neg()) }
+    }
 }
 
 impl<P: Clone> Field<P> {
@@ -256,7 +270,7 @@ impl<P: Clone> Field<P> {
         let Self { roles, cells_on_air, sensed, hearing, .. } = self;
         let cell = roles.cell(sender);
         cells_on_air[cell as usize].note(now, begins);
-        let counts = counts_of(frame, begins);
+        let counts = Counts::of(frame).changes(begins);
         for &station in hearing.viewers_of(sender) {
             sensed[station as usize].note(cell, counts, now, begins);
         }
@@ -294,7 +308,7 @@ impl<P: Clone> Field<P> {
         &self.failures
     }
 
-    /// Returns what each access point has sensed up to `now`.
+    /// Returns what each access point has sensed up to `now`, to which [`Self::settle`] has brought it.
     pub fn views(&self, now: Time) -> impl Iterator<Item = View> {
         let (mut sensed, mut cells) = (self.sensed.clone(), self.cells_on_air.clone());
         if self.air.answer.time() < now {
@@ -305,27 +319,17 @@ impl<P: Clone> Field<P> {
                 sensed[viewer as usize].note(cell, (CONTROL, OTHER), start, true);
             }
         }
-        self.view_wholes(now, &mut sensed, &mut cells);
+        self.answers_on_air(now, &mut cells);
         let views: Vec<_> = sensed.iter().map(|sensed| sensed.until(now, &cells)).collect();
         views.into_iter()
     }
 
-    /// Adds to what was sensed, and to the frames of cells on the air, what has passed by `now` of exchanges that are played
-    /// as a whole.
-    fn view_wholes(&self, now: Time, sensed: &mut [Sensed], cells: &mut [OnAir]) {
-        let sifs = self.frames.phy().sifs;
-        for (frame, sender) in self.air.wholes.under_way() {
-            let answer = frame.end + sifs;
-            let data = frame.end.min(now) - frame.start;
-            let answer = if now > answer { now - answer } else { Duration::ZERO };
-            cells[self.roles.cell(sender) as usize].sum += data + answer;
-        }
-        for (group, of_group) in (0..).zip(&self.groups) {
-            for (time, begins, sender, frame) in self.air.wholes.list_untold(group, now, sifs) {
-                for &viewer in &of_group.cells {
-                    let cell = self.roles.cell(sender);
-                    sensed[viewer as usize].note_frame(cell, &frame, time, begins);
-                }
+    /// Adds to the frames of cells on the air the answers of an even field that are there at `now`.
+    fn answers_on_air(&self, now: Time, cells: &mut [OnAir]) {
+        for sent in self.air.journal.under_way() {
+            let answer = sent.frame.end + self.frames.phy().sifs;
+            if !sent.collides && answer < now {
+                cells[self.roles.cell(sent.sender) as usize].passes(now - answer);
             }
         }
     }

@@ -29,14 +29,6 @@ impl<P: Clone> Field<P> {
             // It has become so before the first slot began.
             return self.air.forget_access(together);
         }
-        if self.air.wholes.are_heard_by(self.air.nodes[station as usize].group) {
-            if !self.stays_idle(station) {
-                return self.air.forget_access(together);
-            }
-            self.open_unnoticed(station, now);
-        } else if self.air.plays_whole && self.begins_whole(station, now, supply) {
-            return;
-        }
         self.listen_apart(station, now);
         if together != station && self.air.listeners[together as usize].winners.is_empty() {
             self.air.find_access(together);
@@ -115,7 +107,6 @@ impl<P: Clone> Field<P> {
         let node = &mut self.air.nodes[station as usize];
         node.exchange = Some(Exchange { by, txop, awaits, is_protected: false });
         node.frame = frame;
-        self.tell_logs(station, self.place());
         self.send::<false>(station, &mut frame, start);
     }
 
@@ -296,7 +287,6 @@ impl<P: Clone> Field<P> {
             self.begin_exchange(station, by, txop, now, supply);
         } else {
             let mut frame = node.frame;
-            self.tell_logs(station, self.place());
             if frame.kind == Kind::Answer {
                 self.send::<true>(station, &mut frame, now);
             } else {

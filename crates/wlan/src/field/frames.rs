@@ -57,8 +57,6 @@ impl<P: Clone> Field<P> {
         // The least power with which it is certain to be noticed where nothing else is on the air.
         let certain =
             if air.notices_ahead && frame.end > notice { frame.need.alone } else { Power::MAX };
-        // Beside frames that are not told of yet nothing is certain.
-        let certain = if air.wholes.are_any() { Power::MAX } else { certain };
         let mut is_noticed = true;
         at_each_that_hears(hearing, groups, (sender, frame), |ear| {
             if ANSWERS && air.listeners[ear.0 as usize].sits_out_that_of(sender) {
@@ -81,7 +79,6 @@ impl<P: Clone> Field<P> {
 
     /// Has all notice the frame of `sender` that hear it.
     pub(super) fn notice(&mut self, sender: StationId, now: Time) {
-        self.tell_logs(sender, self.place());
         let Self { air, hearing, groups, .. } = self;
         let node = &mut air.nodes[sender as usize];
         debug_assert_eq!(node.sends, Sends::Frame, "a frame is noticed before it ends");
@@ -169,7 +166,6 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
-        self.tell_logs(sender, self.place());
         let node = &mut self.air.nodes[sender as usize];
         debug_assert_eq!(node.sends, Sends::Frame, "a frame ends once");
         let frame = node.frame;
@@ -225,6 +221,9 @@ impl<P: Clone> Field<P> {
     /// Settles the exchanges of those that have waited for the end of a frame that was not the answer.
     #[inline]
     pub(super) fn waits_have_ended<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if self.air.waited.len() > 1 {
+            self.air.waited.sort_unstable_by(|one, other| other.cmp(one));
+        }
         while let Some(station) = self.air.waited.pop() {
             if self.air.nodes[station as usize].waits_for_end {
                 self.answer_missing(station, now, supply);

@@ -160,11 +160,6 @@ impl Hearing {
         &self.viewers[station as usize]
     }
 
-    /// Returns the largest number of groups that hear a station.
-    pub(super) fn most_groups(&self) -> usize {
-        self.ears.iter().map(|ears| ears.len()).max().unwrap_or(0)
-    }
-
     /// Tells whether all hear each other with one power that do, it makes the medium busy whatever else is on the air,
     /// whatever overlaps a frame loses it, who hears another is heard by it, and the stations of each cell hear each
     /// other and all others alike.
@@ -200,11 +195,6 @@ impl Hearing {
     pub(super) fn power(&self, from: StationId, to: StationId) -> Power {
         let class = |station: StationId| self.classes[station as usize] as usize;
         self.powers[class(from)][class(to)]
-    }
-
-    /// Returns the power with which `group` hears `from`.
-    pub(super) fn power_at(&self, from: StationId, group: GroupId) -> Power {
-        self.of(from).iter().find(|ear| ear.group == group).map_or(0, |ear| ear.power)
     }
 
     /// Returns what a frame needs that needs so many dB.

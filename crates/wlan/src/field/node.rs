@@ -3,9 +3,9 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::clock::Key;
+use super::even::SentId;
 use super::hearing::{GroupId, Need, Power};
 use super::listener::ListenerId;
-use super::log::WholeId;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
@@ -86,7 +86,7 @@ pub(super) enum Sends {
     Soon,
     /// It is on the air.
     Frame,
-    /// It is that of an exchange that is played as a whole: on the air, or to be sent a SIFS later.
+    /// It is that of an exchange of an even field: on the air, or to be sent a SIFS later.
     Whole,
 }
 
@@ -120,8 +120,8 @@ pub(super) struct Node {
     /// The event that it makes itself: its access, or the beginning, notice or end of its frame.
     pub(super) acts: Key,
     pub(super) exchange: Option<Exchange>,
-    /// The exchange that is played as a whole, while it sends a frame of one.
-    pub(super) whole: WholeId,
+    /// The exchange of which it sends a frame, in an even field.
+    pub(super) sent: SentId,
     /// The instant until which it waits for an answer.
     pub(super) timeout: Time,
     /// A flag: it waits for the end of the frame that it receives, which may be the answer.
@@ -151,7 +151,7 @@ impl Node {
             frame: Frame::NONE,
             acts: Key::NEVER,
             exchange: None,
-            whole: 0,
+            sent: 0,
             timeout: Time::NEVER,
             waits_for_end: false,
             first,

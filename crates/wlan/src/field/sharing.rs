@@ -24,6 +24,8 @@ pub(super) struct Group {
     places: Vec<ListenerId>,
     /// The number of those that listen together.
     together: u32,
+    /// The listeners that hear it, where all of them hear all of it.
+    heard_by: Vec<ListenerId>,
     /// The cells whose access points it has.
     pub(super) cells: Vec<StationId>,
     /// A flag: it has enough stations to listen together.
@@ -54,10 +56,20 @@ impl Group {
                 places.extend_from_slice(members);
             }
             let cells = members.iter().copied().filter(|&one| one < access_points).collect();
-            Self { places, together, cells, is_several, is_small: members.len() <= SMALL }
+            let is_small = members.len() <= SMALL;
+            Self { places, together, heard_by: Vec::new(), cells, is_several, is_small }
         };
         let all = (0..).zip(&groups.members).map(of_members).collect();
         (all, group_of)
+    }
+
+    /// Notes of each of `all`, which hear each other as a whole, by which it is heard.
+    pub(super) fn hear_evenly(all: &mut [Self], hearing: &Hearing) {
+        for (group, members) in hearing.groups.members.iter().enumerate() {
+            let ears = hearing.of(members[0]).iter();
+            let heard_by = ears.map(|ear| all[ear.group as usize].listener()).collect();
+            all[group].heard_by = heard_by;
+        }
     }
 
     /// Returns the listener of those that listen together.
@@ -72,10 +84,40 @@ impl Group {
         if self.together > 0 { &self.places } else { self.apart() }
     }
 
+    /// Returns all listeners that hear it in an even field.
+    #[inline]
+    pub(super) fn heard_by(&self) -> &[ListenerId] {
+        &self.heard_by
+    }
+
+    /// Notes that it is heard by `station`, which listens apart.
+    pub(super) fn is_heard_by(&mut self, station: StationId) {
+        self.heard_by.push(station);
+    }
+
+    /// Notes that it is heard no more by `station` apart.
+    pub(super) fn is_heard_by_no_more(&mut self, station: StationId) {
+        let place = self.heard_by.iter().rposition(|&one| one == station);
+        self.heard_by.swap_remove(place.expect("it was heard"));
+    }
+
     /// Returns the stations that listen apart.
     #[inline]
-    fn apart(&self) -> &[StationId] {
+    pub(super) fn apart(&self) -> &[StationId] {
         &self.places[1..]
+    }
+
+    /// Notes that `station` listens apart.
+    pub(super) fn parts(&mut self, station: StationId) {
+        self.together -= 1;
+        self.places.push(station);
+    }
+
+    /// Notes that `station` does so no more.
+    pub(super) fn joins(&mut self, station: StationId) {
+        self.together += 1;
+        let place = self.places.iter().rposition(|&one| one == station);
+        self.places.swap_remove(place.expect("it has listened apart"));
     }
 }
 
@@ -117,8 +159,7 @@ impl<P: Clone> Field<P> {
         let node = &mut nodes[station as usize];
         node.listener = station;
         let group = &mut groups[node.group as usize];
-        group.together -= 1;
-        group.places.push(station);
+        group.parts(station);
         // Those of groups are behind those of stations.
         let (own, of_groups) = listeners.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
@@ -135,32 +176,14 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has those listen together again that hear `sender`, of which a whole exchange has ended, and may.
-    #[inline]
-    pub(super) fn rejoin(&mut self, sender: StationId, now: Time) {
-        let Self { air, hearing, groups, .. } = self;
-        for ear in hearing.of(sender) {
-            let group = &mut groups[ear.group as usize];
-            let mut place = group.apart().len();
-            if place == 0 || !group.is_several || air.wholes.are_heard_by(ear.group) {
-                continue;
-            }
-            while place > 0 {
-                air.may_join(group, (group.places[place], place), hearing.detect, now);
-                place -= 1;
-            }
-        }
-    }
-
     /// Has those listen together again that hear `sender` and may, but for it and its `receiver`, which had just an
     /// exchange: they may have the next one, too.
     #[inline]
     pub(super) fn listen_together(&mut self, sender: StationId, receiver: StationId, now: Time) {
         let Self { air, hearing, groups, roles, .. } = self;
-        let hear_wholes = air.wholes.are_any();
         for ear in hearing.of(sender) {
             let group = &mut groups[ear.group as usize];
-            if !group.is_several || hear_wholes && air.wholes.are_heard_by(ear.group) {
+            if !group.is_several {
                 continue;
             }
             let mut place = group.apart().len();

@@ -266,7 +266,8 @@ impl Air {
             } else if !is_exchanging && !listener.is_sending {
                 return;
             }
-            if !listener.winners.is_empty() {
+            // In an even field they are looked up again when it is idle.
+            if !listener.winners.is_empty() && !self.is_even {
                 self.forget_access(place);
             }
             return;
@@ -291,7 +292,7 @@ impl Air {
                 listener.counting.swap_remove(one);
             }
         }
-        if !is_left_alone && !listener.winners.is_empty() {
+        if !is_left_alone && !listener.winners.is_empty() && !self.is_even {
             self.forget_access(place);
         }
     }

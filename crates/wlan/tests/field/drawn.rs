@@ -357,11 +357,18 @@ impl Drawn {
             }
         }
         let end = Time::ZERO + length;
+        let half = Time::from_nanos(length.as_nanos() / 2);
+        let mut at_half = None;
         field.frames_ready(Time::ZERO, &mut supply);
         loop {
             let (arrival, id) =
                 next.iter().zip(0..).min().map(|(&time, id)| (time, id)).expect("there are queues");
             let now = arrival.min(field.next_time());
+            if now >= half && at_half.is_none() {
+                let mut digest = Digest::new();
+                digest.add_counts(&mut field, half, all);
+                at_half = Some(digest.0);
+            }
             if now >= end {
                 break;
             }
@@ -380,7 +387,7 @@ impl Drawn {
         }
         let mut told = supply.told;
         told.sort_unstable();
-        let mut digest = Digest(0xcbf2_9ce4_8422_2325);
+        let mut digest = Digest::new();
         for &(time, what, by, bits) in &told {
             digest.add(time.as_nanos());
             digest.add(u64::from(what) << 32 | u64::from(by));
@@ -390,19 +397,10 @@ impl Drawn {
         for id in 0..all as ContenderId {
             field.check_laws(id).unwrap_or_else(|law| panic!("floor {}: {law}", self.seed));
             attempts += field.counters(id).attempts;
-            digest.add_text(&format!("{:?}", field.counters(id)));
         }
-        for failures in field.failures() {
-            digest.add_text(&format!("{failures:?}"));
-        }
-        for view in field.views(end) {
-            let parts =
-                [view.idle, view.data, view.tcp_ack, view.control, view.overlapped, view.heard];
-            let sum = parts.iter().fold(Duration::ZERO, |sum, &part| sum + part);
-            assert_eq!(sum, length, "floor {}: airtime is conserved", self.seed);
-            digest.add_text(&format!("{parts:?} {:?}", view.of_cells));
-        }
-        Told { digest: digest.0, attempts, told: told.len(), whole: field.whole() }
+        digest.add_counts(&mut field, end, all);
+        let (told, at_half) = (told.len(), at_half.expect("half of it has passed"));
+        Told { digest: digest.0, at_half, attempts, told, whole: field.whole() }
     }
 }
 
@@ -410,6 +408,8 @@ impl Drawn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) digest: u64,
+    /// That of the counts when half of the time has passed.
+    pub(crate) at_half: u64,
     pub(crate) attempts: u64,
     pub(crate) told: usize,
     /// The number of exchanges that were played as a whole.
@@ -420,6 +420,28 @@ pub(crate) struct Told {
 struct Digest(u64);
 
 impl Digest {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds all counts and views of `field` at `now`, and checks that airtime is conserved.
+    fn add_counts(&mut self, field: &mut Field<Packet>, now: Time, queues: usize) {
+        field.settle(now);
+        for id in 0..queues as ContenderId {
+            self.add_text(&format!("{:?}", field.counters(id)));
+        }
+        for failures in field.failures() {
+            self.add_text(&format!("{failures:?}"));
+        }
+        for view in field.views(now) {
+            let parts =
+                [view.idle, view.data, view.tcp_ack, view.control, view.overlapped, view.heard];
+            let sum = parts.iter().fold(Duration::ZERO, |sum, &part| sum + part);
+            assert_eq!(sum, now - Time::ZERO, "airtime is conserved");
+            self.add_text(&format!("{parts:?} {:?}", view.of_cells));
+        }
+    }
+
     fn add(&mut self, word: u64) {
         for byte in word.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
