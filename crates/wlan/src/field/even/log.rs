@@ -56,7 +56,7 @@ struct Log {
     /// Those whose data were read, and whose answers were not, or that may still collide; and a flag: one may.
     open: Vec<Open>,
     may_collide: bool,
-    /// What was read, if anything was.
+    /// So much of it as was read, if anything was.
     period: Option<Period>,
     viewing: Viewing,
 }

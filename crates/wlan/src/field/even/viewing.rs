@@ -1,4 +1,4 @@
-//! What the access points of an even field have sensed, as the logs of their groups are read. Changes nothing but counts.
+//! The airtime that the access points of an even field have sensed, as the logs of their groups are read. Changes nothing but counts.
 
 use airtcp_kernel::{Duration, Time};
 
