@@ -132,6 +132,19 @@ impl Clock {
         self.blocks[place / Block::SIZE].set(place % Block::SIZE, key);
     }
 
+    /// Sets the next event of the station that had the first of all, which is played: it is not before that.
+    #[inline]
+    pub(super) fn set_behind_first(&mut self, key: Key) {
+        debug_assert!(key >= self.first);
+        let place = self.winner as usize;
+        let block = &mut self.blocks[place / Block::SIZE];
+        block.keys[place % Block::SIZE] = key;
+        if key.is_never() {
+            block.pending &= !(1 << (place % Block::SIZE));
+        }
+        block.first = Key::UNKNOWN;
+    }
+
     /// Looks up the first event of all.
     #[inline]
     pub(super) fn look_up(&mut self) {

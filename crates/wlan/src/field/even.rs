@@ -106,7 +106,7 @@ impl<P: Clone> Field<P> {
         node.exchange = Some(Exchange { by, txop, awaits: Kind::Answer, is_protected: false });
         (node.sends, node.sent) = (Sends::Whole, sent);
         node.acts = Key::new(frame.end, Rank::End);
-        air.clock.set(station, node.acts);
+        air.clock.set_behind_first(node.acts);
         if air.listeners[place as usize].under_way > 0 {
             self.collides(station, sent, now);
         }
@@ -180,11 +180,11 @@ impl<P: Clone> Field<P> {
         if collides {
             let node = &mut self.air.nodes[station as usize];
             node.timeout = now + self.air.settings.ack_timeout;
-            self.air.clock.set(station, Key::new(node.timeout, Rank::Timeout));
+            self.air.clock.set_behind_first(Key::new(node.timeout, Rank::Timeout));
             self.air.journal.ends(sent);
             self.exchange_is_over(group, NONE, now);
         } else {
-            self.air.clock.set(station, Key::NEVER);
+            self.air.clock.set_behind_first(Key::NEVER);
             self.air.listeners[frame.to as usize].bad.clear();
             let came = self.data_came(&frame, now, supply);
             debug_assert!(came, "nothing has disturbed them");
@@ -197,7 +197,9 @@ impl<P: Clone> Field<P> {
             to.acts = Key::new(frame.announced, Rank::End);
             self.air.clock.set(frame.to, to.acts);
         }
-        self.ends_for_those_that_wait(FrameId { sent, is_answer: false }, now, supply);
+        if !self.air.await_ends.is_empty() {
+            self.ends_for_those_that_wait(FrameId { sent, is_answer: false }, now, supply);
+        }
     }
 
     /// Ends the answer of `station` at `now`, and the exchange with it.
@@ -205,7 +207,7 @@ impl<P: Clone> Field<P> {
         let node = &mut self.air.nodes[station as usize];
         let sent = node.sent;
         (node.sends, node.acts) = (Sends::Nothing, Key::NEVER);
-        self.air.clock.set(station, Key::NEVER);
+        self.air.clock.set_behind_first(Key::NEVER);
         let one = self.air.journal.one(sent);
         let (sender, frame) = (one.sender, one.frame);
         let answer = frame.end + self.frames.phy().sifs;
@@ -225,7 +227,9 @@ impl<P: Clone> Field<P> {
             self.air.whole += 1;
         }
         self.exchange_is_over(group, place, now);
-        self.ends_for_those_that_wait(FrameId { sent, is_answer: true }, now, supply);
+        if !self.air.await_ends.is_empty() {
+            self.ends_for_those_that_wait(FrameId { sent, is_answer: true }, now, supply);
+        }
     }
 
     /// Ends the busy period at `place` at `now`, with the last exchange that was under way.
@@ -283,7 +287,7 @@ impl<P: Clone> Field<P> {
                 // 10.3.2.11: what it receives may be the answer.
                 node.waits_for_end = true;
                 self.air.await_ends.push((station, frame));
-                self.air.clock.set(station, Key::NEVER);
+                self.air.clock.set_behind_first(Key::NEVER);
             }
             _ => {
                 let listener = &mut self.air.listeners[station as usize];
@@ -294,16 +298,13 @@ impl<P: Clone> Field<P> {
     }
 
     /// Settles at `now` the exchanges of those that have waited for the end of `frame`, which was not the answer.
-    #[inline]
+    #[cold]
     fn ends_for_those_that_wait<S: Supply<P>>(
         &mut self,
         frame: FrameId,
         now: Time,
         supply: &mut S,
     ) {
-        if self.air.await_ends.is_empty() {
-            return;
-        }
         let mut ended: Vec<_> = Vec::new();
         self.air.await_ends.retain(|&(station, awaited)| {
             if awaited == frame {
