@@ -11,11 +11,13 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.examples import directory
-from airtcp.scenario import Scenario
+from airtcp.scenario import Scenario, loads
 from airtcp.web import floor
+from bases import BULK, two_cells
 from serving import Web
 from test_page import CHROMIUM, Page, browser, opened, packed
 
+DOWN = f"application = {BULK}"
 __all__ = ["browser", "opened"]
 
 
@@ -71,11 +73,32 @@ def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
     assert "waits for left and right" in told["sentences"][0]
 
 
+def test_the_chain_is_silent_where_received_powers_decide() -> None:
+    told = floor.told(example("three-offices"))
+    assert told is not None
+    assert told["powers_decide"]
+    assert [cell["share"] for cell in told["cells"]] == [None, None, None]
+
+    rows = [["left", "right", -50], ["left", "clerk", -50], ["right", "reader", -50]]
+    rows += [["reader", "clerk", -50], ["left", "reader", -50], ["right", "clerk", -50]]
+    alike = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN))
+    told = floor.told(alike)
+    assert told is not None
+    # All hear all alike, as cells of a graph do: .9 / 1.9 of the time each, of .9 alone.
+    assert not told["powers_decide"]
+    assert [cell["share"] for cell in told["cells"]] == pytest.approx([1 / 1.9, 1 / 1.9])
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
-    page: Page = opened(packed({"example": "three-offices", "view": "scenario"}))
+    changes = {"cells.art.channel": 40}
+    page: Page = opened(
+        packed({"example": "three-offices", "changes": changes, "view": "scenario"})
+    )
     shares = page.page.locator(".shares")
-    shares.get_by_text("tax 9.2 % by the chain").wait_for()
+    card = page.page.locator("section", has=shares)
+    card.get_by_text("Received powers decide here").wait_for()
+    assert "by the chain" not in shares.inner_text()
     grip = page.page.get_by_role("button", name=re.compile("^Access point of law"))
     grip.scroll_into_view_if_needed()
     box = grip.bounding_box()
@@ -84,9 +107,11 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     page.page.mouse.move(x, y)
     page.page.mouse.down()
     page.page.mouse.move(x - 1500, y, steps=4)
-    # Far away it hears no other: the two that are left have a half each, of alone .9 / 1.9 / .9.
+    # Far away it meets no other, of which the chain is sure; words follow before the mouse is up.
     shares.get_by_text("law 100 % by the chain").wait_for()
-    shares.get_by_text("tax 52.6 % by the chain").wait_for()
+    shares.get_by_text("tax 100 % by the chain").wait_for()
+    card.get_by_text("No access point hears another.").wait_for()
+    assert card.get_by_text("Received powers decide here").count() == 0
     page.page.mouse.up()
     moved = airtcp.load(page.page.locator("#toml").input_value())
     told = floor.told(moved)

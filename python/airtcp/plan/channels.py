@@ -24,6 +24,7 @@ from airtcp.plan.search import MOST
 from airtcp.plan.settings import GRID_M, Settings, setting_changes
 from airtcp.plan.shares import Chain, Graph
 from airtcp.plan.trial import OWN
+from airtcp.predict.cells import powers_decide
 from airtcp.remedies.apart import channel_changes
 from airtcp.remedies.apply import Lines, cell_lines
 from airtcp.results import Provenance
@@ -224,7 +225,8 @@ class _Race:
         self._most = most
         self._settings = settings
         self._tell = tell
-        self._guesses: dict[Candidate, float] = {}
+        #: The objective of each plan by the chain; None where received powers decide.
+        self._guesses: dict[Candidate, float | None] = {}
         self._warmup_ns = 0
         #: Of each setting of each cell by what it was simulated alone.
         self._alone: list[list[str]] = []
@@ -280,7 +282,8 @@ class _Race:
         chosen, self.seen = space.best(lambda plan: self._goal.sign * guess(plan), tie, SIMULATED)
         for plan in dict.fromkeys([*chosen, now]):
             known = self.today if plan == now else plan
-            self._guesses[known] = guess(plan)
+            decided = powers_decide(self.scenario_of(known))
+            self._guesses[known] = None if decided else guess(plan)
             self._add(known)
 
     def run(self) -> None:

@@ -28,7 +28,13 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.replies import contention, mean
 from airtcp.predict.senders import counts_of, doublings, senders_of
-from airtcp.scenario.hearing import deaf_groups, disturbances_db, disturbers, nodes_of_cell
+from airtcp.scenario.hearing import (
+    deaf_groups,
+    disturbances_db,
+    disturbers,
+    meeting,
+    nodes_of_cell,
+)
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -216,6 +222,17 @@ def _not_endless(scenario: ResolvedScenario) -> bool:
         ):
             return True
     return False
+
+
+def powers_decide(scenario: ResolvedScenario) -> bool:
+    """Tell whether received powers leave cells what no graph of who hears whom can say.
+
+    So of known powers, unless no cell meets another.
+    """
+    if scenario.air is None or not scenario.air.powers_known or not any(meeting(scenario)):
+        return False
+    graph = _neighbours(scenario)
+    return isinstance(graph, str) or bool(_of_powers(scenario, graph))
 
 
 def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:

@@ -114,11 +114,16 @@ def depth_line(plan: ChannelPlan) -> str:
         if plan.ranked >= plan.plans
         else f", of {plan.ranked:,} that it met as it moved one cell at a time"
     )
+    silent = (
+        " Received powers decide, which the chain does not know: it has no number then."
+        if any(one.guess is None for one in plan.tried)
+        else ""
+    )
     return (
         f"{plan.plans:,} plan{several} of {cells} cells{on}, of which the "
         f"chain of independent sets chose{met}; {len(plan.tried)} simulated with today's: "
         f"{plan.runs} "
-        f"replications, {duration(plan.simulated_s)} simulated in {duration(plan.wall_s)}."
+        f"replications, {duration(plan.simulated_s)} simulated in {duration(plan.wall_s)}.{silent}"
     )
 
 
@@ -153,11 +158,10 @@ def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
     for place, one in enumerate(plan.tried):
         if place < _TOLD or one is plan.today:
             name = plan_text(plan, one) + (" (today)" if one is plan.today else "")
-            guess = Interval(one.guess, None, None, 1)
+            known = one.guess is not None
+            guess = _value(plan, Interval(one.guess, None, None, 1)) if known else "–"
             behind = "–" if one is plan.best else _value(plan, one.behind)
-            rows.append(
-                (name, _value(plan, guess), _value(plan, one.value), behind, str(one.value.n))
-            )
+            rows.append((name, guess, _value(plan, one.value), behind, str(one.value.n)))
     return rows
 
 

@@ -28,9 +28,9 @@ class TriedPlan:
 
     `channels` by cell; None is one channel of all, without a number. `powers_dbm` and `positions`
     are those of its access point, in metres; None where the scenario has no such thing. `guess` is
-    what the chain says, `value` the objective over replications, and `behind` the paired difference
-    of the best plan from this one, positive where the best is better. `cells` are the goodputs in
-    b/s.
+    what the chain says, None where received powers decide, `value` the objective over replications,
+    and `behind` the paired difference of the best plan from this one, positive where the best is
+    better. `cells` are the goodputs in b/s.
     """
 
     channels: dict[str, int | None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from airtcp.predict.cells import powers_decide
 from airtcp.scenario import Scenario
 from airtcp.scenario.hearing import hear
 from airtcp.scenario.resolve_air import places
@@ -27,7 +28,8 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
     `y` in metres where the file says so, else null. `hears` are pairs of nodes of which each senses
     the other, `deaf` pairs of one cell of which one does not. `share` of a cell is its time on the
     air over what it has alone, by the chain of independent sets, if each sends `busy` of the time
-    alone; null where there is one cell, or more than the chain answers at once.
+    alone; null where there is one cell, or more than the chain answers at once, or received powers
+    decide (`powers_decide`), which the chain does not know.
     """
     cells = scenario.cells
     if cells is None or scenario.air is None:
@@ -53,11 +55,13 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
                 hears += [[one, other]] * both
             elif nodes[one]["cell"] == nodes[other]["cell"] and not both:
                 deaf.append([one, other])
+    powers = len(cells) > 1 and powers_decide(scenario)
+    shares = [None] * len(cells) if powers else _shares(scenario)
     walls = scenario.written.get("air", {}).get("path_loss", {}).get("walls", [])
     return {
         "cells": [
             {"name": cell.name, "channel": cell.channel, "share": share}
-            for cell, share in zip(cells, _shares(scenario), strict=True)
+            for cell, share in zip(cells, shares, strict=True)
         ],
         "nodes": nodes,
         "hears": hears,
@@ -65,6 +69,7 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
         "walls": [[*wall["from"], *wall["to"]] for wall in walls],
         "placed": where is not None,
         "busy": BUSY,
+        "powers_decide": powers,
     }
 
 
