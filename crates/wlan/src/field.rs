@@ -11,6 +11,9 @@
 //! Knows no beacons, contention-free periods and bursts. Announces single exchanges, also within a TXOP; who waited for
 //! an answer in vain does so for the ACK timeout, whatever the rule for those that collided. The frames of an
 //! aggregate are handed on at its end.
+//!
+//! Plays frame by frame at each listener, unless all hear each other evenly: then by exchanges (`even.rs`), with equal
+//! outcomes.
 
 mod air;
 mod alike;
