@@ -1,7 +1,7 @@
 """The hearing of nodes: from cells, `hears`, received powers or positions to one matrix of powers.
 
-Knows the three ways of saying it, and channels. Does not know path loss (`floor`), what rates come
-of powers (`resolve_signal`), nor what comes of it all on the air.
+Knows the three ways of saying it, and channels. Does not know words (`resolve_heard`), path loss
+(`floor`), what rates come of powers (`resolve_signal`), nor what comes of it all on the air.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from .keys.air import Air, Cell
 from .keys.phy import Phy
 from .quantities import Written
 from .received import Matrix, check_size, received_powers
+from .resolve_heard import by_words
 from .resolve_high_rate import band_ghz, channel_width_mhz
 
 if TYPE_CHECKING:
     from .scenario import Scenario
 
-#: Stands for any signal that is heard where no powers are known.
-_HEARD_DBM: Final = -50.0
 #: The access point of a scenario without cells.
 _ONLY: Final = "ap"
 _WAYS: Final = ("heard", "received", "path_loss")
@@ -84,7 +83,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
         classes, powers = received_powers(scenario, cells, air.received, base)
     else:
         _check_said(scenario, cells, overlap, way)
-        classes, powers = _by_words(scenario, cells, cell_of, overlap)
+        classes, powers = by_words(scenario, cells, cell_of)
     _take_powers(cells, powers, air)
     cell_of_class = _cells_of_classes(scenario, cells, cell_of, classes)
     for one, row in enumerate(powers):
@@ -379,65 +378,6 @@ def _check_said(
                     f'there is no cell "{name}"; allowed: '
                     + (", ".join(f'"{one}"' for one in scenario.cells) or "a table [cells.NAME]"),
                 )
-
-
-def _by_words(
-    scenario: Written,
-    cells: dict[str, Written],
-    cell_of: list[str],
-    overlap: list[list[bool]],
-) -> tuple[list[int], Matrix]:
-    """Classes and powers from `heard` and `hears`: a class for each access point and each group."""
-    names = list(cells)
-    pairs = () if scenario.air is None or scenario.air.heard is None else scenario.air.heard
-    heard = {frozenset(pair) for pair in pairs} | {frozenset((name,)) for name in names}
-    groups = {group.name: index for index, group in enumerate(scenario.stations)}
-    for index, group in enumerate(scenario.stations):
-        for name in group.hears or ():
-            if name not in groups:
-                known = ", ".join(f'"{other}"' for other in groups if other != group.name)
-                raise InvalidError(
-                    ("stations", index, "hears"),
-                    f'there is no group "{name}"; allowed: {known or "an empty list"}',
-                )
-            if frozenset((cell_of[index], cell_of[groups[name]])) not in heard:
-                raise InvalidError(
-                    ("stations", index, "hears"),
-                    f'"{name}" is in cell "{cell_of[groups[name]]}", which air.heard does not pair '
-                    f'with "{cell_of[index]}"; allowed: groups of cells that hear each other',
-                )
-    where = [*names, *cell_of]
-    powers: Matrix = [
-        [_HEARD_DBM if frozenset((one, other)) in heard else None for other in where]
-        for one in where
-    ]
-    first = len(names)
-    for one, group in enumerate(scenario.stations):
-        for other, partner in enumerate(scenario.stations):
-            if one != other and not _hear_each_other(scenario, one, group, partner):
-                powers[first + one][first + other] = powers[first + other][first + one] = None
-    counts = [group.count for group in scenario.stations]
-    classes = [*range(first)]
-    for index, count in enumerate(counts):
-        classes += [first + index] * count
-    return classes, powers
-
-
-def _hear_each_other(scenario: Written, index: int, one: Written, other: Written) -> bool:
-    """Tell whether two groups hear each other: neither leaves the other out of its `hears`.
-
-    Raises:
-        InvalidError: one names the other, which leaves it out.
-    """
-    does = one.hears is None or other.name in one.hears
-    is_heard = other.hears is None or one.name in other.hears
-    if one.hears is not None and does and not is_heard:
-        raise InvalidError(
-            ("stations", index, "hears"),
-            f'names "{other.name}", whose own hears leaves out "{one.name}"; allowed: both or '
-            "neither, for who hears is heard",
-        )
-    return does and is_heard
 
 
 def _cells_of_classes(
