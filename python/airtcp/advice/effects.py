@@ -118,17 +118,16 @@ def effects(
     own: Sequence[Replication],
     after: Sequence[Replication],
     goal: Goal | None,
-    *,
-    sure: bool = True,
-) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+) -> tuple[tuple[Effect, ...], tuple[Effect, ...], tuple[Effect, ...]]:
     """Return what groups win and lose, beyond the goal's own, over replications that both have.
 
-    With `sure` those alone that are no chance, as far as replications tell.
+    As far as replications tell that is no chance; the last are all that they lose by the means.
     """
-    found = list(_effects(before, own, after, goal, sure=sure))
+    found = list(_effects(before, own, after, goal))
     return (
-        tuple(effect for effect, gain in found if gain > 0.0),
-        tuple(effect for effect, gain in found if gain < 0.0),
+        tuple(effect for effect, gain, is_chance in found if gain > 0.0 and not is_chance),
+        tuple(effect for effect, gain, is_chance in found if gain < 0.0 and not is_chance),
+        tuple(effect for effect, gain, _ in found if gain < 0.0),
     )
 
 
@@ -165,10 +164,8 @@ def _effects(
     own: Sequence[Replication],
     after: Sequence[Replication],
     goal: Goal | None,
-    *,
-    sure: bool,
-) -> Iterator[tuple[Effect, float]]:
-    """Yield what groups feel of a change, and by how much it is better."""
+) -> Iterator[tuple[Effect, float, bool]]:
+    """Yield what groups feel of a change, by how much it is better, and whether by chance."""
     indices = {run.index for run in own} & {run.index for run in after}
     all_metrics = ((scope, metric) for scope in before.scopes for metric in felt_metrics(scope))
     for scope, metric in all_metrics:
@@ -178,12 +175,9 @@ def _effects(
         if of == goal or old is None or new is None or old == new:
             continue
         gain = gain_of(of, old, new)
-        if (
-            abs(gain) > TOLD
-            and is_felt(metric, old, new)
-            and not (sure and _is_chance(of, before_it, then, before.simulation.confidence))
-        ):
-            yield Effect(metric, scope.group, scope.part, old, new), gain
+        if abs(gain) > TOLD and is_felt(metric, old, new):
+            is_chance = _is_chance(of, before_it, then, before.simulation.confidence)
+            yield Effect(metric, scope.group, scope.part, old, new), gain, is_chance
 
 
 def _is_chance(

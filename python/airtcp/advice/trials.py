@@ -288,8 +288,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         confidence=simulation.confidence,
         alone=one.alone,
     )
-    wins, loses = effects(Reading(result), simulation.runs, one.runs, goal)
-    _, may_lose = effects(Reading(result), simulation.runs, one.runs, goal, sure=False)
+    wins, loses, may_lose = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
     judged = verdict(after) if len(one.runs) >= _TOGETHER else None
     difference = student_interval([b - a for a, b in known], level)

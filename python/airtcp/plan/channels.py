@@ -282,9 +282,9 @@ class _Race:
         chosen, self.seen = space.best(lambda plan: self._goal.sign * guess(plan), tie, SIMULATED)
         for plan in dict.fromkeys([*chosen, now]):
             known = self.today if plan == now else plan
-            decided = powers_decide(self.scenario_of(known))
-            self._guesses[known] = None if decided else guess(plan)
-            self._add(known)
+            scenario = self.scenario_of(known)
+            self._guesses[known] = None if powers_decide(scenario) else guess(plan)
+            self._points.add(("plan", known), scenario.with_run(warmup_ns=self._warmup_ns))
 
     def run(self) -> None:
         """Simulate, and drop what cannot be the best, until one is left or replications end."""
@@ -356,10 +356,6 @@ class _Race:
         """Return the scenario with a plan."""
         changes = self.changes_of(plan)
         return self._scenario.vary(changes) if changes else self._scenario
-
-    def _add(self, plan: Candidate) -> None:
-        scenario = self.scenario_of(plan).with_run(warmup_ns=self._warmup_ns)
-        self._points.add(("plan", plan), scenario)
 
     def _simulate(self, wanted: Sequence[Candidate], n: int) -> None:
         self._say(f"{len(set(wanted))} plans, {n} replications")

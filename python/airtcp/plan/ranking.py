@@ -288,8 +288,8 @@ class Ranking:
             return (), (), ()
         asked = self._condition
         goal = None if asked.group is None else Goal(asked.metric, asked.group, asked.part)
-        told = effects(Reading(self._before), own, after, goal)
-        return *told, tuple(newly_unhappy(self._before, self._result(one.search)))
+        wins, loses, _ = effects(Reading(self._before), own, after, goal)
+        return wins, loses, tuple(newly_unhappy(self._before, self._result(one.search)))
 
     def _varies(self, new: Changed) -> bool:
         """Tell whether a remedy changes the axis itself."""
