@@ -43,6 +43,11 @@ impl Time {
         self.0 as f64 * 1e-9
     }
 
+    /// Returns the point `span` before it, or the start if that is later.
+    pub const fn saturating_sub(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
     /// Returns the span from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))

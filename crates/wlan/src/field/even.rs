@@ -121,9 +121,7 @@ impl<P: Clone> Field<P> {
             if listener.under_way == 1 {
                 listener.noticed = (Key::new(notice, Rank::Notice), station);
                 listener.is_frozen = false;
-                if listener.access > notice && !listener.winners.is_empty() {
-                    air.forget_access(place);
-                }
+                air.drops_late_access(place);
             } else if air.journal.is_long(place) {
                 long = Some(place);
             }
@@ -138,7 +136,7 @@ impl<P: Clone> Field<P> {
     fn collides(&mut self, station: StationId, sent: SentId, now: Time) {
         let place = self.air.nodes[station as usize].listener;
         let to = self.air.journal.one(sent).frame.to;
-        let since = Time::from_nanos(now.as_nanos().saturating_sub(self.hearing.detect.as_nanos()));
+        let since = now.saturating_sub(self.hearing.detect);
         let others = self.air.journal.begun_since(place, since);
         let listener = &self.air.listeners[place as usize];
         if others.len() < listener.under_way as usize && self.broken_law.is_none() {

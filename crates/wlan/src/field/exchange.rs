@@ -395,7 +395,7 @@ impl<P: Clone> Field<P> {
         let culprit = self.last_culprits[by as usize];
         let (times, ..) = self.times(by);
         if let Some(psdu) = self.originators[by as usize].frames() {
-            let from = Time::from_nanos(now.as_nanos().saturating_sub(times.ack.as_nanos()));
+            let from = now.saturating_sub(times.ack);
             supply.on_event(now, MacEvent::Lost { by, psdu, answer: (from, now) });
         }
         let failure = if awaits == Kind::Cts { Failure::Collision } else { Failure::NoAnswer };

@@ -103,7 +103,7 @@ impl Group {
 
     /// Returns the stations that listen apart.
     #[inline]
-    pub(super) fn apart(&self) -> &[StationId] {
+    fn apart(&self) -> &[StationId] {
         &self.places[1..]
     }
 
@@ -191,7 +191,7 @@ impl<P: Clone> Field<P> {
                 let station = group.places[place];
                 let is_of_exchange = station == sender || station == receiver;
                 if !(is_of_exchange && (group.is_small || roles.is_access_point(station))) {
-                    air.may_join(group, (station, place), hearing.detect, now);
+                    air.may_join(group, station, hearing.detect, now);
                 }
                 place -= 1;
             }
@@ -200,15 +200,8 @@ impl<P: Clone> Field<P> {
 }
 
 impl Air {
-    /// Has `station`, which is at `place` of those of its group, listen with the rest if it senses
-    /// the same and has nothing to do.
-    fn may_join(
-        &mut self,
-        group: &mut Group,
-        (station, place): (StationId, usize),
-        detect: Duration,
-        now: Time,
-    ) {
+    /// Has `station` listen with the rest of its group if it senses the same and has nothing to do.
+    fn may_join(&mut self, group: &mut Group, station: StationId, detect: Duration, now: Time) {
         let Self { nodes, listeners, .. } = self;
         let node = &mut nodes[station as usize];
         if node.is_engaged() || node.timeout != Time::NEVER || node.waits_for_end {
@@ -222,13 +215,12 @@ impl Air {
         if group.together == 0 {
             shared.sense_as(own);
         } else {
-            let recent = Time::from_nanos(now.as_nanos().saturating_sub(detect.as_nanos()));
+            let recent = now.saturating_sub(detect);
             if !own.will_do_as(shared, now, recent) {
                 return;
             }
         }
-        group.together += 1;
-        group.places.swap_remove(place);
+        group.joins(station);
         let listener = group.listener();
         node.listener = listener;
         let has_reset = std::mem::replace(&mut own.nav_reset, Time::NEVER) != Time::NEVER;

@@ -213,6 +213,15 @@ impl Air {
         self.find_access(place);
     }
 
+    /// Counts a success of `by`.
+    #[inline]
+    pub(super) fn succeeds(&mut self, by: ContenderId) {
+        let contender = &mut self.queues[by as usize].contender;
+        contender.counters.successes += 1;
+        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
+        contender.cw = contender.cw_min;
+    }
+
     /// Lets `id` back off, whose exchange has ended, or was not begun for one of higher priority.
     pub(super) fn back_off(&mut self, id: ContenderId, has_frame: bool, post_backoff: bool) {
         let queue = &mut self.queues[id as usize];
@@ -266,8 +275,7 @@ impl Air {
             } else if !is_exchanging && !listener.is_sending {
                 return;
             }
-            // In an even field they are looked up again when it is idle.
-            if !listener.winners.is_empty() && !self.is_even {
+            if !listener.winners.is_empty() {
                 self.forget_access(place);
             }
             return;
@@ -292,7 +300,7 @@ impl Air {
                 listener.counting.swap_remove(one);
             }
         }
-        if !is_left_alone && !listener.winners.is_empty() && !self.is_even {
+        if !is_left_alone && !listener.winners.is_empty() {
             self.forget_access(place);
         }
     }

@@ -28,8 +28,7 @@ impl<P: Clone> Field<P> {
         for ear in hearing.of(station) {
             groups[ear.group as usize].is_heard_by(station);
         }
-        let since = start.as_nanos().saturating_sub(air.detect.as_nanos());
-        let under_way = air.journal.part(station, together, Time::from_nanos(since));
+        let under_way = air.journal.part(station, together, start.saturating_sub(air.detect));
         let noticed = air.listeners[together as usize].noticed;
         let own = &mut air.listeners[station as usize];
         debug_assert!(own.counting.is_empty() && own.winners.is_empty());
@@ -90,15 +89,6 @@ impl Air {
                 self.drops_late_access(place);
             }
         }
-    }
-
-    /// Counts a success of `by`.
-    #[inline]
-    pub(in crate::field) fn succeeds(&mut self, by: ContenderId) {
-        let contender = &mut self.queues[by as usize].contender;
-        contender.counters.successes += 1;
-        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
-        contender.cw = contender.cw_min;
     }
 
     /// Freezes the queues at `place`, where a busy period is under way, as of the instant at which that is noticed.

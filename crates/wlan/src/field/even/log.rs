@@ -20,13 +20,13 @@ pub(in crate::field) type SentId = u32;
 #[derive(Clone, Debug)]
 pub(in crate::field) struct Sent {
     pub(in crate::field) sender: StationId,
-    pub(in crate::field) group: GroupId,
+    pub(super) group: GroupId,
     /// Its data, which announce its end.
     pub(in crate::field) frame: Frame,
     /// A flag: another frame has begun within the detection time of the data, at the same stations.
     pub(in crate::field) collides: bool,
     /// A flag: it is over.
-    pub(in crate::field) has_ended: bool,
+    has_ended: bool,
     /// The number of logs that have it, and one more while it is not over.
     holders: u32,
 }
@@ -34,8 +34,8 @@ pub(in crate::field) struct Sent {
 /// A frame of an exchange: its data, or the answer to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::field) struct FrameId {
-    pub(in crate::field) sent: SentId,
-    pub(in crate::field) is_answer: bool,
+    pub(super) sent: SentId,
+    pub(super) is_answer: bool,
 }
 
 /// The exchanges of a field, and the logs of its listeners.
@@ -135,7 +135,7 @@ impl Journal {
     }
 
     #[inline]
-    pub(in crate::field) fn one(&self, id: SentId) -> &Sent {
+    pub(super) fn one(&self, id: SentId) -> &Sent {
         &self.all[id as usize]
     }
 

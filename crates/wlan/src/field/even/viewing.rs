@@ -11,13 +11,13 @@ use crate::station::StationId;
 
 /// The access points of a group, if it is one that listens, and what they have sensed.
 #[derive(Debug)]
-pub(in crate::field) struct Viewers<'a> {
-    pub(in crate::field) group: GroupId,
-    pub(in crate::field) access_points: &'a [StationId],
-    pub(in crate::field) sensed: &'a mut [Sensed],
-    pub(in crate::field) roles: &'a Roles,
+pub(super) struct Viewers<'a> {
+    pub(super) group: GroupId,
+    pub(super) access_points: &'a [StationId],
+    pub(super) sensed: &'a mut [Sensed],
+    pub(super) roles: &'a Roles,
     /// The time from the beginning of a frame until others know of it.
-    pub(in crate::field) detect: Duration,
+    pub(super) detect: Duration,
 }
 
 /// So much of a busy period as was read, for those who view it: the frames of other groups as one, unless one of their own
