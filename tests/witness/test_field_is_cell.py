@@ -1,7 +1,8 @@
 """The medium of several cells is that of one, in law, if stations hear each other at one power.
 
 Saturated stations are compared in Rust (`crates/wlan/tests/field/saturated.rs`), twelve scenarios,
-also exchange by exchange; here are eight with TCP.
+also exchange by exchange; here are eight with TCP. Cells that hear each other all are one medium of
+the kind of one cell unless powers are known: five of these.
 """
 
 import math
@@ -104,3 +105,66 @@ def test_a_collision_counts_for_all_that_collide() -> None:
     assert of_field == pytest.approx(cell.metrics["collision_probability"].mean, rel=0.1)
     assert of_field == pytest.approx(field.metrics["failed_ppdu_ratio"].mean)
     assert field.cells["ap"].failures.total == pytest.approx(of_field, rel=0.001)
+
+
+#: Standard, the groups and flows of cells that hear each other all, and lines of `[mac]`.
+Cells = tuple[str, list[tuple[int, str, str, str, str]], str]
+SHARED: dict[str, Cells] = {
+    "a-downloads": ("802.11a", 3 * [(3, "", "download", BULK, "")], ""),
+    "g-both": ("802.11g", [(3, "", "download", BULK, ""), (2, "", "upload", BULK, "")], ""),
+    "ax-two-rates": (
+        "802.11ax",
+        [(3, "mcs = 7", "download", BULK, LINUX), (2, "mcs = 3", "upload", BULK, LINUX)],
+        "",
+    ),
+    "n-rts": ("802.11n", 2 * [(4, "mcs = 4", "upload", BULK, "")], 'rts_threshold = "0 B"'),
+    "a-web": ("802.11a", 2 * [(6, "", "download", WEB, "")], ""),
+}
+
+
+def cells(case: Cells, *, field: bool) -> Scenario:
+    """A case; as a `field` with its powers written down."""
+    standard, each, mac = case
+    lines = ["[phy]", f'standard = "{standard}"', "[mac]", mac, "[air]"]
+    names = [f"c{cell}" for cell in range(len(each))]
+    if field:
+        nodes = [
+            *names,
+            *(f"s{cell}/{one}" for cell, (count, *_) in enumerate(each) for one in range(count)),
+        ]
+        rows = [f'["{one}", "{other}", -50]' for one in nodes for other in nodes if one < other]
+        lines += [f"received = [{', '.join(rows)}]"]
+    else:
+        rows = [f'["{one}", "{other}"]' for one in names for other in names if one < other]
+        lines += [f"heard = [{', '.join(rows)}]"]
+    lines += [f"[cells.{name}]" for name in names]
+    for cell, (count, rate, direction, application, tcp) in enumerate(each):
+        lines += ["[[stations]]", f'name = "s{cell}"', f"count = {count}", rate]
+        lines += [f'cell = "c{cell}"', "[[flows]]", f'stations = "s{cell}"']
+        lines += [f'direction = "{direction}"', f"application = {application}", tcp]
+    lines += ["[run]", 'warmup = "2 s"', 'duration = "60 s"', "replications = 16"]
+    return loads("\n".join(lines))
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", SHARED)
+def test_cells_that_hear_each_other_all_are_a_field_in_law(name: str) -> None:
+    shared, field = (
+        airtcp.simulate(cells(SHARED[name], field=field), seed=seed).simulation
+        for field, seed in ((False, 1), (True, 2))
+    )
+
+    more, chance = apart(*(one.metrics["collision_probability"] for one in (shared, field)))
+    assert abs(more) <= max(0.003, chance)
+    for cell, of_shared in shared.cells.items():
+        of_field = field.cells[cell]
+        moved, width = apart(of_shared.goodput_bps, of_field.goodput_bps)
+        told = 100 * moved / (of_shared.goodput_bps.mean or math.nan)
+        parts = ("own", "heard", "idle")
+        between = [
+            getattr(of_field.airtime, part) - getattr(of_shared.airtime, part) for part in parts
+        ]
+        print(f"{name}, {cell}: {told:+.2f} %, {more:+.4f}, {[round(one, 4) for one in between]}")
+        assert abs(moved) <= max(0.01 * (of_shared.goodput_bps.mean or 0.0), width)
+        assert all(abs(one) < 0.006 for one in between)

@@ -49,6 +49,24 @@ pub(crate) enum Cargo {
     TcpAck,
 }
 
+/// The time that frames of one of several cells were on the air beside those of exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CellParts {
+    /// Alone, by their contents.
+    pub(crate) alone: ExchangeParts,
+    /// With others, of whatever cell.
+    pub(crate) overlapped: Duration,
+}
+
+/// One of several frames that begin together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Colliding {
+    pub(crate) cell: u32,
+    pub(crate) length: Duration,
+    /// The contents of its data; none without.
+    pub(crate) cargo: Option<Cargo>,
+}
+
 /// Adds up the [`AirtimeParts`] of the time from `from` to `to`.
 #[derive(Debug)]
 pub(crate) struct AirtimeAccount {
@@ -58,6 +76,8 @@ pub(crate) struct AirtimeAccount {
     exchanges: Vec<ExchangeParts>,
     /// All but exchanges.
     parts: AirtimeParts,
+    /// All but exchanges by cell, where several share the medium; else empty.
+    cells: Vec<CellParts>,
     /// Until when the account is complete.
     settled: Time,
     /// That instant, if it lies in the measured time; else [`Time::NEVER`].
@@ -73,11 +93,17 @@ pub(crate) struct AirtimeAccount {
 impl AirtimeAccount {
     /// Opens an account of so many scopes: exchanges that are also counted apart.
     pub(crate) fn new(from: Time, to: Time, scopes: usize) -> Self {
+        Self::of_cells(from, to, (scopes, 0))
+    }
+
+    /// Opens an account of so many scopes and of so many cells, which share the medium.
+    fn of_cells(from: Time, to: Time, (scopes, cells): (usize, usize)) -> Self {
         Self {
             from,
             to,
             exchanges: vec![ExchangeParts::default(); scopes],
             parts: AirtimeParts::default(),
+            cells: vec![CellParts::default(); cells],
             settled: Time::ZERO,
             clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
@@ -86,9 +112,9 @@ impl AirtimeAccount {
         }
     }
 
-    /// Opens another account of the same time and scopes.
-    pub(crate) fn alike(&self) -> Self {
-        Self::new(self.from, self.to, self.exchanges.len())
+    /// Opens another account of the same time and scopes, of a medium that so many cells share, or one alone has.
+    pub(crate) fn alike(&self, cells: usize) -> Self {
+        Self::of_cells(self.from, self.to, (self.exchanges.len(), cells))
     }
 
     /// Prepares for an account of as long a time after this one.
@@ -99,7 +125,8 @@ impl AirtimeAccount {
     /// Opens the account of as long a time after this one, after which there is another.
     fn next(&self) -> Self {
         let to = self.to + (self.to - self.from);
-        Self { goes_on: true, ..Self::new(self.to, to, self.exchanges.len()) }
+        let of = (self.exchanges.len(), self.cells.len());
+        Self { goes_on: true, ..Self::of_cells(self.to, to, of) }
     }
 
     /// Goes on with the account of the next time, which was prepared.
@@ -212,16 +239,24 @@ impl AirtimeAccount {
         (data, control)
     }
 
-    /// Counts a Block ACK request and its answer that begin at `start`.
-    pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig) {
+    /// Counts a Block ACK request and its answer that begin at `start` in `cell`.
+    pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig, cell: u32) {
         let [_, _, request, answer] = times
             .intervals(phy)
             .map(|(begin, finish)| self.measured(start + begin, start + finish));
         if let Some(after) = self.reached_by(start + times.total) {
-            after.request(start, times, phy);
+            after.request(start, times, phy, cell);
         }
         self.settle(start, start + times.total, request + answer);
-        self.parts.control += request + answer;
+        self.control(request + answer, cell);
+    }
+
+    /// Adds the time of frames of `cell` without data.
+    fn control(&mut self, time: Duration, cell: u32) {
+        self.parts.control += time;
+        if let Some(one) = self.cells.get_mut(cell as usize) {
+            one.alone.control += time;
+        }
     }
 
     /// Takes back the answer from `from` to `to`, to an exchange of `scope` that was told of: it does not come.
@@ -235,14 +270,14 @@ impl AirtimeAccount {
     }
 
     /// Counts a frame to all that is on the air from `start` to `frame_end`; the medium is its until `end`
-    /// (a propagation delay later).
-    pub(crate) fn broadcast(&mut self, start: Time, frame_end: Time, end: Time) {
+    /// (a propagation delay later). It is one of `cell`.
+    pub(crate) fn broadcast(&mut self, (start, frame_end, end): (Time, Time, Time), cell: u32) {
         if let Some(after) = self.reached_by(end) {
-            after.broadcast(start, frame_end, end);
+            after.broadcast((start, frame_end, end), cell);
         }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
-        self.parts.control += sent;
+        self.control(sent, cell);
     }
 
     /// Counts a frame of a contention-free period for a flow of `scope`, with data or a TCP ACK; its times are
@@ -276,6 +311,33 @@ impl AirtimeAccount {
         self.parts.collision += lost;
     }
 
+    /// Counts by cell `frames` that begin together at `start` and collide.
+    pub(crate) fn cells_collide(&mut self, start: Time, frames: &[Colliding]) {
+        let Some(longest) = (0..frames.len()).max_by_key(|&one| frames[one].length) else { return };
+        let last = &frames[longest];
+        let end = start + last.length;
+        if let Some(after) = self.reached_by(end) {
+            after.cells_collide(start, frames);
+        }
+        let longest_of = |any: &dyn Fn(usize) -> bool| {
+            let lengths = (0..frames.len()).filter(|&one| any(one)).map(|one| frames[one].length);
+            start + lengths.max().unwrap_or(Duration::ZERO)
+        };
+        let second = longest_of(&|one| one != longest);
+        for cell in 0..self.cells.len() {
+            let own = longest_of(&|one| frames[one].cell as usize == cell);
+            let overlapped = self.measured(start, own.min(second));
+            self.cells[cell].overlapped += overlapped;
+        }
+        let left = self.measured(second, end);
+        let alone = &mut self.cells[last.cell as usize].alone;
+        match last.cargo {
+            Some(Cargo::Data) => alone.data += left,
+            Some(Cargo::TcpAck) => alone.tcp_ack += left,
+            None => alone.control += left,
+        }
+    }
+
     /// Closes the account of the whole measured time, or tells which of its laws is broken.
     pub(crate) fn close(&mut self) -> Result<AirtimeParts, String> {
         self.settle(self.to, self.to, Duration::ZERO);
@@ -294,6 +356,11 @@ impl AirtimeAccount {
             return Err(format!("airtime adds up to {sum}, not to {}", self.to - self.from));
         }
         Ok(parts)
+    }
+
+    /// Returns the time that frames of each cell took beside those of exchanges, where several share the medium.
+    pub(crate) fn by_cell(&self) -> &[CellParts] {
+        &self.cells
     }
 
     /// Returns the time that the exchanges of one scope took.
@@ -338,6 +405,28 @@ mod tests {
 
         assert_eq!(parts.collision, Duration::from_micros(10 + 10 + 5));
         assert_eq!(parts.idle, Duration::from_micros(40 + 35));
+    }
+
+    /// Cells 0 and 1 overlap for 20 us, the longer of the first is alone for 10 more, of which 5 are measured.
+    #[test]
+    fn frames_that_collide_overlap_until_the_last_but_one_has_ended() {
+        let mut account = AirtimeAccount::new(at(0), at(125), 0).alike(3);
+        let micros = Duration::from_micros;
+        let frame = |cell, length, cargo| Colliding { cell, length: micros(length), cargo };
+        account.cells_collide(
+            at(100),
+            &[
+                frame(0, 30, Some(Cargo::Data)),
+                frame(1, 20, Some(Cargo::TcpAck)),
+                frame(1, 10, None),
+            ],
+        );
+
+        let [first, second, third] = account.by_cell() else { panic!("there are three") };
+
+        assert_eq!((first.overlapped, second.overlapped), (micros(20), micros(20)));
+        assert_eq!(first.alone, ExchangeParts { data: micros(5), ..ExchangeParts::default() });
+        assert_eq!((second.alone, *third), (ExchangeParts::default(), CellParts::default()));
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl<'a> World<'a> {
         };
         let mut made = Vec::new();
         for config in medium {
-            world.parts.fields.push(matches!(config, node::MediumConfig::Field(_)));
+            world.parts.add(matches!(config, node::MediumConfig::Field(_)));
             made.push(match config {
                 node::MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
                 node::MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(config))),
@@ -175,7 +175,7 @@ impl<'a> World<'a> {
         if scenario.air.is_some() {
             world.prepare_for_field();
         }
-        let has_parts = scenario.air.is_some() && world.parts.fields.contains(&false);
+        let has_parts = scenario.air.is_some() && !world.parts.are_fields();
         let medium = if has_parts {
             Medium::Several(Several::new(made, world.prepare_for_parts()))
         } else {

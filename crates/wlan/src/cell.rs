@@ -30,11 +30,11 @@ pub struct CellConfig<'a> {
     /// Timings and sizes.
     pub phy: &'a PhyConfig,
     /// Rules.
-    pub mac: &'a MacConfig,
+    pub mac: MacConfig,
     /// The access point: all others send to it, and it to them. It has a queue.
     pub access_point: StationId,
-    /// The cell of each station where some are of other cells, which are never ready here; the access points have the
-    /// first numbers, in the order of their cells. Empty if all are of this one.
+    /// The cell of each station where there are others: those on other media are never ready here. The access points have
+    /// the first numbers, in the order of their cells. Empty if all are of one cell.
     pub cells: Vec<u32>,
     /// Data and control rates of each class of stations.
     pub rates: Vec<(Rate, Rate)>,
@@ -105,7 +105,7 @@ impl<P: Clone> Cell<P> {
         };
         let kind = Mac::new(&mut config, &roles);
         let CellConfig { phy, mac, rates, errors, contenders, .. } = config;
-        Self { air: Air::new(phy, mac, (rates, roles), errors, contenders), mac: kind }
+        Self { air: Air::new(phy, &mac, (rates, roles), errors, contenders), mac: kind }
     }
 
     /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing

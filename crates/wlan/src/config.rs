@@ -53,6 +53,20 @@ pub struct MacConfig {
     pub cf_end_rate: Rate,
 }
 
+impl MacConfig {
+    /// Returns them for several cells on one medium, with the waits after a collision that a
+    /// [`Field`](crate::Field) has: nobody detects a preamble of frames that begin together, so that others wait DIFS, and
+    /// colliders until they miss the answer, and DIFS.
+    pub fn shared_by_cells(&self) -> Self {
+        let rules = Rules {
+            after_collision: AfterCollision::Difs,
+            colliders: Colliders::AckTimeoutThenDifs,
+            ..self.rules.clone()
+        };
+        Self { rules, ..self.clone() }
+    }
+}
+
 /// Aggregation and block acknowledgment (IEEE 802.11-2020, 10.12 and 10.25).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -217,7 +217,7 @@ pub enum Began<'a, P> {
         sent: Time,
         /// The instant at which all have heard it.
         end: Time,
-        /// True if it is one of the frames of the collision that was told of just before.
+        /// True if it is one of the frames of the collision that is told of next.
         collides: bool,
     },
     /// A CF-End, which ends a TXOP before its limit.
@@ -231,8 +231,8 @@ pub enum Began<'a, P> {
     },
     /// A frame of a contention-free period, which began with a beacon.
     ContentionFree(CfFrame<'a, P>),
-    /// Several frames, which collide; [`Self::Collider`], [`Self::Request`] or [`Self::Beacon`] tells of
-    /// each, of the first two kinds to those who watch them.
+    /// Several frames, which collide; [`Self::Collider`] and [`Self::Request`] have told of each to those who watch them,
+    /// and [`Self::Beacon`] tells of that.
     Collision {
         /// The instant at which the last of them has been sent.
         sent: Time,

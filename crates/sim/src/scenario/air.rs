@@ -69,38 +69,49 @@ impl Air {
 }
 
 impl Air {
-    /// Tells of each cell whether it is an air of its own, in which all hear each other alike and nobody of another cell;
-    /// `cells` has the cell of each node.
-    pub(crate) fn are_apart(&self, cells: &[u32]) -> Vec<bool> {
-        let count = cells.iter().max().map_or(0, |last| last + 1) as usize;
+    /// Returns of each cell the first one of its air if all stations of that hear each other alike, and nobody else: those
+    /// of the cell alone, or of several, which know within a slot of a frame that has begun. `cells` has the cell of each
+    /// node.
+    pub(crate) fn airs(&self, cells: &[u32], slot_time: Duration) -> Vec<Option<u32>> {
+        let count = cells.iter().max().map_or(0, |last| last + 1);
         // Frames also fail by what they need where powers are known, and a collision may leave one that is captured.
-        if self.powers_known || self.capture_db.is_some_and(|one| one <= 0.0) {
-            return vec![false; count];
+        let is_plain = !self.powers_known && self.capture_db.is_none_or(|one| one > 0.0);
+        if !is_plain {
+            return vec![None; count as usize];
         }
         // Of each class and cell the number of nodes.
         let mut nodes: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for (&class, &cell) in self.classes.iter().zip(cells) {
             *nodes.entry((class, cell)).or_default() += 1;
         }
-        let mut apart = vec![true; count];
-        let mut powers: Vec<Option<f64>> = vec![None; count];
-        for (&(class, cell), &count) in &nodes {
+        let power = |one: u32, other: u32| self.received_dbm[one as usize][other as usize];
+        let mut first: Vec<u32> = (0..count).collect();
+        for &(class, cell) in nodes.keys() {
             for &(other, its_cell) in nodes.keys() {
-                if (class, cell) == (other, its_cell) && count == 1 {
-                    continue;
-                }
-                let power = self.received_dbm[class as usize][other as usize];
-                let (cell, its_cell) = (cell as usize, its_cell as usize);
-                if cell != its_cell {
-                    apart[cell] &= power.is_none();
-                    apart[its_cell] &= power.is_none();
-                } else {
-                    let alike = *powers[cell].get_or_insert(power.unwrap_or(f64::NEG_INFINITY));
-                    apart[cell] &= power == Some(alike) && alike >= self.sense_dbm;
+                let (one, another) = (first[cell as usize], first[its_cell as usize]);
+                if one != another && power(class, other).is_some() {
+                    let (low, high) = (one.min(another), one.max(another));
+                    first.iter_mut().filter(|it| **it == high).for_each(|it| *it = low);
                 }
             }
         }
-        apart
+        let is_shared = |air: u32| first.iter().filter(|&&its| its == air).count() > 1;
+        let mut is_even: Vec<_> =
+            (0..count).map(|air| self.detect < slot_time || !is_shared(air)).collect();
+        let mut powers: Vec<Option<f64>> = vec![None; count as usize];
+        for (&(class, cell), &count) in &nodes {
+            let air = first[cell as usize] as usize;
+            for &(other, its_cell) in nodes.keys() {
+                let is_itself = (class, cell) == (other, its_cell) && count == 1;
+                if is_itself || first[its_cell as usize] as usize != air {
+                    continue;
+                }
+                let power = power(class, other);
+                let alike = *powers[air].get_or_insert(power.unwrap_or(f64::NEG_INFINITY));
+                is_even[air] &= power == Some(alike) && alike >= self.sense_dbm;
+            }
+        }
+        first.into_iter().map(|air| is_even[air as usize].then_some(air)).collect()
     }
 }
 
@@ -134,4 +145,46 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
         return Err("several cells have neither beacons nor bursts".into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes the air of cells with a node each, of which those in these pairs hear each other.
+    fn air(cells: usize, pairs: &[(usize, usize)], detect: Duration) -> Air {
+        let mut received_dbm = vec![vec![None; cells]; cells];
+        for &(one, other) in pairs {
+            received_dbm[one][other] = Some(-50.0);
+            received_dbm[other][one] = Some(-50.0);
+        }
+        Air {
+            classes: (0..cells as u32).collect(),
+            received_dbm,
+            sense_dbm: -82.0,
+            energy_dbm: -62.0,
+            noise_dbm: -94.0,
+            detect,
+            capture_db: None,
+            obss_pd_dbm: None,
+            powers_known: false,
+            power_dbm: 20.0,
+        }
+    }
+
+    /// Cells 0, 2 and 4 hear each other all, cell 5 hears nobody, and 1, 3 and 6 are a chain.
+    #[test]
+    fn an_air_has_cells_that_hear_each_other_all() {
+        let pairs = [(0, 2), (1, 3), (0, 4), (2, 4), (3, 6)];
+        let slot = Duration::from_micros(9);
+        let chain = None;
+        let apart = [Some(0), chain, Some(0), chain, Some(0), Some(5), chain];
+
+        let air = air(7, &pairs, Duration::from_micros(4));
+
+        assert_eq!(air.airs(&[0, 1, 2, 3, 4, 5, 6], slot), apart);
+        let late = Air { detect: slot, ..air };
+        let apart = [None, None, None, None, None, Some(5), None];
+        assert_eq!(late.airs(&[0, 1, 2, 3, 4, 5, 6], slot), apart);
+    }
 }

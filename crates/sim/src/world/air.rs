@@ -12,6 +12,7 @@ use airtcp_wlan::{
 use super::World;
 use super::lost::Place;
 use super::node::Transmitter;
+use super::parts::Kind;
 use crate::airtime::Cargo;
 use crate::connection::Side;
 use crate::packet::Packet;
@@ -74,10 +75,10 @@ impl Supply<Packet> for World<'_> {
         payload.body.payload_bytes() > 0
     }
 
-    /// Tells whether any watcher tells the frames of a collision apart.
+    /// Tells whether any watcher tells the frames of a collision apart, or the cells that share the medium.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.watchers.watch_frames()
+        self.watchers.watch_frames() || self.plays(Kind::Cells)
     }
 
     #[inline(always)]
@@ -224,28 +225,36 @@ impl World<'_> {
             Began::Exchange { .. } => unreachable!("exchanges are frequent"),
             Began::Beacon { by, mpdu, sent, end, collides } => {
                 if !collides {
-                    self.airtime.broadcast(now, sent, end);
+                    self.airtime.broadcast((now, sent, end), self.cell_of(by));
                 }
                 self.capture_beacon(by, now, mpdu, !collides);
             }
             Began::CfEnd { by, sent, end } => {
-                self.airtime.broadcast(now, sent, end);
+                self.airtime.broadcast((now, sent, end), self.cell_of(by));
                 self.capture_cf_end(by, now);
             }
             Began::ContentionFree(ref frame) => self.contention_free(now, frame),
             Began::Request { by, times, receiver, window_start, collides } => {
                 if collides {
+                    self.note_collider(by, times, None);
                     self.charge_collider(by, receiver, times);
                 } else {
-                    self.airtime.request(now, times, &self.scenario.phy);
+                    let cell = self.cell_of(by);
+                    self.airtime.request(now, times, &self.scenario.phy, cell);
                     if self.watchers.shares_airtime {
                         self.charge(by, receiver, times.total);
                     }
                 }
                 self.capture_request(by, now, times, receiver, window_start, !collides);
             }
-            Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
+            Began::Collision { sent, end } => {
+                self.airtime.collision(now, sent, end);
+                self.noted_collide(now);
+            }
             Began::Collider { by, times, ref ppdu } => {
+                // An RTS goes before data.
+                let has_data = times.rts == Duration::ZERO;
+                self.note_collider(by, times, has_data.then(|| cargo(ppdu.frames())));
                 for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
                     // An RTS announces a PPDU that does not go on the air.
                     if times.rts == Duration::ZERO {
@@ -267,7 +276,7 @@ impl World<'_> {
                 let scope = psdu.first().payload.body.scope;
                 self.airtime.contention_free((start, sent, end), scope, cargo([psdu].into_iter()));
             }
-            None => self.airtime.broadcast(start, sent, end),
+            None => self.airtime.broadcast((start, sent, end), self.cell_of(by)),
         }
         if let Some(began) = ends {
             self.measures.contention_free += self.airtime.measured(began, end);

@@ -22,6 +22,7 @@ use airtcp_wlan::{
 
 use super::World;
 use super::node::NodeId;
+use super::parts::Kind;
 use crate::app::Service;
 use crate::connection::Side;
 use crate::control::RunError;
@@ -53,6 +54,8 @@ pub(super) struct Capture {
     on_air: OnAir,
     /// By node, the nodes that hear it, and itself; empty if all are of one air.
     around: Vec<Vec<NodeId>>,
+    /// By node, a flag: it detects frames that begin together.
+    detects_collisions: Vec<bool>,
     /// Over a field, the exchange of each queue.
     under_way: BTreeMap<ContenderId, UnderWay>,
     /// The agreements of a queue with a receiver; without aggregation with all of them, as it sends one
@@ -73,6 +76,7 @@ impl World<'_> {
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         let aggregation = self.scenario.mac.aggregation.as_ref();
         let around = if self.has_parts() { self.nodes_around() } else { Vec::new() };
+        let detects = |node| self.kind_of(node) == Kind::Cell;
         self.watchers.add_capture(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
             frame: Frame::default(),
@@ -81,6 +85,7 @@ impl World<'_> {
             foreign: ForeignBytes::default(),
             on_air: OnAir::default(),
             around,
+            detects_collisions: self.nodes.iter().map(detects).collect(),
             under_way: BTreeMap::new(),
             agreements: BTreeMap::new(),
             sequence_numbers: BTreeMap::new(),
@@ -112,13 +117,13 @@ impl World<'_> {
         }
     }
 
-    /// Returns around each node those of its cell, which hear it, and itself.
+    /// Returns around each node those on its medium, which hear it where that is no field, and itself.
     fn nodes_around(&self) -> Vec<Vec<NodeId>> {
-        let mut cells = vec![Vec::new(); self.access_points as usize];
+        let mut around = vec![Vec::new(); self.nodes.len()];
         for (node, one) in (0..).zip(&self.nodes) {
-            cells[one.access_point as usize].push(node);
+            around[self.part_of(one) as usize].push(node);
         }
-        self.nodes.iter().map(|one| cells[one.access_point as usize].clone()).collect()
+        self.nodes.iter().map(|one| around[self.part_of(one) as usize].clone()).collect()
     }
 
     /// Writes what is left to write. What is on the air comes through, as far as anybody knows.
@@ -166,7 +171,7 @@ impl World<'_> {
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
     ) {
-        if self.plays_field() {
+        if self.plays(Kind::Field) {
             return self.note_exchange(by, (times, class), psdu);
         }
         let Some(mut capture) = self.watchers.capture.take() else { return };

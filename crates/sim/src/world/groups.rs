@@ -18,7 +18,7 @@ use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metr
 use crate::scenario::{Direction, Scenario};
 use crate::statistics::{Level, ratio};
 
-const DIRECTIONS: [Direction; 2] = [Direction::Download, Direction::Upload];
+pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Download, Direction::Upload];
 
 /// The scope of flows of the station group with this index.
 pub(super) fn scope(group: u32, direction: Direction) -> u32 {

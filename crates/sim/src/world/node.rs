@@ -101,7 +101,12 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     for group in &scenario.stations {
         cells.extend(std::iter::repeat_n(group.cell, group.count as usize));
     }
-    let apart = scenario.air.as_ref().map_or_else(Vec::new, |air| air.are_apart(&cells));
+    let slot_time = scenario.phy.slot_time;
+    let airs = scenario.air.as_ref().map_or_else(Vec::new, |air| air.airs(&cells, slot_time));
+    let is_alone = |cell: u32| {
+        let its = |air: &&Option<u32>| **air == Some(cell);
+        airs.iter().filter(its).count() == 1
+    };
     let none = std::iter::repeat_n(receiver(0, 0), access_points as usize);
     let receivers: std::rc::Rc<[Destination]> = none.chain(each).collect();
     let mut add = |name: String,
@@ -151,8 +156,8 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     };
     for (cell, (name, ap)) in (0..).zip(scenario.access_points()) {
         let served = Served { scheduler: ap.scheduler, receivers: receivers.clone() };
-        let streams = apart.get(cell as usize).filter(|&&one| one);
-        let streams = streams.and_then(|_| scenario.cells[cell as usize].streams.as_deref());
+        let streams = is_alone(cell).then(|| scenario.cells[cell as usize].streams.as_deref());
+        let streams = streams.flatten();
         add(name.to_owned(), streams.unwrap_or(name), None, &ap.queue, (cell, served));
     }
     let mut groups = Vec::new();
@@ -171,7 +176,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let rates: Vec<_> = scenario.rates().collect();
     let errors = errors(scenario, seed, replication);
     let rate_controls = rate_controls(scenario, seed, replication);
-    let cell = |access_point, cells| {
+    let cell = |access_point, cells, mac| {
         MediumConfig::Cell(CellConfig {
             phy,
             mac,
@@ -184,17 +189,20 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             contenders: contenders.clone(),
         })
     };
-    // Each cell that is an air of its own, and a field of the others.
+    // Each air in which all hear each other, and a field of the others.
     let mut media = vec![0; access_points as usize];
     let mut medium = Vec::new();
-    for place in (0..access_points).filter(|&one| apart.get(one as usize) == Some(&true)) {
-        media[place as usize] = medium.len() as u32;
-        medium.push(cell(place, cells.clone()));
+    for place in (0..access_points).filter(|&one| airs.get(one as usize) == Some(&Some(one))) {
+        for (of, _) in media.iter_mut().zip(&airs).filter(|(_, air)| **air == Some(place)) {
+            *of = medium.len() as u32;
+        }
+        let mac = if is_alone(place) { mac.clone() } else { mac.shared_by_cells() };
+        medium.push(cell(place, cells.clone(), mac));
     }
     match &scenario.air {
-        None => medium.push(cell(0, Vec::new())),
-        Some(air) if apart.contains(&false) => {
-            for (of, _) in media.iter_mut().zip(&apart).filter(|(_, apart)| !**apart) {
+        None => medium.push(cell(0, Vec::new(), mac.clone())),
+        Some(air) if airs.contains(&None) => {
+            for (of, _) in media.iter_mut().zip(&airs).filter(|(_, air)| air.is_none()) {
                 *of = medium.len() as u32;
             }
             medium.push(MediumConfig::Field(FieldConfig {

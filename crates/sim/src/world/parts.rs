@@ -5,20 +5,21 @@
 //! that is, and up to when it may play the world alone. Knows no MAC.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{ContenderId, FailureCounts, View};
+use airtcp_wlan::{ContenderId, FailureCounts, FrameTimes, View};
 
 use super::World;
 use super::capture::OnAir;
+use super::groups::{DIRECTIONS, scope};
 use super::measure::PayloadFrom;
-use super::node::Transmitter;
-use crate::airtime::{AirtimeAccount, AirtimeParts, ExchangeParts};
+use super::node::Node;
+use crate::airtime::{AirtimeAccount, AirtimeParts, Cargo, CellParts, Colliding, ExchangeParts};
 use crate::medium::Medium;
 
 /// The medium that is played, and what is kept of others meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// Of each medium a flag: it is a field.
-    pub(super) fields: Vec<bool>,
+    /// Of each medium what it is.
+    kinds: Vec<Kind>,
     /// The number of the medium that is played.
     current: usize,
     /// Of each other medium what is its own; empty where there is one medium.
@@ -29,6 +30,16 @@ pub(super) struct Parts {
     horizon: Time,
     /// Queues that are not empty any more, which have not been told to their media.
     others: Vec<ContenderId>,
+    /// The frames that collide, as they are told of, where several cells share a medium.
+    colliding: Vec<Colliding>,
+}
+
+/// A kind of medium: a cell alone, several that hear each other all, or a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Cell,
+    Cells,
+    Field,
 }
 
 /// The books of one medium.
@@ -45,24 +56,52 @@ impl Parts {
     pub(super) fn new(of_cells: Vec<u32>) -> Self {
         Self { of_cells, ..Self::default() }
     }
+
+    /// Adds a medium.
+    pub(super) fn add(&mut self, is_field: bool) {
+        let part = self.kinds.len() as u32;
+        let cells = self.of_cells.iter().filter(|&&of| of == part).count();
+        self.kinds.push(match (is_field, cells) {
+            (true, _) => Kind::Field,
+            (false, ..=1) => Kind::Cell,
+            (false, _) => Kind::Cells,
+        });
+    }
+
+    /// Tells whether all media are fields.
+    pub(super) fn are_fields(&self) -> bool {
+        self.kinds.iter().all(|&kind| kind == Kind::Field)
+    }
 }
 
 impl World<'_> {
     /// Prepares for several media. Returns that of each contender.
     pub(super) fn prepare_for_parts(&mut self) -> Vec<u32> {
-        let own = |_: &bool| Own {
-            airtime: self.airtime.alike(),
+        let cells = |kind| if kind == Kind::Cells { self.access_points as usize } else { 0 };
+        let own = |&kind: &Kind| Own {
+            airtime: self.airtime.alike(cells(kind)),
             payload: PayloadFrom::default(),
             on_air: OnAir::default(),
         };
-        self.parts.aside = self.parts.fields.iter().map(own).collect();
-        let part = |one: &Transmitter| self.parts.of_cells[self.cell_of(one)];
-        self.transmitters.iter().map(part).collect()
+        self.parts.aside = self.parts.kinds.iter().map(own).collect();
+        // The first is not aside.
+        self.airtime = self.airtime.alike(cells(self.parts.kinds[0]));
+        self.transmitters.iter().map(|one| self.part_of(&self.nodes[one.node as usize])).collect()
+    }
+
+    /// Returns the kind of the medium of a node.
+    pub(super) fn kind_of(&self, node: &Node) -> Kind {
+        self.parts.kinds[self.part_of(node) as usize]
+    }
+
+    /// Returns the medium of a node.
+    pub(super) fn part_of(&self, node: &Node) -> u32 {
+        self.parts.of_cells[node.access_point as usize]
     }
 
     /// Returns the cell of a queue's node.
-    fn cell_of(&self, transmitter: &Transmitter) -> usize {
-        self.nodes[transmitter.node as usize].access_point as usize
+    pub(super) fn cell_of(&self, queue: ContenderId) -> u32 {
+        self.nodes[self.transmitters[queue as usize].node as usize].access_point
     }
 
     /// Tells whether there are several media, of which each has its own frames on the air.
@@ -70,9 +109,29 @@ impl World<'_> {
         !self.parts.aside.is_empty()
     }
 
-    /// Tells whether the medium that is played is a field.
-    pub(super) fn plays_field(&self) -> bool {
-        self.parts.fields[self.parts.current]
+    /// Tells whether the medium that is played is of this kind.
+    pub(super) fn plays(&self, kind: Kind) -> bool {
+        self.parts.kinds[self.parts.current] == kind
+    }
+
+    /// Notes the first frame of an exchange of `by` that collides where several cells share the medium; none of its data
+    /// if that goes without.
+    pub(super) fn note_collider(
+        &mut self,
+        by: ContenderId,
+        times: &FrameTimes,
+        cargo: Option<Cargo>,
+    ) {
+        if self.plays(Kind::Cells) {
+            let (cell, length) = (self.cell_of(by), times.first());
+            self.parts.colliding.push(Colliding { cell, length, cargo });
+        }
+    }
+
+    /// Counts by cell the frames that were noted, which begin to collide at `now`.
+    pub(super) fn noted_collide(&mut self, now: Time) {
+        self.airtime.cells_collide(now, &self.parts.colliding);
+        self.parts.colliding.clear();
     }
 
     /// Turns to the medium of this number, which may play the world up to `horizon`.
@@ -123,7 +182,7 @@ impl World<'_> {
     /// Calls `each` for every medium, with what it has of its own taken up.
     pub(super) fn for_each_part(&mut self, mut each: impl FnMut(&mut Self, usize)) {
         let current = self.parts.current;
-        for part in 0..self.parts.fields.len() {
+        for part in 0..self.parts.kinds.len() {
             self.take_own(part);
             each(self, part);
         }
@@ -149,6 +208,7 @@ impl World<'_> {
         self.for_each_part(|world, part| {
             let of_part = match medium.part(part) {
                 Medium::Field(field) => world.field_views(field),
+                _ if world.plays(Kind::Cells) => world.shared_views(),
                 _ => world.airtime.close().map(|parts| vec![view_of(&parts); views.len()]),
             };
             match of_part {
@@ -164,17 +224,43 @@ impl World<'_> {
         law.map(|()| views)
     }
 
+    /// Returns what the access points of cells that share the medium have sensed in the measured time, with that of others
+    /// empty, if that adds up to it.
+    fn shared_views(&mut self) -> Result<Vec<View>, String> {
+        let sums = self.airtime.close()?;
+        let busy = self.scenario.run.duration - sums.idle;
+        let mut own = self.airtime.by_cell().to_vec();
+        for (group, stations) in (0..).zip(&self.scenario.stations) {
+            let cell = &mut own[stations.cell as usize];
+            for direction in DIRECTIONS {
+                cell.alone += self.airtime.of(scope(group, direction));
+            }
+        }
+        let on_air = own.iter().map(|one| one.alone.total() + one.overlapped);
+        let of_cells: Vec<_> = on_air.collect();
+        let view = |(one, &on_air): (&CellParts, &Duration)| View {
+            idle: sums.idle,
+            data: one.alone.data,
+            tcp_ack: one.alone.tcp_ack,
+            control: one.alone.control,
+            overlapped: one.overlapped,
+            heard: busy - on_air,
+            of_cells: of_cells.clone(),
+        };
+        Ok(own.iter().zip(&of_cells).map(view).collect())
+    }
+
     /// Returns the failures of each cell in the measured time.
     pub(super) fn failures_of_cells(&self, medium: &Medium) -> Vec<FailureCounts> {
         let mut failures = vec![FailureCounts::default(); self.access_points as usize];
-        for part in 0..self.parts.fields.len() {
+        for part in 0..self.parts.kinds.len() {
             if let Medium::Field(field) = medium.part(part) {
                 failures = self.field_failures(field);
             }
         }
-        for (id, transmitter) in (0..).zip(&self.transmitters) {
-            let cell = self.cell_of(transmitter);
-            if !self.parts.fields[self.parts.of_cells[cell] as usize] {
+        for id in 0..self.transmitters.len() as ContenderId {
+            let cell = self.cell_of(id) as usize;
+            if self.parts.kinds[self.parts.of_cells[cell] as usize] != Kind::Field {
                 failures[cell].same_slot += self.mac_counted_by(id, medium).collisions;
             }
         }

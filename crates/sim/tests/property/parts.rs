@@ -1,5 +1,6 @@
-//! Cells that do not hear each other: a neighbour that nobody hears changes no bit of a cell, whatever the two send, and
-//! with a watcher or without the straight line of the MAC all of it says what it said before.
+//! Cells that do not hear each other, or all of which hear all: a neighbour that nobody hears changes no bit of a cell,
+//! whatever the two send, nor does one that is heard and silent; and with a watcher or without the straight line of the MAC
+//! all of it says what it said before.
 
 use airtcp_sim::Outcome;
 use airtcp_sim::testing::play;
@@ -18,8 +19,8 @@ fn without_beacons(mut scenario: Value) -> Value {
 }
 
 /// Puts a second cell beside that of `scenario`, with stations, flows and a link like its own. Its access point has the
-/// highest number but for stations, and nobody of one hears any of the other.
-fn beside_another(scenario: &Value) -> Value {
+/// highest number but for stations. All of one hear all of the other, or nobody any.
+fn beside_another(scenario: &Value, hear: bool) -> Value {
     let mut both = scenario.clone();
     let list = |key: &str| scenario[key].as_array().expect("it is a list").clone();
     let (mut stations, mut flows) = (list("stations"), list("flows"));
@@ -51,8 +52,9 @@ fn beside_another(scenario: &Value) -> Value {
         { "name": "here", "streams": "ap", "channel": 1, "ap": scenario["ap"] },
         { "name": "there", "channel": 6, "ap": scenario["ap"] },
     ]);
+    let between = if hear { json!(-50.0) } else { Value::Null };
     both["air"] = json!({
-        "classes": classes, "received_dbm": [[-50.0, null], [null, -50.0]],
+        "classes": classes, "received_dbm": [[-50.0, between], [between, -50.0]],
         "sense_dbm": -82.0, "energy_dbm": -62.0, "noise_dbm": -94.0, "detect_ns": 4_000,
         "capture_db": null, "obss_pd_dbm": null, "powers_known": false, "power_dbm": 20.0,
     });
@@ -75,6 +77,21 @@ fn told(outcome: &Outcome, groups: usize, flows: usize) -> String {
     format!("{groups:#?}\n{flows:#?}\n{stations:#?}")
 }
 
+/// Checks that a scenario has this outcome also with a watcher, and without the straight line.
+fn stays_watched_and_in_steps(
+    scenario: &Value,
+    seed: u64,
+    outcome: &Outcome,
+) -> Result<(), TestCaseError> {
+    let (mut again, _) = run_recorded(scenario, seed);
+    again.transfers = None;
+    prop_assert_eq!(&again, outcome);
+    let simulation = airtcp_sim::Simulation::from_json(&scenario.to_string()).expect("it is valid");
+    let (in_steps, _) = play(&simulation, seed, true).expect("the laws hold");
+    prop_assert_eq!(&in_steps, outcome);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: crate::cases(400),
@@ -88,7 +105,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let alone = run(&scenario, seed);
-        let scenario = beside_another(&scenario);
+        let scenario = beside_another(&scenario, false);
         let both = run(&scenario, seed);
 
         let (groups, flows) = (alone.groups.len(), alone.flows.len());
@@ -102,11 +119,54 @@ proptest! {
             prop_assert_eq!((cell.failures.hidden, cell.failures.neighbour), (0, 0));
         }
 
-        let (mut again, _) = run_recorded(&scenario, seed);
-        again.transfers = None;
-        prop_assert_eq!(&again, &both);
-        let simulation = airtcp_sim::Simulation::from_json(&scenario.to_string()).expect("it is valid");
-        let (in_steps, _) = play(&simulation, seed, true).expect("the laws hold");
-        prop_assert_eq!(&in_steps, &both);
+        stays_watched_and_in_steps(&scenario, seed, &both)?;
+    }
+
+    /// The other has stations and sends nothing. After a collision all wait as where several cells share the medium.
+    #[test]
+    fn a_silent_neighbour_that_all_hear_changes_no_bit(
+        scenario in scenario().prop_map(without_beacons),
+        seed in any::<u64>(),
+    ) {
+        let mut scenario = scenario;
+        scenario["phy"]["slot_time_ns"] = json!(20_000);
+        scenario["mac"]["rules"]["after_collision"] = json!("difs");
+        scenario["mac"]["rules"]["colliders"] = json!("ack-timeout+difs");
+        let alone = run(&scenario, seed);
+        let mut beside = beside_another(&scenario, true);
+        beside["flows"] = scenario["flows"].clone();
+        beside["cells"][0]["name"] = json!("ap");
+        let both = run(&beside, seed);
+
+        let (groups, flows) = (alone.groups.len(), alone.flows.len());
+        prop_assert_eq!(told(&alone, groups, flows), told(&both, groups, flows));
+        let [own, other] = &both.cells[..] else { panic!("there are two") };
+        prop_assert_eq!(own.airtime.heard, 0.0);
+        prop_assert!((own.airtime.own - other.airtime.heard).abs() < 1e-12);
+        prop_assert_eq!(own.airtime.idle, other.airtime.idle);
+        stays_watched_and_in_steps(&beside, seed, &both)?;
+    }
+
+    /// The frames of one cell are heard by the access point of the other, but while its own are on the air.
+    #[test]
+    fn where_all_hear_all_the_time_of_one_cell_is_heard_by_the_other(
+        scenario in scenario().prop_map(without_beacons),
+        seed in any::<u64>(),
+    ) {
+        let mut scenario = beside_another(&scenario, true);
+        scenario["phy"]["slot_time_ns"] = json!(20_000);
+        let both = run(&scenario, seed);
+
+        let [one, other] = &both.cells[..] else { panic!("there are two") };
+        for (cell, place, its) in [(one, 1, other), (other, 0, one)] {
+            let airtime = &cell.airtime;
+            prop_assert!((airtime.own + airtime.heard + airtime.idle - 1.0).abs() < 1e-12);
+            prop_assert!(airtime.heard <= its.airtime.own + 1e-12);
+            let heard = cell.waits_for.iter().find(|(of, _)| *of == place);
+            prop_assert!((heard.map_or(0.0, |one| one.1) - its.airtime.own).abs() < 1e-12);
+            prop_assert_eq!((cell.failures.hidden, cell.failures.neighbour), (0, 0));
+        }
+        prop_assert_eq!(one.airtime.idle, other.airtime.idle);
+        stays_watched_and_in_steps(&scenario, seed, &both)?;
     }
 }

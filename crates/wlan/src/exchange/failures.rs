@@ -33,7 +33,6 @@ impl<P: Clone> Air<P> {
         let end = sent + self.frames.phy().propagation_delay;
         self.counters.collisions += 1;
         self.counters.simultaneous_sends += u64::from(self.is_simultaneous_send(exchange));
-        supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
         if supply.watches_colliders() {
             for place in 0..self.contention.colliders().len() {
                 let by = self.contention.colliders()[place];
@@ -42,6 +41,7 @@ impl<P: Clone> Air<P> {
                 }
             }
         }
+        supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
         if let Some(by) = beacon {
             self.beacon_collides(by, start, end, supply);
         }

@@ -68,9 +68,9 @@ fn frames_that_begin_together_collide_and_are_sent_again() {
     assert_eq!(
         script.seen_before(end + 1),
         [
-            (1_000, Seen::Collision { micros: DATA }),
             (1_000, Seen::Collider { by: 1, packet: 0 }),
             (1_000, Seen::Collider { by: 2, packet: 1 }),
+            (1_000, Seen::Collision { micros: DATA }),
         ]
     );
     // Both are held to be sent again, ahead of their queues.
@@ -251,8 +251,8 @@ fn a_beacon_that_collides_is_over() {
     assert_eq!(
         seen,
         [
-            (10_000, Seen::Collision { micros: DATA }),
             (10_000, Seen::Collider { by: 1, packet: 0 }),
+            (10_000, Seen::Collision { micros: DATA }),
             (10_000, Seen::Beacon { number: 0, collides: true }),
         ]
     );

@@ -238,7 +238,7 @@ impl Script {
         };
         let config = CellConfig {
             phy: &phy,
-            mac,
+            mac: mac.clone(),
             access_point,
             cells: Vec::new(),
             rates: vec![(phy.data_rate, phy.control_rate)],

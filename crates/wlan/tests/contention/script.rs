@@ -245,7 +245,7 @@ impl Script {
             .collect();
         let config = CellConfig {
             phy,
-            mac,
+            mac: mac.clone(),
             access_point,
             cells: Vec::new(),
             rates: vec![(phy.data_rate, phy.control_rate)],

@@ -151,7 +151,7 @@ fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got>
     };
     let mut cell = Cell::new(CellConfig {
         phy: &phy,
-        mac,
+        mac: mac.clone(),
         access_point: 0,
         cells: Vec::new(),
         rates: vec![(phy.data_rate, phy.control_rate)],

@@ -5,6 +5,7 @@ use airtcp_kernel::Time;
 use airtcp_wlan::{ContenderId, FrameTimes, Mpdu, StationId};
 
 use super::super::World;
+use super::super::parts::Kind;
 use super::agreements::BlockAck;
 use super::contention_free::cf_parameters;
 use super::{TIME_UNIT_NS, address_of, micros_up, wrapped};
@@ -24,7 +25,7 @@ impl World<'_> {
         let tid = self.tid(by);
         let control_rate = self.control_rate_to(by, receiver);
         let [_, _, request, answer] = times.intervals(&self.scenario.phy);
-        if self.plays_field() {
+        if self.plays(Kind::Field) {
             return self.note_request(by, (times, control_rate), receiver, window_start);
         }
         let node = self.transmitters[by as usize].node;

@@ -86,7 +86,8 @@ impl Capture {
         }
     }
 
-    /// Writes the frames of a collision: nobody else could read them, and nobody who sent one heard another.
+    /// Writes the frames of a collision: nobody else could read them, or detect them where several cells share the
+    /// medium, and nobody who sent one heard another.
     fn settle_collided(&mut self) {
         let collided = std::mem::take(&mut self.on_air.collided);
         for (from, start, sending, frame) in &collided {
@@ -96,7 +97,7 @@ impl Capture {
             }
             for &node in &self.around[*from as usize] {
                 let sends = collided.iter().any(|(sender, ..)| *sender == node);
-                if node == *from || !sends {
+                if node == *from || !sends && self.detects_collisions[node as usize] {
                     self.pcap.write_at(node, *start, sending, node == *from, frame);
                 }
             }
