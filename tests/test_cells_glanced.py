@@ -146,7 +146,14 @@ def test_the_page_has_what_the_command_tells() -> None:
         assert [line[0] for line in cells["rows"]] == ["left", "middle", "right"]
         assert cells["rows"][1][1] == "1.36 ± 0.38 Mb/s"
         assert cells["sentences"] == [MIDDLE]
-        assert cells["shares"] == {"middle": "5.5 %"}
+        assert cells["shares"] == {
+            "left": "hardly disturbed, simulated",
+            "middle": "5.5 % simulated",
+            "right": "hardly disturbed, simulated",
+        }
     offices = views.prediction(predict(example("three-offices")))
     assert any(line.startswith("Cell tax gets ") for line in offices["words"])
+    assert offices["cells"]["shares"]["tax"].endswith(" % simulated")
+    for outer in ("law", "art"):
+        assert offices["cells"]["shares"][outer] == "hardly disturbed, simulated"
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None

@@ -98,7 +98,17 @@ def _glanced(told: Prediction) -> Verdict | None:
 
 
 def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
-    return None if told.glance is None else _cells(told.scenario, told.glance.cells)
+    """The cells at a glance, which has a share of those alone that others disturb."""
+    seen = told.glance
+    if seen is None:
+        return None
+    found = _cells(told.scenario, seen.cells)
+    if found is not None and len(seen.cells) > 1:
+        for name in seen.cells:
+            disturbed = name in seen.disturbed
+            words = "not told by a glance" if disturbed else "hardly disturbed, simulated"
+            found["shares"].setdefault(name, words)
+    return found
 
 
 def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
@@ -193,7 +203,7 @@ def _cells(scenario: ResolvedScenario, cells: Mapping[str, CellResult]) -> dict[
     if table is None:
         return {"head": [], "rows": [], "sentences": told, "shares": {}} if told else None
     shares = {
-        name: percent(cell.share_of_alone.mean)
+        name: f"{percent(cell.share_of_alone.mean)} simulated"
         for name, cell in cells.items()
         if cell.share_of_alone is not None
     }

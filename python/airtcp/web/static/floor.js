@@ -106,7 +106,7 @@ function listed(map, shares) {
 
 function share(cell, shares) {
   const percent = (value) => `${(100 * value).toPrecision(value < 0.1 ? 2 : 3)} %`;
-  const parts = [cell.share !== null && `${percent(cell.share)} by the chain`, shares[cell.name] && `${shares[cell.name]} simulated`].filter(Boolean);
+  const parts = [cell.share !== null && `${percent(cell.share)} by the chain`, shares[cell.name]].filter(Boolean);
   return parts.join(", ");
 }
 
