@@ -266,7 +266,7 @@ def test_equipment_is_told_for_each_access_point_that_moves() -> None:
     assert offices.vary(found.changes).cells == with_channels(offices, (36, 40, 36)).cells
 
 
-def test_the_chain_tells_no_number_where_received_powers_decide(planned: ChannelPlan) -> None:
+def test_the_chain_tells_no_number_where_the_closed_form_has_none(planned: ChannelPlan) -> None:
     """Neighbours on one channel have no number; of cells that do not meet the chain is sure."""
     found = airtcp.plan(example("three-offices"), vary="channels", channels=[36, 40])
 
@@ -275,10 +275,13 @@ def test_the_chain_tells_no_number_where_received_powers_decide(planned: Channel
     assert rows["law 36, tax 36, art 40"] == "–"
     assert rows["law 36, tax 40, art 36"].endswith(" %")
     assert found.today.to_dict()["guess"] is None
-    assert "which the chain does not know" in present.depth_line(found)
+    assert found.silence is not None
+    assert found.silence.startswith("802.11ax sends several frames at once")
+    assert f"Where it has no number: {found.silence}." in present.depth_line(found)
     # The file of that plan says which cells hear each other, without powers.
     assert all(one.guess is not None for one in planned.tried)
-    assert "which the chain does not know" not in present.depth_line(planned)
+    assert planned.silence is None
+    assert "no number" not in present.depth_line(planned)
 
 
 def test_the_screen_answers_first(tmp_path: Path) -> None:

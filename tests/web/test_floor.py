@@ -73,19 +73,38 @@ def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
     assert "waits for left and right" in told["sentences"][0]
 
 
-def test_the_chain_is_silent_where_received_powers_decide() -> None:
-    told = floor.told(example("three-offices"))
+@pytest.mark.parametrize(
+    ("name", "changes", "reason"),
+    [
+        ("three-offices", {}, "802.11ax sends several frames at once"),
+        ("three-cells", {"phy.standard": "802.11n"}, "802.11n sends several frames at once"),
+    ],
+)
+def test_the_chain_is_silent_where_the_closed_form_is(
+    name: str, changes: dict[str, Any], reason: str
+) -> None:
+    scenario = example(name).vary(changes)
+    told = floor.told(scenario)
     assert told is not None
-    assert told["powers_decide"]
     assert [cell["share"] for cell in told["cells"]] == [None, None, None]
+    assert reason in told["silence"]
+    assert airtcp.predict(scenario).uncovered == f"chain of clusters: {told['silence']}"
 
-    rows = [["left", "right", -50], ["left", "clerk", -50], ["right", "reader", -50]]
-    rows += [["reader", "clerk", -50], ["left", "reader", -50], ["right", "clerk", -50]]
+
+def test_the_chain_answers_where_powers_are_as_good_as_a_graph() -> None:
+    rows: list[Any] = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -50]]
+    only = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN))
+    told = floor.told(only)
+    assert told is not None
+    assert [cell["share"] for cell in told["cells"]] == [None, None]
+    assert "some nodes" in told["silence"]
+
+    rows += [["left", "clerk", -50], ["right", "reader", -50], ["reader", "clerk", -50]]
     alike = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN))
     told = floor.told(alike)
     assert told is not None
     # All hear all alike, as cells of a graph do: .9 / 1.9 of the time each, of .9 alone.
-    assert not told["powers_decide"]
+    assert told["silence"] is None
     assert [cell["share"] for cell in told["cells"]] == pytest.approx([1 / 1.9, 1 / 1.9])
 
 
@@ -97,7 +116,7 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     )
     shares = page.page.locator(".shares")
     card = page.page.locator("section", has=shares)
-    card.get_by_text("Received powers decide here").wait_for()
+    card.get_by_text("The chain has no number here: 802.11ax").wait_for()
     assert "by the chain" not in shares.inner_text()
     grip = page.page.get_by_role("button", name=re.compile("^Access point of law"))
     grip.scroll_into_view_if_needed()
@@ -111,7 +130,7 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     shares.get_by_text("law 100 % by the chain").wait_for()
     shares.get_by_text("tax 100 % by the chain").wait_for()
     card.get_by_text("No access point hears another.").wait_for()
-    assert card.get_by_text("Received powers decide here").count() == 0
+    assert card.get_by_text("The chain has no number here").count() == 0
     page.page.mouse.up()
     moved = airtcp.load(page.page.locator("#toml").input_value())
     told = floor.told(moved)

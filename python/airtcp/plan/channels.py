@@ -24,7 +24,7 @@ from airtcp.plan.search import MOST
 from airtcp.plan.settings import GRID_M, Settings, setting_changes
 from airtcp.plan.shares import Chain, Graph
 from airtcp.plan.trial import OWN
-from airtcp.predict.cells import powers_decide
+from airtcp.predict.cells import declined
 from airtcp.remedies.apart import channel_changes
 from airtcp.remedies.apply import Lines, cell_lines
 from airtcp.results import Provenance
@@ -148,6 +148,7 @@ def channel_plan(
         plans=space.size,
         ranked=race.seen,
         left_out=settings.left_out,
+        silence=race.silence,
         tried=tuple(tried),
         today=today,
         real=behind is not None and behind > 0.0,
@@ -204,7 +205,7 @@ def _alike(alone: ResolvedScenario) -> str:
 class _Race:
     """The plans under trial, today's among them, and what has been seen of each.
 
-    `seen` counts those that the chain has ranked.
+    `seen` counts those that the chain has ranked, `silence` says why it has no number of some.
     """
 
     def __init__(
@@ -219,13 +220,14 @@ class _Race:
         cells = scenario.cells or ()
         self.today = Candidate(tuple(cell.channel for cell in cells), (0,) * len(cells))
         self.seen = 0
+        self.silence: str | None = None
         self._scenario = scenario
         self._goal = goal
         self._points = points
         self._most = most
         self._settings = settings
         self._tell = tell
-        #: The objective of each plan by the chain; None where received powers decide.
+        #: The objective of each plan by the chain; None where it is declined, for that reason.
         self._guesses: dict[Candidate, float | None] = {}
         self._warmup_ns = 0
         #: Of each setting of each cell by what it was simulated alone.
@@ -283,7 +285,9 @@ class _Race:
         for plan in dict.fromkeys([*chosen, now]):
             known = self.today if plan == now else plan
             scenario = self.scenario_of(known)
-            self._guesses[known] = None if powers_decide(scenario) else guess(plan)
+            why = declined(scenario)
+            self.silence = self.silence or why
+            self._guesses[known] = None if why else guess(plan)
             self._points.add(("plan", known), scenario.with_run(warmup_ns=self._warmup_ns))
 
     def run(self) -> None:

@@ -224,15 +224,15 @@ def _not_endless(scenario: ResolvedScenario) -> bool:
     return False
 
 
-def powers_decide(scenario: ResolvedScenario) -> bool:
-    """Tell whether received powers leave cells what no graph of who hears whom can say.
+def declined(scenario: ResolvedScenario) -> str | None:
+    """Return why no chain says what cells leave each other; None where one does.
 
-    So of known powers, unless no cell meets another.
+    None, too, of cells that do not meet: each keeps all.
     """
-    if scenario.air is None or not scenario.air.powers_known or not any(meeting(scenario)):
-        return False
-    graph = _neighbours(scenario)
-    return isinstance(graph, str) or bool(_of_powers(scenario, graph))
+    if scenario.air is not None and not any(meeting(scenario)):
+        return None
+    found = cells_of(scenario)
+    return found if isinstance(found, str) else None
 
 
 def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:

@@ -114,11 +114,7 @@ def depth_line(plan: ChannelPlan) -> str:
         if plan.ranked >= plan.plans
         else f", of {plan.ranked:,} that it met as it moved one cell at a time"
     )
-    silent = (
-        " Received powers decide, which the chain does not know: it has no number then."
-        if any(one.guess is None for one in plan.tried)
-        else ""
-    )
+    silent = f" Where it has no number: {plan.silence}." if plan.silence else ""
     return (
         f"{plan.plans:,} plan{several} of {cells} cells{on}, of which the "
         f"chain of independent sets chose{met}; {len(plan.tried)} simulated with today's: "

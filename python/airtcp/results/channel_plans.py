@@ -28,8 +28,8 @@ class TriedPlan:
 
     `channels` by cell; None is one channel of all, without a number. `powers_dbm` and `positions`
     are those of its access point, in metres; None where the scenario has no such thing. `guess` is
-    what the chain says, None where received powers decide, `value` the objective over replications,
-    and `behind` the paired difference of the best plan from this one, positive where the best is
+    what the chain says, None where it has no number, `value` the objective over replications, and
+    `behind` the paired difference of the best plan from this one, positive where the best is
     better. `cells` are the goodputs in b/s.
     """
 
@@ -63,8 +63,9 @@ class ChannelPlan(Pictured):
     `objective` is what was asked for, in `unit`, and `better` says which of its values are good.
     `vary` is what was free, `allowed` the channels that cells might have, `left_out` the powers and
     positions that they might not, with the reason. `plans` counts those that are not alike up to
-    names of channels, of which the chain ranked `ranked`; `tried` are those that were simulated,
-    the best first, today's (`today`) among them. `real` tells whether the best is better than the
+    names of channels, of which the chain ranked `ranked`; `silence` says why it has no number of
+    some, None if it has of all; `tried` are those that were simulated, the best first, today's
+    (`today`) among them. `real` tells whether the best is better than the
     second for sure. `changes` are the key paths of a file, with their values, that make the best
     plan of the scenario. `apply` has of each cell that changes its channel or power the lines of
     equipment.
@@ -80,6 +81,7 @@ class ChannelPlan(Pictured):
     allowed: tuple[int, ...]
     plans: int
     ranked: int
+    silence: str | None
     left_out: Mapping[str, str]
     tried: tuple[TriedPlan, ...]
     today: TriedPlan
@@ -144,6 +146,7 @@ class ChannelPlan(Pictured):
             "left_out": dict(self.left_out),
             "plans": self.plans,
             "ranked": self.ranked,
+            "silence": self.silence,
             "best": self.best.to_dict(),
             "second": None if second is None else second.to_dict(),
             "today": self.today.to_dict(),

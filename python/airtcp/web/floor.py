@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from airtcp.predict.cells import powers_decide
+from airtcp.predict.cells import declined
 from airtcp.scenario import Scenario
 from airtcp.scenario.hearing import hear
 from airtcp.scenario.resolve_air import places
@@ -28,8 +28,7 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
     `y` in metres where the file says so, else null. `hears` are pairs of nodes of which each senses
     the other, `deaf` pairs of one cell of which one does not. `share` of a cell is its time on the
     air over what it has alone, by the chain of independent sets, if each sends `busy` of the time
-    alone; null where there is one cell, or more than the chain answers at once, or received powers
-    decide (`powers_decide`), which the chain does not know.
+    alone; null where there is one cell, and where `silence` says why the chain has no number.
     """
     cells = scenario.cells
     if cells is None or scenario.air is None:
@@ -55,8 +54,10 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
                 hears += [[one, other]] * both
             elif nodes[one]["cell"] == nodes[other]["cell"] and not both:
                 deaf.append([one, other])
-    powers = len(cells) > 1 and powers_decide(scenario)
-    shares = [None] * len(cells) if powers else _shares(scenario)
+    silence = _silence(scenario)
+    shares: list[float | None] = [None] * len(cells)
+    if len(cells) > 1 and silence is None:
+        shares[:] = _shares(scenario)
     walls = scenario.written.get("air", {}).get("path_loss", {}).get("walls", [])
     return {
         "cells": [
@@ -69,17 +70,23 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
         "walls": [[*wall["from"], *wall["to"]] for wall in walls],
         "placed": where is not None,
         "busy": BUSY,
-        "powers_decide": powers,
+        "silence": silence,
     }
 
 
-def _shares(scenario: Scenario) -> list[float | None]:
+def _silence(scenario: Scenario) -> str | None:
+    """The reason for which the chain has no shares of several cells; None where it has."""
+    cells = scenario.cells or ()
+    if len(cells) > _MOST_CELLS:
+        return f"the chain answers at once for {_MOST_CELLS} cells at most; here are {len(cells)}"
+    return declined(scenario) if len(cells) > 1 else None
+
+
+def _shares(scenario: Scenario) -> list[float]:
     """The share of each cell by the chain, on the channels that the cells have."""
     from airtcp.plan.shares import Chain, Graph
 
     cells = scenario.cells or ()
-    if not 1 < len(cells) <= _MOST_CELLS:
-        return [None] * len(cells)
     # Cells on channels that do not overlap hear nothing of each other in the resolved form.
     shares = Chain(Graph(scenario), [BUSY] * len(cells)).shares([0] * len(cells))
     return [float(share) for share in shares]

@@ -1,6 +1,6 @@
 // The map: access points and stations, walls, who hears whom, and each cell's share of what it has
 // alone, by the chain of cells and as simulated. An access point that has a place is moved by dragging
-// it, or by arrow keys, and the chain follows, unless received powers decide.
+// it, or by arrow keys, and the chain follows, unless it has no number.
 
 import { announce, h, replace, s } from "./dom.js";
 
@@ -115,8 +115,8 @@ function words(map) {
   const pairs = map.hears.map(([one, other]) => `${name(one)} and ${name(other)}`);
   const heard = map.cells.length < 2 ? "" : pairs.length ? `Access points that hear each other: ${pairs.slice(0, 6).join("; ")}${pairs.length > 6 ? `, and ${pairs.length - 6} more pairs` : ""}. ` : "No access point hears another. ";
   const deaf = map.deaf.length ? `${map.deaf.length} ${map.deaf.length === 1 ? "pair" : "pairs"} of one cell ${map.deaf.length === 1 ? "does" : "do"} not hear each other. ` : "";
-  const where = map.placed ? `Drag an access point${map.powers_decide ? "" : ": the chain follows"}; stations drawn around it come along.` : "The file says who hears whom, not where: the places are for the eye.";
-  const chain = map.cells.some((one) => one.share !== null) ? ` The chain takes it that each cell would send ${100 * map.busy} % of the time alone.` : map.powers_decide ? " Received powers decide here, which the chain does not know: a glance or a simulation says what each keeps." : "";
+  const where = map.placed ? `Drag an access point${map.silence ? "" : ": the chain follows"}; stations drawn around it come along.` : "The file says who hears whom, not where: the places are for the eye.";
+  const chain = map.cells.some((one) => one.share !== null) ? ` The chain takes it that each cell would send ${100 * map.busy} % of the time alone.` : map.silence ? ` The chain has no number here: ${map.silence}. A glance or a simulation says what each keeps.` : "";
   return `${heard}${deaf}${where}${chain}`;
 }
 
