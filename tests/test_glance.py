@@ -12,10 +12,11 @@ from airtcp.cli.commands import app
 from airtcp.estimates.batches import Batches
 from airtcp.exceptions import ScenarioError
 from airtcp.prediction import predict
+from airtcp.present.summary import glanced
 from airtcp.results.glance import SOURCE
 from airtcp.run.glance import BATCHES, BUDGET, glance
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.stats import student_interval
+from airtcp.stats import Interval, student_interval
 from bases import SATURATED, cell, reading
 from hypothesis import HealthCheck, given, reject, settings
 from test_predict_any import written
@@ -105,6 +106,43 @@ def test_what_takes_longer_than_the_look_is_told_from_below() -> None:
     assert time.low > 1.0
     assert goodput.half_width is not None
     assert dict(seen.shown())["transfer_time_s"].startswith("at least ")
+
+
+def test_a_few_transfers_bound_nothing() -> None:
+    """Eight readers who think for two seconds begin together: their first pages take 480 ms.
+
+    In the long run, apart, they take 130 ms.
+    """
+    heard = """
+    [phy]
+    standard = "802.11ac"
+    [air]
+    heard = [["cafe", "flat"]]
+    [cells.cafe]
+    [cells.flat]
+    [[stations]]
+    name = "guests"
+    count = 8
+    cell = "cafe"
+    [[stations]]
+    name = "home"
+    count = 3
+    cell = "flat"
+    [[flows]]
+    stations = "guests"
+    direction = "download"
+    application = { kind = "web", size = "500 kB", think_time = "2 s" }
+    [[flows]]
+    stations = "home"
+    direction = "both"
+    application = { kind = "bulk" }
+    """
+    seen = glance(loads(heard))
+
+    assert not seen.settled
+    assert seen.metrics["transfer_time_s"] == Interval(None, None, None, 1)
+    assert "transfer_time_s" not in dict(seen.shown())
+    assert "of so few transfers not at all" in (glanced(predict(seen.scenario)) or "")
 
 
 def test_what_ends_is_looked_at_in_its_own_time() -> None:

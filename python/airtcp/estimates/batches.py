@@ -62,8 +62,8 @@ class Batches:
         """The interval of a metric of everything, or of a group and a part of it.
 
         `mean` of a time is None, and `low` what it is at least, where the run is too short for its
-        transfers to become as many as they would. Means of a few transfers have no `low` and no
-        `high`. Raises KeyError for what there is not.
+        transfers to become as many as they would; of a few transfers there is no `low` either.
+        Means of a few have no `low` and no `high`. Raises KeyError for what there is not.
         """
         estimated = estimate(
             self.runs, self.scenario, metric, group=group, part=part, consecutive=True
@@ -80,7 +80,9 @@ class Batches:
         if self.seldom and interval.mean is not None:
             interval = Interval(interval.mean, None, None, interval.n)
         if not self.is_settled and _OF_TIME.search(metric):
-            return Interval(None, self._at_least(interval, metric), None, interval.n)
+            few = of_transfers and self._seen_of(traffic) < _FEWEST
+            low = None if few else self._at_least(interval, metric)
+            return Interval(None, low, None, interval.n)
         if interval.mean is None:
             return interval
         if of_transfers and _total(traffic, "ended") < _needed(metric):
@@ -153,6 +155,11 @@ class Batches:
         transfers_s = _total(self._traffic, "active_s") / max(1.0, _total(self._traffic, "begun"))
         pages = loops(self._traffic, as_came=True)
         return max([transfers_s, *(one.page_time_s or 0.0 for one in pages)])
+
+    def _seen_of(self, traffic: Traffic) -> float:
+        """Count the transfers that began, and as many as were in progress in the mean."""
+        measured_s = len(self.runs) * self.scenario.run.duration_ns / 1e9
+        return _total(traffic, "begun") + _total(traffic, "active_s") / measured_s
 
     def _at_least(self, interval: Interval, metric: str) -> float | None:
         """Say what something takes at least, in a run in which ever more is in progress."""

@@ -198,6 +198,8 @@ def glanced(prediction: Prediction) -> str | None:
         seen += f", of {duration(own_s / 1e9)} that the scenario has"
     if not glance.settled:
         seen += "; transfers take too long for so short a look: times are told from below"
+        if glance.metrics["transfer_time_s"].low is None:
+            seen += ", and of so few transfers not at all"
     if glance.seldom:
         names = " and ".join(glance.seldom[:3]) if len(glance.seldom) < 4 else "several cells"
         seen += (
