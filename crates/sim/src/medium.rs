@@ -2,6 +2,7 @@
 //! hear each other. Says alike of all what the world asks of them.
 
 mod several;
+mod turns;
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{Cell, CellCounters, ContenderId, Field, MacCounters};

@@ -7,6 +7,7 @@
 use airtcp_kernel::Time;
 use airtcp_wlan::{CellCounters, ContenderId, Supply};
 
+use super::turns::Turns;
 use super::{Medium, Steps};
 use crate::world::World;
 
@@ -16,48 +17,20 @@ pub(crate) struct Several {
     pub(crate) parts: Vec<Medium>,
     /// The medium of each contender.
     of_contenders: Vec<u32>,
-    /// The time of the next event of each medium.
-    times: Vec<Time>,
-    /// The first of these.
-    first: First,
-}
-
-/// The medium whose event is next.
-#[derive(Clone, Copy, Debug)]
-struct First {
-    part: usize,
-    /// The time of the event.
-    at: Time,
-    /// That of the first event of another.
-    then: Time,
+    /// The next event of each medium.
+    turns: Turns,
 }
 
 impl Several {
     /// Puts media together, with that of each contender.
     pub(crate) fn new(parts: Vec<Medium>, of_contenders: Vec<u32>) -> Self {
-        let times = parts.iter().map(Medium::next_time).collect();
-        let first = First { part: 0, at: Time::NEVER, then: Time::NEVER };
-        let mut several = Self { parts, of_contenders, times, first };
-        several.find_first();
-        several
+        let turns = Turns::new(parts.iter().map(Medium::next_time));
+        Self { parts, of_contenders, turns }
     }
 
     /// Returns the medium of `contender`.
     pub(super) fn of(&self, contender: ContenderId) -> &Medium {
         &self.parts[self.of_contenders[contender as usize] as usize]
-    }
-
-    /// Finds the medium that is next; of several at one instant the first.
-    fn find_first(&mut self) {
-        let mut first = First { part: 0, at: Time::NEVER, then: Time::NEVER };
-        for (part, &at) in self.times.iter().enumerate() {
-            if at < first.at {
-                first = First { part, at, then: first.at };
-            } else {
-                first.then = first.then.min(at);
-            }
-        }
-        self.first = first;
     }
 
     /// Adds up what happened so far.
@@ -69,35 +42,34 @@ impl Several {
 
 impl Steps for Several {
     fn next_time(&self) -> Time {
-        self.first.at
+        self.turns.first().0.at
     }
 
     fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        let First { part, at, then } = self.first;
-        debug_assert_eq!(at, now);
-        world.turn_to(part, then);
-        self.parts[part].advance(now, world);
+        let (first, then) = self.turns.first();
+        debug_assert_eq!(first.at, now);
+        world.turn_to(first.part as usize, then);
+        let medium = &mut self.parts[first.part as usize];
+        medium.advance(now, world);
+        let at = medium.next_time();
         world.turn_to_all();
-        self.times[part] = self.parts[part].next_time();
-        self.find_first();
+        self.turns.set_first(at);
     }
 
     fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
         if !world.has_ready() {
             return;
         }
-        let Self { parts, of_contenders, times, .. } = self;
-        let mut is_other = false;
+        let Self { parts, of_contenders, turns } = self;
         while let Some(part) = world.select_ready(of_contenders) {
-            let part = part as usize;
-            parts[part].frames_ready(now, world);
-            let at = parts[part].next_time();
-            is_other |= at != times[part];
-            times[part] = at;
-        }
-        // Most often the medium is busy, and nothing else is next.
-        if is_other {
-            self.find_first();
+            let medium = &mut parts[part as usize];
+            let before = medium.next_time();
+            medium.frames_ready(now, world);
+            let at = medium.next_time();
+            // Most often the medium is busy, and nothing else is next.
+            if at != before {
+                turns.set(part, at);
+            }
         }
     }
 }

@@ -22,8 +22,10 @@ pub(super) struct Parts {
     kinds: Vec<Kind>,
     /// The number of the medium that is played.
     current: usize,
-    /// Of each other medium what is its own; empty where there is one medium.
+    /// Of each other medium what is its own, in its place.
     aside: Vec<Own>,
+    /// The place of each other medium; empty where one cell or field is all there is.
+    places: Vec<usize>,
     /// The medium of each access point.
     of_cells: Vec<u32>,
     /// The end of what is simulated for now, while a medium may not play the world as far.
@@ -83,9 +85,10 @@ impl World<'_> {
             payload: PayloadFrom::default(),
             on_air: OnAir::default(),
         };
-        self.parts.aside = self.parts.kinds.iter().map(own).collect();
-        // The first is not aside.
+        self.parts.aside = self.parts.kinds[1..].iter().map(own).collect();
+        // The first is the one that is played.
         self.airtime = self.airtime.alike(cells(self.parts.kinds[0]));
+        self.parts.places = (0..self.parts.kinds.len()).map(|part| part.max(1) - 1).collect();
         self.transmitters.iter().map(|one| self.part_of(&self.nodes[one.node as usize])).collect()
     }
 
@@ -106,7 +109,7 @@ impl World<'_> {
 
     /// Tells whether there are several media, of which each has its own frames on the air.
     pub(super) fn has_parts(&self) -> bool {
-        !self.parts.aside.is_empty()
+        !self.parts.places.is_empty()
     }
 
     /// Tells whether the medium that is played is of this kind.
@@ -138,7 +141,8 @@ impl World<'_> {
     pub(crate) fn turn_to(&mut self, part: usize, horizon: Time) {
         self.take_own(part);
         self.parts.horizon = self.horizon;
-        self.stop_at(self.horizon.min(horizon));
+        self.horizon = self.horizon.min(horizon);
+        self.next = self.next.min(horizon);
     }
 
     /// Takes back the horizon that the world had before [`Self::turn_to`].
@@ -148,16 +152,19 @@ impl World<'_> {
 
     /// Takes what the medium of this number has of its own.
     fn take_own(&mut self, part: usize) {
-        let Parts { current, aside, .. } = &mut self.parts;
-        if part != *current {
-            for place in [*current, part] {
-                std::mem::swap(&mut self.airtime, &mut aside[place].airtime);
-                std::mem::swap(&mut self.measures.payload, &mut aside[place].payload);
-                if let Some(capture) = &mut self.watchers.capture {
-                    capture.swap_on_air(&mut aside[place].on_air);
-                }
-            }
-            *current = part;
+        let Parts { current, aside, places, .. } = &mut self.parts;
+        if part == *current {
+            return;
+        }
+        // The one that is played takes the place of the one that is to be played.
+        let place = places[part];
+        places[*current] = place;
+        *current = part;
+        let own = &mut aside[place];
+        std::mem::swap(&mut self.airtime, &mut own.airtime);
+        std::mem::swap(&mut self.measures.payload, &mut own.payload);
+        if let Some(capture) = &mut self.watchers.capture {
+            capture.swap_on_air(&mut own.on_air);
         }
     }
 

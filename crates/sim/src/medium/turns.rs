@@ -1,0 +1,98 @@
+//! The turns of several media: which of them has the next event. Knows their times alone.
+
+use airtcp_kernel::Time;
+
+/// The next event of each of several media, the last one first; of several at one instant that of the highest number. Most
+/// often it is the medium with the first that gets another one, which is soon.
+#[derive(Debug)]
+pub(super) struct Turns(Vec<Turn>);
+
+/// The next event of a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) at: Time,
+    pub(super) part: u32,
+}
+
+impl Turn {
+    /// Tells whether it comes before `other`.
+    #[inline]
+    fn is_before(self, other: Self) -> bool {
+        self.at < other.at || self.at == other.at && self.part < other.part
+    }
+}
+
+impl Turns {
+    /// Makes those of media whose next events are at these `times`.
+    pub(super) fn new(times: impl Iterator<Item = Time>) -> Self {
+        let mut turns: Vec<_> = (0..).zip(times).map(|(part, at)| Turn { at, part }).collect();
+        turns.sort_unstable_by_key(|turn| std::cmp::Reverse((turn.at, turn.part)));
+        Self(turns)
+    }
+
+    /// Returns the first of all, and the time of the one behind it.
+    #[inline]
+    pub(super) fn first(&self) -> (Turn, Time) {
+        match self.0[..] {
+            [.., then, first] => (first, then.at),
+            [first] => (first, Time::NEVER),
+            [] => unreachable!("there are media"),
+        }
+    }
+
+    /// Sets the next event of the medium that has the first one.
+    #[inline]
+    pub(super) fn set_first(&mut self, at: Time) {
+        let turns = &mut self.0[..];
+        let last = turns.len() - 1;
+        let turn = Turn { at, ..turns[last] };
+        let mut place = last;
+        for other in (0..last).rev() {
+            if !turns[other].is_before(turn) {
+                break;
+            }
+            turns[other + 1] = turns[other];
+            place = other;
+        }
+        turns[place] = turn;
+    }
+
+    /// Sets the next event of the medium `part`.
+    pub(super) fn set(&mut self, part: u32, at: Time) {
+        let place = self.0.iter().position(|turn| turn.part == part);
+        let place = place.expect("each medium has a turn");
+        // It becomes the first until it has its place.
+        self.0[place..].rotate_left(1);
+        self.set_first(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1 to 21 media whose times change in an order that looks like none, and are often alike, the first is the one of
+    /// the least time, then of the lowest number, and the second the one that is first without it.
+    #[test]
+    fn first_is_the_earliest_and_of_several_the_lowest() {
+        for number in 1..=21_u32 {
+            let mut times = vec![Time::NEVER; number as usize];
+            let mut turns = Turns::new(times.iter().copied());
+            for step in 0..500_u32 {
+                let part = step * 7_919 % number;
+                let at = Time::from_nanos(u64::from(step * 7_717 % 13 + step / 10));
+                times[part as usize] = at;
+                if turns.first().0.part == part {
+                    turns.set_first(at);
+                } else {
+                    turns.set(part, at);
+                }
+                let mut order: Vec<_> = (0..).zip(&times).map(|(one, &at)| (at, one)).collect();
+                order.sort_unstable();
+                let (first, then) = turns.first();
+                assert_eq!((first.at, first.part), order[0]);
+                assert_eq!(then, order.get(1).map_or(Time::NEVER, |second| second.0));
+            }
+        }
+    }
+}
