@@ -9,6 +9,7 @@
 
 mod apart;
 mod log;
+mod over;
 mod period;
 mod viewing;
 

@@ -6,6 +6,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::over::idle_time;
 use super::period::Period;
 use super::viewing::{Viewers, Viewing};
 use crate::field::hearing::GroupId;
@@ -219,6 +220,16 @@ impl Journal {
                 release(all, free, id);
                 return Passed { eifs: Some(Time::ZERO), nav: Time::ZERO };
             }
+        }
+        if log.read == 0
+            && log.period.is_none()
+            && let Some(idle) = idle_time(&log.unread, all, (own, viewers.group), times.sifs, now)
+        {
+            viewers.others_pass(all[log.unread[0] as usize].frame.start, now, idle);
+            for id in log.unread.drain(..) {
+                release(all, free, id);
+            }
+            return Passed { eifs: Some(Time::ZERO), nav: Time::ZERO };
         }
         log.read(all, free, own, (Time::NEVER, times), viewers);
         let mut period = log.period.take().expect("something was on the air");

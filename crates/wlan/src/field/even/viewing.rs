@@ -60,7 +60,8 @@ impl Viewers<'_> {
         }
     }
 
-    fn others_pass(&mut self, start: Time, end: Time, idle: Duration) {
+    /// Tells them of exchanges of others, as [`Sensed::others_pass`].
+    pub(super) fn others_pass(&mut self, start: Time, end: Time, idle: Duration) {
         for &one in self.access_points {
             self.sensed[one as usize].others_pass(start, end, idle);
         }
