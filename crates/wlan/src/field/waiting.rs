@@ -263,8 +263,9 @@ impl Air {
     }
 
     /// Counts the slots that have passed at `place`, where queues count, when the medium becomes busy at `now`.
+    #[inline]
     pub(super) fn freeze(&mut self, place: ListenerId, now: Time) {
-        let Self { listeners, nodes, queues, settings, .. } = self;
+        let Self { listeners, nodes, settings, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
         if let Some(mut order) = listener.order {
@@ -278,8 +279,17 @@ impl Air {
             if !listener.winners.is_empty() {
                 self.forget_access(place);
             }
-            return;
+        } else {
+            self.freeze_each(place, now);
         }
+    }
+
+    /// Does as [`Self::freeze`] where their order is not known.
+    #[inline(never)]
+    fn freeze_each(&mut self, place: ListenerId, now: Time) {
+        let Self { listeners, nodes, queues, settings, .. } = self;
+        let listener = &mut listeners[place as usize];
+        let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
         // Between a frame and its answer, above all, no slot begins: then the next access will be where it was, or be
         // looked up before.
         let mut is_left_alone = !listener.is_sending && !is_exchanging;
@@ -341,6 +351,12 @@ impl Air {
 
     /// Looks up the next access of the stations that listen at `place`.
     pub(super) fn find_access(&mut self, place: ListenerId) {
+        self.find_next_access(place);
+    }
+
+    /// Does as [`Self::find_access`], in line where busy periods end.
+    #[inline(always)]
+    pub(super) fn find_next_access(&mut self, place: ListenerId) {
         let Self { listeners, nodes, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_engaged = || nodes.get(place as usize).is_some_and(Node::is_engaged);

@@ -114,7 +114,7 @@ impl Air {
     }
 
     /// Looks up at `limit` when one at `place` gets at the medium next: if it is busy, when it is idle again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn awaits_access(&mut self, place: ListenerId, limit: Place) {
         let listener = &self.listeners[place as usize];
         let is_engaged = || self.nodes.get(place as usize).is_some_and(Node::is_engaged);
@@ -124,7 +124,7 @@ impl Air {
             }
             return;
         }
-        self.find_access(place);
+        self.find_next_access(place);
         self.drops_late_access(place);
     }
 
