@@ -69,9 +69,10 @@ impl<'a> Replication<'a> {
     /// Makes it write what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
         let sink = ByteSink::new(out);
-        let out = match &self.medium {
-            Medium::Cell(_) => Out::File(sink),
-            _ => Out::Nodes(sink, self.world.node_names(), InOrder::default()),
+        let out = if self.world.has_air() {
+            Out::Nodes(sink, self.world.node_names(), InOrder::default())
+        } else {
+            Out::File(sink)
         };
         self.capture(out, snaplen);
         self

@@ -175,9 +175,9 @@ impl<'a> World<'a> {
         if scenario.air.is_some() {
             world.prepare_for_field();
         }
-        let has_parts = scenario.air.is_some() && !world.parts.are_fields();
-        let medium = if has_parts {
-            Medium::Several(Several::new(made, world.prepare_for_parts()))
+        let of_contenders = world.prepare_for_parts();
+        let medium = if made.len() > 1 {
+            Medium::Several(Several::new(made, of_contenders))
         } else {
             made.pop().expect("there is a medium")
         };
@@ -192,6 +192,11 @@ impl<'a> World<'a> {
     /// Keeps a record of each measured transfer.
     pub(crate) fn keep_transfers(&mut self) {
         self.measures.transfers = Some(Vec::new());
+    }
+
+    /// Tells whether each node hears what it hears: of several cells, or of one in which not all hear all.
+    pub(crate) fn has_air(&self) -> bool {
+        self.scenario.air.is_some()
     }
 
     /// Returns the time so far.

@@ -75,7 +75,7 @@ impl World<'_> {
     /// Writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         let aggregation = self.scenario.mac.aggregation.as_ref();
-        let around = if self.has_parts() { self.nodes_around() } else { Vec::new() };
+        let around = if self.has_shared_air() { self.nodes_around() } else { Vec::new() };
         let detects = |node| self.kind_of(node) == Kind::Cell;
         self.watchers.add_capture(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),

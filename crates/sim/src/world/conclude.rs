@@ -92,7 +92,7 @@ impl World<'_> {
             let name = &self.nodes[transmitter.node as usize].name;
             medium.check_laws(id).map_err(|law| format!("{name}: {law}"))?;
         }
-        if let Medium::Cell(_) = medium {
+        if !self.has_air() {
             return Ok((self.airtime.close()?, Vec::new()));
         }
         let views = self.views(medium)?;
@@ -279,7 +279,7 @@ impl World<'_> {
                 "simultaneous_send_probability",
                 // A field does not tell whether the receiver of one was the sender of the other.
                 fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions)
-                    .filter(|_| self.scenario.air.is_none()),
+                    .filter(|_| !self.has_air()),
             ),
         ]);
         metrics

@@ -69,15 +69,10 @@ impl Parts {
             (false, _) => Kind::Cells,
         });
     }
-
-    /// Tells whether all media are fields.
-    pub(super) fn are_fields(&self) -> bool {
-        self.kinds.iter().all(|&kind| kind == Kind::Field)
-    }
 }
 
 impl World<'_> {
-    /// Prepares for several media. Returns that of each contender.
+    /// Prepares for the media that were added. Returns that of each contender.
     pub(super) fn prepare_for_parts(&mut self) -> Vec<u32> {
         let cells = |kind| if kind == Kind::Cells { self.access_points as usize } else { 0 };
         let own = |&kind: &Kind| Own {
@@ -107,9 +102,9 @@ impl World<'_> {
         self.nodes[self.transmitters[queue as usize].node as usize].access_point
     }
 
-    /// Tells whether there are several media, of which each has its own frames on the air.
-    pub(super) fn has_parts(&self) -> bool {
-        !self.parts.places.is_empty()
+    /// Tells whether there is a medium, of several or of several cells, on which all hear all.
+    pub(super) fn has_shared_air(&self) -> bool {
+        self.has_air() && self.parts.kinds.iter().any(|&kind| kind != Kind::Field)
     }
 
     /// Tells whether the medium that is played is of this kind.
