@@ -54,13 +54,15 @@ pub struct MacConfig {
 }
 
 impl MacConfig {
-    /// Returns them for several cells on one medium, with the waits after a collision that a
-    /// [`Field`](crate::Field) has: nobody detects a preamble of frames that begin together, so that others wait DIFS, and
-    /// colliders until they miss the answer, and DIFS.
+    /// Returns them for several cells on one medium, with what a [`Field`](crate::Field) has: nobody detects a preamble of
+    /// frames that begin together, so that others wait DIFS, and colliders until they miss the answer, and DIFS; TXOPs and
+    /// A-MPDUs are the standard's.
     pub fn shared_by_cells(&self) -> Self {
         let rules = Rules {
             after_collision: AfterCollision::Difs,
             colliders: Colliders::AckTimeoutThenDifs,
+            delivery: Delivery::Ppdu,
+            txop_protection: TxopProtection::Single,
             ..self.rules.clone()
         };
         Self { rules, ..self.clone() }
