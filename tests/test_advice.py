@@ -171,7 +171,7 @@ def test_a_change_that_breaks_a_target_costs_others() -> None:
 
     held, broken = airtcp.simulate(before), airtcp.simulate(slower)
 
-    assert newly_unhappy(held, broken) == ["goodput per flow (desk)"]
+    assert newly_unhappy(held, broken) == ["goodput per flow of desk"]
     assert newly_unhappy(broken, held) == []
     assert newly_unhappy(held, held) == []
 

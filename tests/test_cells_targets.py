@@ -107,10 +107,10 @@ def test_it_is_told_as_of_a_cell(run: airtcp.SimulationResult) -> None:
 
     rows = {row[0]: row for row in words.rows(found)}
     assert rows["goodput of cell middle"][1] == "> 8 Mb/s"
-    assert rows["share of what it has alone of cell middle"][1] == "> 30 %"
+    assert rows["cell middle's share of what it has alone"][1] == "> 30 %"
     assert found.nearest is not None
     assert words.headline(found).startswith("Fails: ")
-    assert " of cell middle is " in words.headline(found)
+    assert "cell middle" in words.headline(found)
 
 
 def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_trial_of_a_remedy_is_judged_by_the_cell(run: airtcp.SimulationResult)
     assert found is not None
     assert found.state == "holds"
     before = gathered(of, run.provenance, simulation.runs, confidence=simulation.confidence)
-    assert newly_unhappy(after, before)[-1] == "goodput (cell middle)"
+    assert newly_unhappy(after, before)[-1] == "goodput of cell middle"
 
 
 def test_the_page_offers_cells_and_takes_a_target_apart() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
-from airtcp.metrics import METRICS, metric, spellings
+from airtcp.labels import label_of, spellings
+from airtcp.metrics import METRICS, metric
 from airtcp.stats import Interval
 
 
@@ -96,3 +97,17 @@ def test_a_metric_is_understood_as_a_screen_spells_it() -> None:
     spelled = {"goodput_per_flow": "flow_goodput_bps", "delay": "packet_delay_s"}
     spelled |= {"page_time": "page_time_s", "round_trip": "path_rtt_s", "loss": "packet_loss"}
     assert {word: known[word].name for word in spelled} == spelled
+
+
+@pytest.mark.parametrize(
+    ("name", "whose", "words"),
+    [
+        ("packet_delay_p95_s", "caller downloads", "p95 packet delay of caller downloads"),
+        ("transfer_time_s", "reader", "transfer time of reader"),
+        ("goodput_bps", "cell middle", "goodput of cell middle"),
+        ("share_of_alone", "cell middle", "cell middle's share of what it has alone"),
+        ("failed_ppdu_ratio_stations", "desk", "failed PPDUs of desk, stations"),
+    ],
+)
+def test_a_metric_of_a_part_is_a_phrase(name: str, whose: str, words: str) -> None:
+    assert label_of(METRICS[name], whose) == words

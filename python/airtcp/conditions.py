@@ -15,7 +15,8 @@ from typing import Final, Literal
 
 from airtcp.amounts import quantity
 from airtcp.exceptions import QuestionError, UnitError
-from airtcp.metrics import METRICS, Metric, spellings
+from airtcp.labels import flows_of, label_of, spellings
+from airtcp.metrics import METRICS, Metric
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
@@ -61,13 +62,12 @@ class Condition:
 
     @property
     def label(self) -> str:
-        """The metric for people, with what it is of: "transfer time, mean (laptop, download)"."""
+        """The metric for people, with what it is of: "transfer time of laptop downloads"."""
         if self.cell is not None:
-            return f"{in_a_part(self.about)} (cell {self.cell})"
+            return label_of(self.about, f"cell {self.cell}")
         if self.group is None:
             return self.about.label
-        of = self.group if self.part == "all" else f"{self.group}, {self.part}"
-        return f"{self.about.label} ({of})"
+        return label_of(self.about, flows_of(self.group, self.part))
 
     @property
     def bound_text(self) -> str:
@@ -83,11 +83,6 @@ class Condition:
     def excess(self, value: float) -> float:
         """Measure how far a value lies beyond the bound; negative where nothing happens."""
         return value - self.bound if self.above else self.bound - value
-
-
-def in_a_part(metric: Metric) -> str:
-    """The label of a metric of a part of everything: "goodput", not "goodput, all flows"."""
-    return metric.label.removesuffix(", all flows")
 
 
 def bound_text(bound: float, unit: str) -> str:

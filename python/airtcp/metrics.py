@@ -7,10 +7,8 @@ The page of results in the documentation is made from here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final, Literal
 
 #: The subjects of a metric: everything, a station group, its flows in one direction, the queues of
@@ -483,31 +481,6 @@ _CATALOGUE: Final = (
 
 #: Every metric by its name, in the order in which tables show them.
 METRICS: Final[dict[str, Metric]] = {metric.name: metric for metric in _CATALOGUE}
-
-#: Heads of columns, and words of the field, that are neither a name nor a label.
-_HEADS: Final = {
-    "per_flow": "flow_goodput_bps",
-    "delay": "packet_delay_s",
-    "loss": "packet_loss",
-    "round_trip": "path_rtt_s",
-    "airtime": "airtime_share",
-    "fairness": "jain_index",
-}
-
-
-@cache
-def spellings() -> dict[str, Metric]:
-    """Lists all names that stand for a metric: its own, without unit, its label, its column's head.
-
-    Labels are written with underscores, without ", mean" and ", all flows": `goodput_per_flow`.
-    """
-    known = dict(METRICS)
-    for one in METRICS.values():
-        known.setdefault(one.short, one)
-    for one in METRICS.values():
-        label = re.sub(r", (mean|all flows)$", "", one.label).lower()
-        known.setdefault(re.sub(r"\W+", "_", label), one)
-    return known | {head: METRICS[name] for head, name in _HEADS.items()}
 
 
 def metrics_of(scope: Scope) -> dict[str, Metric]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent
+from airtcp.labels import flows_of, label_of
 from airtcp.metrics import METRICS
 from airtcp.present.verdict import about as about_target
 from airtcp.present.verdict import amount
@@ -52,8 +53,8 @@ def effect_line(advised: Advised, trial: Trial) -> str:
     if trial.before.mean is None or trial.after.mean is None:
         return f"{trial.title}: {outcome(trial)} ({about.label} does not exist in both)"
     before, after = (amount(one.mean, about) for one in (trial.before, trial.after))
-    where = f"of {goal.whose}"
-    return f"{trial.title}: {about.label} {where} {before} → {after} ({runs}); {outcome(trial)}"
+    label = label_of(about, goal.whose)
+    return f"{trial.title}: {label} {before} → {after} ({runs}); {outcome(trial)}"
 
 
 def others(trial: Trial | Gain) -> list[str]:
@@ -130,4 +131,5 @@ def unfit(problems: Iterable[Advised]) -> list[str]:
 def _effect(effect: Effect) -> str:
     about = METRICS[effect.metric]
     before, after = (amount(one, about) for one in (effect.before, effect.after))
-    return f"{about.label} of {effect.group} {effect.part}s {before} → {after}"
+    whose = flows_of(effect.group, effect.part)
+    return f"{label_of(about, whose)} {before} → {after}"

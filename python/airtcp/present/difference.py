@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval
-from airtcp.conditions import in_a_part
 from airtcp.files import prepare, write_files
+from airtcp.labels import flows_of, label_of
 from airtcp.metrics import METRICS
 from airtcp.present import drawing
 from airtcp.present.cells import by_cell_of_both
@@ -269,7 +269,7 @@ def html(difference: Difference, figure: Figure | None) -> str:
 def _row(one: Ranked) -> Row:
     metric, change = METRICS[one.metric], one.change
     return Row(
-        metric=metric.label if one.group is None else in_a_part(metric),
+        metric=metric.label if one.group is None else metric.label.removesuffix(", all flows"),
         of=_of(one),
         a=quantity(change.a.mean, metric.unit),
         b=quantity(change.b.mean, metric.unit),
@@ -288,7 +288,7 @@ def _of(one: Ranked) -> str:
 def _told(one: Ranked) -> str:
     if one.group is None:
         return METRICS[one.metric].label
-    return f"{in_a_part(METRICS[one.metric])} ({_of(one)})"
+    return label_of(METRICS[one.metric], flows_of(one.group, one.part))
 
 
 def _follows(key: str, both: tuple[Any, Any], changed: Mapping[str, tuple[Any, Any]]) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
 from airtcp.advice.reading import Reading
+from airtcp.labels import flows_of, label_of
 from airtcp.metrics import METRICS
 from airtcp.present.difference import relative_text
 from airtcp.present.verdict import amount
@@ -71,11 +72,11 @@ def _told(one: Ranked) -> str:
     about = METRICS[one.metric]
     a, b = (amount(each.mean, about) for each in (one.change.a, one.change.b))
     relative = relative_text(one.relative)
-    return f"{about.label} of {_of(one)} {a} → {b}{f' ({relative})' if relative else ''}"
+    return f"{label_of(about, _of(one))} {a} → {b}{f' ({relative})' if relative else ''}"
 
 
 def _of(one: Ranked) -> str:
-    return f"{one.group} {one.part}s"
+    return flows_of(one.group or "", one.part)
 
 
 def _badly_served(difference: Difference) -> list[str]:

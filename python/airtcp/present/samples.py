@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import scaled
+from airtcp.labels import PARTS, flows_of, label_of
 from airtcp.metrics import metric
 from airtcp.stats import Interval, student_interval
 
@@ -77,7 +78,14 @@ def unit_and_label(results: Results, column: str) -> tuple[str, str]:
             return axis.unit, column
     of, _, name = column.rpartition(".")
     found = metric(name)
-    return found.unit, f"{found.label}, {of}" if of else found.label
+    if not of:
+        return found.unit, found.label
+    scope, _, part = of.rpartition(".")
+    if scope == "cells":
+        return found.unit, label_of(found, f"cell {part}")
+    if part in PARTS:
+        return found.unit, label_of(found, flows_of(scope, part))
+    return found.unit, f"{found.label}, {of}"
 
 
 def samples_of(results: Results, up: Side, across: Side | None, lines: Side | None) -> Samples:

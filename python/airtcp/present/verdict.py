@@ -12,7 +12,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity, scaled
-from airtcp.conditions import bound_text, in_a_part
+from airtcp.conditions import bound_text
 from airtcp.results.cells import SHARE_OF_ALONE
 
 if TYPE_CHECKING:
@@ -137,18 +137,15 @@ def rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
 def about(one: Judged) -> str:
     """Name what a target is about: "p95 packet delay of call downloads"."""
     condition = one.target.condition
-    if condition.cell is not None:
-        return f"{in_a_part(condition.about)} of cell {condition.cell}"
+    if condition.group is not None or condition.cell is not None:
+        return condition.label
     label, _, statistic = condition.about.label.partition(", ")
     quantile = re.search(r"_(p\d+)_", condition.metric)
     if quantile is not None:
         label = f"{quantile[1]} {label}"
     elif statistic not in ("mean", "all flows", ""):
         label = f"{label}, {statistic}"
-    if condition.group is None:
-        return label
-    part = "" if condition.part == "all" else f" {condition.part}s"
-    return f"{label} of {condition.group}{part}"
+    return label
 
 
 def wanted_text(one: Judged) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from airtcp.labels import flows_of
 from airtcp.results.verdict import Judged
 from airtcp.stats import Interval
 
@@ -36,7 +37,7 @@ class Goal:
             return f"flows of {', '.join(self.among)}"
         if not self.group:
             return "all flows"
-        return self.group if self.part == "all" else f"{self.group} {self.part}s"
+        return flows_of(self.group, self.part)
 
 
 @dataclass(frozen=True)

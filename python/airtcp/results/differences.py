@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.labels import PARTS
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
@@ -79,9 +80,6 @@ class Change:
 
 #: The change of each metric.
 Changes = dict[str, Change]
-
-#: Parts of a group that have metrics.
-_PARTS: Final = ("all", "download", "upload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,7 @@ class Difference(Pictured):
                 pairs = [(_named(a, name), _named(b, name)) for a, b in self._pairs]
                 parts = {
                     part: self._changes([(a[part], b[part]) for a, b in pairs])
-                    for part in (*_PARTS, "airtime")
+                    for part in (*PARTS, "airtime")
                     if pairs[0][0][part] is not None and pairs[0][1][part] is not None
                 }
                 found[name] = {
@@ -303,7 +301,7 @@ class Difference(Pictured):
     def _scopes(self) -> Iterator[tuple[str | None, str | None, Changes]]:
         yield None, None, self.metrics
         for group, parts in self.groups.items():
-            for part in _PARTS:
+            for part in PARTS:
                 if part in parts:
                     yield group, part, parts[part]
         for cell, changes in self.cells.items():

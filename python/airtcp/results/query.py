@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.extras import needed
-from airtcp.metrics import spellings
+from airtcp.labels import spellings
 from airtcp.pictured import figure_of
 from airtcp.results.table import AxisColumn, Contents, TableFiles
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import SimulationError
+from airtcp.labels import PARTS
 from airtcp.results.cells import SHARE_OF_ALONE, cell_value
 from airtcp.run import HEADLINES
 from airtcp.stats import FIRST_ROUND, next_round_by, widest
@@ -28,7 +29,6 @@ _RUN: Final = '"run":{'
 #: A row: a number for each metric as float64, little-endian; NaN where one does not exist.
 Row = bytes
 _NUMBER: Final = struct.Struct("<d")
-_PARTS: Final = ("all", "download", "upload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ def _taker(
                 goodput: float = answer["cells"][cells.index(part)]["goodput_bps"]
                 return goodput / alone[part] if alone[part] > 0.0 else None
             # A group may be called as the table of cells is.
-            if group in groups and part in _PARTS and "." not in metric:
+            if group in groups and part in PARTS and "." not in metric:
                 return (groups[group].get(part) or {}).get(metric)
             return cell_value(answer["cells"][cells.index(part)], metric)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import QuestionError
 from airtcp.extras import needed
-from airtcp.metrics import spellings
+from airtcp.labels import spellings
 from airtcp.results.query import open as opened
 from airtcp.stats import Interval, student_interval
 from airtcp.sweep.axes import Axis, Bounds, Column, Label, Step, labels_of, read_span

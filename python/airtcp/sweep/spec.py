@@ -10,12 +10,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
 from airtcp.exceptions import ScenarioError
-from airtcp.metrics import METRICS, spellings
+from airtcp.labels import PARTS, spellings
+from airtcp.metrics import METRICS
 from airtcp.results.cells import CELL_METRICS, SHARE_OF_ALONE
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
@@ -24,9 +25,6 @@ from airtcp.scenario.quantities import Percent, Written, needed, optional
 from airtcp.sweep.axes import Axis, read_axes
 from airtcp.sweep.work import Often
 from airtcp.units import parse_percent
-
-#: Of a station group, what `GROUP.PART.METRIC` may have as its part.
-PARTS: Final = ("all", "download", "upload")
 
 
 class _SweepFile(Written):

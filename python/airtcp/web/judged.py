@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity_with_interval
+from airtcp.labels import flows_of, label_of
 from airtcp.metrics import METRICS
 from airtcp.present import advice as told
 from airtcp.present import verdict as words
@@ -95,7 +96,7 @@ def _problem(advised: Advised) -> Json:
     about = METRICS[found.goal.metric]
     return advised.to_dict() | {
         "headline": told.headline(advised),
-        "label": f"{about.label} of {found.goal.whose}",
+        "label": label_of(about, found.goal.whose),
         "unit": about.unit,
         "better": about.better,
         "remedies": [_trial(advised, one) for one in advised.remedies],
@@ -125,11 +126,10 @@ def effects(felt: Sequence[Effect]) -> list[Json]:
     rows = []
     for one in felt:
         about = METRICS[one.metric]
-        part = "" if one.part == "all" else f" {one.part}s"
         rows.append(
             one.to_dict()
             | {
-                "label": f"{about.label} of {one.group}{part}",
+                "label": label_of(about, flows_of(one.group, one.part)),
                 "before_text": words.amount(one.before, about),
                 "after_text": words.amount(one.after, about),
             }

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity
+from airtcp.labels import flows_of, label_of
 from airtcp.metrics import METRICS
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
@@ -233,7 +234,7 @@ def changes(found: Difference) -> dict[str, Any]:
     listed = rows(found)
     felt = [
         {
-            "label": f"{METRICS[one.metric].label} of {one.group} {one.part}s",
+            "label": label_of(METRICS[one.metric], flows_of(one.group or "", one.part)),
             "metric": one.metric,
             "group": one.group,
             "part": one.part,
