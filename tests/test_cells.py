@@ -14,6 +14,7 @@ from airtcp.amounts import percent
 from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
+from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
 from airtcp.present.difference import rows
 from airtcp.present.sense import sanity
@@ -378,3 +379,25 @@ def test_the_screen_has_the_cells_at_any_width(
     assert "of alone" in result.stdout
     assert "do not hear each other" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.splitlines())) <= int(columns)
+
+
+@pytest.mark.parametrize(
+    ("standard", "preset", "rules"),
+    [
+        ("802.11a", "standard", ""),
+        ("802.11a", "ns-2", 'after_collision = "eifs+difs", colliders = "as-heard"'),
+        ("802.11a", "ns-3", ""),
+        ("802.11n", "ns-3", 'delivery = "mpdu", txop_protection = "multiple+cf-end"'),
+    ],
+)
+def test_rules_of_a_preset_that_cells_do_not_have_are_told(
+    standard: str, preset: str, rules: str
+) -> None:
+    changes = {"phy.standard": standard, "mac.rules.preset": preset}
+    short = {"run.warmup": "10 ms", "run.duration": "50 ms", "run.replications": 2}
+    result = airtcp.simulate(example("three-cells").vary(changes | short))
+
+    told = [one for one in cautions(result) if one.startswith("not modelled")]
+    assert [one.split(": ", 1)[1].split(", of the preset")[0] for one in told] == (
+        [rules] if rules else []
+    )

@@ -13,6 +13,8 @@ from airtcp.amounts import duration, percent, quantity
 from airtcp.choices import APPLICATIONS
 from airtcp.metrics import metric
 from airtcp.results import Comparison, SimulationResult
+from airtcp.scenario import ResolvedScenario
+from airtcp.scenario.hearing import RULES_ELSEWHERE
 from airtcp.stats import WIDE
 
 ONE_RUN: Final = "one replication has no interval: nothing says how far chance goes"
@@ -71,7 +73,27 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
         sentences.append(
             f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
         )
+    sentences += _rules_elsewhere(result.scenario)
     return sentences
+
+
+def _rules_elsewhere(scenario: ResolvedScenario) -> list[str]:
+    """Tell which rules of a preset have no effect where not all hear each other."""
+    mac = scenario.mac
+    rules, needs = mac.rules, {"delivery": mac.aggregation, "txop_protection": mac.edca}
+    unfit = [
+        f'{rule} = "{getattr(rules, rule)}"'
+        for rule, fit in RULES_ELSEWHERE.items()
+        if scenario.air is not None
+        and getattr(rules, rule) not in fit
+        and needs.get(rule, rules) is not None
+    ]
+    if not unfit:
+        return []
+    return [
+        f"not modelled beside several cells, hears or powers: {', '.join(unfit)}, of the preset "
+        f'"{rules.preset}" of mac.rules; all else of it is'
+    ]
 
 
 def _polling(counts: Mapping[str, int]) -> list[str]:

@@ -7,14 +7,23 @@ what is sent, nor what is made of it where frames overlap.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from airtcp.scenario import ResolvedScenario
+
+#: Rules of `[mac.rules]` that are obeyed where all hear all, and their values elsewhere: there each
+#: node waits after a collision by what it has heard of it, and TXOPs and A-MPDUs are as usual.
+RULES_ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
+    "after_collision": ("eifs", "difs"),
+    "colliders": ("ack-timeout+difs",),
+    "delivery": ("ppdu",),
+    "txop_protection": ("single",),
+}
 
 
 def nodes_of_group(scenario: ResolvedScenario, group: str) -> range:

@@ -18,6 +18,7 @@ from ..units import format_time_ns
 from .declare import written
 from .errors import InvalidError, Path
 from .floor import DIGITS, positions, received_dbm
+from .hearing import RULES_ELSEWHERE
 from .keys.air import Air, Cell
 from .keys.phy import Phy
 from .quantities import Written
@@ -201,8 +202,16 @@ def check_cells(scenario: Written) -> None:
     """Refuses what only one cell in which all hear all has.
 
     Raises:
-        InvalidError: contention-free periods, bursts or beacons.
+        InvalidError: contention-free periods, bursts, beacons, or a rule that has no effect.
     """
+    for rule, fit in RULES_ELSEWHERE.items():
+        value = getattr(scenario.mac.rules, rule)
+        if scenario.mac.rules.given(rule) and value not in fit:
+            raise InvalidError(
+                ("mac", "rules", rule),
+                f'"{value}" is not modelled beside several cells, hears or powers; allowed: '
+                + " or ".join(f'"{one}"' for one in fit),
+            )
     unfit: list[tuple[Path, bool, str]] = [
         (("mac", "pcf"), scenario.mac.pcf is not None, "contention-free periods"),
         (("mac", "beacon"), scenario.mac.beacon is not None, "beacons"),
