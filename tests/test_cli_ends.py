@@ -136,7 +136,7 @@ def test_a_request_to_end_leaves_no_half_files(
     while running.poll() is None and not left_behind(tmp_path):
         time.sleep(0.001)
     running.send_signal(number)
-    out, err = running.communicate(timeout=120)
+    out, err = running.communicate()
 
     assert running.returncode == 130
     assert err.startswith("airtcp: interrupted")
@@ -175,7 +175,7 @@ def test_an_interruption_while_words_are_read_is_told(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    out, err = running.communicate(timeout=120)
+    out, err = running.communicate()
 
     assert (running.returncode, out, err) == (130, "", "airtcp: interrupted\n")
 
@@ -245,7 +245,7 @@ def test_a_full_disk_behind_stdout_is_said(
         arguments = (*arguments, str(scenario))
     with open("/dev/full", "w") as full:
         running = process(*arguments, stdout=full)
-        err = running.communicate(timeout=120)[1]
+        err = running.communicate()[1]
 
     assert running.returncode == 1
     assert err == "airtcp: cannot write to stdout: No space left on device\n"
@@ -256,11 +256,11 @@ def test_the_report_is_written_whatever_becomes_of_stdout(
 ) -> None:
     with open("/dev/full", "w") as full:
         running = process("simulate", scenario, "--out", tmp_path / "a", stdout=full)
-        running.wait(timeout=120)
+        running.wait()
     left = process("simulate", scenario, "--out", tmp_path / "b", stdout=subprocess.PIPE)
     assert left.stdout is not None
     left.stdout.close()
-    left.wait(timeout=120)
+    left.wait()
 
     assert (running.returncode, left.returncode) == (1, 0)
     for name in "ab":

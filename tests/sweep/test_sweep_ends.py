@@ -38,7 +38,7 @@ def test_a_store_that_is_removed_is_said_once(
     wait_for_rows(store)
 
     store.rename(tmp_path / "elsewhere")
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate()
 
     assert process.returncode == 1
     [line] = said.splitlines()
@@ -60,7 +60,7 @@ def test_scenarios_that_are_removed_do_not_matter(
     (tmp_path / "base.toml").unlink()
     wait_for_rows(store, at_least=2)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate()
 
     assert process.returncode == 130
     assert said.count("\n") == 1
@@ -76,7 +76,7 @@ def test_a_second_sweep_into_a_store_is_refused(
     wait_for_rows(store)
 
     second = under_way(started, sweep_file, store)
-    _, said = second.communicate(timeout=120)
+    _, said = second.communicate()
 
     assert second.returncode == 2
     [line] = said.splitlines()
@@ -84,7 +84,7 @@ def test_a_second_sweep_into_a_store_is_refused(
     assert first.poll() is None
     wait_for_rows(store, at_least=2)
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=120)
+    first.communicate()
     assert first.returncode == 130
     goes_on(sweep_file, store)
 
@@ -127,7 +127,7 @@ def test_a_full_disk_costs_what_was_under_way(
     if with_rows:
         wait_for_rows(store)
         filler = fill(small_disk)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate()
 
     assert process.returncode == 1
     [line] = said.splitlines()
