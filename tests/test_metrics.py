@@ -2,7 +2,7 @@
 
 import pytest
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
-from airtcp.labels import label_of, spellings
+from airtcp.labels import label_of, spellings, spoken
 from airtcp.metrics import METRICS, metric
 from airtcp.stats import Interval
 
@@ -111,3 +111,16 @@ def test_a_metric_is_understood_as_a_screen_spells_it() -> None:
 )
 def test_a_metric_of_a_part_is_a_phrase(name: str, whose: str, words: str) -> None:
     assert label_of(METRICS[name], whose) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("page_time_s", "mean page time"),
+        ("page_time_p50_s", "median page time"),
+        ("page_time_p90_s", "p90 page time"),
+        ("goodput_bps", "goodput, all flows"),
+    ],
+)
+def test_a_metric_is_a_part_of_a_sentence(name: str, words: str) -> None:
+    assert spoken(METRICS[name]) == words

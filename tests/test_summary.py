@@ -259,7 +259,7 @@ def test_runs_that_are_too_short_are_a_caution() -> None:
     assert estimate.interval.mean == pytest.approx(36.0, rel=0.02)
     assert estimate.plain.mean == pytest.approx(3.5, rel=0.02)
     assert len(told) == 1
-    assert "transfer time, median is at least" in told[0]
+    assert "median transfer time is at least" in told[0]
     assert "; simulate " in told[0]
     record = result.simulation.to_dict()["steadiness"]
     assert record["state"] == "unsteady"

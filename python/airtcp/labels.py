@@ -39,6 +39,15 @@ def label_of(metric: Metric, whose: str) -> str:
     return f"{label} of {whose}, {statistic}" if counts else f"{label} of {whose}"
 
 
+def spoken(metric: Metric) -> str:
+    """Say a metric of everything within a sentence: "mean page time", "p90 page time"."""
+    label, _, statistic = metric.label.partition(", ")
+    if statistic in ("mean", "median"):
+        return f"{statistic} {label}"
+    quantile = re.search(r"_(p\d+)_", metric.name)
+    return metric.label if quantile is None else f"{quantile[1]} {label}"
+
+
 def flows_of(group: str, part: str | None) -> str:
     """Name the flows of a group, or those of one direction: "caller downloads"."""
     return group if part in (None, "all") else f"{group} {part}s"

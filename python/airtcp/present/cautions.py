@@ -11,6 +11,7 @@ from typing import Any, Final
 from airtcp.advice.silence import silences
 from airtcp.amounts import duration, percent, quantity
 from airtcp.choices import APPLICATIONS
+from airtcp.labels import spoken
 from airtcp.metrics import metric
 from airtcp.results import Comparison, SimulationResult
 from airtcp.scenario import ResolvedScenario
@@ -63,7 +64,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
     if simulation.replications == 1:
         sentences.append(ONE_RUN)
     wide = [
-        f"{metric(name).label} (±{percent(width)})"
+        f"{spoken(metric(name))} (±{percent(width)})"
         for name in ("goodput_bps", "transfer_time_s")
         if (interval := simulation.metrics.get(name)) is not None
         and (width := interval.relative_half_width) is not None
@@ -120,7 +121,7 @@ def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
     names.sort(key=lambda name: not name.startswith("page_time"))
     lows = {name: record["at_least"][name] for name in names[:_MOST_BOUNDS]}
     bounds = [
-        f"{metric(name).label} is at least {quantity(low, metric(name).unit, 3)}"
+        f"{spoken(metric(name))} is at least {quantity(low, metric(name).unit, 3)}"
         for name, low in lows.items()
     ]
     if len(names) > _MOST_BOUNDS:
