@@ -267,11 +267,8 @@ class Search:
         )
 
     def _error(self, what: str, place: int) -> QuestionError:
-        told = [
-            f"{condition.label} {quantity_of(condition, interval_mean)}"
-            for condition in self._conditions
-            if (interval_mean := self._mean(condition, place)) is not None
-        ]
+        means = [(one, self.estimated(one, place).interval.mean) for one in self._conditions]
+        told = [f"{one.label} {quantity_of(one, mean)}" for one, mean in means if mean is not None]
         texts = " or ".join(f'"{condition.text}"' for condition in self._conditions)
         hint = (
             "a condition that does not hold there, or another --from"
@@ -283,9 +280,6 @@ class Search:
         return QuestionError(
             f"--until {texts}: {what} {self.axis.name(place)} ({seen}); allowed: {hint}"
         )
-
-    def _mean(self, condition: Condition, place: int) -> float | None:
-        return self.estimated(condition, place).interval.mean
 
     # Deciding.
 
@@ -343,13 +337,9 @@ class Search:
         found: dict[int, int] = {}
         for part in (-0.35, 0.35, -1.0, 1.0):
             wanted = centre + part * span
-            place = self._clipped(
-                math.floor(wanted)
-                if part < 0.0 and span < 4.0
-                else math.ceil(wanted)
-                if span < 4.0
-                else wanted
-            )
+            # On a coarse grid what is rounded towards the end would be too near to it.
+            outwards = math.floor if part < 0.0 else math.ceil
+            place = self._clipped(outwards(wanted) if span < 4.0 else wanted)
             near = [one for one in known - found.keys() if abs(one - wanted) <= span / 3]
             place = min(near, key=lambda one: (abs(one - wanted), one)) if near else place
             found.setdefault(place, n if abs(part) < 1.0 else outer)

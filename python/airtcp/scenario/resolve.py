@@ -21,6 +21,7 @@ from .keys.traffic import Link
 from .quantities import Written, over
 from .resolve_air import Hearing, check_cells, check_detection, resolve_hearing
 from .resolve_high_rate import error_rates
+from .resolve_links import resolve_link
 from .resolve_mac import (
     check_txop_limits,
     resolve_access,
@@ -33,7 +34,7 @@ from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
 from .resolve_signal import check_rates, needs_db, needs_of, with_rates
-from .resolve_traffic import resolve_flows, resolve_link
+from .resolve_traffic import resolve_flows
 from .resolved import ResolvedScenario
 
 MAX_STATIONS = 100_000

@@ -1,14 +1,14 @@
 """From the written flows to the resolved ones: names, applications, wired paths.
 
-Knows what a flow takes from the rest of the scenario. Does not know TCP's keys (`resolve_tcp`), nor
-the parameters of a law (`resolve_laws`), nor what logs look like (`requests`).
+Knows what a flow takes from the rest of the scenario. Does not know TCP's keys (`resolve_tcp`),
+wired links (`resolve_links`), the parameters of a law (`resolve_laws`), nor what logs look like
+(`requests`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import count
 from pathlib import Path as FilePath
 
@@ -16,7 +16,6 @@ from .. import distributions, standards
 from ..exceptions import QuestionError
 from .errors import InvalidError, Path
 from .keys.phy import Phy
-from .keys.queue import PlainQueue, Queue
 from .keys.tcp import Tcp
 from .keys.traffic import (
     Application,
@@ -25,7 +24,6 @@ from .keys.traffic import (
     Ftp,
     FtpMessages,
     Link,
-    Loss,
     Page,
     Replay,
     Udp,
@@ -35,7 +33,8 @@ from .keys.traffic import (
 from .quantities import Written
 from .requests import read_requests
 from .resolve_laws import resolve_distribution
-from .resolve_queue import Network, on_wire_ns, resolve_queue
+from .resolve_links import resolve_link
+from .resolve_queue import Network
 from .resolve_tcp import resolve_tcp
 
 #: As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.
@@ -455,49 +454,6 @@ def _check_msdu(
             f"a packet of {math.ceil(packet_bits / 8)} B does not fit into a frame; "
             f"allowed: packets of up to {room_bits // 8} B (MSDU of {standards.MAX_MSDU_BYTES} B)",
         )
-
-
-def resolve_link(link: Written, path: Path) -> Link:
-    """A wired link.
-
-    Raises:
-        InvalidError: it does nothing, or its queue does not, or what it loses is not clear.
-    """
-    if not any(link.given(key) for key in ("rate", "delay", "loss")):
-        raise InvalidError(
-            path, "does nothing; allowed: a link with a rate, a delay, a loss, or several"
-        )
-    if link.queue is not None and link.rate is None:
-        raise InvalidError(
-            (*path, "queue"),
-            "a link without a rate never queues; allowed: a queue together with a rate",
-        )
-    return Link.of(
-        link,
-        queue=_link_queue(link.queue, link.rate, (*path, "queue")),
-        loss=None if link.loss is None else _loss(link.loss, (*path, "loss")),
-    )
-
-
-def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -> Queue:
-    if isinstance(queue, Written):
-        assert rate_bps is not None, "checked"
-        if queue.mac_limit is not None:
-            raise InvalidError((*path, "mac_limit"), "a wire has no MAC; allowed: no such key")
-        return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
-    return PlainQueue(discipline="fifo", limit=queue, mac_limit=None, ack_filter=None)
-
-
-def _loss(written: float | Written, path: Path) -> Loss:
-    if isinstance(written, float):
-        loss = Loss(rate=written, every=None, acks=False)
-    else:
-        loss = Loss.of(written)
-    if (loss.rate is None) == (loss.every is None):
-        raise InvalidError(path, "must be one of the two; allowed: either rate or every")
-    if loss.rate is not None and loss.rate >= 1.0:
-        raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
-    return loss
 
 
 def _quoted(names: list[str]) -> str:

@@ -1,0 +1,57 @@
+"""From the written wired links to the resolved ones: rate, delay, queue and loss.
+
+Knows what a link must have to do anything. Does not know which flows cross it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from .errors import InvalidError, Path
+from .keys.queue import PlainQueue, Queue
+from .keys.traffic import Link, Loss
+from .quantities import Written
+from .resolve_queue import on_wire_ns, resolve_queue
+
+
+def resolve_link(link: Written, path: Path) -> Link:
+    """A wired link.
+
+    Raises:
+        InvalidError: it does nothing, or its queue does not, or what it loses is not clear.
+    """
+    if not any(link.given(key) for key in ("rate", "delay", "loss")):
+        raise InvalidError(
+            path, "does nothing; allowed: a link with a rate, a delay, a loss, or several"
+        )
+    if link.queue is not None and link.rate is None:
+        raise InvalidError(
+            (*path, "queue"),
+            "a link without a rate never queues; allowed: a queue together with a rate",
+        )
+    return Link.of(
+        link,
+        queue=_link_queue(link.queue, link.rate, (*path, "queue")),
+        loss=None if link.loss is None else _loss(link.loss, (*path, "loss")),
+    )
+
+
+def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -> Queue:
+    if isinstance(queue, Written):
+        assert rate_bps is not None, "checked"
+        if queue.mac_limit is not None:
+            raise InvalidError((*path, "mac_limit"), "a wire has no MAC; allowed: no such key")
+        return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
+    return PlainQueue(discipline="fifo", limit=queue, mac_limit=None, ack_filter=None)
+
+
+def _loss(written: float | Written, path: Path) -> Loss:
+    if isinstance(written, float):
+        loss = Loss(rate=written, every=None, acks=False)
+    else:
+        loss = Loss.of(written)
+    if (loss.rate is None) == (loss.every is None):
+        raise InvalidError(path, "must be one of the two; allowed: either rate or every")
+    if loss.rate is not None and loss.rate >= 1.0:
+        raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
+    return loss
