@@ -34,6 +34,7 @@ def test_quantities(value: float | None, unit: str, text: str) -> None:
         (Interval(2_417_600.0, 2_416_200.0, 2_419_000.0, 10), "b/s", "2.4176 ± 0.0014 Mb/s"),
         (Interval(1.07, 0.88, 1.26, 20), "s", "1.07 ± 0.19 s"),
         (Interval(0.102, 0.068, 0.136, 20), "s", "102 ± 34 ms"),
+        (Interval(-146.0, -14_799.0, 14_507.0, 3), "b/s", "0 ± 15 kb/s"),
         (Interval(10.0, 10.0, 10.0, 5), "", "10.00 ± 0"),
         (Interval(0.0, 0.0, 0.0, 5), "", "0 ± 0"),
         (Interval(0.25, None, None, 1), "", "0.2500"),

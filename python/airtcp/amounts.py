@@ -13,6 +13,8 @@ from airtcp.stats import Interval
 
 _DECIMAL_PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SECOND_PREFIXES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+#: A half width of so many units of its mean has the unit of its own: "0 ± 15 kb/s".
+_MANY_DIGITS: Final = 10_000
 
 
 def scaled(value: float, unit: str) -> tuple[float, str]:
@@ -48,8 +50,9 @@ def quantity(value: float | None, unit: str, significant: int = 4) -> str:
 def quantity_with_interval(interval: Interval, unit: str) -> str:
     """A mean and its half width as people read them, like "2.312 ± 0.004 Mb/s".
 
-    The half width gets two significant digits and the mean as many decimals; without an interval
-    the mean stands alone. Where nothing but a lower bound is known it is "at least 17.2 s".
+    The half width gets two significant digits and the mean as many decimals, both in the mean's
+    unit, unless the half width has five digits in it; without an interval the mean stands alone.
+    Where nothing but a lower bound is known it is "at least 17.2 s".
     """
     mean, half_width = interval.mean, interval.half_width
     if mean is None and interval.low is not None:
@@ -57,6 +60,8 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
     if mean is None or half_width is None:
         return quantity(mean, unit)
     factor, name = scaled(mean, unit)
+    if half_width >= _MANY_DIGITS * factor:
+        factor, name = scaled(half_width, unit)
     mean, half_width = mean / factor, half_width / factor
     if half_width == 0.0:
         return _join(f"{_plain(mean, _decimals(mean, 4))} ± 0", name)

@@ -171,7 +171,7 @@ def _changed(console: Console, changes: Sequence[Row]) -> None:
     if shown and not _printed(console, HEAD, table, least_first=_LEAST_NAME):
         # One below the other: what it is of, both values, the difference.
         for row in shown:
-            console.print(Text(row.metric if row.of == "all" else f"{row.metric} ({row.of})"))
+            console.print(Text(row.told))
             console.print(Text(f"  {row.a} → {row.b}"))
             change = f"  {', '.join(filter(None, (row.difference, row.relative)))} "
             console.print(Text.assemble(change, _verdict(row.verdict)))

@@ -49,9 +49,11 @@ def run(
     show.interruption(console, result)
     if result.verdict is not None:
         _verdict(console, result, result.verdict)
-    for line in experience(result):
+    felt = experience(result)
+    for line in felt:
         console.print(Text(one_line(line)))
-    console.print()
+    if felt or result.verdict is None:
+        console.print()
     show.groups(console, result)
     if result.measured is not None:
         _measured(console, result.measured)

@@ -58,7 +58,7 @@ _COLOURS: Final = {"better": GREEN, "worse": VERMILION, "different": BLUE, "not 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table of changes, in the columns of `HEAD`."""
+    """One line of the table of changes, in the columns of `HEAD`; `told` is metric and whose."""
 
     metric: str
     of: str
@@ -67,6 +67,7 @@ class Row:
     difference: str
     relative: str
     verdict: str
+    told: str
 
     def cells(self) -> tuple[str, ...]:
         """The columns."""
@@ -276,6 +277,7 @@ def _row(one: Ranked) -> Row:
         difference=quantity_with_interval(change.difference, metric.unit),
         relative=relative_text(one.relative),
         verdict=one.verdict,
+        told=_told(one),
     )
 
 
