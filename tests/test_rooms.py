@@ -24,6 +24,7 @@ GROUND = {
     "extras",
     "files",
     "high_rate",
+    "labels",
     "metrics",
     "pictured",
     "sensitivity",
