@@ -109,6 +109,8 @@ pub struct Field<P> {
     last_culprits: Vec<node::Culprit>,
     /// Memory for when the frames of an aggregate arrive.
     arrivals: Vec<Time>,
+    /// Memory for the exchanges that collide with one that begins.
+    begun: Vec<even::SentId>,
     /// The law that was broken, which should not have happened.
     broken_law: Option<String>,
 }
@@ -235,6 +237,7 @@ impl<P: Clone> Field<P> {
             failures: vec![FailureCounts::default(); access_points],
             last_culprits,
             arrivals: Vec::new(),
+            begun: Vec::new(),
             broken_law: None,
             roles,
             hearing,

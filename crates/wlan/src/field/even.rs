@@ -138,7 +138,8 @@ impl<P: Clone> Field<P> {
         let place = self.air.nodes[station as usize].listener;
         let to = self.air.journal.one(sent).frame.to;
         let since = now.saturating_sub(self.hearing.detect);
-        let others = self.air.journal.begun_since(place, since);
+        let mut others = std::mem::take(&mut self.begun);
+        self.air.journal.list_begun(place, since, &mut others);
         let listener = &self.air.listeners[place as usize];
         if others.len() < listener.under_way as usize && self.broken_law.is_none() {
             self.broken_law = Some(format!(
@@ -146,7 +147,7 @@ impl<P: Clone> Field<P> {
             ));
         }
         let mut loudest = None;
-        for other in others {
+        for &other in &others {
             let one = self.air.journal.one_mut(other);
             let (sender, start) = (one.sender, one.frame.start);
             one.collides = true;
@@ -158,6 +159,7 @@ impl<P: Clone> Field<P> {
             loudest = loudest.max(Some((sender == to, sender, apart)));
             self.part(sender);
         }
+        self.begun = others;
         let one = self.air.journal.one_mut(sent);
         if let Some((_, culprit, apart)) = loudest {
             one.collides = true;
@@ -246,8 +248,8 @@ impl<P: Clone> Field<P> {
         let limit = self.place_behind();
         let stations = self.air.nodes.len();
         let mut any_apart = false;
-        for one in 0..self.groups[group as usize].heard_by().len() {
-            let place = self.groups[group as usize].heard_by()[one];
+        let heard_by = self.groups[group as usize].take_heard_by();
+        for &place in &heard_by {
             let listener = &mut self.air.listeners[place as usize];
             listener.under_way -= 1;
             if listener.under_way == 0 {
@@ -258,6 +260,7 @@ impl<P: Clone> Field<P> {
                 any_apart |= (place as usize) < stations;
             }
         }
+        self.groups[group as usize].put_heard_by(heard_by);
         if any_apart {
             self.those_apart_join(group, now);
         }

@@ -157,20 +157,21 @@ impl Journal {
         self.all.iter().filter(|one| one.holders > 0 && !one.has_ended)
     }
 
-    /// Lists the exchanges whose data have begun at `since` or later, as `place` hears, in that order.
-    pub(super) fn begun_since(&self, place: ListenerId, since: Time) -> Vec<SentId> {
+    /// Lists in `begun` the exchanges whose data have begun at `since` or later, as `place` hears, in that order.
+    pub(super) fn list_begun(&self, place: ListenerId, since: Time, begun: &mut Vec<SentId>) {
         let log = &self.logs[place as usize];
         let open = log.open.iter().map(|one| one.sent);
         let all = open.chain(log.unread[log.read..].iter().copied());
         let start = |&id: &SentId| self.all[id as usize].frame.start;
-        let mut begun: Vec<_> = all.filter(|id| start(id) >= since).collect();
-        begun.sort_by_key(|id| (start(id), self.all[*id as usize].sender));
-        begun
+        begun.clear();
+        begun.extend(all.filter(|id| start(id) >= since));
+        begun.sort_unstable_by_key(|id| (start(id), self.all[*id as usize].sender));
     }
 
     /// Has `station` hear for itself from now on what has begun at `together` since `since`. Returns how many that are.
     pub(super) fn part(&mut self, station: StationId, together: ListenerId, since: Time) -> u32 {
-        let begun = self.begun_since(together, since);
+        let mut begun = std::mem::take(&mut self.logs[station as usize].unread);
+        self.list_begun(together, since, &mut begun);
         for &id in &begun {
             self.all[id as usize].holders += 1;
         }
