@@ -8,6 +8,7 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
+from airtcp.examples import directory
 from airtcp.present import verdict as words
 from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
@@ -195,3 +196,26 @@ def test_starved_flows_are_told_with_what_they_are() -> None:
     told = dict(sanity(result))["starved"]
     assert told.startswith(f"{starved} of 10 flows have less than a tenth of a fair share in half")
     assert "over all runs the least is " in told
+
+
+def test_a_problem_is_told_once_and_an_answer_has_single_empty_lines(tmp_path: Path) -> None:
+    """Of three offices on one channel the one in the middle gets nothing through in 3 s."""
+    offices = airtcp.load(directory() / "three-offices.toml")
+    short = offices.vary({"run.duration": "3 s", "run.replications": 2})
+    path = tmp_path / "offices.toml"
+    path.write_text(short.to_toml())
+
+    told = run(path, columns=400)
+    assert told.count("get nothing through: ") == 1
+    assert "0.250 → 0.250 (2 runs); harms" not in told
+
+    one = tmp_path / "three-cells.toml"
+    one.write_text(
+        airtcp.load(directory() / "three-cells.toml").vary({"run.replications": 2}).to_toml()
+    )
+    for text in (told, run(one, "--advice", "none")):
+        assert "\n\n\n" not in re.sub(" +\n", "\n", text)
+    command = ["diff", str(path), "--set", 'air.obss_pd="-72 dBm"', "--quiet"]
+    changed = CliRunner().invoke(app, command, prog_name="airtcp", env={"COLUMNS": "80"})
+    assert changed.exit_code == 0, changed.output
+    assert "\n\n\n" not in re.sub(" +\n", "\n", changed.stdout)

@@ -301,7 +301,7 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         research=one.remedy.research,
         set=as_written(scenario, base, one.changed.changes),
         outcome="harms"
-        if starves(goal, may_lose)
+        if starves(goal, may_lose) and (difference.mean or 0.0) > 0.0
         else _outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
         before=student_interval([a for a, _ in known], level),
         after=student_interval([b for _, b in known], level),

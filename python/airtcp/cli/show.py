@@ -143,11 +143,12 @@ def difference(found: Difference, *, details: bool = False) -> None:
     console.print(Text(one_line(sentence(found)), style="bold"))
     for line in subject(found):
         console.print(Text(one_line(line), style="dim"))
-    console.print()
     felt, others = (rows(found, felt=one) for one in (True, False))
     if not felt and not others:
-        console.print(Text("No metric is separated from zero."))
-    _changed(console, felt)
+        console.print(Text("\nNo metric is separated from zero."))
+    if felt:
+        console.print()
+        _changed(console, felt)
     if others and details:
         console.print(Text("\nQueues, TCP, the MAC", style="bold"))
         _changed(console, others)

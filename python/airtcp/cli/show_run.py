@@ -62,7 +62,10 @@ def run(
     if details or models or explain or result.testbed is not None or result.missing is not None:
         show.comparison(console, result, models=models, explain=explain)
         return
-    show.take_care(console, cautions(result))
+    problems = () if result.advice is None else result.advice.problems
+    said = [one.finding.evidence for one in problems]
+    # Flows that get nothing through are a problem, which was told with what was tried.
+    show.take_care(console, [one for one in cautions(result) if one not in said])
     console.print(Text(f"{extent(result.simulation)}.", style="dim"))
     console.print(Text(_DETAILS, style="dim"))
 
