@@ -200,7 +200,7 @@ def test_starved_flows_are_told_with_what_they_are() -> None:
 
 def test_a_problem_is_told_once_and_an_answer_has_single_empty_lines(tmp_path: Path) -> None:
     """Of three offices on one channel the one in the middle gets nothing through in 3 s."""
-    offices = airtcp.load(directory() / "three-offices.toml")
+    offices = airtcp.load(str(directory() / "three-offices.toml"))
     short = offices.vary({"run.duration": "3 s", "run.replications": 2})
     path = tmp_path / "offices.toml"
     path.write_text(short.to_toml())
@@ -211,7 +211,7 @@ def test_a_problem_is_told_once_and_an_answer_has_single_empty_lines(tmp_path: P
 
     one = tmp_path / "three-cells.toml"
     one.write_text(
-        airtcp.load(directory() / "three-cells.toml").vary({"run.replications": 2}).to_toml()
+        airtcp.load(str(directory() / "three-cells.toml")).vary({"run.replications": 2}).to_toml()
     )
     for text in (told, run(one, "--advice", "none")):
         assert "\n\n\n" not in re.sub(" +\n", "\n", text)
