@@ -293,3 +293,16 @@ def test_a_column_goes_by_a_part_of_its_name(tmp_path: Path) -> None:
     assert found.column("goodput_bps") == "goodput_bps"
     with pytest.raises(QuestionError, match="limit is no column; allowed: count, goodput_bps"):
         found.column("limit")
+
+
+def test_a_metric_of_a_group_goes_by_the_words_of_a_screen(tmp_path: Path) -> None:
+    column = "guest.download.flow_goodput_bps"
+    with Writer.open(tmp_path, about(metrics=(column,))) as writer:
+        writer.add_points(points(point=["a"], count=[1]))
+        row = rows("a", 0)
+        row[column] = row.pop("goodput_bps")
+        writer.add(row)
+    found = opened(tmp_path)
+
+    for words in ("flow_goodput_bps", "flow_goodput", "download.goodput_per_flow"):
+        assert found.column(words) == column

@@ -176,10 +176,11 @@ class Results:
             return name
         *of, last = name.split(".")
         metric = spellings().get(last)
-        if metric is not None and (spelled := ".".join([*of, metric.name])) in names:
+        spelled = name if metric is None else ".".join([*of, metric.name])
+        if spelled in names:
             return spelled
-        wanted = name.split(".")
-        alike = [one for one in names if _within(wanted, one.split("."))]
+        meant = [word.split(".") for word in (name, spelled)]
+        alike = [one for one in names if any(_within(steps, one.split(".")) for steps in meant)]
         if len(alike) == 1:
             return alike[0]
         shown = ", ".join([column.name for column in self.axes] + list(self.metrics))
