@@ -124,3 +124,14 @@ def test_parts_of_one_are_told_in_per_cent() -> None:
     assert amount(0.0382, METRICS["packet_loss"]) == "3.8 %"
     assert amount(0.0743, METRICS["packet_delay_p95_s"]) == "74.3 ms"
     assert amount(0.25, METRICS["jain_index"]) == "0.250"
+
+
+def test_targets_of_a_trial_are_judged_as_a_run_of_its_command_judges_them() -> None:
+    _, trial = trial_of("office-wifi5", "calls-first")
+    changed = scenario("office-wifi5").vary(trial.set)
+    own = airtcp.verdict(airtcp.simulate(changed, replications=trial.difference.n))
+
+    assert own is not None
+    assert [(one.state, one.interval) for one in trial.targets] == [
+        (one.state, one.interval) for one in own.targets
+    ]

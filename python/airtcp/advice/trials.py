@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.advice.effects import (
@@ -290,7 +290,11 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
     )
     wins, loses, may_lose = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
-    judged = verdict(after) if len(one.runs) >= _TOGETHER else None
+    judged = None
+    if len(one.runs) >= _TOGETHER:
+        # By the intervals that a run of the changed scenario has, and not by those of plain means.
+        as_run = replace(after.simulation, scenario=one.changed.scenario)
+        judged = verdict(replace(after, simulation=as_run))
     difference = student_interval([b - a for a, b in known], level)
     lines = lines_for(one.remedy, one.changed, base)
     return Trial(
