@@ -108,12 +108,11 @@ def _times(result: Simulated) -> str | None:
         if flow.application.kind == "web"
     }
     what = "page" if has_pages or web - {"ping"} else "ping" if web else "transfer"
-    words = (
-        f"A typical {what} takes {quantity(typical, 's', 3)}, one in ten more than "
-        f"{quantity(bad, 's', 3)}"
-    )
-    if worst:
-        words += f", one in a hundred more than {quantity(worst, 's', 3)}"
+    words, said = f"A typical {what} takes {quantity(typical, 's', 3)}", typical
+    # Quantiles of a single one are equal: none of them is more than another.
+    for part, time in (("ten", bad), ("a hundred", worst or 0.0)):
+        if time > said:
+            words, said = f"{words}, one in {part} more than {quantity(time, 's', 3)}", time
     return f"{words}{_calls(result.simulation)}."
 
 
