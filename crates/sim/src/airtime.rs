@@ -30,6 +30,16 @@ impl ExchangeParts {
     pub(crate) fn total(&self) -> Duration {
         self.data + self.tcp_ack + self.control
     }
+
+    /// Adds the time of a frame with such data, or without.
+    #[inline(always)]
+    fn add(&mut self, cargo: Option<Cargo>, time: Duration) {
+        match cargo {
+            Some(Cargo::Data) => self.data += time,
+            Some(Cargo::TcpAck) => self.tcp_ack += time,
+            None => self.control += time,
+        }
+    }
 }
 
 impl AddAssign for ExchangeParts {
@@ -172,10 +182,7 @@ impl AirtimeAccount {
             self.settle_exchange(start, end, times, phy)
         };
         let parts = &mut self.exchanges[scope as usize];
-        match cargo {
-            Cargo::Data => parts.data += data,
-            Cargo::TcpAck => parts.tcp_ack += data,
-        }
+        parts.add(Some(cargo), data);
         parts.control += control;
     }
 
@@ -201,10 +208,7 @@ impl AirtimeAccount {
             (data, rts + cts + ack)
         };
         let parts = &mut self.exchanges[scope as usize];
-        match cargo {
-            Cargo::Data => parts.data += data,
-            Cargo::TcpAck => parts.tcp_ack += data,
-        }
+        parts.add(Some(cargo), data);
         parts.control += control;
     }
 
@@ -293,11 +297,7 @@ impl AirtimeAccount {
         }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
-        let parts = &mut self.exchanges[scope as usize];
-        match cargo {
-            Cargo::Data => parts.data += sent,
-            Cargo::TcpAck => parts.tcp_ack += sent,
-        }
+        self.exchanges[scope as usize].add(Some(cargo), sent);
     }
 
     /// Counts frames that collided: they covered the time from `start` to `frames_end`, and the medium was
@@ -330,12 +330,7 @@ impl AirtimeAccount {
             self.cells[cell].overlapped += overlapped;
         }
         let left = self.measured(second, end);
-        let alone = &mut self.cells[last.cell as usize].alone;
-        match last.cargo {
-            Some(Cargo::Data) => alone.data += left,
-            Some(Cargo::TcpAck) => alone.tcp_ack += left,
-            None => alone.control += left,
-        }
+        self.cells[last.cell as usize].alone.add(last.cargo, left);
     }
 
     /// Closes the account of the whole measured time, or tells which of its laws is broken.

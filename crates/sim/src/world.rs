@@ -174,10 +174,10 @@ impl<'a> World<'a> {
         }
         if scenario.air.is_some() {
             world.prepare_for_field();
+            world.prepare_for_parts();
         }
-        let of_contenders = world.prepare_for_parts();
         let medium = if made.len() > 1 {
-            Medium::Several(Several::new(made, of_contenders))
+            Medium::Several(Several::new(made, world.media_of_queues()))
         } else {
             made.pop().expect("there is a medium")
         };

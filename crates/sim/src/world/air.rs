@@ -252,12 +252,11 @@ impl World<'_> {
                 self.noted_collide(now);
             }
             Began::Collider { by, times, ref ppdu } => {
-                // An RTS goes before data.
+                // An RTS announces a PPDU that does not go on the air.
                 let has_data = times.rts == Duration::ZERO;
                 self.note_collider(by, times, has_data.then(|| cargo(ppdu.frames())));
                 for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
-                    // An RTS announces a PPDU that does not go on the air.
-                    if times.rts == Duration::ZERO {
+                    if has_data {
                         self.count_ppdu(by, now, (times, class), psdu, true);
                     }
                     self.charge_collider(by, psdu.receiver(), times);

@@ -1,5 +1,5 @@
 //! The books that a world keeps apart for each of several media that do not hear each other: the account of its airtime, and the
-//! payload that was on the air when measuring began.
+//! payload that was on the air when measuring began. Where several cells share a medium that account has parts by cell.
 //!
 //! The world has that of the medium that is played, so that a world with one medium never asks which. Knows which medium
 //! that is, and up to when it may play the world alone. Knows no MAC.
@@ -24,7 +24,7 @@ pub(super) struct Parts {
     current: usize,
     /// Of each other medium what is its own, in its place.
     aside: Vec<Own>,
-    /// The place of each other medium; empty where one cell or field is all there is.
+    /// The place of each other medium; empty where there is one cell, in which all hear all.
     places: Vec<usize>,
     /// The medium of each access point.
     of_cells: Vec<u32>,
@@ -72,8 +72,8 @@ impl Parts {
 }
 
 impl World<'_> {
-    /// Prepares for the media that were added. Returns that of each contender.
-    pub(super) fn prepare_for_parts(&mut self) -> Vec<u32> {
+    /// Prepares for the media that were added.
+    pub(super) fn prepare_for_parts(&mut self) {
         let cells = |kind| if kind == Kind::Cells { self.access_points as usize } else { 0 };
         let own = |&kind: &Kind| Own {
             airtime: self.airtime.alike(cells(kind)),
@@ -84,6 +84,10 @@ impl World<'_> {
         // The first is the one that is played.
         self.airtime = self.airtime.alike(cells(self.parts.kinds[0]));
         self.parts.places = (0..self.parts.kinds.len()).map(|part| part.max(1) - 1).collect();
+    }
+
+    /// Returns the medium of each queue.
+    pub(super) fn media_of_queues(&self) -> Vec<u32> {
         self.transmitters.iter().map(|one| self.part_of(&self.nodes[one.node as usize])).collect()
     }
 
