@@ -186,6 +186,25 @@ impl AirtimeAccount {
         parts.control += control;
     }
 
+    /// Tells whether what is on the air from `start` to `end` is measured as a whole, and over before that ends.
+    #[inline]
+    pub(crate) fn will_measure(&self, start: Time, end: Time) -> bool {
+        start >= self.from && end < self.to
+    }
+
+    /// Counts an exchange that is measured as a whole for its scope alone: the time of its data and of its other frames.
+    #[inline]
+    pub(crate) fn add_apart(
+        &mut self,
+        scope: u32,
+        cargo: Cargo,
+        (data, control): (Duration, Duration),
+    ) {
+        let parts = &mut self.exchanges[scope as usize];
+        parts.add(Some(cargo), data);
+        parts.control += control;
+    }
+
     /// Counts an exchange for its scope alone: others may be on the air with it.
     pub(crate) fn exchange_apart(
         &mut self,
@@ -207,9 +226,7 @@ impl AirtimeAccount {
                 .map(|(begin, finish)| self.measured(start + begin, start + finish));
             (data, rts + cts + ack)
         };
-        let parts = &mut self.exchanges[scope as usize];
-        parts.add(Some(cargo), data);
-        parts.control += control;
+        self.add_apart(scope, cargo, (data, control));
     }
 
     /// Counts an exchange that began before the time of this account.

@@ -4,8 +4,8 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    Began, ContenderId, FailureCounts, Field, FrameTimes, MacEvent, Mpdu, Msdu, StationId, Supply,
-    View,
+    Began, ContenderId, FailureCounts, Field, FrameTimes, MacEvent, Mpdu, Msdu, Ppdu, StationId,
+    Supply, View,
 };
 
 use super::World;
@@ -22,15 +22,50 @@ pub(crate) struct OverField<'w, 'a>(pub(crate) &'w mut World<'a>);
 /// The books that are kept beside for a field.
 #[derive(Debug, Default)]
 pub(super) struct FieldBooks {
-    /// The exchange of each queue that is under way: its beginning, the times of its frames, and the scope and contents
-    /// of its data.
-    under_way: Vec<Option<(Time, FrameTimes, u32, Cargo)>>,
+    /// The exchange of each queue that is under way, or was; and the beginning and times of the last one that was not
+    /// certain to be measured as a whole.
+    under_way: Vec<UnderWay>,
+    at_edge: Vec<(Time, FrameTimes)>,
     /// The airtime that access points had sensed, and the failures of cells, when measuring began.
     views: Vec<View>,
     failures: Vec<FailureCounts>,
 }
 
+/// An exchange of a queue: the time of its data and of its other frames, and the scope and contents of its data.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    data: Duration,
+    control: Duration,
+    scope: u32,
+    cargo: Cargo,
+    counts: Counts,
+}
+
+/// The part of an exchange that is counted if it succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// None: no exchange is under way.
+    Nothing,
+    /// All of it: it is measured as a whole.
+    All,
+    /// The part that is measured, which is known when it has succeeded.
+    Part,
+}
+
+impl UnderWay {
+    /// That of a queue which has sent nothing yet.
+    const NONE: Self = Self {
+        data: Duration::ZERO,
+        control: Duration::ZERO,
+        scope: 0,
+        cargo: Cargo::Data,
+        counts: Counts::Nothing,
+    };
+}
+
+// Inlined where a field calls it, as for a cell.
 impl Supply<Packet> for OverField<'_, '_> {
+    #[inline(always)]
     fn next(
         &mut self,
         contender: ContenderId,
@@ -60,15 +95,18 @@ impl Supply<Packet> for OverField<'_, '_> {
         self.0.next_for(contender, receiver, now, fits, take)
     }
 
+    #[inline(always)]
     fn has_next(&self, contender: ContenderId) -> bool {
         self.0.has_next(contender)
     }
 
+    #[inline(always)]
     fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
         self.0.exchange_succeeded_over_field(by);
         self.0.acknowledged(now, by, mpdu)
     }
 
+    #[inline(always)]
     fn carries_data(&self, payload: &Packet) -> bool {
         self.0.carries_data(payload)
     }
@@ -77,27 +115,29 @@ impl Supply<Packet> for OverField<'_, '_> {
         self.0.watches_colliders()
     }
 
+    #[inline(always)]
     fn next_ready(&mut self) -> Option<ContenderId> {
         self.0.next_ready()
     }
 
+    #[inline(always)]
     fn has_ready(&self) -> bool {
         self.0.has_ready()
     }
 
+    #[inline(always)]
+    fn play_until(&mut self, time: Time) -> bool {
+        self.0.play_until(time)
+    }
+
+    #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
             MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
-                let first = ppdu.psdus()[0].frames.first().payload;
-                let cargo = super::air::cargo(ppdu.frames());
-                let under_way = (now, *times, first.body.scope, cargo);
-                self.0.field.under_way[by as usize] = Some(under_way);
-                if self.0.watchers.watch_frames() {
-                    self.0.show_exchange(by, now, times, ppdu);
-                }
+                self.0.exchange_begins_over_field(by, now, times, ppdu);
             }
             MacEvent::Lost { by, psdu, .. } => {
-                self.0.field.under_way[by as usize] = None;
+                self.0.field.under_way[by as usize].counts = Counts::Nothing;
                 if self.0.watchers.watch_frames() {
                     self.0.frame_failed(by, &psdu.first().payload, false);
                     self.0.record_lost_ppdu(by);
@@ -119,15 +159,54 @@ impl Supply<Packet> for OverField<'_, '_> {
 impl World<'_> {
     /// Prepares for a field with so many queues.
     pub(super) fn prepare_for_field(&mut self) {
-        self.field.under_way = vec![None; self.transmitters.len()];
+        let queues = self.transmitters.len();
+        self.field.under_way = vec![UnderWay::NONE; queues];
+        self.field.at_edge = vec![(Time::ZERO, FrameTimes::default()); queues];
+    }
+
+    /// Notes an exchange of `by` that begins at `start`.
+    #[inline(always)]
+    fn exchange_begins_over_field(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        ppdu: Ppdu<'_, Packet>,
+    ) {
+        let first = &ppdu.psdus()[0].frames.first().payload;
+        let is_whole = self.airtime.will_measure(start, start + times.total);
+        self.field.under_way[by as usize] = UnderWay {
+            data: times.data,
+            control: times.control,
+            scope: first.body.scope,
+            cargo: super::air::cargo(ppdu.frames()),
+            counts: if is_whole { Counts::All } else { Counts::Part },
+        };
+        if !is_whole {
+            self.field.at_edge[by as usize] = (start, *times);
+        }
+        if self.watchers.watch_frames() {
+            self.show_exchange(by, start, times, ppdu);
+        }
     }
 
     /// Counts the airtime of the exchange of `by` that is under way, if it was not counted: it has succeeded.
-    #[inline]
+    #[inline(always)]
     fn exchange_succeeded_over_field(&mut self, by: ContenderId) {
-        if let Some((start, times, scope, cargo)) = self.field.under_way[by as usize].take() {
-            self.airtime.exchange_apart(start, &times, scope, cargo, &self.scenario.phy);
+        let one = &mut self.field.under_way[by as usize];
+        match std::mem::replace(&mut one.counts, Counts::Nothing) {
+            Counts::Nothing => {}
+            Counts::All => self.airtime.add_apart(one.scope, one.cargo, (one.data, one.control)),
+            Counts::Part => self.count_part_over_field(by),
         }
+    }
+
+    /// Counts what is measured of the exchange of `by`.
+    #[cold]
+    fn count_part_over_field(&mut self, by: ContenderId) {
+        let (start, times) = self.field.at_edge[by as usize];
+        let UnderWay { scope, cargo, .. } = self.field.under_way[by as usize];
+        self.airtime.exchange_apart(start, &times, scope, cargo, &self.scenario.phy);
     }
 
     /// Notes what has been sensed before measuring begins.
