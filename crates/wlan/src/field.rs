@@ -49,7 +49,7 @@ use crate::station::{ContenderId, StationId};
 pub use books::{FailureCounts, View};
 use books::{OnAir, Sensed};
 use clock::{Clock, Key, Rank};
-use even::{Journal, Times};
+use even::{Even, Times};
 pub use hearing::HearingConfig;
 use hearing::{Hearing, Need};
 use listener::Listener;
@@ -89,6 +89,7 @@ pub struct Field<P> {
     hearing: Hearing,
     groups: Vec<Group>,
     air: Air,
+    even: Even,
     /// The cell of each listener; of one of a group, where that matters, all stations have the same.
     cells: Vec<u32>,
     originators: Vec<Originator<P>>,
@@ -109,8 +110,6 @@ pub struct Field<P> {
     last_culprits: Vec<node::Culprit>,
     /// Memory for when the frames of an aggregate arrive.
     arrivals: Vec<Time>,
-    /// Memory for the exchanges that collide with one that begins.
-    begun: Vec<even::SentId>,
     /// The law that was broken, which should not have happened.
     broken_law: Option<String>,
 }
@@ -176,6 +175,7 @@ impl<P: Clone> Field<P> {
             && !may_send_rts
             && errors.is_perfect()
             && phy.slot_time > hearing.detect
+            && contenders.len() == stations
             && contenders.iter().enumerate().all(has_one_queue)
             && groups.iter().all(|group| group.is_several)
             && hearing.is_even(roles.cells());
@@ -203,11 +203,6 @@ impl<P: Clone> Field<P> {
             listeners: (0..listeners).map(|_| Listener::new()).collect(),
             reached: Key::new(Time::ZERO, Rank::Start),
             reached_by: 0,
-            journal: Journal::new(if is_even { listeners } else { 0 }, times),
-            await_ends: Vec::new(),
-            is_even,
-            #[cfg(any(test, feature = "testing"))]
-            whole: 0,
             notices_ahead,
             sits_out,
             answer: Key::NEVER,
@@ -220,10 +215,12 @@ impl<P: Clone> Field<P> {
             heard: None,
             settings,
         };
+        let even = Even::new(is_even, (&air.nodes, &groups), (&air.queues, &roles), times);
         Self {
             needs: config.needs_db.iter().map(need).collect(),
             groups,
             air,
+            even,
             cells: of_listeners,
             originators,
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
@@ -237,7 +234,6 @@ impl<P: Clone> Field<P> {
             failures: vec![FailureCounts::default(); access_points],
             last_culprits,
             arrivals: Vec::new(),
-            begun: Vec::new(),
             broken_law: None,
             roles,
             hearing,
@@ -248,7 +244,7 @@ impl<P: Clone> Field<P> {
     /// does.
     #[inline]
     pub fn next_time(&self) -> Time {
-        self.air.clock.first().time()
+        if self.even.is_on { self.even.next_time() } else { self.air.clock.first().time() }
     }
 
     /// Lets all contenders contend for the medium that `supply` tells of, as in a cell.
@@ -260,29 +256,30 @@ impl<P: Clone> Field<P> {
     }
 
     fn let_contend<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if self.even.is_on {
+            while let Some(contender) = supply.next_ready() {
+                self.contends_evenly(contender, now);
+            }
+            return;
+        }
         if self.air.answer.time() < now {
             self.catch_up(now);
         }
         while let Some(contender) = supply.next_ready() {
-            if self.air.is_even {
-                self.queued_evenly(contender, now);
-            } else {
-                self.air.frame_queued(contender, now);
-            }
+            self.air.frame_queued(contender, now);
         }
         self.air.clock.look_up();
     }
 
-    /// Plays what is due at `now`, that is [`Self::next_time`]. One thing at a time: there may be more at the same
-    /// instant.
+    /// Plays what is due at `now`, that is [`Self::next_time`], and what follows if nothing else does. One thing at a time:
+    /// there may be more at the same instant.
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if self.even.is_on {
+            return self.advance_evenly(now, supply);
+        }
         let mut key = self.air.clock.first();
         let mut station = self.air.clock.winner();
         debug_assert_eq!(key.time(), now);
-        if self.air.is_even {
-            self.advance_evenly((key, station), now, supply);
-            return self.air.clock.look_up();
-        }
         let answer = self.air.answer;
         if answer < key || answer == key && self.air.answerer < station {
             self.catch_up(now);

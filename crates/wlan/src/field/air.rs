@@ -5,7 +5,6 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::clock::{Clock, Key, Rank};
-use super::even::{FrameId, Journal};
 use super::hearing::{Hearing, Power};
 use super::listener::{Listener, ListenerId, Lock, SITS_OUT};
 use super::node::{Frame, Kind, Known, Node};
@@ -34,14 +33,6 @@ pub(super) struct Air {
     /// The event that was played last, and its station.
     pub(super) reached: Key,
     pub(super) reached_by: StationId,
-    /// A flag: all hear each other evenly (`even.rs`); the exchanges then, and the stations that wait for the end of a
-    /// frame.
-    pub(super) is_even: bool,
-    pub(super) journal: Journal,
-    pub(super) await_ends: Vec<(StationId, FrameId)>,
-    /// The exchanges that were played as a whole to their ends, for tests alone.
-    #[cfg(any(test, feature = "testing"))]
-    pub(super) whole: u64,
     /// A flag: what is certain to be noticed is played ahead.
     pub(super) notices_ahead: bool,
     /// A flag: those that hear nothing but data and their answer sit out the time between.

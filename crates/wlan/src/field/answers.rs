@@ -60,7 +60,8 @@ impl<P: Clone> Field<P> {
             Came::Lost
         };
         self.frame_sent(sender, frame, now, supply);
-        let is_answered = came == Came::Understood && self.data_came(frame, now, supply);
+        let data = (frame.by, frame.to, frame.end);
+        let is_answered = came == Came::Understood && self.data_came(data, now, supply);
         if is_answered {
             self.answers(frame, now, supply);
         }

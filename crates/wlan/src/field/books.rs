@@ -212,14 +212,14 @@ impl Sensed {
     pub(super) fn exchange_passes(
         &mut self,
         cell: u32,
-        has_data: bool,
+        data: Counts,
         [start, data_end, answer, end]: [Time; 4],
     ) {
         debug_assert!(self.part == Part::Idle && self.of_cells.is_none());
-        let (data, control) = match (cell == self.cell, has_data) {
+        let (data, control) = match (cell == self.cell, data) {
             (false, _) => (Part::Heard, Part::Heard),
-            (true, true) => (Part::Data, Part::Control),
-            (true, false) => (Part::TcpAck, Part::Control),
+            (true, Counts(DATA)) => (Part::Data, Part::Control),
+            (true, _) => (Part::TcpAck, Part::Control),
         };
         self.parts[Part::Idle as usize] += (start - self.since) + (answer - data_end);
         self.parts[data as usize] += data_end - start;
@@ -239,7 +239,7 @@ impl Sensed {
 }
 
 /// The kind of a frame, as one among the counts of its own cell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Counts(u64);
 
 impl Counts {
@@ -249,11 +249,16 @@ impl Counts {
     /// Returns that of `frame`.
     #[inline(always)]
     pub(super) fn of(frame: &Frame) -> Self {
-        Self(match frame.kind {
-            Kind::Data if frame.has_data => DATA,
-            Kind::Data => TCP_ACK,
-            _ => CONTROL,
-        })
+        match frame.kind {
+            Kind::Data => Self::of_data(frame.has_data),
+            _ => Self::CONTROL,
+        }
+    }
+
+    /// Returns that of data, or of bare acknowledgments of TCP.
+    #[inline(always)]
+    pub(super) fn of_data(has_data: bool) -> Self {
+        Self(if has_data { DATA } else { TCP_ACK })
     }
 
     /// Returns what it changes among the counts of its own cell, and of others, when it begins or ends.
@@ -319,18 +324,15 @@ impl<P: Clone> Field<P> {
                 sensed[viewer as usize].note(cell, (CONTROL, OTHER), start, true);
             }
         }
-        self.answers_on_air(now, &mut cells);
+        self.exchanges_on_air(now, &mut cells);
         let views: Vec<_> = sensed.iter().map(|sensed| sensed.until(now, &cells)).collect();
         views.into_iter()
     }
 
-    /// Adds to the frames of cells on the air the answers of an even field that are there at `now`.
-    fn answers_on_air(&self, now: Time, cells: &mut [OnAir]) {
-        for sent in self.air.journal.under_way() {
-            let answer = sent.frame.end + self.frames.phy().sifs;
-            if !sent.collides && answer < now {
-                cells[self.roles.cell(sent.sender) as usize].passes(now - answer);
-            }
+    /// Adds to the frames of cells on the air those of an even field that are there at `now` and do not collide.
+    fn exchanges_on_air(&self, now: Time, cells: &mut [OnAir]) {
+        for (cell, time) in self.even.on_air(now) {
+            cells[cell as usize].passes(time);
         }
     }
 
@@ -363,7 +365,8 @@ impl<P: Clone> Field<P> {
         }
         let originator = &self.originators[contender as usize];
         let exchange = self.air.nodes[originator.station as usize].exchange;
-        let is_under_way = exchange.is_some_and(|one| one.by == contender);
+        let is_under_way = exchange.is_some_and(|one| one.by == contender)
+            || self.even.has_exchange(originator.station);
         self.counters(contender).check_attempts(is_under_way)?;
         if let Some(aggregates) = self.aggregate() {
             aggregates.check_laws(contender, originator.frames())?;

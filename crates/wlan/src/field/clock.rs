@@ -28,7 +28,7 @@ impl Key {
     pub(super) const NEVER: Self = Self(u64::MAX << RANK_BITS);
 
     /// The key of what is to be looked up, before that of any event.
-    const UNKNOWN: Self = Self(0);
+    pub(super) const UNKNOWN: Self = Self(0);
 
     /// Makes the key of an event of `rank` at `time`; one that is never if that is [`Time::NEVER`].
     #[inline]
@@ -46,6 +46,18 @@ impl Key {
     #[inline]
     pub(super) fn time(self) -> Time {
         if self.is_never() { Time::NEVER } else { Time::from_nanos(self.0 >> RANK_BITS) }
+    }
+
+    /// Tells whether it is that of the start of a transmission.
+    #[inline]
+    pub(super) fn is_start(self) -> bool {
+        self.0 & ((1 << RANK_BITS) - 1) == Rank::Start as u64
+    }
+
+    /// Tells whether it is that of the end of a wait.
+    #[inline]
+    pub(super) fn is_timeout(self) -> bool {
+        self.0 & ((1 << RANK_BITS) - 1) == Rank::Timeout as u64
     }
 
     /// Returns the rank of the event.
@@ -130,19 +142,6 @@ impl Clock {
     pub(super) fn set(&mut self, station: StationId, key: Key) {
         let place = station as usize;
         self.blocks[place / Block::SIZE].set(place % Block::SIZE, key);
-    }
-
-    /// Sets the next event of the station that had the first of all, which is played: it is not before that.
-    #[inline]
-    pub(super) fn set_behind_first(&mut self, key: Key) {
-        debug_assert!(key >= self.first);
-        let place = self.winner as usize;
-        let block = &mut self.blocks[place / Block::SIZE];
-        block.keys[place % Block::SIZE] = key;
-        if key.is_never() {
-            block.pending &= !(1 << (place % Block::SIZE));
-        }
-        block.first = Key::UNKNOWN;
     }
 
     /// Looks up the first event of all.

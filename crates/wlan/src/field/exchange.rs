@@ -296,7 +296,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Tells the queue `by` what its answer has acknowledged, and returns whether it has more to send.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_answer<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -392,21 +392,32 @@ impl<P: Clone> Field<P> {
             return;
         };
         let Exchange { by, awaits, is_protected, .. } = exchange;
+        let failure = if awaits == Kind::Cts { Failure::Collision } else { Failure::NoAnswer };
+        let has_frame = self.exchange_fails((station, by, failure, is_protected), now, supply);
+        self.air.back_off(by, has_frame, self.air.settings.post_backoff_after_drop);
+        self.air.restriction_ends(station);
+        self.air.find_access(station);
+        self.air.set_clock(station);
+    }
+
+    /// Counts the failure of an exchange of `by` at `station`, to which no answer has come. Returns whether `by` has a frame
+    /// now.
+    pub(super) fn exchange_fails<S: Supply<P>>(
+        &mut self,
+        (station, by, failure, is_protected): (StationId, ContenderId, Failure, bool),
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
         let culprit = self.last_culprits[by as usize];
         let (times, ..) = self.times(by);
         if let Some(psdu) = self.originators[by as usize].frames() {
             let from = now.saturating_sub(times.ack);
             supply.on_event(now, MacEvent::Lost { by, psdu, answer: (from, now) });
         }
-        let failure = if awaits == Kind::Cts { Failure::Collision } else { Failure::NoAnswer };
         let retry = self.failed(by, failure, is_protected, now, supply);
         self.count_failure(station, by, culprit);
         self.air.queues[by as usize].contender.fail(retry);
-        let has_frame = self.after_failure(by, retry, now, supply);
-        self.air.back_off(by, has_frame, self.air.settings.post_backoff_after_drop);
-        self.air.restriction_ends(station);
-        self.air.find_access(station);
-        self.air.set_clock(station);
+        self.after_failure(by, retry, now, supply)
     }
 
     /// Counts a failure of what `by` has assembled: with [`Failure::NoAnswer`] its data were on the air. Returns whether

@@ -12,7 +12,7 @@ impl<P: Clone> Field<P> {
     pub fn tell_frames(&mut self) {
         self.air.heard = Some(Vec::new());
         self.air.sits_out = false;
-        self.air.is_even = false;
+        self.even.is_on = false;
     }
 
     /// Tells of `frame` of `sender`, which has ended, if that is asked for; before its receiver has what is in it.

@@ -3,8 +3,6 @@
 
 use airtcp_kernel::Time;
 
-use super::clock::Key;
-use super::even::Place;
 use super::hearing::Power;
 use super::node::{Frame, NONE};
 use super::order::Order;
@@ -78,11 +76,6 @@ pub(super) struct Listener {
     /// they do; [`Time::NEVER`] if there are none.
     pub(super) winners: Vec<StationId>,
     pub(super) access: Time,
-    /// In an even field the number of exchanges under way that it hears, the place at which the first of their busy period is
-    /// noticed, and a flag: its queues are frozen as of then.
-    pub(super) under_way: u32,
-    pub(super) noticed: Place,
-    pub(super) is_frozen: bool,
 }
 
 impl Listener {
@@ -112,9 +105,6 @@ impl Listener {
             order: None,
             winners: Vec::new(),
             access: Time::NEVER,
-            under_way: 0,
-            noticed: (Key::NEVER, NONE),
-            is_frozen: false,
         }
     }
 
@@ -198,20 +188,6 @@ impl Listener {
         if !other.bad.is_empty() {
             self.bad.extend_from_slice(&other.bad);
         }
-    }
-
-    /// Tells whether the medium is known to be busy before `limit`, in an even field.
-    #[inline]
-    pub(super) fn is_noticed(&self, limit: Place) -> bool {
-        self.under_way > 0 && self.noticed < limit
-    }
-
-    /// Tells whether all that either knows of what has passed by `now` is alike, where nothing is on the air.
-    pub(super) fn knows_as(&self, other: &Self, now: Time) -> bool {
-        let is_alike = |one: Time, other: Time| one.max(now) == other.max(now);
-        self.spaces_begin() == other.spaces_begin()
-            && is_alike(self.nav, other.nav)
-            && is_alike(self.eifs, other.eifs)
     }
 
     /// Tells whether all that either will sense and do from `now` on is alike; `recent` is the instant from which on a

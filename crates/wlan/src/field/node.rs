@@ -3,7 +3,6 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::clock::Key;
-use super::even::SentId;
 use super::hearing::{GroupId, Need, Power};
 use super::listener::ListenerId;
 use crate::sequence::txop::Txop;
@@ -86,8 +85,6 @@ pub(super) enum Sends {
     Soon,
     /// It is on the air.
     Frame,
-    /// It is that of an exchange of an even field: on the air, or to be sent a SIFS later.
-    Whole,
 }
 
 /// The exchange of a station that waits for an answer, or sends.
@@ -120,8 +117,6 @@ pub(super) struct Node {
     /// The event that it makes itself: its access, or the beginning, notice or end of its frame.
     pub(super) acts: Key,
     pub(super) exchange: Option<Exchange>,
-    /// The exchange of which it sends a frame, in an even field.
-    pub(super) sent: SentId,
     /// The instant until which it waits for an answer.
     pub(super) timeout: Time,
     /// A flag: it waits for the end of the frame that it receives, which may be the answer.
@@ -151,7 +146,6 @@ impl Node {
             frame: Frame::NONE,
             acts: Key::NEVER,
             exchange: None,
-            sent: 0,
             timeout: Time::NEVER,
             waits_for_end: false,
             first,
@@ -240,12 +234,6 @@ impl Frame {
     pub(super) fn answer(&self, sender: StationId, sifs: Duration) -> Self {
         let from_to = (self.end + sifs, self.announced);
         Self::whole((Kind::Answer, sender, self.by), from_to, self.control_need)
-    }
-
-    /// Returns its beginning and end, and those of the answer to it.
-    #[inline]
-    pub(super) fn times(&self, sifs: Duration) -> [Time; 4] {
-        [self.start, self.end, self.end + sifs, self.announced]
     }
 
     /// Returns the power with which it is heard where one at full power is heard with `power`.

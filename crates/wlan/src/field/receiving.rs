@@ -8,7 +8,7 @@ use super::{Field, Mac};
 use crate::events::{MacEvent, Supply};
 use crate::exchange::{Desk, set_arrivals};
 use crate::frame::Psdu;
-use crate::station::StationId;
+use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Field<P> {
     /// Takes `frame`, of which its receiver has understood at least a part.
@@ -34,8 +34,10 @@ impl<P: Clone> Field<P> {
                 }
             }
             Kind::Data => {
-                if self.data_came(frame, now, supply) {
+                if self.data_came((frame.by, frame.to, frame.end), now, supply) {
                     self.answers(frame, now, supply);
+                } else {
+                    self.last_culprits[frame.by as usize] = frame.culprit;
                 }
             }
             Kind::Cts if awaited => {
@@ -67,18 +69,17 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Hands on what has come of the data in `frame`. Returns whether anything has.
+    /// Hands on what has come of data of `by` for `to` that end at `end`. Returns whether anything has.
     #[inline(always)]
     pub(super) fn data_came<S: Supply<P>>(
         &mut self,
-        frame: &Frame,
+        (by, to, end): (ContenderId, StationId, Time),
         now: Time,
         supply: &mut S,
     ) -> bool {
-        let by = frame.by;
         let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
         let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
-        let any = match mac {
+        match mac {
             Mac::Single => {
                 let originator = &mut desk.originators[by as usize];
                 let station = originator.station;
@@ -102,10 +103,10 @@ impl<P: Clone> Field<P> {
                     let data = times.data - preamble;
                     let psdu = desk.originators[by as usize].frames().expect("it was sent");
                     let all = psdu.mpdus().len();
-                    let bad = &self.air.listeners[frame.to as usize].bad;
-                    let data_start = frame.end.as_nanos() - data.as_nanos();
+                    let bad = &self.air.listeners[to as usize].bad;
+                    let data_start = end.as_nanos() - data.as_nanos();
                     if !bad.is_empty() {
-                        set_arrivals(arrivals, frame.end, data, psdu);
+                        set_arrivals(arrivals, end, data, psdu);
                     }
                     let overlapped = |place: usize| {
                         if bad.is_empty() {
@@ -123,10 +124,6 @@ impl<P: Clone> Field<P> {
                     whole > errors
                 }
             }
-        };
-        if !any {
-            self.last_culprits[by as usize] = frame.culprit;
         }
-        any
     }
 }

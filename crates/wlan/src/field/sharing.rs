@@ -90,18 +90,6 @@ impl Group {
         &self.heard_by
     }
 
-    /// Takes the list of these, until it is put back.
-    #[inline]
-    pub(super) fn take_heard_by(&mut self) -> Vec<ListenerId> {
-        std::mem::take(&mut self.heard_by)
-    }
-
-    /// Puts the list of these back.
-    #[inline]
-    pub(super) fn put_heard_by(&mut self, heard_by: Vec<ListenerId>) {
-        self.heard_by = heard_by;
-    }
-
     /// Notes that it is heard by `station`, which listens apart.
     pub(super) fn is_heard_by(&mut self, station: StationId) {
         self.heard_by.push(station);

@@ -147,37 +147,6 @@ impl Air {
         }
     }
 
-    /// Lets `id`, whose queue was empty, contend for a medium that is busy; or that is not, as its station finds it before it
-    /// answers.
-    pub(super) fn queued_while_busy(&mut self, id: ContenderId, finds_idle: bool) {
-        let station = self.queues[id as usize].contender.station;
-        let place = self.nodes[station as usize].listener;
-        let order = &mut self.listeners[place as usize].order;
-        if let Waits::Counting(backoff) = &mut self.queues[id as usize].waits
-            && !backoff.has_frame
-        {
-            match order {
-                Some(order) if backoff.slots > order.passed => {
-                    backoff.has_frame = true;
-                    order.first = UNKNOWN;
-                    return;
-                }
-                _ => self.count_passed(place),
-            }
-        }
-        let queue = &mut self.queues[id as usize];
-        match &mut queue.waits {
-            Waits::Idle => {
-                let slots = if finds_idle { 0 } else { queue.contender.draw_backoff() };
-                queue.waits = Waits::Counting(Backoff::of(slots, true));
-                self.nodes[station as usize].counting += 1;
-                self.counts_at(place, id);
-            }
-            Waits::Counting(backoff) => backoff.has_frame = true,
-            Waits::Exchanging => {}
-        }
-    }
-
     /// Begins the access of a queue that has no backoff pending, at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time) {
         let Self { queues, nodes, listeners, settings, .. } = self;

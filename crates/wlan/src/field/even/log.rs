@@ -1,72 +1,66 @@
-//! The exchanges on the air of an even field, and the *log* of each listener: those of its busy period, of which only the
-//! first were read. A log is read when the busy period is over: all that is left of it is when the medium became busy,
-//! when it is idle again, and whether the frame that was received last was lost.
+//! The *log* of a listener of an even field: the exchanges of its busy period, of which only the first were read. A log is
+//! read when the busy period is over: all that is left of it is when the medium became busy, when it is idle again, and
+//! whether the frame that was received last was lost.
 //!
 //! Knows when frames begin and end, and neither queues nor what is in a frame.
 
 use airtcp_kernel::{Duration, Time};
 
-use super::over::idle_time;
+use super::over::{Survey, survey};
 use super::period::Period;
 use super::viewing::{Viewers, Viewing};
+use crate::field::books::Counts;
 use crate::field::hearing::GroupId;
-use crate::field::listener::ListenerId;
-use crate::field::node::Frame;
+use crate::field::node::{Frame, NONE};
+use crate::sequence::dcf::FrameTimes;
 use crate::station::StationId;
 
-/// The number of an exchange.
-pub(in crate::field) type SentId = u32;
+/// The number of exchanges in a log from which on it is read before its end.
+pub(super) const LONG: usize = 64;
 
-/// An exchange: data, and their answer unless they collide.
-#[derive(Clone, Debug)]
-pub(in crate::field) struct Sent {
-    pub(in crate::field) sender: StationId,
+/// An exchange: its data, and their answer unless they collide.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) sender: StationId,
     pub(super) group: GroupId,
-    /// Its data, which announce its end.
-    pub(in crate::field) frame: Frame,
-    /// A flag: another frame has begun within the detection time of the data, at the same stations.
-    pub(in crate::field) collides: bool,
-    /// A flag: it is over.
-    has_ended: bool,
-    /// The number of logs that have it, and one more while it is not over.
-    holders: u32,
+    /// The receiver of the data.
+    pub(super) to: StationId,
+    /// The beginning and end of the data, and the end of the exchange, which they announce.
+    pub(super) start: Time,
+    pub(super) end: Time,
+    pub(super) announced: Time,
+    /// The times in nanoseconds from the beginning until the ends and the beginning of which [`Frame`] tells.
+    header: u32,
+    first: u32,
+    last: u32,
+    /// The kind of the data among what access points sense.
+    pub(super) counts: Counts,
+    /// A flag: another frame has begun within the detection time of the data, at the same stations. In a log it is set when
+    /// the data end.
+    pub(super) collides: bool,
 }
 
-/// A frame of an exchange: its data, or the answer to them.
+/// A frame of the exchange of a sender that is under way: its data, or the answer to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::field) struct FrameId {
-    pub(super) sent: SentId,
+pub(super) struct FrameId {
+    pub(super) sender: StationId,
     pub(super) is_answer: bool,
-}
-
-/// The exchanges of a field, and the logs of its listeners.
-#[derive(Debug)]
-pub(in crate::field) struct Journal {
-    all: Vec<Sent>,
-    free: Vec<SentId>,
-    logs: Vec<Log>,
-    times: Times,
 }
 
 /// The exchanges of the busy period of a listener, and what it has made of the first of them.
 #[derive(Clone, Debug, Default)]
-struct Log {
-    /// Those of which nothing was read, in the order in which they begin, behind so many that were.
-    unread: Vec<SentId>,
-    read: usize,
-    /// Those whose data were read, and whose answers were not, or that may still collide; and a flag: one may.
-    open: Vec<Open>,
-    may_collide: bool,
+pub(super) struct Log {
+    /// Those of which nothing was read, in the order in which they begin.
+    unread: Vec<Sent>,
+    /// A flag: among them is one of those who listen, or one for them.
+    has_own: bool,
+    /// Those whose data were read, and whose answers were not.
+    open: Vec<Sent>,
+    /// Memory for the beginnings of answers, and the places of their exchanges.
+    answers: Vec<(Time, u32)>,
     /// So much of it as was read, if anything was.
     period: Option<Period>,
     viewing: Viewing,
-}
-
-/// An exchange whose data were read: its answer.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    answer: Heard,
-    sent: SentId,
 }
 
 /// A frame as it is read.
@@ -96,256 +90,317 @@ pub(in crate::field) struct Times {
     pub(in crate::field) eifs: Duration,
 }
 
-impl Journal {
-    /// Makes the empty logs of so many listeners.
-    pub(in crate::field) fn new(listeners: usize, times: Times) -> Self {
-        let logs = vec![Log::default(); listeners];
-        Self { all: Vec::new(), free: Vec::new(), logs, times }
-    }
+impl Sent {
+    /// That of a station which has sent nothing yet.
+    pub(super) const NONE: Self = Self {
+        sender: NONE,
+        group: 0,
+        to: NONE,
+        start: Time::ZERO,
+        end: Time::ZERO,
+        announced: Time::ZERO,
+        header: 0,
+        first: 0,
+        last: 0,
+        counts: Counts::CONTROL,
+        collides: false,
+    };
 
-    /// Adds an exchange of a station of `group` that begins.
-    #[inline]
-    pub(super) fn add(&mut self, (sender, group): (StationId, GroupId), frame: Frame) -> SentId {
-        let (collides, has_ended) = (false, false);
-        let sent = Sent { sender, group, frame, collides, has_ended, holders: 1 };
-        if let Some(id) = self.free.pop() {
-            self.all[id as usize] = sent;
-            return id;
-        }
-        self.all.push(sent);
-        self.all.len() as SentId - 1
-    }
-
-    /// Notes that so many logs have `id` from now on.
-    #[inline]
-    pub(super) fn is_held(&mut self, id: SentId, logs: usize) {
-        self.all[id as usize].holders += logs as u32;
-    }
-
-    /// Writes `id`, which begins, into the log of `place`, one of those that are to have it.
-    #[inline]
-    pub(super) fn hears(&mut self, place: ListenerId, id: SentId) {
-        self.logs[place as usize].unread.push(id);
-    }
-
-    /// Tells whether the log of `place` is so long that some of it should be read.
-    #[inline]
-    pub(super) fn is_long(&self, place: ListenerId) -> bool {
-        const MANY: usize = 64;
-        self.logs[place as usize].unread.len() > MANY
-    }
-
-    #[inline]
-    pub(super) fn one(&self, id: SentId) -> &Sent {
-        &self.all[id as usize]
-    }
-
-    #[inline]
-    pub(super) fn one_mut(&mut self, id: SentId) -> &mut Sent {
-        &mut self.all[id as usize]
-    }
-
-    /// Notes that one is over.
-    #[inline]
-    pub(super) fn ends(&mut self, id: SentId) {
-        self.all[id as usize].has_ended = true;
-        release(&mut self.all, &mut self.free, id);
-    }
-
-    /// Iterates over those that are not over.
-    pub(in crate::field) fn under_way(&self) -> impl Iterator<Item = &Sent> {
-        self.all.iter().filter(|one| one.holders > 0 && !one.has_ended)
-    }
-
-    /// Lists in `begun` the exchanges whose data have begun at `since` or later, as `place` hears, in that order.
-    pub(super) fn list_begun(&self, place: ListenerId, since: Time, begun: &mut Vec<SentId>) {
-        let log = &self.logs[place as usize];
-        let open = log.open.iter().map(|one| one.sent);
-        let all = open.chain(log.unread[log.read..].iter().copied());
-        let start = |&id: &SentId| self.all[id as usize].frame.start;
-        begun.clear();
-        begun.extend(all.filter(|id| start(id) >= since));
-        begun.sort_unstable_by_key(|id| (start(id), self.all[*id as usize].sender));
-    }
-
-    /// Has `station` hear for itself from now on what has begun at `together` since `since`. Returns how many that are.
-    pub(super) fn part(&mut self, station: StationId, together: ListenerId, since: Time) -> u32 {
-        let mut begun = std::mem::take(&mut self.logs[station as usize].unread);
-        self.list_begun(together, since, &mut begun);
-        for &id in &begun {
-            self.all[id as usize].holders += 1;
-        }
-        let number = begun.len() as u32;
-        let log = &mut self.logs[station as usize];
-        debug_assert!(log.period.is_none() && log.open.is_empty(), "it has listened together");
-        (log.unread, log.read) = (begun, 0);
-        number
-    }
-
-    /// Returns the frame that `place` is receiving at `now`, where all was read, and when it has noticed that.
-    pub(super) fn received(&self, place: ListenerId, now: Time) -> Option<(FrameId, Time)> {
-        let lock = self.logs[place as usize].period.as_ref()?.lock.as_ref()?;
-        (lock.noticed <= now && now < lock.end).then_some((lock.of, lock.noticed))
-    }
-
-    /// Reads the log of `place` up to `limit`: the frames that have begun before. `own` is the station that listens there
-    /// alone.
-    pub(super) fn read(
-        &mut self,
-        (place, own): (ListenerId, StationId),
-        limit: Time,
-        viewers: &mut Viewers<'_>,
-    ) {
-        let Self { all, free, logs, times } = self;
-        logs[place as usize].read(all, free, own, (limit, times), viewers);
-    }
-
-    /// Reads the log of `place` to its end: the busy period is over `now`.
-    #[inline]
-    pub(super) fn read_to_end(
-        &mut self,
-        (place, own): (ListenerId, StationId),
-        now: Time,
-        viewers: &mut Viewers<'_>,
-    ) -> Passed {
-        let Self { all, free, logs, times } = self;
-        let log = &mut logs[place as usize];
-        if let [id] = log.unread[..]
-            && log.read == 0
-            && log.period.is_none()
-        {
-            let Sent { sender, ref frame, collides, .. } = all[id as usize];
-            if !collides && sender != own && frame.to != own {
-                viewers.exchange_passes(sender, frame, times.sifs);
-                log.unread.clear();
-                release(all, free, id);
-                return Passed { eifs: Some(Time::ZERO), nav: Time::ZERO };
-            }
-        }
-        if log.read == 0
-            && log.period.is_none()
-            && let Some(idle) = idle_time(&log.unread, all, (own, viewers.group), times.sifs, now)
-        {
-            viewers.others_pass(all[log.unread[0] as usize].frame.start, now, idle);
-            for id in log.unread.drain(..) {
-                release(all, free, id);
-            }
-            return Passed { eifs: Some(Time::ZERO), nav: Time::ZERO };
-        }
-        log.read(all, free, own, (Time::NEVER, times), viewers);
-        let mut period = log.period.take().expect("something was on the air");
-        period.reception_ends(times.eifs);
-        debug_assert!(log.open.is_empty() && period.end == now, "it is over");
-        if !viewers.access_points.is_empty() {
-            log.viewing.end(now, viewers);
-        }
-        Passed { eifs: period.eifs, nav: period.nav }
-    }
-
-    /// Tells `viewers` of what has been on the air at `place` up to `now`, where all was read.
-    pub(super) fn view(&mut self, place: ListenerId, now: Time, viewers: &mut Viewers<'_>) {
-        let log = &mut self.logs[place as usize];
-        if let Some(period) = &log.period {
-            log.viewing.flush(period.end, now, viewers);
+    /// Makes that of a station of `group` that begins at `start` with one frame for `to`, of such times.
+    #[inline(always)]
+    pub(super) fn of_one(
+        (sender, group): (StationId, GroupId),
+        to: StationId,
+        (start, times, sifs): (Time, &FrameTimes, Duration),
+        has_data: bool,
+    ) -> Self {
+        let end = start + times.data;
+        Self {
+            sender,
+            group,
+            to,
+            start,
+            end,
+            announced: end + (sifs + times.ack),
+            header: 0,
+            first: times.data.as_nanos() as u32,
+            last: 0,
+            counts: Counts::of_data(has_data),
+            collides: false,
         }
     }
-}
 
-/// Counts that exchange `id` has a holder less, and frees its number if it has none.
-#[inline]
-fn release(all: &mut [Sent], free: &mut Vec<SentId>, id: SentId) {
-    let holders = &mut all[id as usize].holders;
-    *holders -= 1;
-    if *holders == 0 {
-        free.push(id);
+    /// Makes that of a station of `group` that begins with such data.
+    #[inline(always)]
+    pub(super) fn new((sender, group): (StationId, GroupId), data: &Frame) -> Self {
+        let &Frame { to, start, end, announced, .. } = data;
+        let since = |time: Time| (time - start).as_nanos() as u32;
+        Self {
+            sender,
+            group,
+            to,
+            start,
+            end,
+            announced,
+            header: since(data.header_end),
+            first: since(data.first_end),
+            last: since(data.last_start),
+            counts: Counts::of(data),
+            collides: false,
+        }
+    }
+
+    /// Returns the end of preamble and header, that of the first MPDU, and the beginning of the last.
+    #[inline]
+    pub(super) fn parts(&self) -> (Time, Time, Time) {
+        let at = |since: u32| self.start + Duration::from_nanos(u64::from(since));
+        (at(self.header), at(self.first), at(self.last))
+    }
+
+    /// Returns the data as they are heard.
+    #[inline(always)]
+    fn data(&self) -> Heard {
+        Heard { start: self.start, end: self.end, from: self.sender, is_answer: false }
+    }
+
+    /// Returns the answer as it is heard.
+    #[inline(always)]
+    fn answer(&self, sifs: Duration) -> Heard {
+        Heard { start: self.end + sifs, end: self.announced, from: self.to, is_answer: true }
     }
 }
 
 impl Log {
-    /// Reads frame by frame up to `limit`.
+    /// Writes `sent` into it, which begins. Returns the number of exchanges that were not read as a whole.
+    #[inline(always)]
+    pub(super) fn hears(&mut self, sent: &Sent) -> usize {
+        self.unread.push(*sent);
+        self.unread.len()
+    }
+
+    /// Notes that the exchange which was written last is one of those who listen, or one for them.
     #[inline]
-    fn read(
+    pub(super) fn last_is_own(&mut self) {
+        self.has_own = true;
+    }
+
+    /// Notes that the data of `sender`, which end, have collided.
+    pub(super) fn has_collided(&mut self, sender: StationId) {
+        if let Some(one) = self.unread.iter_mut().rfind(|one| one.sender == sender) {
+            one.collides = true;
+        } else {
+            let place = self.open.iter().position(|one| one.sender == sender);
+            self.open.swap_remove(place.expect("what ends was heard"));
+        }
+    }
+
+    /// Tells whether it has only what began before any of it could be detected, so that nothing is received.
+    #[inline]
+    pub(super) fn is_one_collision(&self, detect: Duration) -> bool {
+        match self.unread[..] {
+            [first, .., last] => self.period.is_none() && last.start < first.start + detect,
+            _ => false,
+        }
+    }
+
+    /// Tells whether some of it was read, and not all.
+    #[inline]
+    pub(super) fn is_in_part_read(&self) -> bool {
+        self.period.is_some()
+    }
+
+    /// Tells whether nothing is in it.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.unread.is_empty() && self.period.is_none()
+    }
+
+    /// Ends it: nothing but one exchange was on the air, of which nothing else is left.
+    #[inline]
+    pub(super) fn passes_alone(&mut self) {
+        debug_assert!(self.unread.len() == 1 && self.period.is_none());
+        self.unread.clear();
+        self.has_own = false;
+    }
+
+    /// Lists in `begun` the senders of the exchanges whose data have begun at `since` or later, in the order in which they
+    /// have.
+    pub(super) fn list_begun(&self, since: Time, begun: &mut Vec<(Time, StationId)>) {
+        let all = self.open.iter().chain(&self.unread);
+        let fresh = all.filter(|one| one.start >= since);
+        begun.clear();
+        begun.extend(fresh.map(|one| (one.start, one.sender)));
+        begun.sort_unstable();
+    }
+
+    /// Takes in what has begun since `since` of what those have heard that have listened `together` with whom this is. Returns
+    /// how many exchanges that are.
+    pub(super) fn part(&mut self, together: &Self, own: StationId, since: Time) -> u32 {
+        debug_assert!(self.period.is_none() && self.open.is_empty(), "it has listened together");
+        let all = together.open.iter().chain(&together.unread);
+        self.unread.clear();
+        self.unread.extend(all.filter(|one| one.start >= since));
+        self.unread.sort_unstable_by_key(|one| (one.start, one.sender));
+        self.has_own = self.unread.iter().any(|one| one.sender == own || one.to == own);
+        self.unread.len() as u32
+    }
+
+    /// Returns the frame that is received at `now`, where all was read, and when that was noticed.
+    pub(super) fn received(&self, now: Time) -> Option<(FrameId, Time)> {
+        let lock = self.period.as_ref()?.lock.as_ref()?;
+        (lock.noticed <= now && now < lock.end).then_some((lock.of, lock.noticed))
+    }
+
+    /// Tells `viewers` of what has been on the air up to `now`, where all was read.
+    pub(super) fn view(&mut self, now: Time, viewers: &mut Viewers<'_>) {
+        if let Some(period) = &self.period {
+            self.viewing.flush(period.end, now, viewers);
+        }
+    }
+
+    /// Reads it to its end: the busy period is over `now`. `own` is the station that listens there alone.
+    #[inline(always)]
+    pub(super) fn read_to_end(
         &mut self,
-        all: &mut [Sent],
-        free: &mut Vec<SentId>,
+        own: StationId,
+        (now, times): (Time, &Times),
+        viewers: &mut Viewers<'_>,
+    ) -> Passed {
+        if self.is_one_collision(times.detect) && self.unread.iter().all(|one| one.collides) {
+            if viewers.access_points.is_empty() || !self.has_own {
+                viewers.others_pass(self.unread[0].start, now, Duration::ZERO);
+                self.unread.clear();
+                self.has_own = false;
+                return Passed { eifs: None, nav: Time::ZERO };
+            }
+        } else if !self.has_own
+            && self.period.is_none()
+            && let Some(survey) = survey(&self.unread, times.sifs, now)
+            && let Some(passed) = self.read_tail(survey, times)
+        {
+            viewers.others_pass(self.unread[0].start, now, survey.idle);
+            self.unread.clear();
+            return passed;
+        }
+        self.read_all(own, (now, times), viewers)
+    }
+
+    #[inline(never)]
+    fn read_all(
+        &mut self,
+        own: StationId,
+        (now, times): (Time, &Times),
+        viewers: &mut Viewers<'_>,
+    ) -> Passed {
+        self.read(own, (Time::NEVER, times), viewers);
+        self.has_own = false;
+        let mut period = self.period.take().expect("something was on the air");
+        period.reception_ends(times.eifs);
+        debug_assert!(self.open.is_empty() && period.end == now, "it is over");
+        if !viewers.access_points.is_empty() {
+            self.viewing.end(now, viewers);
+        }
+        Passed { eifs: period.eifs, nav: period.nav }
+    }
+
+    /// Reads the tail of a busy period that is over, as of those who have sent nothing in it. None if nothing was received
+    /// in it.
+    #[inline(always)]
+    fn read_tail(&mut self, survey: Survey, times: &Times) -> Option<Passed> {
+        match survey.tail {
+            None => Some(Passed { eifs: Some(Time::ZERO), nav: Time::ZERO }),
+            Some(start) => self.read_from(start, times),
+        }
+    }
+
+    #[inline(never)]
+    fn read_from(&mut self, start: Time, times: &Times) -> Option<Passed> {
+        let Self { unread, answers, .. } = self;
+        let sifs = times.sifs;
+        let mut read = unread.partition_point(|one| one.start < start);
+        for (place, one) in (0..).zip(&unread[..read]) {
+            if !one.collides && one.end + sifs >= start {
+                answers.push((one.end + sifs, place));
+            }
+        }
+        let mut period: Option<Period> = None;
+        loop {
+            let mut answer = (Time::NEVER, 0);
+            let mut place = 0;
+            for (one, &other) in answers.iter().enumerate() {
+                if other.0 < answer.0 {
+                    (answer, place) = (other, one);
+                }
+            }
+            match unread.get(read) {
+                Some(data) if data.start <= answer.0 => {
+                    Period::hears(&mut period, &(data.data(), data), StationId::MAX, times);
+                    if !data.collides {
+                        answers.push((data.end + sifs, read as u32));
+                    }
+                    read += 1;
+                }
+                _ if answer.0 == Time::NEVER => break,
+                _ => {
+                    answers.swap_remove(place);
+                    let data = &unread[answer.1 as usize];
+                    Period::hears(&mut period, &(data.answer(sifs), data), StationId::MAX, times);
+                }
+            }
+        }
+        let mut period = period.expect("it does not end with silence");
+        period.reception_ends(times.eifs);
+        period.eifs.map(|eifs| Passed { eifs: Some(eifs), nav: period.nav })
+    }
+
+    /// Reads the frames that have begun before `limit`. `own` is the station that listens there alone.
+    #[inline(never)]
+    pub(super) fn read(
+        &mut self,
         own: StationId,
         (limit, times): (Time, &Times),
         viewers: &mut Viewers<'_>,
     ) {
-        if self.may_collide {
-            self.look_for_collisions(all, free, (limit, times));
-        }
-        loop {
-            let mut start = limit;
-            let mut answer = usize::MAX;
-            for (place, one) in self.open.iter().enumerate() {
-                if one.answer.start < start {
-                    (start, answer) = (one.answer.start, place);
-                }
-            }
-            let unread = self.unread.get(self.read).map(|&id| (id, &all[id as usize]));
-            let data = unread.filter(|(_, sent)| sent.frame.start <= start);
-            let (id, heard) = if let Some((id, sent)) = data {
-                let Sent { sender: from, frame: Frame { start, end, .. }, .. } = *sent;
-                (id, Heard { start, end, from, is_answer: false })
-            } else if let Some(one) = self.open.get(answer) {
-                (one.sent, one.answer)
-            } else {
-                return;
-            };
-            let sent = &all[id as usize];
+        let Self { unread, open, period, viewing, .. } = self;
+        let mut read = 0;
+        while let Some((heard, place)) = next(&unread[read..], open, limit, times.sifs) {
+            let heard = (heard, place.map_or_else(|| &unread[read], |place| &open[place]));
             if !viewers.access_points.is_empty() {
-                let end = self.period.as_ref().map(|period| period.end);
-                self.viewing.go_on(end, &heard, sent, viewers);
+                let end = period.as_ref().map(|period| period.end);
+                viewing.go_on(end, &heard, viewers);
             }
-            let frame = (FrameId { sent: id, is_answer: heard.is_answer }, &heard, &sent.frame);
-            match &mut self.period {
-                Some(period) => period.goes_on(frame, own, times),
-                None => self.period = Some(Period::new(frame, own, times)),
-            }
-            if heard.is_answer {
-                self.open.swap_remove(answer);
-                release(all, free, id);
+            Period::hears(period, &heard, own, times);
+            if let Some(place) = place {
+                open.swap_remove(place);
                 continue;
             }
-            let Frame { start, end, announced, to, .. } = sent.frame;
-            let may_collide = limit <= start + times.detect;
-            let collides = sent.collides;
-            self.read += 1;
-            if self.read == self.unread.len() {
-                self.unread.clear();
-                self.read = 0;
+            if !unread[read].collides {
+                open.push(unread[read]);
             }
-            if collides && !may_collide {
-                release(all, free, id);
-            } else {
-                let start = end + times.sifs;
-                let answer = Heard { start, end: announced, from: to, is_answer: true };
-                self.open.push(Open { answer, sent: id });
-                self.may_collide |= may_collide;
-            }
+            read += 1;
+        }
+        unread.drain(..read);
+    }
+}
+
+/// Returns the next frame that begins before `limit`: the data of the first exchange that is unread, or the answer of one that
+/// is open, with the place of that.
+#[inline(always)]
+fn next(
+    unread: &[Sent],
+    open: &[Sent],
+    limit: Time,
+    sifs: Duration,
+) -> Option<(Heard, Option<usize>)> {
+    let mut first = limit;
+    let mut place = None;
+    for (one, sent) in open.iter().enumerate() {
+        if sent.end + sifs < first {
+            (first, place) = (sent.end + sifs, Some(one));
         }
     }
-
-    /// Forgets the answers of those that have collided, if that is certain by `limit`.
-    #[inline(never)]
-    fn look_for_collisions(
-        &mut self,
-        all: &mut [Sent],
-        free: &mut Vec<SentId>,
-        (limit, times): (Time, &Times),
-    ) {
-        let mut may_collide = false;
-        self.open.retain(|one| {
-            let Sent { frame, collides, .. } = &all[one.sent as usize];
-            let may = limit <= frame.start + times.detect;
-            let is_lost = *collides && !may;
-            may_collide |= may;
-            if is_lost {
-                release(all, free, one.sent);
-            }
-            !is_lost
-        });
-        self.may_collide = may_collide;
+    match unread.first() {
+        Some(data) if data.start <= first => Some((data.data(), None)),
+        _ => place.map(|one| (open[one].answer(sifs), place)),
     }
 }

@@ -1,83 +1,86 @@
-//! A busy period of an even field that is over, of which nothing was read, as those hear it who have sent nothing in it: most
-//! often its last answer is received undisturbed, so that nothing else is left of it than for how long nothing was on the air.
+//! A busy period of an even field that is over, of which nothing was read, as those hear it who have sent nothing in it. All
+//! that is left of it is for how long nothing was on the air, and what its *tail* makes of the frame that was received last:
+//! what has begun after the last such time, when nothing was being received. Most often that is one answer, undisturbed.
 //!
 //! Knows the times of exchanges, and not what is received.
 
 use airtcp_kernel::{Duration, Time};
 
-use super::log::{Sent, SentId};
-use crate::field::hearing::GroupId;
-use crate::station::StationId;
+use super::log::Sent;
 
-/// Returns for how long nothing is on the air while the exchanges `ids` are under way, which end `now`. None if one of `own`
-/// or of `group` is among them, or the last frame is not an answer that begins when all others are over, or if the end is
-/// announced of an exchange that is not answered by now.
-pub(super) fn idle_time(
-    ids: &[SentId],
-    all: &[Sent],
-    (own, group): (StationId, GroupId),
-    sifs: Duration,
-    now: Time,
-) -> Option<Duration> {
-    let last = ids.last().map(|&id| &all[id as usize])?;
-    if last.collides && last.frame.announced > now {
-        return None;
-    }
-    let start = all[ids[0] as usize].frame.start;
+/// A busy period that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Survey {
+    /// The time in which nothing was on the air.
+    pub(super) idle: Duration,
+    /// The beginning of its tail, if that is more than an answer.
+    pub(super) tail: Option<Time>,
+}
+
+/// Surveys exchanges, of which the last ends `now`. None if one that is not answered by now, and announces that, may have
+/// been received before the tail.
+#[inline(always)]
+pub(super) fn survey(all: &[Sent], sifs: Duration, now: Time) -> Option<Survey> {
+    let start = all.first()?.start;
     // The last end of data, that of their exchange, and of any other.
     let (mut data_end, mut end, mut others) = (start, start, start);
     let mut idle = Duration::ZERO;
-    for (place, &id) in ids.iter().enumerate() {
-        let Sent { sender, group: of, ref frame, collides, .. } = all[id as usize];
-        if of == group || sender == own || frame.to == own {
-            return None;
-        }
-        if frame.start > data_end {
-            idle += if others <= data_end {
-                sifs.min(frame.start - data_end)
+    let mut tail = start;
+    // The first beginning of an exchange that announces what was not to be.
+    let mut void = Time::NEVER;
+    for (place, one) in all.iter().enumerate() {
+        let &Sent { start, end: sent, announced, collides, .. } = one;
+        if start > data_end {
+            if others <= data_end {
+                let next = start.min(data_end + sifs);
+                idle += next - data_end;
+                tail = next;
             } else {
-                idle_beside_answers(&ids[..place], all, sifs, (data_end, frame.start))
-            };
-        }
-        let mut its_end = frame.announced;
-        if collides {
-            if its_end > now {
-                return None;
+                idle += idle_beside_answers(&all[..place], sifs, (data_end, start));
             }
-            its_end = frame.end;
         }
-        if frame.end > data_end {
+        let mut its_end = announced;
+        if collides {
+            if announced > now {
+                void = void.min(start);
+            }
+            its_end = sent;
+        }
+        if sent > data_end {
             others = others.max(end);
-            (data_end, end) = (frame.end, its_end);
+            (data_end, end) = (sent, its_end);
         } else {
             others = others.max(its_end);
         }
     }
     let answer = data_end + sifs;
-    if others > answer || end <= answer {
+    if end > answer && others <= answer {
+        if void != Time::NEVER {
+            return None;
+        }
+        idle += if others <= data_end {
+            sifs
+        } else {
+            idle_beside_answers(all, sifs, (data_end, answer))
+        };
+        return Some(Survey { idle, tail: None });
+    }
+    if void < tail {
         return None;
     }
-    idle += if others <= data_end {
-        sifs
-    } else {
-        idle_beside_answers(ids, all, sifs, (data_end, answer))
-    };
-    Some(idle)
+    if others > data_end {
+        idle += idle_beside_answers(all, sifs, (data_end, now));
+    }
+    Some(Survey { idle, tail: Some(tail) })
 }
 
-/// Returns for how long none of the answers to `ids` is on the air between two instants, behind the ends of their data.
+/// Returns for how long none of the answers to `all` is on the air between two instants, behind the ends of their data.
 #[inline(never)]
-fn idle_beside_answers(
-    ids: &[SentId],
-    all: &[Sent],
-    sifs: Duration,
-    (from, to): (Time, Time),
-) -> Duration {
+fn idle_beside_answers(all: &[Sent], sifs: Duration, (from, to): (Time, Time)) -> Duration {
     let (mut at, mut idle) = (from, Duration::ZERO);
     while at < to {
-        let exchanges = ids.iter().map(|&id| &all[id as usize]);
-        let answers = exchanges.filter(|one| !one.collides && one.frame.announced > at);
-        let next = answers.map(|one| (one.frame.end + sifs, one.frame.announced)).min();
+        let answers = all.iter().filter(|one| !one.collides && one.announced > at);
+        let next = answers.map(|one| (one.end + sifs, one.announced)).min();
         let (start, end) = next.unwrap_or((to, to));
         idle += start.min(to).saturating_since(at);
         at = end;

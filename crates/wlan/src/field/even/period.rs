@@ -3,8 +3,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::log::{FrameId, Heard, Times};
-use crate::field::node::Frame;
+use super::log::{FrameId, Heard, Sent, Times};
 use crate::station::StationId;
 
 /// So much of a busy period as was read.
@@ -30,7 +29,7 @@ pub(super) struct Reception {
     pub(super) end: Time,
     /// The end of the exchange, as the frame announces it.
     announced: Time,
-    /// As in [`Frame`].
+    /// The parts of the frame, as in [`Sent::parts`].
     header_end: Time,
     first_end: Time,
     last_start: Time,
@@ -40,15 +39,25 @@ pub(super) struct Reception {
 }
 
 impl Period {
-    /// Makes one that begins with a frame of the exchange with `data`.
-    #[inline]
-    pub(super) fn new(
-        (of, heard, data): (FrameId, &Heard, &Frame),
+    /// Goes on with `period`, or begins it, with a frame of the exchange with such data.
+    #[inline(always)]
+    pub(super) fn hears(
+        period: &mut Option<Self>,
+        frame: &(Heard, &Sent),
         own: StationId,
         times: &Times,
-    ) -> Self {
+    ) {
+        match period {
+            Some(period) => period.goes_on(frame, own, times),
+            None => *period = Some(Self::new(frame, own, times)),
+        }
+    }
+
+    #[inline]
+    fn new(frame: &(Heard, &Sent), own: StationId, times: &Times) -> Self {
+        let heard = frame.0;
         let is_own = heard.from == own;
-        let lock = || Reception::new((of, heard, data), heard.start + times.detect);
+        let lock = || Reception::new(frame, heard.start + times.detect);
         Self {
             end: heard.end,
             free_from: if is_own { heard.end } else { Time::ZERO },
@@ -58,15 +67,9 @@ impl Period {
         }
     }
 
-    /// Goes on with a frame of the exchange with `data`.
     #[inline]
-    pub(super) fn goes_on(
-        &mut self,
-        (of, heard, data): (FrameId, &Heard, &Frame),
-        own: StationId,
-        times: &Times,
-    ) {
-        let &Heard { start, end, from, .. } = heard;
+    fn goes_on(&mut self, frame: &(Heard, &Sent), own: StationId, times: &Times) {
+        let Heard { start, end, from, .. } = frame.0;
         if let Some(lock) = &mut self.lock {
             if start < lock.noticed {
                 // Neither is detected.
@@ -83,7 +86,7 @@ impl Period {
             self.lock = None;
             self.free_from = self.free_from.max(end);
         } else if self.lock.is_none() && self.free_from <= start && self.end <= noticed {
-            self.lock = Some(Reception::new((of, heard, data), noticed));
+            self.lock = Some(Reception::new(frame, noticed));
         }
         self.end = self.end.max(end);
     }
@@ -111,13 +114,11 @@ impl Period {
 impl Reception {
     /// Makes that of a frame of the exchange with `data`, which is heard undisturbed.
     #[inline]
-    fn new((of, heard, data): (FrameId, &Heard, &Frame), noticed: Time) -> Self {
-        let &Heard { start, end, .. } = heard;
-        let (header_end, first_end, last_start) = if of.is_answer {
-            (start, end, start)
-        } else {
-            (data.header_end, data.first_end, data.last_start)
-        };
+    fn new(&(heard, data): &(Heard, &Sent), noticed: Time) -> Self {
+        let Heard { start, end, is_answer, .. } = heard;
+        let of = FrameId { sender: data.sender, is_answer };
+        let (header_end, first_end, last_start) =
+            if is_answer { (start, end, start) } else { data.parts() };
         let announced = data.announced;
         let (first_bad, last_bad) = (Time::NEVER, Time::ZERO);
         Self { of, noticed, end, announced, header_end, first_end, last_start, first_bad, last_bad }
@@ -128,7 +129,7 @@ impl Reception {
 mod tests {
     use super::*;
     use crate::field::hearing::Need;
-    use crate::field::node::Kind;
+    use crate::field::node::{Frame, Kind};
 
     const OWN: StationId = 9;
 
@@ -146,11 +147,7 @@ mod tests {
             let mut data = Frame::whole((Kind::Data, 0, 0), (start, end), Need::NONE);
             data.announced += micros(60);
             let heard = Heard { start, end, from, is_answer: false };
-            let frame = (FrameId { sent: from, is_answer: false }, &heard, &data);
-            match &mut period {
-                Some(period) => period.goes_on(frame, OWN, &times),
-                None => period = Some(Period::new(frame, OWN, &times)),
-            }
+            Period::hears(&mut period, &(heard, &Sent::new((from, 0), &data)), OWN, &times);
         }
         let mut period = period.expect("there are frames");
         period.reception_ends(times.eifs);

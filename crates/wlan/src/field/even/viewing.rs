@@ -6,7 +6,6 @@ use super::log::{Heard, Sent};
 use crate::exchange::Roles;
 use crate::field::books::{Counts, Sensed};
 use crate::field::hearing::GroupId;
-use crate::field::node::Frame;
 use crate::station::StationId;
 
 /// The access points of a group, if it is one that listens, and what they have sensed.
@@ -45,15 +44,6 @@ struct Viewed {
 }
 
 impl Viewers<'_> {
-    /// Tells them of an exchange with such data, and an answer, beside which nothing is on the air.
-    #[inline]
-    pub(super) fn exchange_passes(&mut self, sender: StationId, data: &Frame, sifs: Duration) {
-        for &one in self.access_points {
-            let sensed = &mut self.sensed[one as usize];
-            sensed.exchange_passes(self.roles.cell(sender), data.has_data, data.times(sifs));
-        }
-    }
-
     fn note(&mut self, frame: &Viewed, now: Time, begins: bool) {
         for &one in self.access_points {
             self.sensed[one as usize].note_counts(frame.cell, frame.counts, now, begins);
@@ -74,8 +64,7 @@ impl Viewing {
     pub(super) fn go_on(
         &mut self,
         end: Option<Time>,
-        heard: &Heard,
-        sent: &Sent,
+        &(heard, sent): &(Heard, &Sent),
         viewers: &mut Viewers<'_>,
     ) {
         let start = heard.start;
@@ -90,7 +79,7 @@ impl Viewing {
         let is_own = sent.group == viewers.group;
         if self.is_own || is_own || start <= self.began + viewers.detect {
             let cell = viewers.roles.cell(sent.sender);
-            let counts = if heard.is_answer { Counts::CONTROL } else { Counts::of(&sent.frame) };
+            let counts = if heard.is_answer { Counts::CONTROL } else { sent.counts };
             self.go_on_apart(is_own, Viewed { start, end: heard.end, cell, counts }, viewers);
         }
     }

@@ -1,0 +1,161 @@
+//! Exchanges of an even field that collide, and the wait of their senders for answers that do not come. Knows who overlaps
+//! whom, and not what the others make of it.
+
+use airtcp_kernel::Time;
+
+use super::agenda::Event;
+use super::log::{FrameId, Sent};
+use super::seats::{Does, Even, Seat};
+use crate::events::Supply;
+use crate::exchange::Failure;
+use crate::field::Field;
+use crate::field::clock::{Key, Rank};
+use crate::field::node::Culprit;
+use crate::station::StationId;
+
+impl<P: Clone> Field<P> {
+    /// Notes that the last exchange in the logs of `station`, its receiver and their group is their own. Of one that those
+    /// of a group have who listen together it is noted if it collides: else nothing is left to read of it.
+    #[cold]
+    pub(super) fn last_are_own(&mut self, station: StationId) {
+        let Self { even: Even { seats, lanes, .. }, groups, .. } = self;
+        let Seat { lane: own, group, sent: Sent { to, .. }, .. } = seats[station as usize];
+        let together = groups[group as usize].listener();
+        for place in [own, seats[to as usize].lane, together] {
+            lanes[place as usize].log.last_is_own();
+        }
+    }
+
+    /// Has the data of `station`, which begin `now`, collide with what is on the air and not noticed yet where it listens.
+    #[cold]
+    pub(super) fn collides(&mut self, station: StationId, now: Time) {
+        let Seat { lane: place, sent, .. } = self.even.seats[station as usize];
+        let since = now.saturating_sub(self.hearing.detect);
+        let mut others = std::mem::take(&mut self.even.begun);
+        let lane = &self.even.lanes[place as usize];
+        lane.log.list_begun(since, &mut others);
+        if others.len() < lane.under_way as usize && self.broken_law.is_none() {
+            self.broken_law = Some(format!(
+                "station {station} began at {now} while a frame that it hears was on the air"
+            ));
+        }
+        let mut loudest = None;
+        for &(start, other) in &others {
+            let apart = now - start;
+            self.has_collided(other, Culprit { station, apart });
+            // Its receiver's own frame is the loudest.
+            loudest = loudest.max(Some((other == sent.to, other, apart)));
+        }
+        self.even.begun = others;
+        if let Some((_, other, apart)) = loudest {
+            self.has_collided(station, Culprit { station: other, apart });
+        }
+    }
+
+    /// Notes that the data of `station` have collided with those of `culprit`, if they had not before.
+    pub(super) fn has_collided(&mut self, station: StationId, culprit: Culprit) {
+        let seat = &mut self.even.seats[station as usize];
+        if !std::mem::replace(&mut seat.sent.collides, true) {
+            seat.culprit = culprit;
+            self.cells_on_air[seat.cell as usize].note(seat.sent.start, true);
+        }
+        self.part(station);
+        self.last_are_own(station);
+    }
+
+    /// Ends an exchange of `station`, of which the data end at `now` and have collided, for those that hear it.
+    #[inline(never)]
+    pub(super) fn exchange_has_collided(&mut self, station: StationId, now: Time) {
+        let Self { even, groups, air, cells_on_air, last_culprits, .. } = self;
+        let seat = &mut even.seats[station as usize];
+        let group = seat.group;
+        cells_on_air[seat.cell as usize].note(now, false);
+        last_culprits[seat.by as usize] = seat.culprit;
+        seat.does = Does::WaitsForAnswer;
+        seat.timeout = now + air.settings.ack_timeout;
+        let key = Key::new(seat.timeout, Rank::Timeout);
+        even.agenda.add(Event { key, station, of: station });
+        for &place in groups[group as usize].heard_by() {
+            even.lanes[place as usize].log.has_collided(station);
+        }
+        self.exchange_is_over(group, now);
+    }
+
+    /// Ends the wait of `station` for an answer at `now`, unless it is receiving what may be the answer.
+    pub(super) fn wait_is_over<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        // Nothing is received of a collision by its senders.
+        if !self.even.lanes[station as usize].log.is_one_collision(self.hearing.detect) {
+            self.read(station, |(log, own), times, viewers| log.read(own, (now, times), viewers));
+        }
+        let (header, detect) = (self.air.phy_header, self.hearing.detect);
+        match self.even.lanes[station as usize].log.received(now) {
+            Some((frame, noticed)) if noticed + header <= now + detect => {
+                // 10.3.2.11: what it receives may be the answer.
+                self.even.seats[station as usize].does = Does::WaitsForEnd;
+                self.even.await_ends.push((station, frame));
+            }
+            _ => {
+                let lane = &mut self.even.lanes[station as usize];
+                lane.idle_from = lane.idle_from.max(now);
+                self.answer_is_missing(station, now, supply);
+            }
+        }
+    }
+
+    /// Settles at `now` the exchanges of those that have waited for the end of `frame`, which was not the answer.
+    #[cold]
+    pub(super) fn ends_for_those_that_wait<S: Supply<P>>(
+        &mut self,
+        frame: FrameId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let mut ended: Vec<_> = Vec::new();
+        self.even.await_ends.retain(|&(station, awaited)| {
+            if awaited == frame {
+                ended.push(station);
+            }
+            awaited != frame
+        });
+        ended.sort_unstable();
+        for station in ended {
+            if self.even.seats[station as usize].does == Does::WaitsForEnd {
+                self.answer_is_missing(station, now, supply);
+            }
+        }
+    }
+
+    /// Settles an exchange of `station` to which no answer has come by `now`.
+    pub(super) fn answer_is_missing<S: Supply<P>>(
+        &mut self,
+        station: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let limit = self.even.place_behind();
+        let Even { seats, lanes, .. } = &mut self.even;
+        let seat = &mut seats[station as usize];
+        seat.does = Does::Nothing;
+        let by = seat.by;
+        let lane = &mut lanes[station as usize];
+        // No queue of its own has counted slots.
+        lane.is_frozen |= lane.is_noticed(limit);
+        let has_frame = self.exchange_fails((station, by, Failure::NoAnswer, false), now, supply);
+        let Self { even, air, .. } = self;
+        let waits = (has_frame, air.settings.post_backoff_after_drop);
+        let Even { seats, lanes, accesses, .. } = even;
+        let lane = &mut lanes[station as usize];
+        seats[station as usize].backs_off(lane, waits, &mut air.queues[by as usize]);
+        if lane.is_noticed(limit) {
+            lane.forget_access(station, accesses);
+        } else {
+            lane.find_access(station, accesses, &air.settings);
+            lane.drops_late_access(station, accesses);
+        }
+    }
+}
