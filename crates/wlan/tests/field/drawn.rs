@@ -193,6 +193,8 @@ pub(crate) struct Drawn {
     hearing: HearingConfig,
     needs_db: Option<f64>,
     accesses: Vec<AccessParameters>,
+    /// The inter-frame space of access points, where they have one of their own.
+    of_access_points: Option<Duration>,
     traffic: Vec<Traffic>,
     seed: u64,
 }
@@ -247,7 +249,15 @@ impl Drawn {
         let traffic = traffic.collect();
         let hearing = Self::hear(&cells, kind, &mut draws);
         let needs_db = hearing.noise_dbm.map(|_| f64::from(10 + draws.up_to(12)));
-        Self { cells, phy, mac, hearing, needs_db, accesses, traffic, seed }
+        let of_access_points = None;
+        Self { cells, phy, mac, hearing, needs_db, accesses, of_access_points, traffic, seed }
+    }
+
+    /// Has access points wait for another inter-frame space than their stations, by 1 to 3 slots; the seed says by how many.
+    pub(crate) fn with_hasty_stations(mut self) -> Self {
+        let slots = 1 + self.seed / 4 % 3;
+        self.of_access_points = Some(self.accesses[0].aifs + self.phy.slot_time * slots);
+        self
     }
 
     fn hear(cells: &[u32], kind: Kind, draws: &mut RandomStream) -> HearingConfig {
@@ -305,10 +315,17 @@ impl Drawn {
     /// Does as [`Self::play`]; frame by frame, if it is to be.
     pub(crate) fn play_as(&self, length: Duration, in_frames: bool) -> Told {
         let queues = self.accesses.len();
+        let access_points = self.cells.iter().max().map_or(0, |last| *last as usize + 1);
+        let access = |id: usize| {
+            let mut access = self.accesses[id % queues];
+            let own = self.of_access_points.filter(|_| id / queues < access_points);
+            access.aifs = own.unwrap_or(access.aifs);
+            access
+        };
         let contender = |id: usize| ContenderConfig {
             station: (id / queues) as StationId,
             audibility: ALL_HEAR_ALL,
-            access: self.accesses[id % queues],
+            access: access(id),
             backoffs: RandomStream::new(self.seed, 1, &format!("{id}"), "backoff"),
             bursts: None,
         };

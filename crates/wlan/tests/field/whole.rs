@@ -13,9 +13,18 @@ const LEAST_SHARE: f64 = 0.2;
 
 #[test]
 fn whole_exchanges_change_no_outcome() {
+    nothing_differs(Drawn::new);
+}
+
+#[test]
+fn neither_do_they_where_access_points_have_a_space_of_their_own() {
+    nothing_differs(|seed| Drawn::new(seed).with_hasty_stations());
+}
+
+fn nothing_differs(draw: impl Fn(u64) -> Drawn) {
     let (mut attempts, mut whole) = (0, 0);
     for seed in (0..FLOORS).step_by(4) {
-        let drawn = Drawn::new(seed);
+        let drawn = draw(seed);
         let one = drawn.play(Duration::from_millis(100));
         let in_frames = drawn.play_as(Duration::from_millis(100), true);
         attempts += one.attempts;
