@@ -200,11 +200,12 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/classroom.py
 	$(BIN)/python benches/plugins.py
 
-peers: build ## Compare with ns-2 and ns-3 on 20 points and in an office: what they say, and how much longer they take (minutes)
+peers: build ## Compare with ns-2 and ns-3 on 20 points, in an office and over several cells: what they say, and how much longer they take (minutes)
 	@command -v ns > /dev/null || { echo 'ns-2 is not here: apt-get install ns2' >&2; exit 1; }
-	@[ -x validation/ns3/office ] || sh validation/ns3/build.sh
+	@[ -x validation/ns3/cells ] || sh validation/ns3/build.sh
 	$(BIN)/python benches/side_by_side.py --write
 	$(BIN)/python benches/office.py --write
+	$(BIN)/python benches/several_cells.py --write
 
 # All of them, or those that are named: make pages PAGES="docs/make_acks.py docs/make_readme.py".
 PAGES ?= $(wildcard docs/make_*.py)
