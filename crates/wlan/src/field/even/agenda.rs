@@ -23,21 +23,19 @@ pub(super) struct Accesses {
 pub(super) struct Event {
     pub(super) key: Key,
     pub(super) station: StationId,
-    /// The listener of the station whose access it is, or the exchange that ends.
+    /// The listener of the station whose access it is, or the sender of the data that end or are answered.
     pub(super) of: u32,
-}
-
-impl Event {
-    /// Tells whether it comes behind `other`.
-    #[inline(always)]
-    pub(super) fn is_behind(self, other: Self) -> bool {
-        self.key > other.key || self.key == other.key && self.station > other.station
-    }
 }
 
 impl Event {
     /// The event behind all others.
     pub(super) const NEVER: Self = Self { key: Key::NEVER, station: NONE, of: u32::MAX };
+
+    /// Tells whether it comes behind `other`.
+    #[inline(always)]
+    pub(super) fn is_behind(self, other: Self) -> bool {
+        self.key > other.key || self.key == other.key && self.station > other.station
+    }
 }
 
 impl Accesses {

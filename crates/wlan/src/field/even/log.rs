@@ -52,7 +52,8 @@ pub(super) struct FrameId {
 pub(super) struct Log {
     /// Those of which nothing was read, in the order in which they begin.
     unread: Vec<Sent>,
-    /// A flag: among them is one of those who listen, or one for them.
+    /// A flag: among them is an exchange of those who listen, or one for them; of those of a group who listen together one
+    /// that has collided.
     has_own: bool,
     /// Those whose data were read, and whose answers were not.
     open: Vec<Sent>,

@@ -135,7 +135,7 @@ impl Even {
         self.next.key.time()
     }
 
-    /// Tells whether an exchange of the queue `by` of `station` is under way.
+    /// Tells whether an exchange of `station` is under way.
     pub(in crate::field) fn has_exchange(&self, station: StationId) -> bool {
         self.seats.get(station as usize).is_some_and(|seat| seat.does.has_exchange())
     }
