@@ -74,7 +74,6 @@ Cell InstallCell(const WifiHelper& wifi, const YansWifiPhyHelper& phy, uint32_t 
     MobilityHelper().Install(cell.nodes);
     Ssid ssid("cell" + std::to_string(number));
     WifiMacHelper mac;
-    // Beacons of different cells begin apart.
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "QosSupported", BooleanValue(false),
                 "BeaconInterval", TimeValue(MicroSeconds(1024 * 100)));
     cell.devices = wifi.Install(phy, mac, cell.nodes.Get(0));
