@@ -440,3 +440,23 @@ def printed(page: Page, caption: str) -> list[list[str]]:
 
 def _written(value: str) -> Any:
     return int(value) if value.isdigit() else value
+
+
+@pytest.mark.parametrize("what", ["metric", "axis"])
+def test_the_focus_stays_at_a_choice_that_an_answer_makes_anew(opened: Any, what: str) -> None:
+    page = opened()
+    page.answer()
+    late: list[Any] = []
+    page.page.route("**/api/lights", lambda route: late.append(route))
+    page.page.select_option("#example", "persistent-downloads")
+    page.until("All flows")
+    page.page.wait_for_function("() => document.querySelectorAll('.lights li').length === 0")
+    while not late:
+        page.page.wait_for_timeout(50)
+    choice = page.page.locator(f"#{what}").element_handle()
+    choice.focus()
+    for route in late:
+        route.continue_()
+    page.page.locator(".lights li").wait_for()
+    page.page.wait_for_function("one => !one.isConnected", arg=choice)
+    assert page.page.evaluate("document.activeElement.id") == what

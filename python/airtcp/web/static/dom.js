@@ -22,7 +22,9 @@ export function fresh(prefix) {
 /** Put children in the place of those of an element; the focus stays at what has its name. */
 export function replace(element, ...children) {
   const held = document.activeElement !== element && element.contains(document.activeElement) ? document.activeElement : null;
-  const equals = () => [...element.querySelectorAll(held.tagName)].filter((one) => name(one) === name(held));
+  // Asked for now: once it is taken out, a choice has no label any more.
+  const wanted = held && name(held);
+  const equals = () => [...element.querySelectorAll(held.tagName)].filter((one) => name(one) === wanted);
   const place = held && equals().indexOf(held);
   element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
   // One that was put back is there, but was taken out for a moment, which costs it the focus.
