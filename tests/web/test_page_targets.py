@@ -443,7 +443,10 @@ def _written(value: str) -> Any:
 
 
 @pytest.mark.parametrize("what", ["metric", "axis"])
-def test_the_focus_stays_at_a_choice_that_an_answer_makes_anew(opened: Any, what: str) -> None:
+def test_the_focus_stays_at_a_choice_that_an_answer_makes_anew(
+    opened: Any,  # noqa: F811
+    what: str,
+) -> None:
     page = opened()
     page.answer()
     late: list[Any] = []
