@@ -154,9 +154,9 @@ def test_svg_is_xml_without_a_date(web: Comparison) -> None:
         assert "<dc:date>" not in text
 
 
-def test_inline_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
+def test_an_inlined_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
     for name, figure in plot.pictures(web).items():
-        element = drawing.inline_svg(figure, name, 'goodput & "time"')
+        element = drawing.inlined(drawing.svg(figure), name, 'goodput & "time"')
         assert "http" not in element
         assert "#ffffff" not in element
         assert 'aria-label="goodput &amp; &quot;time&quot;"' in element
@@ -169,8 +169,8 @@ def test_inline_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
         ElementTree.fromstring(element)
 
 
-def test_colours_of_inline_svg_are_the_page_s(web: Comparison) -> None:
-    element = drawing.inline_svg(plot.pictures(web)["active-transfers"], "a", "label")
+def test_colours_of_an_inlined_svg_are_the_page_s(web: Comparison) -> None:
+    element = drawing.inlined(drawing.svg(plot.pictures(web)["active-transfers"]), "a", "label")
 
     assert "var(--blue)" in element
     assert "var(--vermilion)" in element

@@ -218,17 +218,18 @@ def write(plan: ChannelPlan, directory: Path) -> None:
     """
     prepare(directory)
     figure = picture(plan)
+    svg = drawing.svg(figure)
     files = {
-        "report.html": html(plan, figure).encode(),
+        "report.html": html(plan, svg).encode(),
         "results.json": (plan.to_json() + "\n").encode(),
-        "channels.svg": drawing.svg(figure).encode(),
+        "channels.svg": svg.encode(),
         "channels.png": drawing.png(figure),
     }
     write_files(directory, files)
 
 
-def html(plan: ChannelPlan, figure: Figure) -> str:
-    """The page of a plan as one HTML document that loads nothing."""
+def html(plan: ChannelPlan, svg: str) -> str:
+    """The page of a plan, with its picture as SVG, as one HTML document that loads nothing."""
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]
     if plan.stopped == "interrupted":
@@ -238,10 +239,10 @@ def html(plan: ChannelPlan, figure: Figure) -> str:
         for line in (answer_line(plan), today_line(plan), second_line(plan), left_out_line(plan))
         if line
     ]
-    svg = drawing.inline_svg(figure, "channels", CAPTION)
+    shown = drawing.inlined(svg, "channels", CAPTION)
     parts += [
         f"<p class='muted'>{escape(depth_line(plan))}</p>",
-        f"<figure>{svg}<figcaption>{escape(CAPTION)}</figcaption></figure>",
+        f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>",
         "<h2>Cells</h2>",
         table(CELLS_HEAD, cell_rows(plan), numbers={1, 2, 3, 4, 5}),
         "<h2>Plans</h2>",

@@ -221,18 +221,19 @@ def write(difference: Difference, directory: Path) -> None:
     """
     prepare(directory)
     figure = picture(difference)
+    svg = None if figure is None else drawing.svg(figure)
     files = {
-        "report.html": html(difference, figure).encode(),
+        "report.html": html(difference, svg).encode(),
         "results.json": (difference.to_json() + "\n").encode(),
     }
-    if figure is not None:
-        files["difference.svg"] = drawing.svg(figure).encode()
+    if figure is not None and svg is not None:
+        files["difference.svg"] = svg.encode()
         files["difference.png"] = drawing.png(figure)
     write_files(directory, files)
 
 
-def html(difference: Difference, figure: Figure | None) -> str:
-    """The page of a difference as one HTML document that loads nothing."""
+def html(difference: Difference, svg: str | None) -> str:
+    """The page of a difference, with its picture as SVG: one HTML document that loads nothing."""
     from airtcp.present.felt import sentence
 
     title = "What is different"
@@ -252,9 +253,9 @@ def html(difference: Difference, figure: Figure | None) -> str:
         parts += ["<h2>Cells, A → B</h2>", table(of_cells.head, of_cells.rows, numbers=numbers)]
     if not found and not details:
         parts.append("<p class='note'>No metric is separated from zero.</p>")
-    if figure is not None:
-        svg = drawing.inline_svg(figure, "difference", CAPTION)
-        parts.append(f"<figure>{svg}<figcaption>{escape(CAPTION)}</figcaption></figure>")
+    if svg is not None:
+        shown = drawing.inlined(svg, "difference", CAPTION)
+        parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
     unseparated = rest(difference)
     if unseparated is not None:
         parts.append(f"<p class='muted'>{escape(unseparated)}</p>")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -78,9 +78,9 @@ def svg(figure: Figure) -> str:
         return file.getvalue()
 
 
-def inline_svg(figure: Figure, name: str, label: str) -> str:
-    """The figure as an `<svg>` element to stand in an HTML page; see `inlined`."""
-    return inlined(svg(figure), name, label)
+def svgs(figures: Mapping[str, Figure]) -> dict[str, str]:
+    """The figures as `svg` makes them, for a file and a page alike: drawing takes longest."""
+    return {name: svg(figure) for name, figure in figures.items()}
 
 
 def inlined(document: str, name: str, label: str) -> str:

@@ -384,12 +384,13 @@ def write(plan: Plan, directory: Path) -> None:
     """
     prepare(directory)
     figures = pictures(plan)
+    svgs = drawing.svgs(figures)
     files = {
-        "report.html": html(plan, figures).encode(),
+        "report.html": html(plan, svgs).encode(),
         "results.json": (plan.to_json() + "\n").encode(),
     }
     for name, figure in figures.items():
-        files[f"{name}.svg"] = drawing.svg(figure).encode()
+        files[f"{name}.svg"] = svgs[name].encode()
         files[f"{name}.png"] = drawing.png(figure)
     write_files(directory, files)
 
@@ -403,8 +404,8 @@ def pictures(plan: Plan) -> dict[str, Figure]:
     return found
 
 
-def html(plan: Plan, figures: dict[str, Figure]) -> str:
-    """The page of a plan as one HTML document that loads nothing."""
+def html(plan: Plan, svgs: dict[str, str]) -> str:
+    """The page of a plan, with its pictures as SVG, as one HTML document that loads nothing."""
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]
     if plan.stopped == "interrupted":
@@ -418,9 +419,9 @@ def html(plan: Plan, figures: dict[str, Figure]) -> str:
         ),
         f"<p class='muted'>{escape(depth_line(plan))}</p>",
     ]
-    for name, figure in figures.items():
-        svg = drawing.inline_svg(figure, name, CAPTION)
-        parts.append(f"<figure>{svg}<figcaption>{escape(CAPTION)}</figcaption></figure>")
+    for name, svg in svgs.items():
+        shown = drawing.inlined(svg, name, CAPTION)
+        parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
     for condition in plan.conditions:
         rows = [
             [row.value, row.mean, "beyond" if row.beyond else ""] for row in points(plan, condition)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
@@ -23,9 +22,6 @@ from airtcp.present.sense import extent, sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import lateness, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Result = Comparison | SimulationResult | Prediction
 
@@ -45,15 +41,16 @@ def write(
     """
     prepare(directory)
     figures = {} if isinstance(result, Prediction) else plot.pictures(result)
+    svgs = drawing.svgs(figures)
     told = result.to_dict()
     if command is not None:
         told["provenance"]["command"] = list(command)
     files = {
-        "report.html": html(result, figures, written).encode(),
+        "report.html": html(result, svgs, written).encode(),
         "results.json": (canonical_json(told) + "\n").encode(),
     }
     for name, figure in figures.items():
-        files[f"{name}.svg"] = drawing.svg(figure).encode()
+        files[f"{name}.svg"] = svgs[name].encode()
         files[f"{name}.png"] = drawing.png(figure)
     paths = write_files(directory, files)
     gone = set(plot.CAPTIONS) - set(figures)
@@ -61,8 +58,8 @@ def write(
     return paths
 
 
-def html(result: Result, figures: Mapping[str, Figure], written: str | None = None) -> str:
-    """The report as one HTML document that loads nothing."""
+def html(result: Result, svgs: Mapping[str, str], written: str | None = None) -> str:
+    """The report as one HTML document that loads nothing, with the pictures of `drawing.svgs`."""
     scenario = result.scenario
     title = escape(scenario.title or "Untitled scenario")
     parts = [f"<h1>{title}</h1>"]
@@ -97,12 +94,12 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
         parts += advised(result.advice)
     if not isinstance(result, Comparison):
         parts += [*_tables(result), *_assumptions(result)]
-    if figures:
+    if svgs:
         parts.append("<h2 id='pictures'>Pictures</h2>")
-    for name, figure in figures.items():
+    for name, svg in svgs.items():
         caption = plot.CAPTIONS[name]
         parts.append(
-            f"<figure id='{name}'>{drawing.inline_svg(figure, name, caption)}"
+            f"<figure id='{name}'>{drawing.inlined(svg, name, caption)}"
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
     if isinstance(result, Comparison):

@@ -227,12 +227,12 @@ def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     """Make the page of HTML that `airtcp run --out` writes."""
-    from airtcp.present import plot, report
+    from airtcp.present import drawing, plot, report
 
     read = sources.read(job.source, uploads)
     told = _simulated(read.scenario, tell, lambda _: None)
     tell({"words": "drawing"})
-    html = report.html(told, plot.pictures(told), read.text)
+    html = report.html(told, drawing.svgs(plot.pictures(told)), read.text)
     tell({"result": {"title": told.scenario.title, "html": html}})
 
 
