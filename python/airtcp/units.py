@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from .exceptions import UnitError
 
 NS_PER_S = 1_000_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quantity:
     """A kind of quantity: name, units as factors to the base unit, example for messages."""
 
@@ -265,6 +266,14 @@ def _parse(value: object, quantity: Quantity) -> Fraction:
             f'expected {quantity.noun} as text, such as "{quantity.example}"; '
             f"allowed units: {units}"
         )
+    return _read(value, quantity)
+
+
+# A page asks for the same texts over and over, and fractions are slow.
+@lru_cache(maxsize=4096)
+def _read(value: str, quantity: Quantity) -> Fraction:
+    """The value of a text in the base unit of `quantity`, exactly."""
+    units = ", ".join(quantity.shown)
     if _NOT_FINITE.fullmatch(value):
         raise UnitError(
             f'"{value}" is not finite; allowed: {quantity.noun} such as "{quantity.example}"'
