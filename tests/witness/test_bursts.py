@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import cache
 
 import pytest
 from airtcp.models.airtime import Phy, exchange_time_ns
@@ -93,6 +94,12 @@ class Sender:
         self.left = self.draws.randint(0, self.cw)
 
 
+@cache
+def next_burst(sent: int, successes: int, collisions: int, target: int) -> int:
+    """The law of the model, for whole arrays there, kept for the few counts that recur."""
+    return int(burst_size(sent, successes, collisions, target))
+
+
 def slow_cell(n: int, window: int, target: int, accesses: int, seed: int) -> dict[str, float]:
     """Shares of a cell whose access point sends in bursts; it and all stations are saturated."""
     draws = random.Random(seed)
@@ -127,14 +134,14 @@ def slow_cell(n: int, window: int, target: int, accesses: int, seed: int) -> dic
             left -= idle + 1
             successes += not collided
             collisions += collided
-            packets = int(burst_size(sent, successes, collisions, target))
+            packets = next_burst(sent, successes, collisions, target)
         for station in senders:
             all_stations["attempts"] += 1
             all_stations["collisions"] += collided
             station.sent(collided)
         if ap_sends and burst == 0:
             # Should the window pass without a station's frame, this is what follows from it.
-            packets = int(burst_size(sent, 0, 0, target))
+            packets = next_burst(sent, 0, 0, target)
     exchanges = sum(one["attempts"] - one["collisions"] for one in (ap, all_stations))
     return {
         "ap": (ap["attempts"] - ap["collisions"]) / exchanges,
