@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.csv
 import pytest
 from airtcp import OutputError
+from airtcp.cli.commands import app
 from airtcp.results import SimulationResult
 from airtcp.results.columns import schema
 from airtcp.results.trace import Trace
@@ -20,6 +21,7 @@ from airtcp.scenario import ResolvedScenario, loads
 from bases import cell
 from children import Children
 from pyarrow import parquet
+from typer.testing import CliRunner
 
 # Losses of every kind: full queues of a link and of the access point, few MAC retries.
 LOSSY = """
@@ -226,11 +228,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def simulate(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "airtcp", "simulate", str(file), "--quiet", *options]
-    return subprocess.run(command, cwd=file.parent, capture_output=True, text=True)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -244,11 +241,14 @@ def simulate(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
         (["--trace-interval", "1 s"], "there is no --trace"),
     ],
 )
-def test_wrong_options_are_one_clear_error(file: Path, options: list[str], message: str) -> None:
+def test_wrong_options_are_one_clear_error(
+    file: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (file.parent / "folder.csv").mkdir()
-    done = simulate(file, *options)
+    monkeypatch.chdir(file.parent)
+    done = CliRunner().invoke(app, ["simulate", "s.toml", "--quiet", *options])
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""

@@ -1,18 +1,17 @@
 """The warm-up: MSER-5 as it is defined, on series whose transient is known, and in scenarios."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import airtcp
 import numpy as np
 import pytest
 from airtcp import SimulationError
+from airtcp.cli.commands import app
 from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
 from bases import BULK, SATURATED, cell
+from typer.testing import CliRunner, Result
 
 RNG = np.random.default_rng(20)
 
@@ -175,9 +174,8 @@ def test_the_result_has_the_warmup_that_was_found() -> None:
     assert result.simulation.simulated_s == pytest.approx(2 * (100 + found / 1e9))
 
 
-def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "airtcp", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
 def test_the_command_says_what_it_found(tmp_path: Path) -> None:
@@ -187,18 +185,18 @@ def test_the_command_says_what_it_found(tmp_path: Path) -> None:
 
     for command in ("simulate", "run"):
         done = run(command, file)
-        assert done.returncode == 0
+        assert done.exit_code == 0
         assert done.stderr == f"airtcp: warm-up: {found / 1e9:g} s, found by MSER-5\n"
         assert run(command, file, "--quiet").stderr == ""
-    assert run("predict", file).returncode == 0
+    assert run("predict", file).exit_code == 0
 
     file.write_text(OVERLOAD)
     done = run("simulate", file)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "no steady state" in done.stderr
     assert "Traceback" not in done.stderr
     file.write_text(RAMP.replace('"auto"', '"automatic"'))
     done = run("simulate", file)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert 'run.warmup: "automatic" is not a time' in done.stderr
     assert 'or "auto"' in done.stderr
