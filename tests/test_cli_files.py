@@ -247,9 +247,9 @@ def test_names_that_are_no_text(scenario: Path, tmp_path: Path) -> None:
     odd = tmp_path / os.fsdecode(b"\xff")
     path = scenario.rename(odd.with_suffix(".toml"))
 
-    for name in (".csv", ".parquet", ".pcap"):
-        option = "--pcap" if name == ".pcap" else "--trace"
-        result = call("simulate", path, option, odd.with_suffix(name), "--out", odd)
+    csv, parquet, pcap = (odd.with_suffix(name) for name in (".csv", ".parquet", ".pcap"))
+    for options in (("--trace", csv, "--pcap", pcap, "--out", odd), ("--trace", parquet)):
+        result = call("simulate", path, *options)
         assert result.exit_code == 0, result.stderr
-        assert odd.with_suffix(name).stat().st_size > 0
+    assert all(file.stat().st_size > 0 for file in (csv, parquet, pcap))
     assert (odd / "report.html").exists()

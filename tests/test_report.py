@@ -89,11 +89,15 @@ class Loads(HTMLParser):
                 self.fetched.append(value)
 
 
-def test_all_files_are_there(result: Comparison, tmp_path: Path) -> None:
-    paths = report.write(result, tmp_path / "new" / "out", WRITTEN)
+@pytest.fixture(scope="module")
+def paths(result: Comparison, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The files of the result, in a directory that was not there."""
+    return report.write(result, tmp_path_factory.mktemp("written") / "new" / "out", WRITTEN)
 
+
+def test_all_files_are_there(paths: list[Path]) -> None:
     assert paths[0].name == "report.html"
-    names = {path.name for path in (tmp_path / "new" / "out").iterdir()}
+    names = {path.name for path in paths[0].parent.iterdir()}
     assert names == {path.name for path in paths}
     assert names == {"report.html", "results.json"} | {
         f"{name}.{suffix}" for name in OF_PAGES for suffix in ("png", "svg")
@@ -101,10 +105,8 @@ def test_all_files_are_there(result: Comparison, tmp_path: Path) -> None:
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
-def test_results_json_is_the_result(result: Comparison, tmp_path: Path) -> None:
-    report.write(result, tmp_path)
-
-    text = (tmp_path / "results.json").read_text()
+def test_results_json_is_the_result(result: Comparison, paths: list[Path]) -> None:
+    text = paths[0].with_name("results.json").read_text()
 
     assert text == result.to_json() + "\n"
     assert json.loads(text)["simulation"]["replications"] == 4
