@@ -122,6 +122,19 @@ CELLS = network(
     flows=[bulk(name, "download") for name in ("reader", "guest", "clerk")],
 )
 PLANTED["neighbours"] = CELLS
+#: A call beside uploads at another access point on its channel, and one on a channel of its own.
+BUSY = network(
+    cells={"quiet": {"channel": 36}, "busy": {"channel": 36}, "far": {"channel": 149}},
+    air={"heard": [["quiet", "busy"]]},
+    stations=[
+        {"name": "phone", "cell": "quiet", "count": 1},
+        {"name": "desk", "cell": "busy", "count": 8},
+        {"name": "guest", "cell": "far", "count": 1},
+    ],
+    flows=[flow("phone", "both", CALL), bulk("desk", "upload"), flow("guest", "both", CALL)],
+    targets={"phone p95 packet_delay": "< 3 ms"},
+)
+PLANTED["busy-neighbours"] = BUSY
 PLANTED["hidden"] = network(
     phy={"standard": "802.11a"},
     mac={},
@@ -142,6 +155,29 @@ def problems_of(scenario: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("cause", PLANTED)
 def test_the_first_problem_is_the_planted_one(cause: str) -> None:
     assert problems_of(PLANTED[cause])[:1] == [cause]
+
+
+def test_the_air_of_a_cell_is_not_full_because_that_of_others_is() -> None:
+    """In the cell that hears nobody a target is missed, and its air is nearly idle."""
+    targets = {"phone p95 packet_delay": "< 1 s", "guest p95 packet_delay": "< 0.01 ms"}
+    result = airtcp.simulate(airtcp.load(BUSY | {"targets": targets}))
+
+    full = result.simulation.metrics["mean_backlogged_nodes"].mean
+    assert full is not None
+    assert full > THRESHOLDS["full air"].value
+    assert not {"full", "busy-neighbours"} & {one.problem for one in findings(result)}
+
+
+def test_cells_of_which_one_fills_the_air_of_another_are_told_apart_by_their_channels() -> None:
+    advice = airtcp.advise(airtcp.simulate(airtcp.load(BUSY)))
+    (found,) = (one for one in advice.problems if one.finding.problem == "busy-neighbours")
+
+    assert found.finding.groups == ("phone",)
+    assert "cell quiet hears frames of others for" in found.finding.evidence
+    best = advice.best
+    assert best is not None
+    assert (best.name, best.outcome) == ("channels-apart", "helps")
+    assert best.set == {"cells.busy.channel": 52}
 
 
 def test_a_healthy_network_has_no_problem() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from airtcp.advice.complaints import Sign
+from airtcp.advice.complaints import Sign, complaint
 from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent
@@ -20,20 +20,44 @@ def starved_cell(reading: Reading) -> Iterator[Sign]:
     """Finds the cell that gets least beside others, if that is little of what it has alone."""
     shares = {
         name: cell.share_of_alone.mean
-        for name, cell in reading.simulation.cells.items()
+        for name, cell in reading.cells.items()
         if cell.share_of_alone is not None and cell.share_of_alone.mean is not None
     }
-    starved = [name for name, share in shares.items() if share < of("cell share")]
+    starved = [name for name, share in shares.items() if is_starved(share)]
     for name in sorted(starved, key=lambda one: shares[one])[:1]:
-        scopes = _scopes_of(reading, list(reading.simulation.cells).index(name))
+        scopes = _scopes_of(reading, list(reading.cells).index(name))
         if scopes:
             evidence = f"cell {name} gets {percent(shares[name])} of what it has alone"
             yield Sign(scopes, evidence)
 
 
+def busy_neighbours(reading: Reading) -> Iterator[Sign]:
+    """Finds complaints in a cell whose air is full and, for a good part, in use by others.
+
+    One that starves is another problem.
+    """
+    if reading.cell is None or not reading.air_is_full:
+        return
+    cell = reading.cells[reading.cell]
+    heard = cell.airtime.heard
+    share = None if cell.share_of_alone is None else cell.share_of_alone.mean
+    if heard < of("others' air") * (cell.airtime.own + heard) or is_starved(share):
+        return
+    scopes = [scope for scope in reading.scopes if complaint(reading, scope)]
+    if scopes:
+        first = min(scopes, key=lambda scope: not scope.live)
+        told = f"cell {reading.cell} hears frames of others for {percent(heard)} of the time"
+        yield Sign([first, *scopes], f"{complaint(reading, first)}; {told}")
+
+
+def is_starved(share: float | None) -> bool:
+    """Tell whether a cell gets little of what it has alone, as far as that is known."""
+    return share is not None and share < of("cell share")
+
+
 def hidden_stations(reading: Reading) -> Iterator[Sign]:
     """Finds stations that lose much under the frames of others, which they do not hear."""
-    for index, cell in enumerate(reading.simulation.cells.values()):
+    for index, cell in enumerate(reading.cells.values()):
         deaf = {name for pair in deaf_groups(reading.scenario, index) for name in pair}
         worst = cell.worst_failed or 0.0
         if not deaf or not cell.failures.hidden or worst < of("hidden loss"):

@@ -57,11 +57,13 @@ def many_calls(reading: Reading) -> Iterator[Sign]:
     """Finds more datagrams than the air carries."""
     scopes = suffering(reading)
     live = {scope.group for scope in reading.scopes if scope.live and not _mixed(reading, scope)}
-    used = sum(reading.airtime_share(group.name) for group in reading.scenario.stations)
+    used = reading.air_in_use
     taken = sum(reading.airtime_share(name) for name in live)
     if scopes and used and taken / used > of("call airtime") and reading.air_is_full:
         worst = max(scopes, key=lambda scope: scope.mean("packet_delay_p95_s") or 0.0)
-        evidence = f"{suffers(reading, worst)}: datagrams take {percent(taken / used)} of the air"
+        evidence = (
+            f"{suffers(reading, worst)}: datagrams take {percent(taken / used)} of {reading.air}"
+        )
         yield Sign([worst, *scopes], evidence + " that is in use")
 
 
@@ -161,12 +163,12 @@ def one_direction(reading: Reading) -> Iterator[Sign]:
 
 def collisions(reading: Reading) -> Iterator[Sign]:
     """Finds air that is spent on collisions."""
-    if reading.simulation.cells:
+    if reading.cells:
         # Frames overlap there that come through.
         return
     share = reading.simulation.airtime["collision"]
     if share > of("collision time"):
-        stations = sum(group.count for group in reading.scenario.stations)
+        stations = sum(group.count for group in reading.stations)
         evidence = f"collisions take {percent(share)} of the airtime, of {stations} stations"
         yield Sign(wanting(reading), evidence)
 
@@ -178,7 +180,7 @@ def full_air(reading: Reading) -> Iterator[Sign]:
     scopes = [scope for scope in reading.scopes if complaint(reading, scope)]
     if scopes:
         first = min(scopes, key=lambda scope: not scope.live)
-        yield Sign([first, *scopes], f"{complaint(reading, first)}; the air is full")
+        yield Sign([first, *scopes], f"{complaint(reading, first)}; {reading.air} is full")
 
 
 def silence(reading: Reading) -> Iterator[Sign]:

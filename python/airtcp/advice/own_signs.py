@@ -21,7 +21,7 @@ def single_frames(reading: Reading) -> Iterator[Sign]:
     standard = reading.scenario.phy.standard
     alone = aggregation is None or aggregation.ampdu_bytes == 0
     if standard in AMENDMENTS and alone and reading.air_is_full:
-        evidence = f"the air is full of frames that go alone: A-MPDUs of {standard} are off"
+        evidence = f"{reading.air} is full of frames that go alone: A-MPDUs of {standard} are off"
         yield Sign(wanting(reading), evidence)
 
 
@@ -63,7 +63,7 @@ def small_window(reading: Reading) -> Iterator[Sign]:
         others = [
             other.mean("flow_goodput_bps") or 0.0
             for other in reading.scopes
-            if other.endless and other is not scope
+            if other.endless and other is not scope and reading.meet(other, scope)
         ]
         passed_by = bool(base) and 8.0 * window / base < of("passed by") * max(others, default=0.0)
         if goodput * rtt / 8.0 / window > of("window use") and (idle or passed_by):
@@ -80,11 +80,10 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
     full = [scope for scope in reading.scopes if reading.full_wire(scope)]
     if not full:
         return
-    backlogged = reading.mean("mean_backlogged_nodes") or 0.0
     if reading.air_is_full and not any(reading.waits_at_wire(scope) for scope in full):
         return
     felt = [scope for scope in full if complaint(reading, scope)]
-    if felt or backlogged < of("wire air"):
+    if felt or reading.air_has_room:
         link = reading.full_wire(full[0])
         rate = reading.scenario.links[str(link)].rate_bps
         used = percent(

@@ -2,14 +2,15 @@
 
 `PROBLEMS` has them in the order in which they are told: what a scenario says by itself (a window, a
 category, a limit) comes before what is only felt, so that the first one told is what to change.
-Knows names, titles and remedies; signs are sought in `own_signs` and `felt_signs`, thresholds stand
-in `thresholds`, and what a remedy does in the catalogue of remedies.
+Cells do not share the air: what fills it is sought in each of them. Knows names, titles and
+remedies; signs are sought in `own_signs`, `felt_signs` and `cell_signs`, thresholds stand in
+`thresholds`, and what a remedy does in the catalogue of remedies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from airtcp.advice import cell_signs, felt_signs, own_signs
@@ -53,6 +54,17 @@ def unhappy(result: Simulated) -> set[tuple[str, str]]:
     }
 
 
+def _by_cell(search: Callable[[Reading], Iterator[Sign]]) -> Callable[[Reading], Iterator[Sign]]:
+    """Make a search in each cell by itself, told by the first in which something is found."""
+
+    def signs(reading: Reading) -> Iterator[Sign]:
+        found = [sign for one in reading.by_cell() for sign in search(one)]
+        if found:
+            yield replace(found[0], scopes=[scope for sign in found for scope in sign.scopes])
+
+    return signs
+
+
 #: Name, title, search and remedies of each problem, in the order in which they are told.
 _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], ...]] = (
     (
@@ -67,11 +79,17 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
         cell_signs.starved_cell,
         "channels-apart spatial-reuse rts-all",
     ),
-    ("aggregation", "frames go one by one", own_signs.single_frames, "larger-aggregates"),
+    (
+        "busy-neighbours",
+        "other cells have much of the air",
+        _by_cell(cell_signs.busy_neighbours),
+        "channels-apart spatial-reuse calls-first second-access-point",
+    ),
+    ("aggregation", "frames go one by one", _by_cell(own_signs.single_frames), "larger-aggregates"),
     ("priority", "calls come after data", own_signs.calls_after_data, "calls-first managed-queue"),
     ("lossy-wire", "a wire loses packets", own_signs.lossy_wire, "sound-wire bbr cubic"),
     ("window", "windows too small for the path", own_signs.small_window, "large-window"),
-    ("wire", "a slow wire", own_signs.slow_wire, "faster-wire wire-fq-codel calls-first"),
+    ("wire", "a slow wire", _by_cell(own_signs.slow_wire), "faster-wire wire-fq-codel calls-first"),
     (
         "short-queue",
         "a queue too short",
@@ -81,13 +99,13 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "acks",
         "TCP ACKs cost too much",
-        own_signs.ack_for_each_segment,
+        _by_cell(own_signs.ack_for_each_segment),
         "delayed-ack ack-filter tack",
     ),
     (
         "calls",
         "more calls than the air carries",
-        felt_signs.many_calls,
+        _by_cell(felt_signs.many_calls),
         "calls-first no-video second-access-point",
     ),
     (
@@ -105,7 +123,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "slow-station",
         "one slow station",
-        felt_signs.slow_station,
+        _by_cell(felt_signs.slow_station),
         "airtime least-rate-dsss least-rate-ofdm per-flow",
     ),
     (
@@ -117,7 +135,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "direction",
         "one direction has nearly all",
-        felt_signs.one_direction,
+        _by_cell(felt_signs.one_direction),
         "ap-priority managed-queue larger-buffer",
     ),
     (
@@ -135,7 +153,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "full",
         "the access point is full",
-        felt_signs.full_air,
+        _by_cell(felt_signs.full_air),
         "second-access-point wider-channel calls-first airtime",
     ),
     ("silence", "flows get nothing through", felt_signs.silence, ""),

@@ -1,5 +1,7 @@
 """A simulation as its groups feel it: waits beyond the wires, by place; losses; airtime.
 
+Of several cells each has a reading of its own, as they do not share the air, beside one of all.
+
 Knows the quantities of a result and of its scenario from which a cause can be told. Does not know
 what is too much of any of them (`problems`), nor what helps.
 """
@@ -13,10 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.thresholds import of
 from airtcp.results import Comparison, SimulationResult
+from airtcp.results.cells import CellResult, of_simulation
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.traffic import Flow, Link
     from airtcp.stats import Interval
 
@@ -101,12 +105,39 @@ def is_live(flow: Flow) -> bool:
 
 
 class Reading:
-    """The reading of a simulation: what each group feels, and where packets wait or are lost."""
+    """The reading of a simulation: what each group feels, and where packets wait or are lost.
 
-    def __init__(self, result: Simulated) -> None:
+    `cell` is the name of the cell whose groups alone are read; None where all are.
+    """
+
+    def __init__(self, result: Simulated, cell: str | None = None) -> None:
         self.result = result
         self.scenario: ResolvedScenario = result.scenario
         self.simulation = result.simulation
+        self.cell = cell
+
+    def by_cell(self) -> Iterator[Reading]:
+        """Yield the reading of each of several cells, or this one where there are none."""
+        names = list(self.cells)
+        yield from (Reading(self.result, name) for name in names) if names[1:] else (self,)
+
+    @cached_property
+    def cells(self) -> dict[str, CellResult]:
+        """The results of cells, of a simulation that does not know its scenario as well."""
+        return self.simulation.cells or of_simulation(self.scenario, self.simulation)
+
+    @cached_property
+    def stations(self) -> tuple[StationGroup, ...]:
+        """The groups of stations that are read."""
+        if self.cell is None:
+            return self.scenario.stations
+        index = list(self.cells).index(self.cell)
+        return tuple(group for group in self.scenario.stations if group.cell == index)
+
+    def meet(self, one: Scope, other: Scope) -> bool:
+        """Tell whether two scopes are of one cell."""
+        cells = {group.name: group.cell for group in self.scenario.stations}
+        return cells[one.group] == cells[other.group]
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
@@ -114,7 +145,7 @@ class Reading:
         return tuple(self._scopes())
 
     def _scopes(self) -> Iterator[Scope]:
-        for group in self.scenario.stations:
+        for group in self.stations:
             for part in ("download", "upload"):
                 flows = tuple(
                     flow
@@ -144,8 +175,31 @@ class Reading:
     @property
     def air_is_full(self) -> bool:
         """Tell whether some node has something to send at nearly any time."""
-        backlogged = self.mean("mean_backlogged_nodes")
-        return backlogged is not None and backlogged > of("full air")
+        return self._air_is_used(of("full air"), of("cell air"))
+
+    @property
+    def air_has_room(self) -> bool:
+        """Tell whether the air could carry more."""
+        return not self._air_is_used(of("wire air"), of("cell air"))
+
+    def _air_is_used(self, backlogged: float, heard: float) -> bool:
+        """Tell whether so many nodes have a packet, or a cell hears frames for such a part."""
+        if self.cell is not None:
+            return 1.0 - self.cells[self.cell].airtime.idle > heard
+        nodes = self.mean("mean_backlogged_nodes")
+        return nodes is not None and nodes > backlogged
+
+    @property
+    def air_in_use(self) -> float:
+        """The part of the measured time in which exchanges take the air, those of others too."""
+        if self.cell is not None:
+            return 1.0 - self.cells[self.cell].airtime.idle
+        return sum(self.airtime_share(group.name) for group in self.stations)
+
+    @property
+    def air(self) -> str:
+        """The air by its cell, if there are several."""
+        return "the air" if self.cell is None else f"the air of cell {self.cell}"
 
     # Of the path.
 

@@ -76,6 +76,15 @@ THRESHOLDS: Final = {
     "full air": Threshold(
         0.8, "", "nodes with a packet, in the mean, from which on the air is full; chosen"
     ),
+    "cell air": Threshold(
+        0.6,
+        "",
+        "the part of the time in which one of several cells hears frames, its own or others', from "
+        "which on its air is full: two thirds where endless downloads go by 802.11a; chosen",
+    ),
+    "others' air": Threshold(
+        0.33, "", "the part of the air that a cell hears in use by others: a third; chosen"
+    ),
     "cell share": Threshold(
         0.4,
         "",
