@@ -8,6 +8,9 @@ import airtcp
 import pytest
 from airtcp.cli import show
 from airtcp.cli.commands import app
+from airtcp.estimates.steadiness import Steadiness
+from airtcp.labels import flows_of, label_of
+from airtcp.metrics import METRICS
 from airtcp.present import difference as present
 from airtcp.present.felt import sentence
 from airtcp.results import Replication, Simulation
@@ -115,13 +118,27 @@ def test_differences_of_estimates_are_those_of_their_values(fewer: Difference) -
 def test_runs_that_are_too_short_give_no_sign() -> None:
     """However narrow the interval; it says why, and how long would do."""
     sure = Interval(1.0, 0.9, 1.1, 5)
-    early = Change(sure, sure, sure, "the queue still grows; simulate 60 h")
+    early = Change(sure, sure, sure, Steadiness("unsteady", "the queue grows", simulate_s=3600.0))
     known = Change(sure, sure, sure)
 
     assert known.separated
     assert not early.separated
     assert Ranked("transfer_time_s", None, None, early).verdict == "cannot tell yet"
+    assert early.unsteady == "the queue grows; simulate 60 min"
     assert early.to_dict() == known.to_dict() | {"unsteady": early.unsteady}
+
+
+def test_a_reason_is_told_once_with_the_longest_time_that_is_wanted() -> None:
+    grows = [Steadiness("unsteady", "it grows", simulate_s=seconds) for seconds in (60.0, 90.0)]
+    rises = Steadiness("unsteady", "so does that")
+
+    told = present._reasons([*grows, rises, grows[0]])
+
+    assert told == "it grows; simulate 90 s; so does that"
+
+
+def test_a_cell_is_named_as_one() -> None:
+    assert label_of(METRICS["goodput_bps"], flows_of("west", "cell")) == "goodput of cell west"
 
 
 def test_pairs_cancel_what_chance_does_to_both() -> None:

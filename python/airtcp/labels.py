@@ -49,7 +49,9 @@ def spoken(metric: Metric) -> str:
 
 
 def flows_of(group: str, part: str | None) -> str:
-    """Name the flows of a group, or those of one direction: "caller downloads"."""
+    """Name the flows of a group, or those of one direction: "caller downloads"; or a cell."""
+    if part == "cell":
+        return f"cell {group}"
     return group if part in (None, "all") else f"{group} {part}s"
 
 

@@ -84,7 +84,8 @@ def declined(improved: Estimate, steadiness: Steadiness, at_least: float | None)
 
     An interval may reach below zero; what is known does not.
     """
-    at_least = None if at_least is None else max(at_least, 0.0)
+    # No metric is negative: a bound of zero says nothing.
+    at_least = None if at_least is None or at_least <= 0.0 else at_least
     return replace(
         improved,
         interval=Interval(None, at_least, None, improved.interval.n),

@@ -5,7 +5,7 @@ Knows which changes a reader wants first and how they are put. Computes no resul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -34,6 +34,7 @@ from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from airtcp.estimates.steadiness import Steadiness
     from airtcp.results.differences import Change, Difference, Ranked
 
 #: Rows of a table that a person reads, and bars of a picture.
@@ -159,12 +160,12 @@ def rest(difference: Difference) -> str | None:
     if difference.replications < 2:
         return "One pair of replications has no interval: nothing says what is chance."
     apart = [one for one in difference.ranked() if not one.change.separated]
-    early = [one for one in apart if one.change.unsteady is not None]
-    ranked = [one for one in apart if one.change.unsteady is None]
+    early = [one for one in apart if one.change.early is not None]
+    ranked = [one for one in apart if one.change.early is None]
     words = ""
     if early:
         names = "; ".join(dict.fromkeys(_told(one) for one in early[:MOST_ROWS]))
-        why = "; ".join(dict.fromkeys(one.change.unsteady or "" for one in early))
+        why = _reasons(one.change.early for one in early if one.change.early is not None)
         words = f"Cannot tell yet, for runs are too short ({why}): {names}."
         if not ranked:
             return words
@@ -178,6 +179,16 @@ def rest(difference: Difference) -> str | None:
     if left:
         told.append(f"and {left} more" if told else f"{left} details")
     return f"{words} Not told apart from chance: {'; '.join(told)}.".lstrip()
+
+
+def _reasons(early: Iterable[Steadiness]) -> str:
+    """Tell each reason once, with the longest time that is wanted for it."""
+    longest: dict[str | None, Steadiness] = {}
+    for one in early:
+        known = longest.setdefault(one.reason, one)
+        if (one.simulate_s or 0.0) > (known.simulate_s or 0.0):
+            longest[one.reason] = one
+    return "; ".join(one.advice for one in longest.values())
 
 
 def picture(difference: Difference) -> Figure | None:
@@ -285,7 +296,9 @@ def _row(one: Ranked) -> Row:
 def _of(one: Ranked) -> str:
     if one.group is None:
         return "all"
-    return one.group if one.part == "all" else f"{one.group}, {one.part}"
+    if one.part in ("all", "cell"):
+        return flows_of(one.group, one.part)
+    return f"{one.group}, {one.part}"
 
 
 def _told(one: Ranked) -> str:

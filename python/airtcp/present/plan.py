@@ -193,7 +193,12 @@ def remedy_rows(plan: Plan, *, research: bool | None = None) -> list[tuple[str, 
 
 def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
     condition = next(each for each in plan.conditions if each.text == one.metric)
-    moved = "–" if one.gain is None else moved_text(plan, one.gain)
+    moved = "–"
+    if one.gain is not None:
+        moved = moved_text(plan, one.gain)
+    elif one.answer is not None:
+        # The end without it is not known well enough for a difference.
+        moved = f"up to {value_text(plan, one.answer.value)}"
     return one.title, moved, signed(one.change, condition.about.unit), VERDICTS[one.verdict]
 
 

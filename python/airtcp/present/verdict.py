@@ -165,7 +165,7 @@ def _measured(one: Judged) -> str:
     interval, condition = one.interval, one.target.condition
     if interval.mean is None:
         at_least = interval.low
-        return "not seen" if at_least is None else f"at least {amount(at_least, condition.about)}"
+        return "not known" if at_least is None else f"at least {amount(at_least, condition.about)}"
     told = amount(interval.mean, condition.about)
     if interval.low is None or interval.high is None:
         return told

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.estimates.steadiness import Steadiness
 from airtcp.labels import PARTS
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
@@ -52,19 +53,25 @@ class Change:
 
     `difference` is the interval of the paired differences, over the replications in which both have
     a value; where `airtcp.estimates` knows the metric in both, of its values for each replication.
-    `unsteady` says why runs are too short to tell; then there is no sign, whatever the interval.
+    `early` is the verdict about runs that are too short to tell; then there is no sign, whatever
+    the interval.
     """
 
     a: Interval
     b: Interval
     difference: Interval
-    unsteady: str | None = None
+    early: Steadiness | None = None
+
+    @property
+    def unsteady(self) -> str | None:
+        """The reason for which runs are too short to tell, and how long would do; None if not."""
+        return None if self.early is None else self.early.advice
 
     @property
     def separated(self) -> bool:
         """Tell whether the interval of the difference does not hold zero, by runs that can tell."""
         low, high = self.difference.low, self.difference.high
-        if self.unsteady is not None or low is None or high is None:
+        if self.early is not None or low is None or high is None:
             return False
         return low > 0.0 or high < 0.0
 
@@ -116,7 +123,7 @@ class Ranked:
 
         "cannot tell yet" where runs are too short for their traffic.
         """
-        if self.change.unsteady is not None:
+        if self.change.early is not None:
             return "cannot tell yet"
         if not self.change.separated:
             return "not separated"
@@ -334,7 +341,7 @@ class Difference(Pictured):
             ]
             pairs = [(value, values[1].get(index)) for index, value in values[0].items()]
             moved = [b - a for a, b in pairs if a is not None and b is not None]
-            early = [one.steadiness.advice for one in both if one.steadiness.state == "unsteady"]
+            early = [one.steadiness for one in both if one.steadiness.state == "unsteady"]
             found[name] = Change(
                 both[0].interval,
                 both[1].interval,

@@ -191,7 +191,7 @@ function interval(answer) {
 }
 
 function shift(one) {
-  return [one.moved && `carries ${one.moved} further`, one.endless && "the condition holds nowhere any more", `where the end was: ${one.change.text}`].filter(Boolean).join("; ");
+  return [one.moved ? `carries ${one.moved} further` : one.answer && `carries up to ${one.answer.value_text}`, one.endless && "the condition holds nowhere any more", `where the end was: ${one.change.text}`].filter(Boolean).join("; ");
 }
 
 /** What models say where something was simulated: beyond it their curve would hide the rest. */
