@@ -3,7 +3,9 @@
 ns-3 is `validation/ns3/cells.cc`; airtcp plays the floors of `instructions.py` with ns-3's rules
 and the TCP of the rows in `validation/cells`. CPU time, user and system, of a longer run less that
 of a shorter one, so that neither set-up nor warm-up counts, in turns; and what both say of the
-cells.
+cells, those that are alike by symmetry together. Intervals are over independent runs of ns-3, of
+three at least, and over replications of airtcp as long as those: parts of one run of cells that
+starve are correlated. A single run of ns-3 is told by whether it lies among airtcp's.
 
     sh validation/ns3/build.sh
     .venv/bin/python benches/several_cells.py            # minutes
@@ -19,23 +21,27 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from math import hypot
 from statistics import fmean
 from typing import NamedTuple
 
 import airtcp
 from airtcp.scenario import Scenario, loads
+from airtcp.stats import student_interval
 from instructions import ROOT, floor
+from office import told
 from readme import processor, replace
 from side_by_side import child
 
 NS3 = ROOT / "validation" / "ns3" / "cells"
 #: Seconds after which airtcp is measured, and for how long: the shorter run, and the longer.
 WARMUP_S, OURS_S = 2, (10, 110)
-REPLICATIONS = 10
-#: A cell with less starves.
-STARVES_BPS = 1e6
-#: Of so many cells each is told.
-MOST_NAMED = 3
+#: Of 41 runs alike the last lies among the others in 39 cases of 41.
+REPLICATIONS = 40
+#: Of fewer runs of ns-3 there is no interval.
+ENOUGH = 3
+#: Transfers begin so far apart in ns-3, and anywhere in so much time for each in airtcp.
+APART_MS = 10
 
 TCP = {
     "variant": "sack",
@@ -60,9 +66,18 @@ class Floor(NamedTuple):
     runs: int
 
 
+class Said(NamedTuple):
+    """The goodput of each cell in each run, in Mb/s, and the CPU seconds of a simulated second."""
+
+    theirs: list[list[float]]
+    mine: list[list[float]]
+    theirs_s: float
+    mine_s: float
+
+
 FLOORS = (
-    Floor("three cells in a row, a download each", 1, 3, 1, (1.0, 6.0), 3),
-    Floor("20 cells of ten downloads", 4, 5, 10, (0.5, 2.0), 1),
+    Floor("three cells in a row, a download each", 1, 3, 1, (0.1, 10.0), 6),
+    Floor("20 cells of ten downloads", 4, 5, 10, (0.1, 2.0), 1),
 )
 
 
@@ -82,6 +97,10 @@ def scenario(of: Floor, duration_s: float, replications: int) -> Scenario:
                 for cell in cells
                 for key, value in TCP.items()
             },
+            **{
+                f"flows.laptop{cell}.start_spread": f"{APART_MS * len(cells) * of.stations} ms"
+                for cell in cells
+            },
             "run.warmup": f"{WARMUP_S} s",
             "run.duration": f"{duration_s} s",
             "run.replications": replications,
@@ -90,7 +109,7 @@ def scenario(of: Floor, duration_s: float, replications: int) -> Scenario:
 
 
 def ns3(of: Floor, measured_s: float, run: int) -> tuple[list[float], float]:
-    """The goodput of each cell in ns-3 in bit/s, and the CPU seconds."""
+    """The goodput of each cell in ns-3 in Mb/s, and the CPU seconds."""
     said, cpu_s = child(
         [
             str(NS3),
@@ -101,7 +120,8 @@ def ns3(of: Floor, measured_s: float, run: int) -> tuple[list[float], float]:
             f"--run={run}",
         ]
     )
-    return [1e6 * one for one in json.loads(said)], cpu_s
+    cells: list[float] = json.loads(said)
+    return cells, cpu_s
 
 
 def ours(of: Floor, measured_s: float) -> float:
@@ -109,13 +129,90 @@ def ours(of: Floor, measured_s: float) -> float:
     return airtcp.simulate(scenario(of, measured_s, 1)).simulation.cpu_s
 
 
-def told(runs: Sequence[Sequence[float]]) -> str:
-    """The goodput of each cell in the mean of runs; of many their sum, and how many starve."""
-    cells = [fmean(one) for one in zip(*runs, strict=True)]
-    if len(cells) <= MOST_NAMED:
-        return " / ".join(f"{one / 1e6:.2f}" for one in cells)
-    starving = sum(one < STARVES_BPS for one in cells)
-    return f"{sum(cells) / 1e6:.0f} together, {starving} of them below {STARVES_BPS / 1e6:.0f}"
+def measure(of: Floor) -> Said:
+    """Run both in turns."""
+    short, long = of.theirs_s
+    theirs: list[list[float]] = []
+    theirs_s, mine_s = [], []
+    for run in range(1, of.runs + 1):
+        cells, long_s = ns3(of, long, run)
+        _, short_s = ns3(of, short, run)
+        theirs.append(cells)
+        theirs_s.append((long_s - short_s) / (long - short))
+        mine_s.append((ours(of, OURS_S[1]) - ours(of, OURS_S[0])) / (OURS_S[1] - OURS_S[0]))
+    done = airtcp.simulate(scenario(of, long, REPLICATIONS)).simulation
+    mine = [[cell["goodput_bps"] / 1e6 for cell in run.answer["cells"]] for run in done.runs]
+    return Said(theirs, mine, fmean(theirs_s), fmean(mine_s))
+
+
+def alike(of: Floor) -> dict[str, list[int]]:
+    """The cells by their row and column as counted from the nearest edge."""
+    found: dict[str, list[int]] = {}
+    for row in range(of.rows):
+        for column in range(of.columns):
+            place = (min(row, of.rows - 1 - row), min(column, of.columns - 1 - column))
+            name = f"a cell in row {1 + place[0]}, column {1 + place[1]}"
+            found.setdefault(name, []).append(of.columns * row + column)
+    return found
+
+
+def means(cells: Sequence[int], runs: Sequence[Sequence[float]]) -> list[float]:
+    """The mean of some cells in each run."""
+    return [fmean(run[cell] for cell in cells) for run in runs]
+
+
+def mean_of(runs: Sequence[float]) -> str:
+    """The mean of runs, and its half width where there are enough."""
+    if len(runs) < ENOUGH:
+        return f"{fmean(runs):.2f}"
+    return told(student_interval(runs), 1.0, 2)
+
+
+def agrees(theirs: Sequence[float], mine: Sequence[float]) -> bool:
+    """Tell whether the means agree within their intervals, or a single run lies among airtcp's."""
+    if len(theirs) < ENOUGH:
+        return all(min(mine) <= one <= max(mine) for one in theirs)
+    a, b = student_interval(theirs), student_interval(mine)
+    assert a.mean is not None
+    assert b.mean is not None
+    assert a.half_width is not None
+    assert b.half_width is not None
+    return abs(a.mean - b.mean) <= hypot(a.half_width, b.half_width)
+
+
+def rows(of: Floor, said: Said) -> list[str]:
+    """The rows of a floor."""
+    return [
+        f"| **{of.name}**: CPU time of a simulated second | {said.theirs_s:.2f} s "
+        f"| {1e3 * said.mine_s:.2f} ms | **{said.theirs_s / said.mine_s:.0f} times** |",
+        *(
+            f"| {name}, of {len(cells)}: Mb/s | {mean_of(means(cells, said.theirs))} "
+            f"| {mean_of(means(cells, said.mine))} | |"
+            for name, cells in alike(of).items()
+        ),
+    ]
+
+
+def verdict(of: Floor, said: Said) -> str:
+    """The number of groups of a floor that agree."""
+    groups = alike(of).values()
+    agreed = sum(agrees(means(one, said.theirs), means(one, said.mine)) for one in groups)
+    how = (
+        "agree within their intervals"
+        if of.runs >= ENOUGH
+        else f"of ns-3's single run lie among airtcp's {REPLICATIONS} (alike, 95 % would)"
+    )
+    return f"Of {of.name}: {agreed} of {len(groups)} groups {how}."
+
+
+def table(said: Sequence[Said], load: float) -> str:
+    """The rows of all floors, and their verdicts below."""
+    lengths = ", ".join(f"{of.runs} x {of.theirs_s[1]:.0f} s" for of in FLOORS)
+    what = f"Runs of ns-3: {lengths}; of airtcp {REPLICATIONS}, as long"
+    lines = ["| floor | ns-3 | airtcp | |", "| --- | --- | --- | --- |"]
+    lines += [row for of, one in zip(FLOORS, said, strict=True) for row in rows(of, one)]
+    below = [verdict(of, one) for of, one in zip(FLOORS, said, strict=True)]
+    return "\n".join([f"{what}; {processor()}, load {load:.1f}.", "", *lines, "", *below])
 
 
 def main() -> None:
@@ -126,29 +223,10 @@ def main() -> None:
     if not NS3.exists():
         sys.exit("ns-3's cells are not here: sh validation/ns3/build.sh")
     load = os.getloadavg()[0]
-    rows = [
-        "| floor | ns-3, Mb/s | airtcp, Mb/s | ns-3, CPU of a simulated second | airtcp | |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for of in FLOORS:
-        short, long = of.theirs_s
-        said, theirs_s, ours_s = [], [], []
-        for run in range(1, of.runs + 1):
-            cells, long_s = ns3(of, long, run)
-            _, short_s = ns3(of, short, run)
-            said.append(cells)
-            theirs_s.append((long_s - short_s) / (long - short))
-            ours_s.append((ours(of, OURS_S[1]) - ours(of, OURS_S[0])) / (OURS_S[1] - OURS_S[0]))
-        done = airtcp.simulate(scenario(of, OURS_S[0], REPLICATIONS)).simulation
-        mine = [cell.goodput_bps.mean or 0.0 for cell in done.cells.values()]
-        cpu = (fmean(theirs_s), fmean(ours_s))
-        rows.append(
-            f"| {of.name} | {told(said)} | {told([mine])} | {cpu[0]:.2f} s | {1e3 * cpu[1]:.2f} ms "
-            f"| **{cpu[0] / cpu[1]:.0f} times** |"
-        )
-        print("\n".join(rows), flush=True)
+    text = table([measure(of) for of in FLOORS], load)
+    print(text)
     if args.write:
-        replace("cells beside ns-3", f"{processor()}, load {load:.1f}.\n\n" + "\n".join(rows))
+        replace("cells beside ns-3", text)
 
 
 if __name__ == "__main__":
