@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pages
 import pytest
+from airtcp.cli.commands import app
+from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -77,7 +79,9 @@ def run(command: list[str], directory: Path) -> str:
 
 @cache
 def help_of(*command: str) -> str:
-    return run(["airtcp", *command, "--help"], ROOT)
+    done = CliRunner().invoke(app, [*command, "--help"], prog_name="airtcp")
+    assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def mentions() -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from airtcp import OutputError, simulate
+from airtcp.cli.commands import app
 from airtcp.scenario import loads
 from captures import (
     DURATION_S,
@@ -32,6 +33,7 @@ from captures import (
     scenario_text,
 )
 from children import Children
+from typer.testing import CliRunner
 
 Captured = tuple[list[Frame], dict[str, Any], Path]
 
@@ -274,7 +276,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def airtcp(file: Path, *options: str, before: str = "") -> subprocess.CompletedProcess[str]:
+def airtcp(file: Path, *options: str, before: str) -> subprocess.CompletedProcess[str]:
     command = f'{before} exec "{sys.executable}" -m airtcp simulate "$@"'
     return subprocess.run(
         ["bash", "-c", command, "airtcp", str(file), "--quiet", *options],
@@ -293,11 +295,14 @@ def airtcp(file: Path, *options: str, before: str = "") -> subprocess.CompletedP
         (["--pcap", "air.pcap", "--snaplen", "10"], "64"),
     ],
 )
-def test_wrong_options_are_one_clear_error(file: Path, options: list[str], message: str) -> None:
+def test_wrong_options_are_one_clear_error(
+    file: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (file.parent / "folder").mkdir()
-    done = airtcp(file, *options)
+    monkeypatch.chdir(file.parent)
+    done = CliRunner().invoke(app, ["simulate", "s.toml", "--quiet", *options])
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert {path.name for path in file.parent.iterdir()} == {"s.toml", "folder"}
