@@ -1,4 +1,7 @@
-"""Processor sharing: the tail (26) against five other ways to it, limits and few sources."""
+"""Processor sharing: the tail (26) against five other ways to it, and the means.
+
+Does not know limits and few sources (`test_model_limited_sharing`).
+"""
 
 import heapq
 import math
@@ -7,14 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.models import miorandi
 from airtcp.models._checks import Values
 from airtcp.models.processor_sharing import (
     conditional_mean_sojourn,
-    engset,
-    engset_distribution,
-    limited,
-    limited_distribution,
     mean_sojourn,
     number_distribution,
     number_tail,
@@ -339,131 +337,6 @@ def test_means_do_not_know_the_law_of_sizes(
     assert np.mean(stretches) == pytest.approx(conditional_mean_sojourn(1.0, rho), abs=4 * error)
 
 
-# ---- limited numbers of flows, few sources ----
-
-
-def balance(rates_up: list[float], rates_down: list[float]) -> Values:
-    """Stationary law of a birth-death chain, from its generator as a linear system."""
-    size = len(rates_up) + 1
-    generator = np.diag(rates_up, 1) + np.diag(rates_down, -1)
-    generator -= np.diag(generator.sum(axis=1))
-    system = np.vstack([generator.T, np.ones(size)])
-    solution = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
-    return np.asarray(solution, dtype=np.float64)
-
-
-@pytest.mark.parametrize("rho", [0.2, 0.999999, 1.0, 3.0])
-@pytest.mark.parametrize("limit", [1, 2, 7])
-def test_limit_against_the_balance_equations(rho: float, limit: int) -> None:
-    pi = balance([rho] * limit, [1.0] * limit)
-    flows = float(np.dot(np.arange(limit + 1), pi))
-    result = limited(rho, limit, 0.5)
-
-    assert limited_distribution(rho, limit) == pytest.approx(pi, abs=1e-12)
-    assert result.blocking == pytest.approx(pi[-1], rel=1e-9)
-    assert result.mean_flows == pytest.approx(flows, rel=1e-9)
-    assert result.carried == pytest.approx(1.0 - pi[0], rel=1e-9)  # served whenever not empty
-    assert result.mean_sojourn_s == pytest.approx(0.5 * flows / (rho * (1 - pi[-1])), rel=1e-9)
-
-
-@pytest.mark.parametrize("rho", [0.3, 0.78, 0.95])
-def test_a_high_limit_is_none(rho: float) -> None:
-    result = limited(rho, 2000, 0.312)
-
-    assert result.blocking < 1e-40
-    assert result.mean_flows == pytest.approx(rho / (1 - rho), rel=1e-12)
-    assert result.mean_sojourn_s == pytest.approx(mean_sojourn(0.312, rho), rel=1e-12)
-    assert limited_distribution(rho, 2000)[:50] == pytest.approx(
-        number_distribution(np.arange(50), rho), rel=1e-11
-    )
-
-
-def test_no_load_and_no_limit_is_too_much() -> None:
-    result = limited([1e-30, 1e15], [100_000, 100_000])
-
-    assert result.mean_sojourn_s == pytest.approx([1.0, 1e5])
-    assert result.blocking == pytest.approx([0.0, 1.0])
-    assert result.carried == pytest.approx([1e-30, 1.0], rel=1e-12, abs=0.0)
-
-
-@pytest.mark.parametrize("load", [0.5, 8.0, 20.0])
-def test_erlang_loss_formula(load: float) -> None:
-    """Each flow at its own full speed: (a^K / K!) / sum a^k / k!; nobody slows anybody."""
-    terms = [load**k / math.factorial(k) for k in range(11)]
-    result = limited(load, 10, speeds=range(1, 11))
-
-    assert result.blocking == pytest.approx(terms[-1] / sum(terms))
-    assert result.full == result.blocking
-    assert result.mean_sojourn_s == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
-def test_engset_loss_formula(ratio: float) -> None:
-    """8 sources, 3 places: time congestion C(8, 3) a^3 / sum, call congestion that of 7 sources."""
-
-    def congestion(sources: int) -> float:
-        terms = [math.comb(sources, k) * ratio**k for k in range(4)]
-        return terms[3] / sum(terms)
-
-    result = engset(8, ratio, 3, speeds=[1, 2, 3])
-
-    assert result.full == pytest.approx(congestion(8))
-    assert result.blocking == pytest.approx(congestion(7))
-    assert result.mean_sojourn_s == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("limit", [2, 5])
-def test_few_sources_that_share_against_the_balance_equations(limit: int) -> None:
-    ratio, sources = 0.4, 5
-    pi = balance([ratio * (sources - k) for k in range(limit)], [1.0] * limit)
-    result = engset(sources, ratio, limit)
-
-    assert engset_distribution(sources, ratio, limit) == pytest.approx(pi, abs=1e-12)
-    assert result.carried == pytest.approx(1.0 - pi[0])
-    assert result.mean_flows == pytest.approx(np.dot(np.arange(limit + 1), pi))
-    idle = sources - np.arange(limit + 1)
-    assert result.blocking == pytest.approx(idle[-1] * pi[-1] / np.dot(idle, pi), abs=1e-12)
-
-
-def test_few_sources_are_the_queue_of_paper_m() -> None:
-    """M (16), (17): 40 stations, 30000 bytes at 2.3 Mb/s, 10 s of think time."""
-    service = 8 * 30_000 / 2.3e6
-    stations = np.array([1, 5, 20, 40])
-    paper_m = miorandi.processor_sharing(stations, [2.3e6] * 40, 10.0, 30_000)
-    result = engset(stations, service / 10.0, mean_service_s=service)
-
-    assert result.mean_flows == pytest.approx(paper_m.mean_active)
-    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
-    assert result.blocking == pytest.approx(np.zeros(4))
-    assert result.carried / service == pytest.approx(paper_m.arrival_rate_per_s)
-
-
-def test_few_sources_with_state_dependent_speed_are_the_queue_of_paper_m() -> None:
-    speeds = np.array([1.0, 1.3, 1.2, 0.9])
-    paper_m = miorandi.processor_sharing(4, 1e6 * speeds, 1.0, 125_000)
-    result = engset(4, 1.0, speeds=speeds)
-
-    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
-
-
-def test_many_sources_with_little_each_are_poisson() -> None:
-    """The twentieth flow finds 1 - 1/100000, ..., 1 - 19/100000 of the load: 0.2 % less in all."""
-    many, poisson = engset(100_000, 0.78 / 100_000, 20), limited(0.78, 20)
-
-    assert many.blocking == pytest.approx(poisson.blocking * (1 - 0.0019), rel=1e-4)
-    assert many.mean_flows == pytest.approx(poisson.mean_flows, rel=1e-3)
-
-
-def test_limits_broadcast() -> None:
-    result = limited(np.array([[0.5], [2.0]]), [1, 3, 10])
-
-    assert result.blocking.shape == (2, 3)
-    assert result.blocking[1, 1] == pytest.approx(limited(2.0, 3).blocking)
-    assert limited_distribution([0.5, 2.0], 3).shape == (2, 4)
-    assert engset([2, 9], 0.3, [[1], [4], [20]]).full.shape == (3, 2)
-    assert engset(9, 0.3, 20).full == engset(9, 0.3).full
-
-
 # ---- bad input ----
 
 
@@ -504,19 +377,6 @@ def test_unstable_and_impossible_loads_are_named(rho: Any, message: str) -> None
         (lambda: number_tail(-1, 0.5), r"^n must be at least 0"),
         (lambda: mean_sojourn(-1.0, 0.5), r"^mean_service_s must be at least 0"),
         (lambda: conditional_mean_sojourn(-1.0, 0.5), r"^service_s must be at least 0"),
-        (lambda: limited(0.0, 3), r"^rho must be greater than 0"),
-        (lambda: limited(0.5, 0), r"^limit must be at least 1"),
-        (lambda: limited(0.5, 2.5), r"^limit must be a whole number"),
-        (lambda: limited(0.5, 10**6), r"^limit must be at most 100000"),
-        (lambda: limited(0.5, 3, speeds=[1, 2]), r"^speeds must have one dimension and 3 values"),
-        (lambda: limited(0.5, 3, speeds=[[1, 2, 3]]), r"^speeds must have one dimension"),
-        (lambda: limited(0.5, 2, speeds=[1, 0]), r"^speeds must be greater than 0"),
-        (lambda: limited_distribution([0.1, 0.2], [1, 2, 3]), r"do not broadcast: rho"),
-        (lambda: engset(0, 0.5), r"^sources must be at least 1"),
-        (lambda: engset(3, -0.5), r"^ratio must be greater than 0"),
-        (lambda: engset(3, 0.5, 0), r"^limit must be at least 1"),
-        (lambda: engset([1, 2], 0.5, [1, 2, 3]), r"do not broadcast: sources \(2,\), limit"),
-        (lambda: engset_distribution(3, math.nan), r"^ratio must be finite"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:

@@ -1,0 +1,237 @@
+"""Flow-level simulation: what a result has, what it depends on, and what cannot be asked.
+
+Does not know whether its numbers are right (`test_flows`).
+"""
+
+import doctest
+import json
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp import _core
+from airtcp.distributions import (
+    Deterministic,
+    Empirical,
+    Exponential,
+    Lognormal,
+    Uniform,
+)
+from airtcp.exceptions import SimulationError
+from airtcp.run import flows
+from airtcp.run.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
+from test_flows import HYPEREXPONENTIAL, PARETO
+
+# Samples: histograms, jobs, seeds
+
+
+def test_quantiles_are_exact_to_the_bins() -> None:
+    result = processor_sharing(
+        HYPEREXPONENTIAL, capacity=1.0, load=0.5, jobs=50_000, replications=3, keep_jobs=True
+    )
+    sizes, sojourns = result.jobs()
+
+    assert len(sizes) == len(sojourns) == 150_000
+    for q in (0.01, 0.5, 0.9, 0.999):
+        exact = np.quantile(sojourns, q)
+        assert result.sojourn_histogram().quantile(q) == pytest.approx(exact, rel=1 / 200)
+        exact = np.quantile(sojourns / sizes, q)
+        assert result.slowdown_histogram().quantile(q) == pytest.approx(exact, rel=1 / 200)
+        each = [np.quantile(run.sojourns_s, q) for run in result.runs]
+        assert result.sojourn_quantile_s(q).mean == pytest.approx(np.mean(each), rel=1 / 200)
+        each = [np.quantile(run.sojourns_s / run.sizes, q) for run in result.runs]
+        assert result.slowdown_quantile(q).mean == pytest.approx(np.mean(each), rel=1 / 200)
+    assert result.sojourn_histogram().counts.sum() == 150_000
+    assert result.sojourn_s.mean == pytest.approx(sojourns.mean())
+    assert result.slowdown.mean == pytest.approx((sojourns / sizes).mean())
+
+
+def test_histograms_are_put_together_bin_by_bin() -> None:
+    first = {"low": [1.0, 4.0], "high": [2.0, 5.0], "counts": [1, 2]}
+    second = {"low": [2.0, 4.0], "high": [3.0, 5.0], "counts": [3, 4]}
+
+    histogram = Histogram.of([first, second])
+
+    assert histogram.low.tolist() == [1.0, 2.0, 4.0]
+    assert histogram.high.tolist() == [2.0, 3.0, 5.0]
+    assert histogram.counts.tolist() == [1, 3, 6]
+    # The first number of ten ends the first bin; the seventh is half way through the last.
+    assert [histogram.quantile(q) for q in (0.0, 0.1, 0.4, 0.7, 1.0)] == [1, 2, 3, 4.5, 5]
+    with pytest.raises(ValueError, match="q must lie between 0 and 1"):
+        histogram.quantile(1.1)
+
+
+def test_answers_depend_on_the_seed_and_nothing_else() -> None:
+    def run(**other: Any) -> dict[str, Any]:
+        arguments = {"capacity": 1.0, "load": 0.9, "jobs": 3000, "replications": 4} | other
+        answer = processor_sharing(PARETO, **arguments).to_dict()
+        return {name: value for name, value in answer.items() if name not in ("wall_s", "cpu_s")}
+
+    first = run(threads=1)
+
+    assert run(threads=4) == first
+    assert run(keep_jobs=True) == first
+    assert run(seed=2)["metrics"] != first["metrics"]
+
+
+def test_the_nth_job_is_the_same_whatever_the_capacity() -> None:
+    # Ten seconds apart nobody meets anybody, so jobs end in the order in which they come.
+    def run(capacity: float) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        return processor_sharing(
+            Uniform(low=1.0, high=2.0), capacity=capacity, interarrival=Deterministic(value=10.0),
+            jobs=1000, replications=2, keep_jobs=True,
+        ).jobs()  # fmt: skip
+
+    slow, fast = run(1.0), run(2.0)
+
+    assert (slow[0] == fast[0]).all()
+    np.testing.assert_allclose(slow[1], 2 * fast[1], rtol=1e-9)
+
+
+def test_replications_are_independent_of_how_many_there_are() -> None:
+    few, many = (
+        processor_sharing(PARETO, capacity=1.0, load=0.5, jobs=100, replications=n) for n in (2, 5)
+    )
+
+    assert [run.answer for run in many.runs[:2]] == [run.answer for run in few.runs]
+    assert len({run.answer["mean_sojourn_s"] for run in many.runs}) == 5
+
+
+def test_warm_up_is_a_tenth_unless_said_otherwise() -> None:
+    def run(warmup_jobs: int | None) -> FlowResult:
+        return processor_sharing(
+            PARETO, capacity=1.0, load=0.9, jobs=1000, warmup_jobs=warmup_jobs, replications=2
+        )
+
+    assert run(None).warmup_jobs == 100
+    assert run(None).sojourn_s == run(100).sojourn_s != run(0).sojourn_s
+    assert run(0).counts["completed"] == run(500).counts["completed"] == 2000
+    # An arrival and a departure for each job.
+    assert run(500).counts["events"] > run(0).counts["events"] + 1800
+
+
+def test_results_are_plain_json() -> None:
+    result = closed_processor_sharing(
+        PARETO, sources=3, think_times=Exponential(mean=1.0), capacity=[1.0, 2.0], jobs=100
+    )
+    answer = json.loads(result.to_json())
+
+    assert answer == json.loads(json.dumps(result.to_dict()))
+    assert answer["system"]["kind"] == "closed"
+    assert answer["metrics"]["slowdown"] == result.slowdown.to_dict()
+    assert answer["metrics"]["sojourn_p90_s"] == result.sojourn_quantile_s(0.9).to_dict()
+    assert answer["by_size"][0]["slowdown"] == result.by_size[0].slowdown.to_dict()
+    assert answer["counts"]["completed"] == 1000
+    assert answer["generator"] == _core.GENERATOR
+
+
+# Questions that are refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"load": 1.0}, "limit: required at a load of 1 "),
+        ({"load": 1.2, "capacity": [5.0, 1.0]}, "limit: required at a load of 1.2 "),
+        ({"load": 0.0}, "load must be positive"),
+        ({"load": math.nan}, "load must be positive"),
+        ({"arrival_rate": -1.0, "load": None}, "arrival_rate must be positive"),
+        ({"load": None}, "exactly one of load"),
+        ({"arrival_rate": 1.0}, "exactly one of load"),
+        ({"capacity": 0.0}, "capacity must be positive"),
+        ({"capacity": [1.0, math.inf]}, "capacity must be positive"),
+        ({"capacity": []}, "capacity must be a number"),
+        ({"capacity": [[1.0]]}, "capacity must be a number"),
+        ({"capacity": "fast"}, "capacity must be a number"),
+        ({"capacity": 1e-200}, r"capacity\[0\] must be between"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"limit": 2.5}, "limit must be a whole number"),
+        ({"jobs": 0}, "jobs must be at least 1"),
+        ({"jobs": 2**64}, "jobs must be .* below"),
+        ({"warmup_jobs": -1}, "warmup_jobs must be at least 0"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"replications": 0}, "replications must be at least 1"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"confidence": 1.0}, "confidence must lie between"),
+        ({"sizes": Deterministic(value=0.0)}, "the mean of sizes must be positive"),
+        ({"sizes": Lognormal(mu=1e4, sigma=1.0)}, "the mean of sizes is beyond"),
+        ({"sizes": Lognormal(mu=0.0, sigma=25.0)}, "sizes: the mean must be between"),
+        ({"sizes": Empirical(values=(0.0, 1.0), counts=(1, 1))}, "sizes: values must be between"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
+    good: dict[str, Any] = {"sizes": PARETO, "capacity": 1.0, "load": 0.5, "jobs": 10}
+
+    with pytest.raises(ValueError, match=message):
+        processor_sharing(**good | arguments)
+
+
+def test_bad_arguments_of_the_closed_system_are_named() -> None:
+    good: dict[str, Any] = {
+        "sizes": PARETO, "sources": 2, "think_times": Exponential(mean=1.0), "capacity": 1.0,
+    }  # fmt: skip
+
+    with pytest.raises(ValueError, match="sources must be at least 1"):
+        closed_processor_sharing(**good | {"sources": 0})
+    with pytest.raises(ValueError, match="think_times: value must be between"):
+        closed_processor_sharing(**good | {"think_times": Deterministic(value=0.0)})
+    with pytest.raises(TypeError, match="think_times must be a distribution"):
+        closed_processor_sharing(**good | {"think_times": 1.0})
+
+
+@pytest.mark.parametrize("sizes", [1.0, "exponential", {"kind": "exponential", "mean": 1.0}, None])
+def test_sizes_must_be_a_law(sizes: Any) -> None:
+    with pytest.raises(TypeError, match="sizes must be a distribution"):
+        processor_sharing(sizes, capacity=1.0, load=0.5)
+
+
+def test_jobs_that_were_not_kept_cannot_be_asked_for() -> None:
+    result = processor_sharing(PARETO, capacity=1.0, load=0.5, jobs=10)
+
+    with pytest.raises(ValueError, match="keep_jobs=True"):
+        result.jobs()
+    with pytest.raises(ValueError, match="jobs must be at least 0"):
+        result.active_probability(-1)
+    assert result.active_probability(10**6).mean == 0.0
+
+
+def test_a_violated_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def __init__(self, _: str) -> None: ...
+
+        def run(self, *_: object) -> None:
+            raise _core.SimulationFailed("3 jobs, 4 found")
+
+    monkeypatch.setattr(_core, "FlowSimulation", Broken)
+
+    with pytest.raises(SimulationError, match="3 jobs, 4 found"):
+        processor_sharing(PARETO, capacity=1.0, load=0.5)
+
+
+def test_an_interrupted_run_stops_soon() -> None:
+    # Alone in a process, for the interrupt goes to its main thread.
+    code = (
+        "import _thread, threading\n"
+        "from airtcp.run.flows import processor_sharing\n"
+        "from airtcp.distributions import Exponential\n"
+        "threading.Timer(0.5, _thread.interrupt_main).start()\n"
+        "try:\n"
+        "    processor_sharing(Exponential(mean=1.0), capacity=1.0, load=0.5, jobs=10**13)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "stopped\n"
+
+
+def test_examples_of_the_documentation_hold() -> None:
+    tried = doctest.testmod(flows)
+
+    assert tried.attempted >= 6
+    assert tried.failed == 0
