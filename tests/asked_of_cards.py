@@ -1,0 +1,397 @@
+"""Scenarios of which every card of a model is asked, and other values of their keys.
+
+Knows texts and values: among them each assumption can break. Does not know what cards say
+(`test_predict_cards`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airtcp.scenario import ResolvedScenario, loads
+
+RUN = '[run]\nwarmup = "1 s"\nduration = "10 s"\nreplications = 2\n'
+STATIONS = '[[stations]]\nname = "sta"\ncount = {count}\n'
+FLOW = '[[flows]]\nstations = "sta"\ndirection = "{direction}"\napplication = {application}\n'
+SIZE = '{ distribution = "exponential", mean = "30 kB" }'
+PAUSE = '{ distribution = "exponential", mean = "10 s" }'
+BULK = '{ kind = "bulk" }'
+ONE = f'{{ kind = "bulk", size = {SIZE} }}'
+WEB = f'{{ kind = "web", size = {SIZE}, think_time = {PAUSE}, request = "300 B" }}'
+FTP = f'{{ kind = "ftp", size = {SIZE}, interarrival = {PAUSE}, control = true }}'
+UDP = '{ kind = "udp", packet = "1000 B", rate = "saturated" }'
+EDCA = """
+[mac.edca.ap.AC_VO]
+aifs = "50 us"
+cw_min = 0
+cw_max = 0
+txop_limit = "0 us"
+[mac.edca.stations.AC_BE]
+aifs = "90 us"
+cw_min = 31
+cw_max = 1023
+txop_limit = "0 us"
+[mac.classify]
+tcp_ack = "AC_VO"
+"""
+CLASSES = """
+[mac.edca.ap.AC_BE]
+aifs = "50 us"
+cw_min = 15
+cw_max = 255
+txop_limit = "0 us"
+[mac.edca.stations.AC_BE]
+aifs = "70 us"
+cw_min = 31
+cw_max = 1023
+txop_limit = "0 us"
+"""
+
+
+def scenario(
+    application: str,
+    *,
+    standard: str = "802.11b",
+    count: int = 6,
+    direction: str = "download",
+    tcp: str = "",
+    path: str = "",
+    top: str = "",
+    mac: str = "",
+    also: str = "",
+    more: str = "",
+) -> ResolvedScenario:
+    text = f'[phy]\nstandard = "{standard}"\n{mac}\n{top}'
+    text += STATIONS.format(count=count) + more
+    text += FLOW.format(direction=direction, application=application)
+    if tcp:
+        text += f"tcp = {{ {tcp} }}\n"
+    if path:
+        text += f"path = {path}\n"
+    return loads(text + also + RUN)
+
+
+#: EDCA whose AIFS fit into the slots of 802.11g.
+SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
+SHORT_PRIORITY = EDCA.replace("50 us", "28 us").replace("90 us", "46 us")
+LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
+SLOW = "initial_ssthresh = { segments = 4 }"
+SMALL = "receive_window = { segments = 2 }"
+SINGLE = '[mac.aggregation]\nampdu = "0 B"'
+#: A window so wide that m* shows what everything takes.
+BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
+
+
+def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
+    """Two stations of their own, by default with the least MCS, to which the same traffic goes."""
+    group = STATIONS.format(count=2) + f"{rate}\n{more}"
+    flow = FLOW.format(direction="download", application=application)
+    return (group + flow).replace('"sta"', '"far"')
+
+
+def of_cells(application: str) -> ResolvedScenario:
+    """Two cells that hear each other, with two stations of one and one of the other."""
+    other = '[[stations]]\nname = "far"\ncount = 1\ncell = "right"\n'
+    flow = FLOW.format(direction="download", application=application)
+    return scenario(
+        application,
+        standard="802.11a",
+        count=2,
+        top='[cells.left]\n[cells.right]\n[air]\nheard = [["left", "right"]]\n',
+        more=f'cell = "left"\n{other}',
+        also=flow.replace('"sta"', '"far"'),
+    )
+
+
+#: A weight that is less than that of the others.
+LIGHT = "airtime_weight = 100\n"
+AIRTIME = '[ap]\nscheduler = "airtime"\n'
+#: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
+SCENARIOS = {
+    "udp": scenario(UDP, direction="upload"),
+    "udp, rts": scenario(UDP, direction="upload", mac='[mac]\nrts_threshold = "0 B"'),
+    "udp, many": scenario(UDP, direction="upload", count=60, standard="802.11g"),
+    "udp, wire": scenario(UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")),
+    "udp, lone": scenario(UDP, count=1),
+    "udp, lone, rts": scenario(UDP, count=1, mac='[mac]\nrts_threshold = "0 B"'),
+    "udp, lone, ofdm": scenario(UDP, count=1, standard="802.11a"),
+    "udp, lone, wire": scenario(
+        UDP, count=1, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")
+    ),
+    "udp, classes": scenario(
+        UDP,
+        top=CLASSES,
+        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
+    ),
+    "udp, classes, rts": scenario(
+        UDP,
+        top='[mac]\nrts_threshold = "0 B"\n' + SHORT,
+        count=70,
+        standard="802.11g",
+        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
+    ),
+    "udp, classes, wire": scenario(
+        UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s") + CLASSES
+    ),
+    "downloads": scenario(BULK, tcp=SMALL),
+    "downloads, large windows": scenario(BULK, count=40),
+    "downloads, rts": scenario(BULK, mac='[mac]\nrts_threshold = "0 B"'),
+    "downloads, ofdm": scenario(BULK, standard="802.11g"),
+    "downloads, queue": scenario(
+        BULK,
+        top='[ap]\nqueue = { discipline = "red", limit = 100 }\n',
+        path='["up"]',
+        also=LINK.format(rate="100 Mb/s"),
+    ),
+    "download": scenario(BULK, count=1),
+    "download, small window": scenario(BULK, count=1, tcp=SMALL),
+    "download, an ACK each": scenario(
+        BULK, count=1, tcp="receive_window = { segments = 9 }, delayed_ack = { every = 1 }"
+    ),
+    "download, rts": scenario(
+        BULK, count=1, tcp="delayed_ack = { every = 1 }", mac='[mac]\nrts_threshold = "0 B"'
+    ),
+    "download, wire": scenario(
+        BULK, count=1, path='["up"]', top=LINK.format(rate="100 Mb/s"), standard="802.11a"
+    ),
+    "download, an ACK each, wire": scenario(
+        BULK,
+        count=1,
+        tcp="delayed_ack = { every = 1 }",
+        path='["up"]',
+        top=LINK.format(rate="100 Mb/s"),
+        standard="802.11a",
+    ),
+    "downloads, at once": scenario(BULK, mac='[mac]\nrules = { preset = "ns-3" }'),
+    "downloads, at once, ofdm": scenario(
+        BULK, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"\nrules = { preset = "ns-3" }'
+    ),
+    "bursts": scenario(BULK, top=BURSTS),
+    "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
+    "bursts, rts": scenario(BULK, top=BURSTS, mac='[mac]\nrts_threshold = "0 B"'),
+    "bursts, two rates": scenario(
+        BULK,
+        top=BURSTS,
+        also=far(BULK, 'data_rate = "1 Mb/s"'),
+    ),
+    "n, udp": scenario(UDP, direction="upload", standard="802.11n"),
+    "n, udp, many": scenario(
+        UDP, direction="upload", standard="802.11n", count=60, mac='ack_timeout = "150 us"\n'
+    ),
+    "ac, udp, few losses": scenario(
+        UDP,
+        standard="802.11ac",
+        count=1,
+        direction="upload",
+        path='["up"]',
+        top=LINK.format(rate="900 Mb/s"),
+        more='frame_errors = { rate = "5 %", of = "500 B" }\n',
+    ),
+    "ax, udp, two rates": scenario(
+        UDP,
+        standard="802.11ax",
+        mac='[mac]\nrts_threshold = "3 kB"',
+        also=far(UDP),
+    ),
+    "n, udp, rts": scenario(
+        UDP,
+        direction="upload",
+        standard="802.11n",
+        count=30,
+        mac='[mac]\nrts_threshold = "0 B"',
+    ),
+    "n, udp, many, no aggregates": scenario(
+        UDP, direction="upload", standard="802.11n", count=30, mac=SINGLE
+    ),
+    "n, udp, two rates, no aggregates": scenario(
+        UDP,
+        standard="802.11n",
+        mac=SINGLE,
+        also=far(UDP),
+    ),
+    "n, udp, two rates, airtime": scenario(
+        UDP,
+        standard="802.11n",
+        top=AIRTIME,
+        also=far(UDP, more=LIGHT),
+    ),
+    "n, udp, both ways, two rates, airtime": scenario(
+        UDP,
+        standard="802.11n",
+        top=AIRTIME,
+        also=far(UDP, more=LIGHT)
+        + FLOW.format(direction="upload", application=UDP)
+        + 'name = "back"\n',
+    ),
+    "n, udp, no aggregates": scenario(UDP, standard="802.11n", mac=SINGLE, count=1),
+    "n, downloads, no aggregates": scenario(BULK, standard="802.11n", mac=SINGLE, count=2),
+    "n, udp, both ways": scenario(
+        UDP,
+        standard="802.11n",
+        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
+    ),
+    "n, downloads": scenario(BULK, standard="802.11n"),
+    "n, downloads, many": scenario(
+        BULK, standard="802.11n", count=40, tcp="receive_window = { segments = 400 }"
+    ),
+    "n, download, wire": scenario(
+        BULK, standard="802.11n", count=1, path='["up"]', top=LINK.format(rate="900 Mb/s")
+    ),
+    "ax, uploads": scenario(
+        BULK,
+        standard="802.11ax",
+        direction="upload",
+        mac='[mac]\nrts_threshold = "3 kB"',
+        more='frame_errors = "5 %"\n',
+    ),
+    "downloads, losses": scenario(
+        BULK, path='["up"]', top=LINK.format(rate="9 Mb/s") + 'loss = "1 %"\n'
+    ),
+    "downloads, losses, cubic": scenario(
+        BULK,
+        path='["up"]',
+        top=LINK.format(rate="9 Mb/s") + "loss = { every = 1000 }\n",
+        tcp='congestion = "cubic"',
+        count=1,
+    ),
+    "n, downloads, losses": scenario(
+        BULK,
+        standard="802.11n",
+        path='["up"]',
+        top=LINK.format(rate="900 Mb/s") + 'loss = "1 %"\n',
+    ),
+    "ac, two rates": scenario(
+        BULK,
+        standard="802.11ac",
+        also=far(BULK),
+    ),
+    "n, two rates, airtime": scenario(
+        BULK,
+        standard="802.11n",
+        top=AIRTIME,
+        also=far(BULK, more=LIGHT),
+    ),
+    "uploads, many, priority, ofdm": scenario(
+        BULK,
+        direction="upload",
+        standard="802.11g",
+        count=60,
+        top=SHORT_PRIORITY,
+    ),
+    "uploads, priority, ofdm": scenario(
+        BULK,
+        direction="upload",
+        standard="802.11g",
+        top=SHORT_PRIORITY,
+    ),
+    "uploads": scenario(BULK, direction="upload"),
+    "uploads, small windows": scenario(BULK, direction="upload", tcp=SMALL),
+    "uploads, priority": scenario(BULK, direction="upload", top=EDCA),
+    "uploads, priority, wire": scenario(
+        BULK, direction="upload", top=EDCA + LINK.format(rate="100 Mb/s"), path='["up"]', tcp=SMALL
+    ),
+    "uploads, slow wire": scenario(
+        BULK, direction="upload", path='["up"]', top=LINK.format(rate="1 Mb/s")
+    ),
+    "web": scenario(WEB),
+    "web, slow": scenario(WEB, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s"), count=2),
+    "web, rts, ACKs of two": scenario(WEB, mac='[mac]\nrts_threshold = "0 B"', tcp=SMALL),
+    "ftp, slow": scenario(FTP, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s")),
+    "one transfer, slow": scenario(
+        ONE, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s"), count=1
+    ),
+    "web, one": scenario(WEB, count=1),
+    "web, rts": scenario(WEB, mac='[mac]\nrts_threshold = "0 B"'),
+    "web, ofdm": scenario(WEB, standard="802.11a", tcp='handshake = "two-way"'),
+    "ftp": scenario(FTP),
+    "ftp, ofdm, rts": scenario(FTP, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"'),
+    "ftp, large": scenario(FTP, tcp="initial_window = 1"),
+    "cells, udp": of_cells(UDP),
+    "cells, downloads": of_cells(BULK),
+    "cells, web": of_cells(WEB),
+    "cells, ftp": of_cells(FTP),
+    "one transfer": scenario(ONE, count=1),
+    "one transfer, rts": scenario(ONE, count=1, mac='[mac]\nrts_threshold = "0 B"'),
+    "one transfer, ofdm": scenario(ONE, count=1, standard="802.11g"),
+}
+
+#: At the rate of other control frames, which every PHY has.
+BEACON = {"interval_ns": 102_400_000, "size_bits": 584}
+CODEL = {
+    "target_ns": 5_000_000,
+    "interval_ns": 100_000_000,
+    "ecn": False,
+    "control_law": "square-root",
+}
+RED = {
+    "min_threshold": 1.0,
+    "max_threshold": 9.0,
+    "max_probability": 0.1,
+    "weight": 0.002,
+    "idle_packet_time_ns": 1_000_000,
+}
+PLAIN = {"mac_limit": None, "ack_filter": None}
+SLOW_LINK = {
+    "rate_bps": 900_000,
+    "delay_ns": 5_000_000,
+    "queue": {**PLAIN, "discipline": "fifo", "limit": None},
+}
+#: Values that a key is changed to where its type does not tell.
+OTHERS: dict[str, list[Any]] = {
+    "mac.beacon": [BEACON],
+    "mac.edca": [None],
+    # So long that it moves a whole number too.
+    "phy.propagation_delay_ns": [0, 50_000],
+    "mac.rts_threshold_bytes": [0, None, 500],
+    "mac.short_retry_limit": [1, 3],
+    "mac.rules.after_collision": ["difs", "eifs", "eifs+difs"],
+    "mac.rules.colliders": ["ack-timeout+difs", "as-others"],
+    "mac.rules.arrival_before_own_ack": ["busy", "idle"],
+    "classify.tcp_ack": ["AC_BE", "AC_VO"],
+    "classify.tcp_data": ["AC_BE", "AC_VO"],
+    "classify.udp": ["AC_BE", "AC_VO"],
+    "ap.queue": [
+        {**PLAIN, "discipline": "fifo", "limit": 3},
+        {**PLAIN, "discipline": "per-flow", "limit": None},
+        {**PLAIN, "discipline": "red", "limit": None, "red": RED},
+        {**PLAIN, "discipline": "codel", "limit": None, "codel": CODEL},
+    ],
+    "ap.scheduler": [{"kind": "round-robin"}, {"kind": "oldest"}],
+    "mac.rules.failed_block_ack": ["resend", "block-ack-request"],
+    "mac.rules.delivery": ["mpdu", "ppdu"],
+    "ap.access": [{"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}],
+    "stations.queue": [{**PLAIN, "discipline": "fifo", "limit": 1}],
+    "stations.frame_errors": [{"rate": 0.1, "of_bytes": None, "least_bytes": 0}],
+    "links.up.rate_bps": [800_000, 100_000_000],
+    "links.up.queue": [
+        {**PLAIN, "discipline": "fifo", "limit": 3},
+        {**PLAIN, "discipline": "fifo", "limit": None},
+        {**PLAIN, "discipline": "per-flow", "limit": 30},
+    ],
+    "links.up.loss": [{"rate": 0.01, "every": None, "acks": False}],
+    "flows.direction": ["upload", "download"],
+    "flows.application.rate_bps": [300_000],
+    "flows.application.size": [{"kind": "deterministic", "value": 90_000.0}],
+    "flows.application.control": [None],
+    # Slower than the air for one, and for all together.
+    "flows.path": [
+        [],
+        [{**SLOW_LINK, "loss": None}],
+        [{**SLOW_LINK, "rate_bps": 90_000, "loss": None}],
+    ],
+    "flows.tcp.handshake": ["three-way", "two-way", "none"],
+    "flows.tcp.initial_ssthresh_bytes": [None, 4_000],
+    "flows.tcp.initial_rto_ns": [3_000_000],
+    "flows.tcp.min_rto_ns": [3_000_000],
+    "flows.tcp.max_rto_ns": [30_000_000_000],
+    "flows.tcp.initial_window_bytes": [1, 9_000],
+    "flows.tcp.receive_window_bytes": [1_460, 2_920, 200_000],
+    "flows.tcp.delayed_ack.thresholds": [[[0, 1]], [[0, 4]], [[0, 1], [9, 3]]],
+    "flows.tcp.ack_skip": [None, {"skip": 2, "after_segment": 9, "adaptive": None}],
+    "flows.tcp.mac_feedback": [{"give_up": "retransmit"}],
+    "flows.tcp.slow_start": ["hystart", "hystart++"],
+    "flows.tcp.tack": [{"every": 2, "beta": 4}],
+    "flows.tcp.variant": ["reno", "sack", "rack"],
+    "flows.tcp.congestion": ["cubic"],
+    "flows.tcp.rules.loss_window": ["flight-size", "cwnd"],
+}
