@@ -1,9 +1,10 @@
-"""A server that all tests of the page share."""
+"""A server that all tests of the page share, a browser, and the pages that are open in it."""
 
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import pytest
@@ -11,6 +12,7 @@ from airtcp.examples import directory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from browsing import CHROMIUM, Page
 from serving import Web, ended, started
 
 #: Of the store that the server shows: eight points, three replications of two seconds.
@@ -39,3 +41,29 @@ def web(store: Path) -> Iterator[Web]:
         said = ended(server)
         assert "Traceback" not in said, said
         assert not list(Path(folder).glob("airtcp-web-*"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Any, web: Web) -> Iterator[Any]:
+    """Opens pages, and looks at the end whether they complained or went elsewhere."""
+    pages: list[Page] = []
+
+    def open_page(fragment: str = "", **options: Any) -> Page:
+        pages.append(Page(browser, web.url + fragment, **options))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        assert not page.complaints
+        assert page.hosts == {web.url.split("/")[2]}
+        page.context.close()

@@ -14,11 +14,10 @@ from airtcp.examples import directory
 from airtcp.scenario import Scenario, loads
 from airtcp.web import floor
 from bases import BULK, two_cells
+from browsing import CHROMIUM, Page, packed
 from serving import Web
-from test_page import CHROMIUM, Page, browser, opened, packed
 
 DOWN = f"application = {BULK}"
-__all__ = ["browser", "opened"]
 
 
 def example(name: str) -> Scenario:

@@ -1,11 +1,6 @@
 """The page in a browser, as a person uses it: Playwright with Debian's Chromium."""
 
-import base64
-import json
 import re
-import shutil
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,84 +10,12 @@ from airtcp.amounts import quantity
 from airtcp.examples import directory
 from airtcp.scenario import Scenario
 from bases import cell
+from browsing import AXE, CHROMIUM, SIZES, link, packed, put, serious
 from serving import Web
 
-CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
 )
-
-#: Axe's rules file, which `make test` takes from npm.
-AXE = Path(__file__).parents[2] / ".venv" / "axe" / "axe.min.js"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Page:
-    """A page, and what it complained about."""
-
-    def __init__(self, browser: Any, url: str, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
-        self.complaints: list[str] = []
-        self.hosts: set[str] = set()
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))
-        self.page.goto(url)
-
-    def _said(self, message: Any) -> None:
-        # A refusal has a status, which the browser writes down too.
-        if message.type in ("error", "warning") and "status of 422" not in message.text:
-            self.complaints.append(message.text)
-
-    def answer(self) -> str:
-        lead = self.page.locator("#answer:not([aria-busy]) .lead:not(.loading)")
-        lead.wait_for()
-        return str(lead.first.inner_text())
-
-    def until(self, text: str) -> None:
-        """Wait until the answer holds a text."""
-        self.page.locator("#answer .lead", has_text=text).wait_for()
-
-    def slide(self, path: str, text: str) -> None:
-        """Move a slider by the keyboard until it says a text."""
-        self.page.evaluate(
-            "document.querySelectorAll('.section').forEach((one) => one.open = true)"
-        )
-        slider = self.page.locator(f'input[type="range"][data-path="{path}"]').first
-        slider.focus()
-        self.page.keyboard.press("Home")
-        for _ in range(300):
-            if slider.get_attribute("aria-valuetext") == text:
-                return
-            self.page.keyboard.press("ArrowRight")
-        raise AssertionError(f"{path} has no {text}")
-
-
-@pytest.fixture
-def opened(browser: Any, web: Web) -> Iterator[Any]:
-    """Opens pages, and looks at the end whether they complained or went elsewhere."""
-    pages: list[Page] = []
-
-    def open_page(fragment: str = "", **options: Any) -> Page:
-        pages.append(Page(browser, web.url + fragment, **options))
-        return pages[-1]
-
-    yield open_page
-    for page in pages:
-        assert not page.complaints
-        assert page.hosts == {web.url.split("/")[2]}
-        page.context.close()
 
 
 def goodput(scenario: Scenario) -> str:
@@ -101,12 +24,6 @@ def goodput(scenario: Scenario) -> str:
     assert best is not None
     assert isinstance(best.value, float)
     return quantity(best.value, "b/s")
-
-
-def link(page: Page) -> str:
-    """What the address holds once it has settled."""
-    page.page.wait_for_timeout(400)
-    return "#" + str(page.page.url).partition("#")[2]
 
 
 def test_a_slider_shows_the_number_that_the_python_gives(opened: Any) -> None:
@@ -169,13 +86,6 @@ def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened:
     assert again.page.locator("#example").input_value() == "office-wifi6"
 
 
-def packed(state: dict[str, Any]) -> str:
-    """A state behind the # of an address, as the page packs it."""
-    packer = zlib.compressobj(wbits=-15)
-    content = packer.compress(json.dumps(state).encode()) + packer.flush()
-    return "#1" + base64.urlsafe_b64encode(content).decode().rstrip("=")
-
-
 @pytest.mark.parametrize(
     ("state", "text"),
     [
@@ -217,28 +127,6 @@ def test_a_link_to_what_is_not_there_says_so_once(
 
 
 QUICK = cell(3, title="Quick", warmup="1 s", duration="DURATION", replications=3)
-
-
-def choose(page: Page, text: str, name: str = "quick.toml") -> None:
-    """Choose a file to open."""
-    page.page.set_input_files(
-        "#upload", {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
-    )
-
-
-def put(page: Page, text: str, name: str = "quick.toml") -> None:
-    """Open a file; one with a title is there when this returns, or the page says what is wrong.
-
-    What a test does next is done to its scenario, never to the one before it.
-    """
-    choose(page, text, name)
-    titled = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
-    if titled:
-        page.page.wait_for_function(
-            "(title) => document.title.startsWith(title)"
-            " || document.querySelector('.problem .notice')",
-            arg=titled[1],
-        )
 
 
 def test_a_simulation_runs_to_its_end_with_what_the_python_says(opened: Any) -> None:
@@ -536,9 +424,6 @@ def test_the_keyboard_is_enough(opened: Any) -> None:
     assert slider.get_attribute("aria-valuetext") == "12"
 
 
-SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
-
-
 @pytest.mark.parametrize(
     ("size", "scheme"),
     [
@@ -589,18 +474,6 @@ def test_nothing_is_cut_off_and_nobody_is_left_out(opened: Any, size: str, schem
     look("refused")
     if not AXE.is_file():
         pytest.skip("axe-core is not here (make test takes it from npm)")
-
-
-def serious(page: Page) -> None:
-    """Ask axe-core for violations of WCAG 2 A and AA that are serious or critical."""
-    page.page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
-    bad = [
-        (one["id"], [node["html"][:200] for node in one["nodes"]][:3])
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert not bad
 
 
 def test_the_first_answer_is_there_in_two_seconds(opened: Any) -> None:

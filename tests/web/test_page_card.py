@@ -18,7 +18,7 @@ from airtcp.compare import compare
 from airtcp.present.verdict import headline, rows
 from airtcp.web import sources, views
 from airtcp.web.bodies import Source
-from test_page import CHROMIUM, Page, browser, link, opened, packed, put  # noqa: F401
+from browsing import CHROMIUM, Page, link, packed, put
 from test_page_targets import MIX, has, simulated, text_of
 
 pytestmark = pytest.mark.skipif(
@@ -49,7 +49,7 @@ def test_a_card_has_question_verdict_three_numbers_and_how_sure(
         assert f"{one['label']}: {one['text']}" in card["text"]
 
 
-def test_a_card_is_copied_and_saved_by_one_click_and_by_one_key(opened: Any) -> None:  # noqa: F811
+def test_a_card_is_copied_and_saved_by_one_click_and_by_one_key(opened: Any) -> None:
     page: Page = opened(permissions=["clipboard-read", "clipboard-write"])
     put(page, MIX)
     sent = page.page.locator("#copy-card")
@@ -77,7 +77,7 @@ def test_a_card_is_copied_and_saved_by_one_click_and_by_one_key(opened: Any) -> 
     assert [int.from_bytes(picture[at : at + 4]) for at in (16, 20)] == [1200, 630]
 
 
-def test_a_report_is_that_of_the_command_line_with_the_file_in_it(opened: Any) -> None:  # noqa: F811
+def test_a_report_is_that_of_the_command_line_with_the_file_in_it(opened: Any) -> None:
     page: Page = opened()
     put(page, MIX)
     make = page.page.get_by_role("button", name="Save report")
@@ -97,7 +97,7 @@ def test_a_report_is_that_of_the_command_line_with_the_file_in_it(opened: Any) -
     assert "<img" in report or "<svg" in report
 
 
-def test_a_link_has_what_was_changed_and_tried_and_undo_goes_back_there(opened: Any) -> None:  # noqa: F811
+def test_a_link_has_what_was_changed_and_tried_and_undo_goes_back_there(opened: Any) -> None:
     page: Page = opened()
     put(page, MIX)
     page.page.locator(".main-slider input").press("ArrowRight")
@@ -119,12 +119,12 @@ def test_a_link_has_what_was_changed_and_tried_and_undo_goes_back_there(opened: 
     "history",
     [{"past": 7}, {"past": [{"what": "x", "source": {}}]}, {"tried": [7]}, {"tried": "x"}],
 )
-def test_a_link_with_a_broken_history_says_so(opened: Any, history: dict[str, Any]) -> None:  # noqa: F811
+def test_a_link_with_a_broken_history_says_so(opened: Any, history: dict[str, Any]) -> None:
     page: Page = opened(packed({"example": "web-hotspot", **history}))
     page.page.locator(".problem .notice", has_text="link is broken").wait_for()
 
 
-def test_a_link_that_programs_cut_off_is_told_of_and_its_history_left_out(opened: Any) -> None:  # noqa: F811
+def test_a_link_that_programs_cut_off_is_told_of_and_its_history_left_out(opened: Any) -> None:
     page: Page = opened(permissions=["clipboard-read", "clipboard-write"])
     chance = random.Random(1)
     noise = "".join(f"# {chance.getrandbits(256):x}\n" for _ in range(200))
@@ -139,7 +139,7 @@ def test_a_link_that_programs_cut_off_is_told_of_and_its_history_left_out(opened
     assert not other.page.get_by_role("button", name="Undo", exact=True).is_enabled()
 
 
-def test_on_paper_a_dark_page_is_light_and_has_nothing_to_press(opened: Any) -> None:  # noqa: F811
+def test_on_paper_a_dark_page_is_light_and_has_nothing_to_press(opened: Any) -> None:
     page: Page = opened(color_scheme="dark")
     put(page, MIX)
     page.page.locator(".picture svg").first.wait_for()
@@ -152,7 +152,7 @@ def test_on_paper_a_dark_page_is_light_and_has_nothing_to_press(opened: Any) -> 
     assert [one.inner_text() for one in pressed.all() if one.is_visible()] == []
 
 
-def test_on_a_phone_no_button_covers_another(opened: Any) -> None:  # noqa: F811
+def test_on_a_phone_no_button_covers_another(opened: Any) -> None:
     page: Page = opened(viewport={"width": 390, "height": 844})
     put(page, MIX)
     simulated(page)

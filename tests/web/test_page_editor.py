@@ -5,10 +5,8 @@ from typing import Any
 
 import airtcp
 import pytest
+from browsing import AXE, CHROMIUM, SIZES, Page, link, packed, put, serious
 from serving import Web
-from test_page import CHROMIUM, SIZES, Page, browser, link, opened, packed, put, serious
-
-__all__ = ["browser", "opened"]
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
@@ -185,8 +183,6 @@ def test_the_keyboard_alone_makes_a_scenario(office: Page) -> None:
     ("size", "scheme"), [("laptop", "light"), ("laptop", "dark"), ("phone", "dark")]
 )
 def test_the_editor_fits_and_is_for_everyone(opened: Any, web: Web, size: str, scheme: str) -> None:
-    from test_page import AXE
-
     width, height = SIZES[size]
     page = opened(
         packed({"example": "office-wifi6", "view": "scenario"}),

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 from bases import cell
-from test_page import AXE, CHROMIUM, Page, browser, opened, packed, put
-
-__all__ = ["browser", "opened"]
+from browsing import AXE, CHROMIUM, Page, packed, put
 
 pytestmark = [
     pytest.mark.skipif(

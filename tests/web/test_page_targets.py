@@ -19,8 +19,8 @@ from airtcp.present.groups import by_group
 from airtcp.present.verdict import headline, rows
 from airtcp.web import sources
 from airtcp.web.bodies import Source
+from browsing import CHROMIUM, Page, choose, packed, put
 from test_judged import SEEDS, random_text
-from test_page import CHROMIUM, Page, browser, choose, opened, packed, put  # noqa: F401
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
@@ -108,7 +108,7 @@ def held_back(page: Page, address: str, wanted: Callable[[Any], bool]) -> Callab
     return release
 
 
-def begun(opened: Any) -> Page:  # noqa: F811
+def begun(opened: Any) -> Page:
     page: Page = opened()
     page.answer()
     put(page, MIX)
@@ -116,7 +116,7 @@ def begun(opened: Any) -> Page:  # noqa: F811
     return page
 
 
-def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) -> None:  # noqa: F811
+def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) -> None:
     page = begun(opened)
     button = page.page.get_by_role("button", name=re.compile("^Change: .*desk"))
     button.wait_for()
@@ -134,7 +134,7 @@ def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) ->
     assert focused.startswith("Change: ")
 
 
-def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: Any) -> None:  # noqa: F811
+def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: Any) -> None:
     page = begun(opened)
     start = page.page.get_by_role("button", name="Simulate", exact=True)
     start.press("Enter")
@@ -143,7 +143,7 @@ def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: 
     assert page.page.evaluate("document.activeElement.innerText") == "Simulate"
 
 
-def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:  # noqa: F811
+def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
     page = begun(opened)
     page.page.get_by_role("button", name="Set a target").focus()
     page.page.keyboard.press("Enter")
@@ -189,7 +189,7 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:  
 
 
 def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
-    opened: Any,  # noqa: F811
+    opened: Any,
 ) -> None:
     page = begun(opened)
     put(page, MIX + '"call p95 packet_delay" = "< 50 ms"\n', "two.toml")
@@ -229,7 +229,7 @@ def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
     assert airtcp.load(text_of(page)).hash() == before.scenario.hash()
 
 
-def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:  # noqa: F811
+def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:
     page = begun(opened)
     # Of 8 and 2 stations the next mix is 12 and 3, to which the remedy is applied.
     page.page.locator(".main-slider input").press("ArrowRight")
@@ -246,7 +246,7 @@ def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:  
 
 
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
-    opened: Any,  # noqa: F811
+    opened: Any,
 ) -> None:
     """Its key is none of the new file, which a move of it would make one that cannot be read."""
     page: Page = opened()
@@ -263,7 +263,7 @@ def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
 
 
 def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
-    opened: Any,  # noqa: F811
+    opened: Any,
 ) -> None:
     page = begun(opened)
     # A longer look waits until the first has been read, however long that takes.
@@ -285,7 +285,7 @@ def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
     assert all(int(number) % 5 == 0 for number in numbers)
 
 
-def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:  # noqa: F811
+def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:
     """Of 3 MB each in four seconds: few stations bound their transfer time, many are not steady."""
     web = 'kind = "web", size = { distribution = "exponential", mean = "3 MB" }'
     think = 'think_time = { distribution = "exponential", mean = "1 s" }'
@@ -316,7 +316,7 @@ def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:  # 
 
 @pytest.mark.parametrize("example", [one.name for one in examples()])
 def test_every_example_has_a_curve_and_an_answer_at_once(
-    opened: Any,  # noqa: F811
+    opened: Any,
     example: str,
 ) -> None:
     page = opened(packed({"example": example}))
@@ -327,7 +327,7 @@ def test_every_example_has_a_curve_and_an_answer_at_once(
     drawn.first.wait_for(state="attached")
 
 
-def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:  # noqa: F811
+def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:
     page = begun(opened)
     before = shown(page)
     page.context.route("**/api/**", lambda route: route.abort())
@@ -343,7 +343,7 @@ def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:  # noqa: 
 
 
 def test_a_plan_is_built_from_a_target_with_what_carries_further(
-    opened: Any,  # noqa: F811
+    opened: Any,
 ) -> None:
     page = begun(opened)
     page.page.get_by_role("button", name="Plan", exact=True).click()
@@ -376,7 +376,7 @@ _QUICK_SEEDS = 4
         for place, seed in enumerate(SEEDS)
     ],
 )
-def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> None:  # noqa: F811
+def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> None:
     """Groups, metrics, verdict and lights of a run, then the curve's table, of random scenarios."""
     text = random_text(seed)
     page = opened()
@@ -444,7 +444,7 @@ def _written(value: str) -> Any:
 
 @pytest.mark.parametrize("what", ["metric", "axis"])
 def test_the_focus_stays_at_a_choice_that_an_answer_makes_anew(
-    opened: Any,  # noqa: F811
+    opened: Any,
     what: str,
 ) -> None:
     page = opened()

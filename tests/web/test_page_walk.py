@@ -13,10 +13,8 @@ from typing import Any
 
 import airtcp
 import pytest
-from test_page import CHROMIUM, Page, browser, opened
+from browsing import CHROMIUM, Page
 from test_page_targets import shown, text_of
-
-__all__ = ["browser", "opened"]
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"

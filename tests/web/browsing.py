@@ -1,0 +1,111 @@
+"""The page in a browser: what tests do there as a person does, with Playwright.
+
+Knows how a page is opened, answers, and is asked for what some cannot see or reach. Does not know
+what it must show.
+"""
+
+import base64
+import json
+import re
+import shutil
+import zlib
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = shutil.which("chromium")
+
+#: Axe's rules file, which `make test` takes from npm.
+AXE = Path(__file__).parents[2] / ".venv" / "axe" / "axe.min.js"
+
+
+class Page:
+    """A page, and what it complained about."""
+
+    def __init__(self, browser: Any, url: str, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(30_000)
+        self.complaints: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))
+        self.page.goto(url)
+
+    def _said(self, message: Any) -> None:
+        # A refusal has a status, which the browser writes down too.
+        if message.type in ("error", "warning") and "status of 422" not in message.text:
+            self.complaints.append(message.text)
+
+    def answer(self) -> str:
+        lead = self.page.locator("#answer:not([aria-busy]) .lead:not(.loading)")
+        lead.wait_for()
+        return str(lead.first.inner_text())
+
+    def until(self, text: str) -> None:
+        """Wait until the answer holds a text."""
+        self.page.locator("#answer .lead", has_text=text).wait_for()
+
+    def slide(self, path: str, text: str) -> None:
+        """Move a slider by the keyboard until it says a text."""
+        self.page.evaluate(
+            "document.querySelectorAll('.section').forEach((one) => one.open = true)"
+        )
+        slider = self.page.locator(f'input[type="range"][data-path="{path}"]').first
+        slider.focus()
+        self.page.keyboard.press("Home")
+        for _ in range(300):
+            if slider.get_attribute("aria-valuetext") == text:
+                return
+            self.page.keyboard.press("ArrowRight")
+        raise AssertionError(f"{path} has no {text}")
+
+
+def link(page: Page) -> str:
+    """Return what the address holds once it has settled."""
+    page.page.wait_for_timeout(400)
+    return "#" + str(page.page.url).partition("#")[2]
+
+
+def packed(state: dict[str, Any]) -> str:
+    """A state behind the # of an address, as the page packs it."""
+    packer = zlib.compressobj(wbits=-15)
+    content = packer.compress(json.dumps(state).encode()) + packer.flush()
+    return "#1" + base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def choose(page: Page, text: str, name: str = "quick.toml") -> None:
+    """Choose a file to open."""
+    page.page.set_input_files(
+        "#upload", {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
+    )
+
+
+def put(page: Page, text: str, name: str = "quick.toml") -> None:
+    """Open a file; one with a title is there when this returns, or the page says what is wrong.
+
+    What a test does next is done to its scenario, never to the one before it.
+    """
+    choose(page, text, name)
+    titled = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    if titled:
+        page.page.wait_for_function(
+            "(title) => document.title.startsWith(title)"
+            " || document.querySelector('.problem .notice')",
+            arg=titled[1],
+        )
+
+
+SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
+
+
+def serious(page: Page) -> None:
+    """Ask axe-core for violations of WCAG 2 A and AA that are serious or critical."""
+    page.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
+    bad = [
+        (one["id"], [node["html"][:200] for node in one["nodes"]][:3])
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert not bad
