@@ -1,201 +1,33 @@
 """A capture of 802.11n, ac and ax: A-MPDUs, Block ACKs and requests, by own code and by tshark.
 
-The reader here shares nothing with the writer, nor with that of `captures`, which knows frames that
-go alone: it knows radiotap's fields, and the frames of IEEE 802.11-2020, clause 9.
+Does not know how a capture is read (`aggregates`).
 """
 
 from __future__ import annotations
 
 import itertools
 import shutil
-import struct
 import subprocess
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pytest
+from aggregates import (
+    SCENARIOS,
+    WARMUP_S,
+    captured,
+    is_data,
+    packets,
+    ppdus,
+    records,
+    window,
+)
 from airtcp import simulate
 from airtcp.scenario import loads
-
-WARMUP_S, DURATION_S = 0.2, 0.6
-
-BASE = """
-[phy]
-standard = "{standard}"
-{phy}
-[mac]
-{mac}
-[[stations]]
-name = "a"
-count = 3
-{errors}
-[[flows]]
-name = "down"
-stations = "a"
-direction = "download"
-start_spread = "0 s"
-application = {{ kind = "bulk" }}
-[[flows]]
-name = "up"
-stations = "a"
-direction = "upload"
-start_spread = "0 s"
-application = {{ kind = "bulk" }}
-[run]
-warmup = "200 ms"
-duration = "600 ms"
-replications = 1
-seed = 11
-"""
-
-ERRORS = 'frame_errors = "5 %"'
-SCENARIOS = {
-    "n": BASE.format(standard="802.11n", phy="", mac="", errors=ERRORS),
-    "n at 2.4 GHz, 40 MHz, two streams, A-MSDUs, RTS": BASE.format(
-        standard="802.11n",
-        phy='band = "2.4 GHz"\nchannel_width = "40 MHz"\nmcs = 3\nspatial_streams = 2',
-        mac='rts_threshold = "2000 B"\naggregation = { amsdu = "7935 B" }',
-        errors=ERRORS,
-    ),
-    "ac, Block ACK requests": BASE.format(
-        standard="802.11ac", phy="", mac='rules = { preset = "ns-3" }', errors=ERRORS
-    ),
-    "ax, 256 frames": BASE.format(
-        standard="802.11ax", phy='guard_interval = "1600 ns"', mac="", errors=ERRORS
-    ),
-    "be, 320 MHz, 1024 frames": BASE.format(
-        standard="802.11be", phy='channel_width = "320 MHz"', mac="", errors=ERRORS
-    ),
-    "ac, few retries, TXOP": BASE.format(
-        standard="802.11ac",
-        phy="",
-        mac='short_retry_limit = 2\nedca = { preset = "standard" }',
-        errors='frame_errors = "30 %"',
-    ),
-}
-
-#: Of each field of radiotap its size, which is its alignment but for the last.
-FIELDS = {
-    0: (8, 8),
-    1: (1, 1),
-    2: (1, 1),
-    3: (4, 2),
-    19: (3, 1),
-    20: (8, 4),
-    21: (12, 2),
-    23: (12, 2),
-    # Two fields with type and length: U-SIG of 12 octets and EHT of 44.
-    28: (4 + 12 + 4 + 44, 4),
-}
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A record: when its PPDU began, radiotap's fields by their bits, the frame without its FCS."""
-
-    start_ns: int
-    fields: dict[int, bytes]
-    mpdu: bytes
-    fcs: int
-    length: int
-
-    @property
-    def bad(self) -> bool:
-        return bool(self.fields[1][0] & 0x40)
-
-    @property
-    def kind(self) -> str:
-        names = {0x88: "data", 0x84: "request", 0x94: "block ack", 0xD4: "ack"}
-        names |= {0xB4: "rts", 0xC4: "cts", 0xE4: "cf-end"}
-        return names[self.mpdu[0]]
-
-    @property
-    def receiver(self) -> bytes:
-        return self.mpdu[4:10]
-
-    @property
-    def transmitter(self) -> bytes:
-        return self.mpdu[10:16]
-
-    @property
-    def number(self) -> int:
-        """Sequence number of a data frame; starting sequence number of the others."""
-        place = 22 if self.kind == "data" else 18
-        return int.from_bytes(self.mpdu[place : place + 2], "little") >> 4
-
-    @property
-    def retry(self) -> bool:
-        return bool(self.mpdu[1] & 0x08)
-
-    @property
-    def ampdu(self) -> tuple[int, int] | None:
-        """Reference number and flags."""
-        field = self.fields.get(20)
-        return struct.unpack("<IH", field[:6]) if field else None
-
-    @property
-    def received(self) -> set[int]:
-        """The sequence numbers that a Block ACK tells of."""
-        bits = int.from_bytes(self.mpdu[20:], "little")
-        return {(self.number + bit) % 4096 for bit in range(bits.bit_length()) if bits >> bit & 1}
-
-
-@cache
-def captured(name: str) -> tuple[list[Frame], dict[str, Any], bytes]:
-    with TemporaryDirectory() as directory:
-        path = Path(directory) / "air.pcap"
-        result = simulate(loads(SCENARIOS[name]), threads=1, pcap=path, snaplen=65_535)
-        content = path.read_bytes()
-    return list(records(content)), dict(result.simulation.runs[0].answer), content
-
-
-def records(content: bytes) -> Iterator[Frame]:
-    assert struct.unpack_from("<IHHIIII", content)[::6] == (0xA1B23C4D, 127)
-    place = 24
-    while place < len(content):
-        seconds, nanos, kept, length = struct.unpack_from("<IIII", content, place)
-        assert kept == length
-        record = content[place + 16 : place + 16 + kept]
-        place += 16 + kept
-        header, present = struct.unpack_from("<xxHI", record)
-        fields, at = {}, 8
-        for bit, (size, alignment) in FIELDS.items():
-            if present >> bit & 1:
-                at += -at % alignment
-                fields[bit] = record[at : at + size]
-                at += size
-        assert at == header
-        assert present == sum(1 << bit for bit in fields)
-        frame = record[header:]
-        fcs = int.from_bytes(frame[-4:], "little")
-        yield Frame(seconds * 10**9 + nanos, fields, frame[:-4], fcs, len(frame))
-
-
-def ppdus(frames: list[Frame]) -> Iterator[list[Frame]]:
-    """Frames that go at once: the subframes of an A-MPDU have its number."""
-    group: list[Frame] = []
-    for frame in frames:
-        if group and (frame.ampdu is None or frame.ampdu[0] != group[0].ampdu[0]):  # type: ignore[index]
-            yield group
-            group = []
-        if frame.ampdu is None:
-            yield [frame]
-        else:
-            group.append(frame)
-    if group:
-        yield group
-
-
-def window(name: str) -> int:
-    """How many frames a Block ACK tells of."""
-    return next((count for count in (1024, 256) if str(count) in name), 64)
 
 
 @pytest.fixture(
@@ -330,23 +162,6 @@ def test_amsdus_have_their_packets_inside() -> None:
     assert sum(count for size, count in sizes.items() if size > 1) > 100
 
 
-def packets(frame: Frame) -> Iterator[bytes]:
-    """The IP packets of a data frame, from the subframes of an A-MSDU (9.2.2) if it is one."""
-    if not frame.mpdu[24] & 0x80:
-        yield frame.mpdu[34:]
-        return
-    place = 26
-    while place < len(frame.mpdu):
-        place += -(place - 26) % 4
-        length = int.from_bytes(frame.mpdu[place + 12 : place + 14], "big")
-        llc, ip = frame.mpdu[place + 14 : place + 22], frame.mpdu[place + 22 : place + 14 + length]
-        assert llc == bytes.fromhex("aaaa030000000800")
-        assert int.from_bytes(ip[2:4], "big") == len(ip)
-        yield ip
-        place += 14 + length
-    assert place == len(frame.mpdu)
-
-
 def test_sizes_of_aggregates_are_those_of_the_metric(name: str) -> None:
     """MPDUs of the access point's data PPDUs, collided ones too, begun in the measured time."""
     frames, answer, _ = captured(name)
@@ -363,11 +178,6 @@ def test_sizes_of_aggregates_are_those_of_the_metric(name: str) -> None:
     )
 
 
-def is_data(frame: Frame) -> bool:
-    """Anything but a bare TCP ACK: payload behind the header of TCP, or a SYN."""
-    return any(len(ip) > 20 + 4 * (ip[32] >> 4) or bool(ip[33] & 0x02) for ip in packets(frame))
-
-
 needs_tshark = pytest.mark.skipif(
     shutil.which("tshark") is None,
     reason="NOT TESTED: captures against Wireshark, because tshark is not installed "
@@ -375,10 +185,10 @@ needs_tshark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def tshark(tmp_path: Path) -> Callable[..., list[str]]:
-    def lines(name: str, *options: str) -> list[str]:
-        path = tmp_path / "air.pcap"
+def tshark(name: str, *options: str) -> list[str]:
+    """Return the lines that tshark prints of a capture."""
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "air.pcap"
         path.write_bytes(captured(name)[2])
         done = subprocess.run(
             ["tshark", "-n", "-r", str(path), *options],
@@ -386,25 +196,42 @@ def tshark(tmp_path: Path) -> Callable[..., list[str]]:
             text=True,
             timeout=240,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
-
-    return lines
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 @needs_tshark
-def test_tshark_finds_nothing_malformed(name: str, tshark: Callable[..., list[str]]) -> None:
+def test_tshark_finds_nothing_malformed(name: str) -> None:
     number = ("-T", "fields", "-e", "frame.number")
-    assert tshark(name, "-Y", "_ws.malformed || _ws.short", *number) == []
+    unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
+    assert tshark(name, "-Y", f"_ws.malformed || _ws.short || ({unusual})", *number) == []
     # Told to look at it, Wireshark calls a wrong FCS malformed: those that were lost have one.
     wrong = "_ws.malformed && radiotap.flags.badfcs == 0"
     assert tshark(name, "-o", "wlan.check_checksum:TRUE", "-Y", wrong, *number) == []
-    unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
-    assert tshark(name, "-Y", unusual, *number) == []
+
+
+KIND, DATA, BLOCK_ACK = "wlan.fc.type_subtype", 0x28, 0x19
+FIELDS = (
+    *(KIND, "wlan_radio.data_rate", "radiotap.ampdu.reference", "wlan.seq"),
+    *("wlan.fixed.ssc.sequence", "wlan.ba.bm", "wlan.ba.control.ba_type"),
+)
+
+
+@cache
+def told(name: str) -> list[dict[str, str]]:
+    """Return tshark's fields of data frames and Block ACKs, read once: that takes seconds."""
+    only = f"{KIND} == {DATA} || {KIND} == {BLOCK_ACK}"
+    wanted = [option for field in FIELDS for option in ("-e", field)]
+    lines = tshark(name, "-Y", only, "-T", "fields", *wanted)
+    return [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in lines]
+
+
+def of_kind(name: str, kind: int) -> list[dict[str, str]]:
+    return [frame for frame in told(name) if int(frame[KIND], 0) == kind]
 
 
 @needs_tshark
-def test_tshark_reads_rates_and_aggregates(name: str, tshark: Callable[..., list[str]]) -> None:
+def test_tshark_reads_rates_and_aggregates(name: str) -> None:
     """The data rate, in Mb/s, that Wireshark makes of radiotap's MCS, width, streams and guard."""
     rates = {
         "n": "72.2",
@@ -415,43 +242,29 @@ def test_tshark_reads_rates_and_aggregates(name: str, tshark: Callable[..., list
         # Wireshark 4.0 makes no rate of EHT.
         "be, 320 MHz, 1024 frames": "",
     }
-    rows = [
-        line.split("\t")
-        for line in tshark(
-            name,
-            *("-Y", "wlan.fc.type_subtype == 0x28", "-T", "fields"),
-            *("-e", "wlan_radio.data_rate", "-e", "radiotap.ampdu.reference"),
-            *("-e", "radiotap.ampdu.flags.last", "-e", "wlan.seq"),
-        )
-    ]
+    rows = of_kind(name, DATA)
     frames = [frame for frame in captured(name)[0] if frame.kind == "data"]
     assert len(rows) == len(frames)
-    assert {row[0] and f"{round(float(row[0]), 1):g}" for row in rows} == {rates[name]}
+    found = {row["wlan_radio.data_rate"] for row in rows}
+    assert {rate and f"{round(float(rate), 1):g}" for rate in found} == {rates[name]}
     for row, frame in zip(rows, frames, strict=True):
-        assert int(row[3]) == frame.number
-        assert row[1] == ("" if frame.ampdu is None else str(frame.ampdu[0]))
+        assert int(row["wlan.seq"]) == frame.number
+        reference = "" if frame.ampdu is None else str(frame.ampdu[0])
+        assert row["radiotap.ampdu.reference"] == reference
 
 
 @needs_tshark
-def test_tshark_reads_the_bitmaps(name: str, tshark: Callable[..., list[str]]) -> None:
+def test_tshark_reads_the_bitmaps(name: str) -> None:
     """It names the frames that are missing of the whole window."""
     if window(name) > 256:
         pytest.skip("Wireshark 4.0 reads bitmaps of 64 and 256 bits")
-    rows = [
-        line.split("\t")
-        for line in tshark(
-            name,
-            *("-Y", "wlan.fc.type_subtype == 0x19", "-T", "fields"),
-            *("-e", "wlan.fixed.ssc.sequence", "-e", "wlan.ba.bm"),
-            *("-e", "wlan.ba.control.ba_type"),
-        )
-    ]
+    rows = of_kind(name, BLOCK_ACK)
     frames = [frame for frame in captured(name)[0] if frame.kind == "block ack"]
     assert len(rows) == len(frames)
     for row, frame in zip(rows, frames, strict=True):
-        assert int(row[0]) == frame.number
-        assert bytes.fromhex(row[1].replace(":", "")) == frame.mpdu[20:]
-        assert int(row[2], 0) == 2
+        assert int(row["wlan.fixed.ssc.sequence"]) == frame.number
+        assert bytes.fromhex(row["wlan.ba.bm"].replace(":", "")) == frame.mpdu[20:]
+        assert int(row["wlan.ba.control.ba_type"], 0) == 2
 
 
 TWO_DISTANCES = """
