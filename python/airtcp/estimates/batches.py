@@ -14,8 +14,9 @@ batches of one run tell how wide an interval is, and there is none.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -24,7 +25,9 @@ import numpy as np
 
 from airtcp.estimates.loops import loops
 from airtcp.estimates.parts import estimate
+from airtcp.estimates.told import Estimate
 from airtcp.estimates.traffic import Run, Traffic
+from airtcp.scenario.hearing import deaf_groups
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -46,9 +49,13 @@ _FEWEST_BEYOND: Final = 10
 #: so many exchanges in a batch are the fewest of such a cell of which the next turns are known.
 _DISTURBED: Final = 0.1
 _FEWEST_TURNS: Final = 30
+#: From so many timeouts of TCP on, one in four batches, its timers decide what such a cell gets.
+_TIMEOUTS: Final = 4
+_PACKET_BITS: Final = 12_000
 #: The metrics of transfers and pages, and all that take longer with more of them in progress.
 _OF_TRANSFERS: Final = re.compile(r"(transfer|page)_time_")
 _OF_TIME: Final = re.compile(r"_s$")
+_GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +84,10 @@ class Batches:
                 values = pooled
                 interval = student_interval(values, self.scenario.run.confidence)
         interval = self._as_wide(interval, values)
-        if self.seldom and interval.mean is not None:
+        if group is not None and metric in _GOODPUTS and self._takes_rest(group):
+            interval = self._beside_readers(interval, self._goodput(group).interval.mean)
+        one_sided = group is not None and self._have_it_all
+        if (self.seldom or one_sided) and interval.mean is not None:
             interval = Interval(interval.mean, None, None, interval.n)
         if not self.is_settled and _OF_TIME.search(metric):
             few = of_transfers and self._seen_of(traffic) < _FEWEST
@@ -89,10 +99,61 @@ class Batches:
             return Interval(interval.mean, None, None, interval.n)
         return interval
 
-    def of_values(self, values: Sequence[float]) -> Interval:
-        """The interval of something that has a value in each batch, such as a cell's goodput."""
-        interval = self._as_wide(student_interval(values, self.scenario.run.confidence), values)
-        return Interval(interval.mean, None, None, interval.n) if self.seldom else interval
+    def of_cell(self, name: str) -> Interval:
+        """The interval of a cell's goodput: of what its groups get together.
+
+        What batches of readers say by themselves is how many of them read at the moment.
+        """
+        place = list(self._cells).index(name)
+        parts = [self._goodput(group) for group in self._groups_of(place)]
+        values = [record["goodput_bps"] for record in self._cells[name]]
+        told = student_interval(values, self.scenario.run.confidence)
+        if any(part.estimator != "plain" for part in parts):
+            values = [math.fsum(one) for one in zip(*(part.values for part in parts), strict=True)]
+            told = _sum(student_interval(values, self.scenario.run.confidence), parts)
+        told = self._as_wide(told, values)
+        if self.seldom:
+            return Interval(told.mean, None, None, told.n)
+        takes_rest = any(self._takes_rest(group) for group in self._groups_of(place))
+        return self._beside_readers(told, told.mean) if takes_rest else told
+
+    def _goodput(self, group: str) -> Estimate:
+        return estimate(self.runs, self.scenario, "goodput_bps", group=group, consecutive=True)
+
+    def _takes_rest(self, group: str) -> bool:
+        """Tell whether a group has a flow without an end, which takes what others leave."""
+        return any(
+            flow.stations == group and _is_endless(flow.application) for flow in self.scenario.flows
+        )
+
+    def _beside_readers(self, interval: Interval, goodput_bps: float | None) -> Interval:
+        """Widen the interval of what takes the rest by the doubt about how much readers take.
+
+        All are of one look, in which few of them may have read, and err together: their half widths
+        are added. `goodput_bps` is that of what has the interval, which may be of one of its flows.
+        """
+        mean, half = interval.mean, interval.half_width
+        if mean is None or half is None or not goodput_bps:
+            return interval
+        doubt = self._doubt_of_readers_bps
+        if doubt is None:
+            return Interval(mean, None, None, interval.n)
+        half += doubt * mean / goodput_bps
+        return Interval(mean, mean - half, mean + half, interval.n)
+
+    @cached_property
+    def _doubt_of_readers_bps(self) -> float | None:
+        """How much more, or less, readers may get than they had in this look; None if unknown."""
+        doubts = []
+        for group in self.scenario.stations:
+            told = self._goodput(group.name)
+            if told.estimator == "plain":
+                continue
+            half = self._as_wide(told.interval, told.values).half_width
+            if half is None:
+                return None
+            doubts.append(half + abs((told.interval.mean or 0.0) - (told.plain.mean or 0.0)))
+        return math.fsum(doubts)
 
     @cached_property
     def disturbed(self) -> tuple[str, ...]:
@@ -106,14 +167,55 @@ class Batches:
 
     @cached_property
     def seldom(self) -> tuple[str, ...]:
-        """The disturbed cells that always have something to send and hardly ever get through."""
+        """The disturbed cells that always have something to send and hardly ever get through.
+
+        So are those whose connections wait for timers, which become longer with each that expires.
+        """
         index = {name: place for place, name in enumerate(self._cells)}
         return tuple(
             name
             for name in self.disturbed
             if self._always_sends(index[name])
-            and _successes(self._cells[name]) < _FEWEST_TURNS * len(self.runs)
+            and (
+                _successes(self._cells[name]) < _FEWEST_TURNS * len(self.runs)
+                or self._timeouts(self._groups_of(index[name])) >= _TIMEOUTS
+            )
         )
+
+    @cached_property
+    def _have_it_all(self) -> bool:
+        """Tell whether stations that others do not hear may keep these off the air for long.
+
+        As a group shows that takes what is left, and gets next to nothing or waits for timers.
+        """
+        cells = range(len(self._cells))
+        if not any(True for place in cells for _ in deaf_groups(self.scenario, place)):
+            return False
+        return any(
+            self._packets(group.name) < _FEWEST_TURNS * len(self.runs)
+            or self._timeouts([group.name]) >= _TIMEOUTS
+            for group in self.scenario.stations
+            if self._takes_rest(group.name)
+        )
+
+    def _packets(self, group: str) -> float:
+        """Count the full packets of a group."""
+        bits = self._goodput(group).plain.mean or 0.0
+        measured_s = len(self.runs) * self.scenario.run.duration_ns / 1e9
+        return bits * measured_s / _PACKET_BITS
+
+    def _timeouts(self, names: Collection[str]) -> float:
+        """Count the timeouts of TCP of some groups."""
+        return math.fsum(
+            group["all"]["tcp_timeouts"] or 0.0
+            for run in self.runs
+            for group in run.answer["groups"]
+            if group["name"] in names
+        )
+
+    def _groups_of(self, place: int) -> list[str]:
+        """The groups of stations of a cell."""
+        return [group.name for group in self.scenario.stations if group.cell == place]
 
     @property
     def _cells(self) -> dict[str, list[Mapping[str, Any]]]:
@@ -127,8 +229,7 @@ class Batches:
     def _always_sends(self, place: int) -> bool:
         """Tell whether a cell has a flow that never ends and never rests."""
         return any(
-            flow.application.kind == "udp"
-            or (flow.application.kind == "bulk" and flow.application.size is None)
+            flow.application.kind == "udp" or _is_endless(flow.application)
             for flow in self.scenario.flows
             if self.scenario.group(flow.stations).cell == place
         )
@@ -192,6 +293,13 @@ class Batches:
         )
 
 
+def _is_endless(application: Any) -> bool:
+    """Tell whether an application takes all that it can get."""
+    if application.kind == "udp":
+        return application.rate_bps is None
+    return application.kind == "bulk" and application.size is None
+
+
 def _pooled(traffic: Traffic, metric: str) -> tuple[float, ...] | None:
     """Pseudo-values of the mean transfer time where some batches have none: Little's law.
 
@@ -208,6 +316,22 @@ def _pooled(traffic: Traffic, metric: str) -> tuple[float, ...] | None:
     without = (active_s.sum() - active_s) / others
     values = n * active_s.sum() / begun.sum() - (n - 1) * without
     return tuple(values.tolist())
+
+
+def _sum(together: Interval, parts: Sequence[Estimate]) -> Interval:
+    """The sum of parts: no narrower than `together`, the interval of the sums of their values."""
+    means = [part.interval.mean for part in parts]
+    known = [mean for mean in means if mean is not None]
+    if len(known) < len(means):
+        return Interval(None, None, None, together.n)
+    halves = [part.interval.half_width for part in parts]
+    if together.half_width is None or None in halves:
+        return Interval(math.fsum(known), None, None, together.n)
+    mean, half = (
+        math.fsum(known),
+        max(together.half_width, math.hypot(*(one or 0.0 for one in halves))),
+    )
+    return Interval(mean, mean - half, mean + half, together.n)
 
 
 def _total(traffic: Traffic, column: str) -> float:

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 _CAUSE: Final = 0.1
 #: The least share of transmissions that is named where nothing else is.
 _ONLY_CAUSE: Final = 0.02
+#: The half widths up to which a share of a glance is told as a number, and told at all.
+_NARROW: Final = 0.1
+_WIDEST: Final = 0.5
 #: Cells and pairs of groups that are named.
 _NAMED: Final = 3
 
 _SHARES: Final = ("of alone", "own air", "others'", "idle", "failed")
 
 
-def by_cell(cells: Mapping[str, CellResult]) -> GroupTable | None:
+def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupTable | None:
     """The cells with what their access points sense; None where there is one."""
     if len(cells) < 2:
         return None
@@ -39,6 +42,10 @@ def by_cell(cells: Mapping[str, CellResult]) -> GroupTable | None:
         [name, quantity_with_interval(cell.goodput_bps, "b/s"), *_shares(cell).values()]
         for name, cell in cells.items()
     ]
+    if glanced:
+        place = 2 + _SHARES.index("of alone")
+        for row, cell in zip(rows, cells.values(), strict=True):
+            row[place] = glanced_share(cell) or "–"
     return _without_empty(GroupTable(["cell", "goodput", *_SHARES], rows))
 
 
@@ -83,6 +90,20 @@ def _shares(cell: CellResult) -> dict[str, str]:
     return dict(zip(_SHARES, shown, strict=True))
 
 
+def glanced_share(cell: CellResult) -> str:
+    """What a cell gets of what it has alone, as a glance knows it: by its ends, if they are wide.
+
+    "" where it was not looked at, or next to nothing is known.
+    """
+    share = cell.share_of_alone
+    if share is None or share.mean is None or (share.half_width or 0.0) > _WIDEST:
+        return ""
+    low, high = share.low, share.high
+    if low is None or high is None or high - low < 2.0 * _NARROW:
+        return percent(share.mean)
+    return f"{percent(max(0.0, low))} to {percent(high)}"
+
+
 def _without_empty(found: GroupTable) -> GroupTable:
     """The table without the share of what each has alone, where that was simulated for none."""
     place = found.head.index("of alone")
@@ -92,15 +113,25 @@ def _without_empty(found: GroupTable) -> GroupTable:
     return GroupTable([*found.head[:place], *found.head[place + 1 :]], rows)
 
 
-def sentences(scenario: ResolvedScenario, cells: Mapping[str, CellResult]) -> list[str]:
-    """Say what keeps each cell that gets little from more, and who; and tell of hidden stations."""
+def sentences(
+    scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
+) -> list[str]:
+    """Say what keeps each cell that gets little from more, and who; and tell of hidden stations.
+
+    Of a glance a cell is left out whose interval has more in it.
+    """
     told = []
     for index, (name, cell) in enumerate(cells.items()):
-        share = None if cell.share_of_alone is None else cell.share_of_alone.mean
-        if share is not None and share < of("cell share"):
+        share = cell.share_of_alone
+        most = None if share is None else share.mean
+        if share is not None and glanced and share.high is not None:
+            most = share.high
+        if share is not None and most is not None and most < of("cell share"):
             causes = list(_causes(scenario, list(cells), index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
-            told.append(f"Cell {name} gets {percent(share)} of what it has alone{why}.")
+            # Cells that keep each other off the air may have changed places by the next look.
+            where = "In this look cell" if glanced and share.high is None else "Cell"
+            told.append(f"{where} {name} gets {percent(share.mean)} of what it has alone{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
         worst = cell.worst_failed or 0.0
         if pairs and cell.failures.hidden and worst >= of("hidden loss"):

@@ -179,7 +179,7 @@ def _of_cells(prediction: Prediction) -> list[Line]:
 def glanced_cells(prediction: Prediction) -> list[str]:
     """Say which cells get little in a glance, and why; nothing where there was none."""
     glance = prediction.glance
-    return [] if glance is None else sentences(prediction.scenario, glance.cells)
+    return [] if glance is None else sentences(prediction.scenario, glance.cells, glanced=True)
 
 
 def glanced(prediction: Prediction) -> str | None:

@@ -94,10 +94,7 @@ class Glance:
         """
         answers = [batch.answer for batch in self.simulation.runs]
         found = cells(self.scenario, answers, self.simulation.confidence, {})
-        return {
-            name: self._seen_beside(place, name, cell)
-            for place, (name, cell) in enumerate(found.items())
-        }
+        return {name: self._seen_beside(name, cell) for name, cell in found.items()}
 
     @property
     def disturbed(self) -> tuple[str, ...]:
@@ -112,10 +109,9 @@ class Glance:
         """
         return self._batches.seldom
 
-    def _seen_beside(self, place: int, name: str, cell: CellResult) -> CellResult:
+    def _seen_beside(self, name: str, cell: CellResult) -> CellResult:
         """A cell with the intervals of a glance."""
-        values = [batch.answer["cells"][place]["goodput_bps"] for batch in self.simulation.runs]
-        goodput = self._batches.of_values(values)
+        goodput = self._batches.of_cell(name)
         share = None
         if name in self.alone:
             alone = self.alone[name].at(self.scenario.run.confidence)

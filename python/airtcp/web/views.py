@@ -103,7 +103,7 @@ def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
     seen = told.glance
     if seen is None:
         return None
-    found = _cells(told.scenario, seen.cells)
+    found = _cells(told.scenario, seen.cells, glanced=True)
     if found is not None and len(seen.cells) > 1:
         for name in seen.cells:
             disturbed = name in seen.disturbed
@@ -196,17 +196,21 @@ def comparison(result: Comparison) -> dict[str, Any]:
     }
 
 
-def _cells(scenario: ResolvedScenario, cells: Mapping[str, CellResult]) -> dict[str, Any] | None:
+def _cells(
+    scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
+) -> dict[str, Any] | None:
     """The cells beside each other, their shares of what each has alone, and why; None of one."""
-    from airtcp.present.cells import by_cell, sentences
+    from airtcp.present.cells import by_cell, glanced_share, sentences
 
-    table, told = by_cell(cells), sentences(scenario, cells)
+    table = by_cell(cells, glanced=glanced)
+    told = sentences(scenario, cells, glanced=glanced)
     if table is None:
         return {"head": [], "rows": [], "sentences": told, "shares": {}} if told else None
     shares = {
-        name: f"{percent(cell.share_of_alone.mean)} simulated"
+        name: f"{share} simulated"
         for name, cell in cells.items()
         if cell.share_of_alone is not None
+        and (share := glanced_share(cell) if glanced else percent(cell.share_of_alone.mean))
     }
     return {"head": table.head, "rows": table.rows, "sentences": told, "shares": shares}
 
