@@ -174,7 +174,7 @@ air = { heard = [["west", "east"]] }
 
 
 def test_readers_of_whom_few_have_read_are_no_cell_that_gets_little() -> None:
-    """What a cell gets is what its groups get; what is doubted of readers is doubted of the rest.
+    """A cell gets as much as its groups, and the doubt about readers is one about the rest.
 
     Eight runs of 400 s, after 60 s, have 12.9 Mb/s in west and 255.9 in east.
     """

@@ -143,7 +143,7 @@ class Batches:
 
     @cached_property
     def _doubt_of_readers_bps(self) -> float | None:
-        """How much more, or less, readers may get than they had in this look; None if unknown."""
+        """The doubt about readers: by how much they may get more than they did; None if unknown."""
         doubts = []
         for group in self.scenario.stations:
             told = self._goodput(group.name)

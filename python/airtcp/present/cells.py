@@ -91,7 +91,7 @@ def _shares(cell: CellResult) -> dict[str, str]:
 
 
 def glanced_share(cell: CellResult) -> str:
-    """What a cell gets of what it has alone, as a glance knows it: by its ends, if they are wide.
+    """Tell the share of what a cell has alone, as a glance knows it: by both ends, if it is wide.
 
     "" where it was not looked at, or next to nothing is known.
     """
