@@ -117,9 +117,9 @@ class Reading:
         self.cell = cell
 
     def by_cell(self) -> Iterator[Reading]:
-        """Yield the reading of each of several cells, or this one where there are none."""
+        """Yield the reading of each of several cells, or this one where there are not several."""
         names = list(self.cells)
-        yield from (Reading(self.result, name) for name in names) if names[1:] else (self,)
+        yield from (Reading(self.result, name) for name in names) if len(names) > 1 else (self,)
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:

@@ -118,7 +118,17 @@ class Batches:
         return self._beside_readers(told, told.mean) if takes_rest else told
 
     def _goodput(self, group: str) -> Estimate:
-        return estimate(self.runs, self.scenario, "goodput_bps", group=group, consecutive=True)
+        return self._goodputs[group]
+
+    @cached_property
+    def _goodputs(self) -> dict[str, Estimate]:
+        """The goodput of each group in both directions."""
+        names = [group.name for group in self.scenario.stations]
+        told = (
+            estimate(self.runs, self.scenario, "goodput_bps", group=name, consecutive=True)
+            for name in names
+        )
+        return dict(zip(names, told, strict=True))
 
     def _takes_rest(self, group: str) -> bool:
         """Tell whether a group has a flow without an end, which takes what others leave."""
@@ -188,14 +198,15 @@ class Batches:
 
         As a group shows that takes what is left, and gets next to nothing or waits for timers.
         """
-        cells = range(len(self._cells))
-        if not any(True for place in cells for _ in deaf_groups(self.scenario, place)):
-            return False
-        return any(
+        has_little = any(
             self._packets(group.name) < _FEWEST_TURNS * len(self.runs)
             or self._timeouts([group.name]) >= _TIMEOUTS
             for group in self.scenario.stations
             if self._takes_rest(group.name)
+        )
+        cells = range(len(self.scenario.cells or ()))
+        return has_little and any(
+            True for place in cells for _ in deaf_groups(self.scenario, place)
         )
 
     def _packets(self, group: str) -> float:
@@ -217,7 +228,7 @@ class Batches:
         """The groups of stations of a cell."""
         return [group.name for group in self.scenario.stations if group.cell == place]
 
-    @property
+    @cached_property
     def _cells(self) -> dict[str, list[Mapping[str, Any]]]:
         """The core's records of each cell, batch by batch."""
         cells = self.scenario.cells or ()
