@@ -327,7 +327,7 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
             raise InvalidError(
                 ("cells", name, "channel"),
                 f"{channel} is no channel of {width} MHz in {band} GHz, the band of [phy]; "
-                f"allowed: {_listed(known)}",
+                f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}",
             )
     shared = []
     for one in names:
@@ -357,6 +357,17 @@ def _band(phy: Written) -> float:
     if phy.standard in AMENDMENTS:
         return band_ghz(phy)
     return 5 if phy.standard == "802.11a" else 2.4
+
+
+def _elsewhere(standard: str, width_mhz: int, channel: int) -> str:
+    """Name the other bands of a standard that have such a channel, by the key that chooses one."""
+    widest = AMENDMENTS[standard].widest_mhz if standard in AMENDMENTS else {}
+    bands = [
+        ghz
+        for ghz, most in widest.items()
+        if width_mhz <= most and channel in channels.channels(ghz, width_mhz)
+    ]
+    return "".join(f'; or phy.band = "{ghz:g} GHz", which has it' for ghz in bands)
 
 
 def _width(phy: Written) -> int:
