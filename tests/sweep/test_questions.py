@@ -9,12 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError
 from airtcp.results.query import Results
 from airtcp.results.query import open as opened
+from airtcp.results.sql import answer
 from airtcp.results.table import AxisColumn, Contents, Writer
 from pyarrow import parquet
 from typer.testing import CliRunner, Result
@@ -225,6 +227,43 @@ def test_a_command_that_is_interrupted_ends_without_a_traceback(
     assert started.returncode == 130, said
     assert said == "airtcp: interrupted\n"
     assert taken < SOON_S
+
+
+class Ending:
+    """A connection whose question has ended: it is closed, and its thread goes on for a moment."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect()
+        self.is_closed, self.is_released = threading.Event(), threading.Event()
+        self.execute, self.sql = self.connection.execute, self.connection.sql
+        self.interrupt = self.connection.interrupt
+
+    def __enter__(self) -> "Ending":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+        self.is_closed.set()
+        assert self.is_released.wait(10)
+
+
+def test_an_interruption_of_a_question_that_has_just_ended_is_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ending, joins = Ending(), []
+
+    def join(_: threading.Thread, timeout: float | None = None) -> None:
+        joins.append(timeout)
+        if len(joins) == 1:
+            assert ending.is_closed.wait(10)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "join", join)
+        with pytest.raises(KeyboardInterrupt):
+            answer(ending, "SELECT 1")  # type: ignore[arg-type]
+    ending.is_released.set()
+    assert len(joins) > 1
 
 
 def wait_for_work(pid: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,7 +65,9 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
             thread.join(_AGAIN_S)
     except KeyboardInterrupt:
         for _ in range(round(_PATIENCE_S / _AGAIN_S)):
-            connection.interrupt()
+            # A query that has ended meanwhile has closed it.
+            with suppress(duckdb.ConnectionException):
+                connection.interrupt()
             thread.join(_AGAIN_S)
             if not thread.is_alive():
                 break
