@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airtcp.advice.complaints import Sign, complaint
-from airtcp.advice.reading import Reading, Scope
+from airtcp.advice.reading import Reading
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent
 from airtcp.results.advice import Goal
@@ -25,7 +25,7 @@ def starved_cell(reading: Reading) -> Iterator[Sign]:
     }
     starved = [name for name, share in shares.items() if is_starved(share)]
     for name in sorted(starved, key=lambda one: shares[one])[:1]:
-        scopes = _scopes_of(reading, list(reading.cells).index(name))
+        scopes = list(reading.of_cell(name).scopes)
         if scopes:
             evidence = f"cell {name} gets {percent(shares[name])} of what it has alone"
             yield Sign(scopes, evidence)
@@ -57,12 +57,12 @@ def is_starved(share: float | None) -> bool:
 
 def hidden_stations(reading: Reading) -> Iterator[Sign]:
     """Finds stations that lose much under the frames of others, which they do not hear."""
-    for index, cell in enumerate(reading.cells.values()):
+    for index, (name, cell) in enumerate(reading.cells.items()):
         deaf = {name for pair in deaf_groups(reading.scenario, index) for name in pair}
         worst = cell.worst_failed or 0.0
         if not deaf or not cell.failures.hidden or worst < of("hidden loss"):
             continue
-        scopes = [scope for scope in _scopes_of(reading, index) if scope.group in deaf]
+        scopes = [scope for scope in reading.of_cell(name).scopes if scope.group in deaf]
         if scopes:
             evidence = (
                 f"a station loses {percent(worst)} of its transmissions under those of "
@@ -73,9 +73,3 @@ def hidden_stations(reading: Reading) -> Iterator[Sign]:
             own = tuple(group.name for group in reading.scenario.stations if group.cell == index)
             among = own if len(own) < len(reading.scenario.stations) else ()
             yield Sign(scopes, evidence, Goal("jain_index", "", "all", among))
-
-
-def _scopes_of(reading: Reading, index: int) -> list[Scope]:
-    """The scopes of the groups of a cell."""
-    groups = {group.name for group in reading.scenario.stations if group.cell == index}
-    return [scope for scope in reading.scopes if scope.group in groups]

@@ -58,7 +58,7 @@ def _by_cell(search: Callable[[Reading], Iterator[Sign]]) -> Callable[[Reading],
     """Make a search in each cell by itself, told by the first in which something is found."""
 
     def signs(reading: Reading) -> Iterator[Sign]:
-        found = [sign for one in reading.by_cell() for sign in search(one)]
+        found = [sign for one in reading.by_cell for sign in search(one)]
         if found:
             yield replace(found[0], scopes=[scope for sign in found for scope in sign.scopes])
 

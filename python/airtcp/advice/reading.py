@@ -116,10 +116,18 @@ class Reading:
         self.simulation = result.simulation
         self.cell = cell
 
-    def by_cell(self) -> Iterator[Reading]:
-        """Yield the reading of each of several cells, or this one where there are not several."""
-        names = list(self.cells)
-        yield from (Reading(self.result, name) for name in names) if len(names) > 1 else (self,)
+    @cached_property
+    def by_cell(self) -> tuple[Reading, ...]:
+        """The reading of each of several cells, or this one where there are not several."""
+        if len(self.cells) < 2:
+            return (self,)
+        return tuple(map(self.of_cell, self.cells))
+
+    def of_cell(self, name: str) -> Reading:
+        """Return the reading of a cell, with the results of cells that are known here."""
+        one = Reading(self.result, name)
+        one.cells = self.cells
+        return one
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:

@@ -85,7 +85,7 @@ class Batches:
                 interval = student_interval(values, self.scenario.run.confidence)
         interval = self._as_wide(interval, values)
         if group is not None and metric in _GOODPUTS and self._takes_rest(group):
-            interval = self._beside_readers(interval, self._goodput(group).interval.mean)
+            interval = self._beside_readers(interval, self._goodputs[group].interval.mean)
         one_sided = group is not None and self._have_it_all
         if (self.seldom or one_sided) and interval.mean is not None:
             interval = Interval(interval.mean, None, None, interval.n)
@@ -105,7 +105,7 @@ class Batches:
         What batches of readers say by themselves is how many of them read at the moment.
         """
         place = list(self._cells).index(name)
-        parts = [self._goodput(group) for group in self._groups_of(place)]
+        parts = [self._goodputs[group] for group in self._groups_of(place)]
         values = [record["goodput_bps"] for record in self._cells[name]]
         told = student_interval(values, self.scenario.run.confidence)
         if any(part.estimator != "plain" for part in parts):
@@ -116,9 +116,6 @@ class Batches:
             return Interval(told.mean, None, None, told.n)
         takes_rest = any(self._takes_rest(group) for group in self._groups_of(place))
         return self._beside_readers(told, told.mean) if takes_rest else told
-
-    def _goodput(self, group: str) -> Estimate:
-        return self._goodputs[group]
 
     @cached_property
     def _goodputs(self) -> dict[str, Estimate]:
@@ -156,7 +153,7 @@ class Batches:
         """The doubt about readers: by how much they may get more than they did; None if unknown."""
         doubts = []
         for group in self.scenario.stations:
-            told = self._goodput(group.name)
+            told = self._goodputs[group.name]
             if told.estimator == "plain":
                 continue
             half = self._as_wide(told.interval, told.values).half_width
@@ -211,7 +208,7 @@ class Batches:
 
     def _packets(self, group: str) -> float:
         """Count the full packets of a group."""
-        bits = self._goodput(group).plain.mean or 0.0
+        bits = self._goodputs[group].plain.mean or 0.0
         measured_s = len(self.runs) * self.scenario.run.duration_ns / 1e9
         return bits * measured_s / _PACKET_BITS
 
@@ -338,10 +335,8 @@ def _sum(together: Interval, parts: Sequence[Estimate]) -> Interval:
     halves = [part.interval.half_width for part in parts]
     if together.half_width is None or None in halves:
         return Interval(math.fsum(known), None, None, together.n)
-    mean, half = (
-        math.fsum(known),
-        max(together.half_width, math.hypot(*(one or 0.0 for one in halves))),
-    )
+    mean = math.fsum(known)
+    half = max(together.half_width, math.hypot(*(one or 0.0 for one in halves)))
     return Interval(mean, mean - half, mean + half, together.n)
 
 
