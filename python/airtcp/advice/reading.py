@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.advice.thresholds import of
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import CellResult, of_simulation
+from airtcp.scenario.keys.traffic import is_endless
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -90,12 +91,6 @@ class Scope:
     def live(self) -> bool:
         """Tell whether the flows are datagrams at a rate of their own, as calls are."""
         return any(is_live(flow) for flow in self.flows)
-
-
-def is_endless(flow: Flow) -> bool:
-    """Tell whether a flow takes all that it can get."""
-    app = flow.application
-    return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
 
 
 def is_live(flow: Flow) -> bool:

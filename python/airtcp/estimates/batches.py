@@ -28,6 +28,7 @@ from airtcp.estimates.parts import estimate
 from airtcp.estimates.told import Estimate
 from airtcp.estimates.traffic import Run, Traffic
 from airtcp.scenario.hearing import deaf_groups
+from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -129,9 +130,7 @@ class Batches:
 
     def _takes_rest(self, group: str) -> bool:
         """Tell whether a group has a flow without an end, which takes what others leave."""
-        return any(
-            flow.stations == group and _is_endless(flow.application) for flow in self.scenario.flows
-        )
+        return any(flow.stations == group and is_endless(flow) for flow in self.scenario.flows)
 
     def _beside_readers(self, interval: Interval, goodput_bps: float | None) -> Interval:
         """Widen the interval of what takes the rest by the doubt about how much readers take.
@@ -237,7 +236,7 @@ class Batches:
     def _always_sends(self, place: int) -> bool:
         """Tell whether a cell has a flow that never ends and never rests."""
         return any(
-            flow.application.kind == "udp" or _is_endless(flow.application)
+            flow.application.kind == "udp" or is_endless(flow)
             for flow in self.scenario.flows
             if self.scenario.group(flow.stations).cell == place
         )
@@ -299,13 +298,6 @@ class Batches:
         return Interval(
             interval.mean, interval.mean - half_width, interval.mean + half_width, interval.n
         )
-
-
-def _is_endless(application: Any) -> bool:
-    """Tell whether an application takes all that it can get."""
-    if application.kind == "udp":
-        return application.rate_bps is None
-    return application.kind == "bulk" and application.size is None
 
 
 def _pooled(traffic: Traffic, metric: str) -> tuple[float, ...] | None:

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.advice.reading import is_endless
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
 from airtcp.estimates.quantiles import OF_TRANSFERS
 from airtcp.metrics import METRICS
@@ -39,6 +38,7 @@ from airtcp.results import (
     SimulationResult,
     TestbedResult,
 )
+from airtcp.scenario.keys.traffic import is_endless
 
 if TYPE_CHECKING:
     import numpy as np

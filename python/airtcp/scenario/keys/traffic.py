@@ -348,3 +348,9 @@ class Flow(Table):
         default=none("the server is at the access point"),
         reads=list[PathElement],
     )
+
+
+def is_endless(flow: Flow) -> bool:
+    """Tell whether a flow takes all that it can get."""
+    app = flow.application
+    return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
