@@ -23,7 +23,7 @@ _UNMANAGED: Final = ("fifo", "per-flow", "red")
 
 def slow_station(reading: Reading) -> Iterator[Sign]:
     """Finds a group whose stations take more air than others that want as much, for less."""
-    scheduler = reading.scenario.ap.scheduler
+    scheduler = reading.ap.scheduler
     by_airtime = scheduler is not None and scheduler.kind == "airtime"
     if not reading.air_is_full:
         return
@@ -85,8 +85,7 @@ def client_queue(reading: Reading) -> Iterator[Sign]:
 
 def ap_queue(reading: Reading) -> Iterator[Sign]:
     """Finds packets that people wait for, at the access point, in a queue that lets them wait."""
-    queue = reading.scenario.ap.queue
-    if queue.discipline not in _UNMANAGED:
+    if reading.ap.queue.discipline not in _UNMANAGED:
         return
     dropped = (reading.mean("ap_queue_drop_probability") or 0.0) > of("queue loss")
     scopes = []
@@ -98,16 +97,15 @@ def ap_queue(reading: Reading) -> Iterator[Sign]:
     if scopes:
         first = min(scopes, key=lambda scope: not scope.live)
         told = suffers(reading, first) or waits(reading, first)
-        size = "" if queue.limit is None else f" of {queue.limit} packets"
         most = quantity(max(reading.waits_at_ap_s(scope) for scope in scopes), "s", 2)
-        evidence = f"{told}; in the access point's queue{size} they wait {most}"
+        evidence = f"{told}; in {reading.ap_queue} they wait {most}"
         yield Sign([first, *scopes], evidence)
 
 
 def latency(reading: Reading) -> Iterator[Sign]:
     """Finds long waits of endless transfers: whatever else shares the queue would wait as long."""
     scopes = [scope for scope in reading.scopes if scope.endless and waits(reading, scope)]
-    managed = reading.scenario.ap.queue.discipline not in _UNMANAGED
+    managed = reading.ap.queue.discipline not in _UNMANAGED
     at_stations = {
         scope.group
         for scope in scopes

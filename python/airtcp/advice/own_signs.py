@@ -99,7 +99,7 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
 
 def short_queue(reading: Reading) -> Iterator[Sign]:
     """Finds a queue of the access point that loses packets before any has waited for long."""
-    queue, lost = reading.scenario.ap.queue, reading.mean("ap_queue_drop_probability")
+    queue, lost = reading.ap.queue, reading.mean("ap_queue_drop_probability")
     if queue.limit is None or queue.discipline not in ("fifo", "per-flow"):
         return
     scopes = [
@@ -114,8 +114,8 @@ def short_queue(reading: Reading) -> Iterator[Sign]:
         tcp = [scope for scope in scopes if not scope.live] or scopes
         greedy = [scope for scope in tcp if scope.endless] or tcp
         evidence = (
-            f"the access point's queue of {queue.limit} packets loses {percent(lost)} of them, and "
-            f"the others wait {quantity(wait, 's', 2)} alone"
+            f"{reading.ap_queue} loses {percent(lost)} of them, and the others wait "
+            f"{quantity(wait, 's', 2)} alone"
         )
         yield Sign(greedy, evidence)
 

@@ -93,7 +93,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "short-queue",
         "a queue too short",
-        own_signs.short_queue,
+        _by_cell(own_signs.short_queue),
         "managed-queue larger-buffer codel",
     ),
     (
@@ -117,7 +117,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "ap-queue",
         "packets wait at the access point",
-        felt_signs.ap_queue,
+        _by_cell(felt_signs.ap_queue),
         "managed-queue calls-first ap-priority codel smaller-buffer",
     ),
     (
@@ -147,7 +147,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     (
         "latency",
         "latency under load",
-        felt_signs.latency,
+        _by_cell(felt_signs.latency),
         "managed-queue small-queue client-fq-codel codel",
     ),
     (

@@ -21,6 +21,7 @@ from airtcp.scenario.keys.traffic import is_endless
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.queue import AccessPoint
     from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.traffic import Flow, Link
     from airtcp.stats import Interval
@@ -137,6 +138,12 @@ class Reading:
         index = list(self.cells).index(self.cell)
         return tuple(group for group in self.scenario.stations if group.cell == index)
 
+    @property
+    def ap(self) -> AccessPoint:
+        """The access point of the cell that is read; that of the first where all are."""
+        place = 0 if self.cell is None else list(self.cells).index(self.cell)
+        return self.scenario.access_points[place]
+
     def meet(self, one: Scope, other: Scope) -> bool:
         """Tell whether two scopes are of one cell."""
         cells = {group.name: group.cell for group in self.scenario.stations}
@@ -203,6 +210,15 @@ class Reading:
     def air(self) -> str:
         """The air by its cell, if there are several."""
         return "the air" if self.cell is None else f"the air of cell {self.cell}"
+
+    @property
+    def ap_queue(self) -> str:
+        """The access point's queue with its limit, by its cell, if there are several."""
+        limit = self.ap.queue.limit
+        size = "" if limit is None else f" of {limit} packets"
+        if self.cell is None:
+            return f"the access point's queue{size}"
+        return f"the queue{size} of access point {self.cell}"
 
     # Of the path.
 

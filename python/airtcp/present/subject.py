@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from airtcp.distributions import Distribution
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AccessParameters
-    from airtcp.scenario.keys.queue import Queue
+    from airtcp.scenario.keys.queue import AccessPoint, Queue
     from airtcp.scenario.keys.receiver import Receiver
     from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.tcp import Tcp
@@ -47,13 +47,8 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         rts,
         f"{stations} station{'s' if stations > 1 else ''}",
         *_cells(scenario),
-        _queue(scenario.ap.queue),
+        *_access_points(scenario),
     ]
-    scheduler = scenario.ap.scheduler
-    if scheduler is not None and SCHEDULERS[scheduler.word].phrase:
-        network.append(SCHEDULERS[scheduler.word].phrase)
-    if ACCESS_SCHEMES[scenario.ap.access.scheme].phrase:
-        network.append(ACCESS_SCHEMES[scenario.ap.access.scheme].phrase)
     if mac.beacon is not None:
         network.append(f"a beacon every {format_time_ns(mac.beacon.interval_ns)}")
     if mac.pcf is not None:
@@ -117,6 +112,32 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
         yield "of which not all hear each other"
     if scenario.air.powers_known:
         yield "frames received by their power"
+
+
+def _access_points(scenario: ResolvedScenario) -> Iterator[str]:
+    """The parts of access points that are worth a word; where not all are alike, with names."""
+    names = [cell.name for cell in scenario.cells or ()]
+    for told in (_ap_queue, _scheduler, _scheme):
+        by_phrase: dict[str, list[int]] = {}
+        for place, ap in enumerate(scenario.access_points):
+            by_phrase.setdefault(told(ap), []).append(place)
+        for phrase, places in by_phrase.items():
+            if phrase and len(by_phrase) > 1:
+                phrase += f" ({', '.join(names[place] for place in places)})"
+            if phrase:
+                yield phrase
+
+
+def _ap_queue(ap: AccessPoint) -> str:
+    return _queue(ap.queue)
+
+
+def _scheduler(ap: AccessPoint) -> str:
+    return "" if ap.scheduler is None else SCHEDULERS[ap.scheduler.word].phrase
+
+
+def _scheme(ap: AccessPoint) -> str:
+    return ACCESS_SCHEMES[ap.access.scheme].phrase
 
 
 def law(distribution: Distribution, unit: str) -> str:

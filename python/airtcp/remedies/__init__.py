@@ -174,6 +174,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
     table, star, rest = path.partition(".*.")
     if not star:
         yield path
+        yield from _of_cells(scenario, path)
         return
     apart: set[str] = set()
     if table == "links":
@@ -216,6 +217,14 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         yield f"{table}.{name}.{'tcp.receiver.' + key if of_receiver else rest}"
 
 
+def _of_cells(scenario: Scenario, path: str) -> Iterator[str]:
+    """The paths of the cells whose own access points stand above `path` of `[ap]`."""
+    if path.startswith("ap."):
+        for name, cell in (scenario.written.get("cells") or {}).items():
+            if _at(cell, path) is not None:
+                yield f"cells.{name}.{path}"
+
+
 def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for pattern, factor in remedy.scale.items():
@@ -228,8 +237,8 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
                 changes[path] = max(least, round(present * factor))
             elif pattern in remedy.otherwise:
                 changes[path] = remedy.otherwise[pattern]
-            elif pattern == path:
-                raise CannotBeAppliedError("there is no limit")
+        if "*" not in pattern and not changes:
+            raise CannotBeAppliedError("there is no limit")
     if remedy.scale and not changes:
         raise CannotBeAppliedError("there is no rate")
     return changes

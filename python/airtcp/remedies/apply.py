@@ -23,6 +23,7 @@ from airtcp.scenario.keys.queue import CodelQueue, FqCodelQueue, RedQueue
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
     from airtcp.scenario.keys.mac import AccessParameters
+    from airtcp.scenario.keys.queue import Queue
     from airtcp.standards import AccessCategory
 
 #: Names that stand for those of the equipment: network interface, next router, UCI sections.
@@ -313,8 +314,23 @@ def _congestion(lines: Lines, new: Scenario, _: Scenario) -> None:
     lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {control.kernel}")
 
 
-def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:
-    queue = new.ap.queue
+def _queue(lines: Lines, new: Scenario, old: Scenario) -> None:
+    """Say the queue of the access points: once if all have it, else of each that has another."""
+    first = new.ap.queue
+    if all(ap.queue == first for ap in new.access_points):
+        _queue_lines(lines, first, new)
+        return
+    pairs = zip(new.access_points, old.access_points, strict=True)
+    for cell, (ap, before) in zip(new.cells or (), pairs, strict=True):
+        if ap.queue != before.queue:
+            one = Lines()
+            _queue_lines(one, ap.queue, new)
+            for tool, told in one.by_tool.items():
+                lines.add(f"{tool} of {cell.name}", *told)
+            lines.notes.extend(note for note in one.notes if note not in lines.notes)
+
+
+def _queue_lines(lines: Lines, queue: Queue, new: Scenario) -> None:
     root = f"tc qdisc replace dev {INTERFACE} root"
     limit = queue.limit or 1000
     discipline = DISCIPLINES[queue.word]

@@ -124,7 +124,8 @@ def _of_flows(
         a_second, _ = _arrivals(flow)
         number = count * a_second * simulated_s
         if flow.application.kind == "udp":
-            limits = (scenario.ap.queue.limit, *(one.queue.limit for one in scenario.stations))
+            limits = [one.queue.limit for one in scenario.access_points]
+            limits += [one.queue.limit for one in scenario.stations]
             most = max((limit for limit in limits if limit is not None), default=0)
             piled = number if None in limits and offered > _SERVED else min(number, count * most)
             if flow.application.rate_bps is None:

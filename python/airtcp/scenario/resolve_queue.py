@@ -44,6 +44,11 @@ class Network:
     groups: tuple[StationGroup, ...]
     links: Mapping[str, Link]
 
+    def first_queue(self, stations: str, direction: str) -> Queue:
+        """The queue of the node that sends the packets of these stations over the air."""
+        group = next(group for group in self.groups if group.name == stations)
+        return self.ap_queues[group.cell or 0] if direction == "download" else group.queue
+
     def marks(self, stations: str, path: tuple[Link | str, ...]) -> bool:
         """Whether a queue on the way between these stations and their server marks packets."""
         own = [group for group in self.groups if group.name == stations]

@@ -83,7 +83,7 @@ def resolve_flows(
         for ending, application in _applications(flow.application, group.count, here, base):
             tcp = None
             if isinstance(application, Udp):
-                _check_udp(flow, application, scenario, here)
+                _check_udp(flow, application, network, here)
             else:
                 _check_tcp_flow(flow, application, here)
                 tcp = resolve_tcp(flow.tcp, (*here, "tcp"))
@@ -200,7 +200,7 @@ def _check_names(flows: list[Flow], scenario: Written) -> None:
         seen.add(flow.name)
 
 
-def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -> None:
+def _check_udp(flow: Written, application: Udp, network: Network, here: Path) -> None:
     if flow.given("tcp"):
         raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
     if flow.connections > 1:
@@ -217,9 +217,7 @@ def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -
             "a saturated source of downloads sits at the access point's queue, with no path before "
             "it; allowed: no such key, or a udp flow with a rate",
         )
-    groups = {group.name: group for group in scenario.stations}
-    sender = scenario.ap if flow.direction == "download" else groups[flow.stations]
-    if sender.queue.discipline == "red":
+    if network.first_queue(flow.stations, flow.direction).discipline == "red":
         raise InvalidError(
             (*here, "application", "rate"),
             "a saturated source offers packets until its queue takes one, however often early "

@@ -135,6 +135,11 @@ class ResolvedScenario(Sparse):
         cell = self.group(group).cell
         return "ap" if self.cells is None else self.cells[cell or 0].name
 
+    @property
+    def access_points(self) -> tuple[AccessPoint, ...]:
+        """The access point of each cell."""
+        return (self.ap,) if self.cells is None else tuple(cell.ap for cell in self.cells)
+
     def path_links(self, flow: Flow) -> tuple[Link, ...]:
         """The wired links of a flow from the access point to the server, names looked up."""
         return tuple(self.links[link] if isinstance(link, str) else link for link in flow.path)

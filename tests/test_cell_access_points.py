@@ -1,0 +1,94 @@
+"""Access points of their own in several cells: what is told of them, and what mends them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from airtcp.advice.trials import advise
+from airtcp.exceptions import ScenarioError
+from airtcp.present.subject import subject
+from airtcp.remedies import catalogue, changed, named
+from airtcp.remedies.apply import lines_for
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, loads
+
+TEXT = """
+    phy = { standard = "802.11n" }
+    run = { warmup = "2 s", duration = "8 s", replications = 4 }
+    stations = [
+      { profile = "office-laptop", name = "well", count = 4, cell = "good", traffic = ["call"] },
+      { profile = "office-laptop", name = "badly", count = 4, cell = "bad", traffic = ["call"] },
+      { profile = "office-laptop", name = "load", count = 2, cell = "bad", traffic = ["download"] },
+    ]
+    [cells]
+    good = { channel = 36, ap = { queue = { discipline = "fq-codel" } } }
+    bad = { channel = 44, ap = { queue = { discipline = "fifo", limit = 1000 } } }
+"""
+
+
+@pytest.fixture(scope="module")
+def floor() -> Scenario:
+    return loads(TEXT)
+
+
+def test_queues_are_told_of_their_cells(floor: Scenario) -> None:
+    network = subject(floor)[0]
+    assert "AP queue of 10240 packets with FQ-CoDel (good), AP queue of 1000 packets (bad)" in (
+        network
+    )
+    alike = subject(floor.vary({"cells.bad.ap.queue.discipline": "fq-codel"}))[0]
+    assert "AP queue of 1000 packets with FQ-CoDel (bad)" in alike
+
+
+def test_the_queue_of_the_cell_that_waits_is_found_and_mended(floor: Scenario) -> None:
+    (one,) = [
+        advised
+        for advised in advise(simulate(floor, seed=5), most=None).problems
+        if advised.finding.problem == "ap-queue"
+    ]
+    assert one.finding.groups == ("badly",)
+    assert "in the queue of 1000 packets of access point bad they wait" in one.finding.evidence
+    (trial,) = [trial for trial in one.remedies if trial.name == "managed-queue"]
+    assert trial.outcome == "helps"
+
+
+def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) -> None:
+    (remedy,) = [one for one in catalogue() if one.name == "managed-queue"]
+    base = named(floor)
+    new = changed(base, remedy)
+    assert not isinstance(new, str)
+    assert [ap.queue.discipline for ap in new.scenario.access_points] == ["fq-codel"] * 2
+    assert [ap.queue.limit for ap in new.scenario.access_points] == [10_240] * 2
+    assert list(lines_for(remedy, new, base).by_tool) == ["tc"]
+    assert changed(new.scenario, remedy) == "it is so already"
+
+
+def test_limits_of_cells_are_scaled_and_told_by_cell(floor: Scenario) -> None:
+    (remedy,) = [one for one in catalogue() if one.name == "larger-buffer"]
+    base = named(floor)
+    new = changed(base, remedy)
+    assert not isinstance(new, str)
+    assert dict(new.changes) == {"cells.bad.ap.queue.limit": 4_000}
+    lines = lines_for(remedy, new, base).by_tool
+    assert lines["tc of bad"] == ["tc qdisc replace dev wlan0 root pfifo limit 4000"]
+    assert set(lines) == {"tc of bad", "ip of bad"}
+
+
+@pytest.mark.parametrize("cell", ["good", "bad"])
+def test_a_saturated_source_and_early_detection_are_refused_in_any_cell(
+    cell: str, floor: Scenario
+) -> None:
+    written: dict[str, Any] = floor.written
+    packets = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
+    written["stations"] = [
+        {"name": group["name"], "count": 1, "cell": group["cell"]} for group in written["stations"]
+    ]
+    written["flows"] = [
+        {"stations": name, "direction": "download", "application": packets}
+        for name in ("well", "badly")
+    ]
+    floor.rewritten(written)
+    written["cells"][cell]["ap"] = {"queue": {"discipline": "red"}}
+    with pytest.raises(ScenarioError, match="a queue without early detection"):
+        floor.rewritten(written)
