@@ -13,7 +13,7 @@ from airtcp.advice.trials import starves
 from airtcp.cli.commands import app
 from airtcp.present import advice as words
 from airtcp.remedies import Changed, catalogue, changed, named
-from airtcp.remedies.apart import apart
+from airtcp.remedies.apart import apart, spread
 from airtcp.results.advice import Advice, Effect, Goal, Trial
 from typer.testing import CliRunner, Result
 
@@ -363,8 +363,33 @@ def test_the_three_channels_of_2_4_ghz_are_not_enough_for_four_cells_that_hear_e
         "flows": [bulk(f"of-{name}", "download") for name in names],
     }
     assert apart(airtcp.load(crowded)) is None
-    (remedy,) = (one for one in catalogue() if one.name == "channels-apart")
-    assert isinstance(changed(named(airtcp.load(crowded)), remedy), str)
+    known = {one.name: one for one in catalogue()}
+    base = named(airtcp.load(crowded))
+    assert isinstance(changed(base, known["channels-apart"]), str)
+
+    fewer = changed(base, known["channels-spread"])
+    assert not isinstance(fewer, str)
+    of = [cell.channel for cell in fewer.scenario.cells or ()]
+    assert sorted(set(of)) == [1, 6, 11]
+    assert isinstance(changed(fewer.scenario, known["channels-spread"]), str)
+
+
+def test_a_cell_that_uploads_without_end_has_the_channel_that_nobody_shares() -> None:
+    names = ["a", "b", "c", "d"]
+    crowded = CELLS | {
+        "phy": {"standard": "802.11n", "band": "2.4 GHz"},
+        "cells": {name: {"channel": 6} for name in names},
+        "air": {"heard": [[one, two] for one in names for two in names if one < two]},
+        "stations": [{"name": f"of-{name}", "cell": name, "count": 1} for name in names],
+        "flows": [
+            bulk("of-c", "upload"),
+            *({"stations": f"of-{name}", "profile": "web"} for name in "abd"),
+        ],
+    }
+    found = spread(airtcp.load(crowded))
+    assert found is not None
+    assert found.count(found[2]) == 1
+    assert 6 in found
 
 
 def test_the_same_trials_on_any_number_of_threads() -> None:

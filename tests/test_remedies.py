@@ -3,6 +3,7 @@
 Does not know which helps most (`test_remedies_ranked`).
 """
 
+import itertools
 import os
 import re
 import shutil
@@ -72,7 +73,19 @@ NEIGHBOURS = named(
         }
     )
 )
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS)
+CROWDED = named(
+    airtcp.load(
+        {
+            "phy": {"standard": "802.11g"},
+            "cells": {name: {"channel": 6} for name in "abcd"},
+            "air": {"heard": [[*pair] for pair in itertools.combinations("abcd", 2)]},
+            "stations": [{"name": f"of-{name}", "count": 1, "cell": name} for name in "abcd"],
+            "flows": [DOWNLOAD | {"stations": f"of-{name}"} for name in "abcd"],
+            "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
+        }
+    )
+)
+CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED)
 
 
 @pytest.mark.parametrize("direction", ["download", "both"])

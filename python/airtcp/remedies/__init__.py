@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
-from airtcp.remedies.apart import apart, channel_changes
+from airtcp.remedies.apart import apart, channel_changes, spread
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
 from airtcp.units import parse_rate_bps
@@ -256,11 +256,8 @@ def _number(scenario: Scenario, path: str) -> Any:
 def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for path, what in remedy.next.items():
-        if what == "channel":
-            plan = apart(scenario)
-            if plan is None:
-                raise CannotBeAppliedError("the band has no such channels, or there is one cell")
-            changes |= channel_changes(scenario, plan)
+        if what in ("channel", "spread"):
+            changes |= _channels(scenario, what)
             continue
         amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
         assert high is not None, "a standard with channel widths has MCSs"
@@ -269,6 +266,21 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
             raise CannotBeAppliedError("there is none wider")
         changes[path] = f"{wider[0]} MHz"
     return changes
+
+
+def _channels(scenario: Scenario, what: str) -> dict[str, Any]:
+    """The channels of cells, all of their own or as far as the band goes."""
+    own = apart(scenario)
+    if what == "channel":
+        if own is None:
+            raise CannotBeAppliedError("the band has no such channels, or there is one cell")
+        return channel_changes(scenario, own)
+    if own is not None:
+        raise CannotBeAppliedError("the band has a channel for each of them")
+    fewer = spread(scenario)
+    if fewer is None:
+        raise CannotBeAppliedError("no cell has fewer neighbours on another channel")
+    return channel_changes(scenario, fewer)
 
 
 def _raised(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
