@@ -6,11 +6,16 @@ Knows waits, losses and times of transfers beyond their thresholds. Does not kno
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from airtcp.advice.reading import Reading, Scope
+from airtcp.advice.profiles import targets_of
+from airtcp.advice.reading import Reading, Scope, known
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity
 from airtcp.results.advice import Goal
+
+#: The metrics of what endless flows get.
+_GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps", "share_of_alone")
 
 
 @dataclass(frozen=True)
@@ -106,11 +111,25 @@ def waits(reading: Reading, scope: Scope) -> str:
 
 def complaint(reading: Reading, scope: Scope) -> str:
     """Tell the complaint that users of a scope have; "" if they have none."""
-    told = suffers(reading, scope) or waits(reading, scope)
+    told = suffers(reading, scope) or waits(reading, scope) or too_little(reading, scope)
     if told or not slow_pages(reading, scope):
         return told
     time = scope.mean("page_time_p90_s") or scope.mean("transfer_time_p90_s")
     return f"one in ten transfers of {scope} takes more than {quantity(time, 's', 2)}"
+
+
+def too_little(reading: Reading, scope: Scope) -> str:
+    """Tell the target on goodput that endless flows of a scope miss; "" if they miss none."""
+    wanted = (target.condition for target in targets_of(reading.scenario)[0] if scope.endless)
+    for target in wanted:
+        is_asked = target.above and target.metric in _GOODPUTS and reading.is_about(target, scope)
+        if is_asked and reading.misses(target):
+            got = known(reading.measured(target))
+            unit = target.about.unit
+            told = quantity(got, unit, 3) if unit else percent(got)
+            bound = target.bound_text if unit else percent(target.bound)
+            return f"{target.label} is {told}, wanted > {bound}"
+    return ""
 
 
 def slow_pages(reading: Reading, scope: Scope) -> bool:

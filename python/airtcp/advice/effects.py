@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Final
 from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
 from airtcp.advice.profiles import targets_of
-from airtcp.advice.reading import Reading, Simulated, is_missed
+from airtcp.advice.reading import Reading, Simulated
 from airtcp.estimates.traffic import measured
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
-from airtcp.results.cells import interval_of, of_simulation
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
-    from airtcp.conditions import Condition
     from airtcp.results import Provenance, Replication
     from airtcp.results.cells import Alone
     from airtcp.scenario import ResolvedScenario
@@ -139,24 +137,14 @@ def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
     """
     groups = unhappy(after) - unhappy(before)
     wanted = [target.condition for target in targets_of(before.scenario)[0]]
+    then, now = Reading(before), Reading(after)
     return sorted(f"{group} {part}s" for group, part in groups) + [
         target.label
         for target in wanted
         if (target.group, target.part) not in groups
-        and _is_missed(after, target)
-        and not _is_missed(before, target)
+        and now.misses(target)
+        and not then.misses(target)
     ]
-
-
-def _is_missed(result: Simulated, target: Condition) -> bool:
-    """Tell whether the mean of a target's metric lies on the wrong side of its bound."""
-    measured: Mapping[str, Interval] = result.simulation.metrics
-    if target.cell is not None:
-        cells = of_simulation(result.scenario, result.simulation)
-        measured = {target.metric: interval_of(cells, target.cell, target.metric)}
-    elif target.group is not None:
-        measured = result.simulation.groups[target.group][target.part]
-    return is_missed(measured, target)
 
 
 def _effects(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.advice.thresholds import of
 from airtcp.results import Comparison, SimulationResult
-from airtcp.results.cells import CellResult, of_simulation
+from airtcp.results.cells import CellResult, interval_of, of_simulation
 from airtcp.scenario.keys.traffic import is_endless
 
 if TYPE_CHECKING:
@@ -181,6 +181,26 @@ class Reading:
             and target.part in ("all", scope.part)
             and target.metric.startswith(metrics)
         ]
+
+    def measured(self, target: Condition) -> Interval | None:
+        """Return what was measured of a target's metric; None if nothing was."""
+        if target.cell is not None:
+            return interval_of(self.cells, target.cell, target.metric)
+        metrics = self.simulation.metrics
+        if target.group is not None:
+            metrics = self.simulation.groups[target.group][target.part]
+        return metrics.get(target.metric)
+
+    def misses(self, target: Condition) -> bool:
+        """Tell whether the mean of a target's metric lies on the wrong side of its bound."""
+        found = self.measured(target)
+        return found is not None and is_missed({target.metric: found}, target)
+
+    def is_about(self, target: Condition, scope: Scope) -> bool:
+        """Tell whether a target is about what the flows of a scope get, alone or with others."""
+        if target.cell is not None:
+            return scope.group in {group.name for group in self.of_cell(target.cell).stations}
+        return target.group in (None, scope.group) and target.part in ("all", scope.part)
 
     @property
     def air_is_full(self) -> bool:

@@ -81,10 +81,10 @@ def growth_lines(verdict: Verdict) -> list[str]:
         return [exact] if exact else []
     target, now = about(_of(verdict, growth.target)), f"(now {growth.present})"
     if growth.holds_at >= growth.present:
-        told = f"As it grows it holds up to some {growth.holds_at} stations {now}; at "
+        told = f"As it grows it holds up to some {_stations(growth.holds_at)} {now}; at "
         told += f"{growth.fails_at} {target} fails first, by short looks."
     elif growth.holds_at:
-        told = f"It holds with some {growth.holds_at} stations {now}, by short looks; at "
+        told = f"It holds with some {_stations(growth.holds_at)} {now}, by short looks; at "
         told += f"{growth.fails_at} {target} fails."
     else:
         told = (
@@ -180,6 +180,11 @@ def _measured(one: Judged) -> str:
 def amount(value: float | None, metric: Metric) -> str:
     """Tell a value of a metric with its unit: parts of one in per cent."""
     return percent(value) if _is_part(metric) else quantity(value, metric.unit, 3)
+
+
+def _stations(number: int) -> str:
+    """Tell a number of stations."""
+    return f"{number} station{'s' if number > 1 else ''}"
 
 
 def _is_part(metric: Metric) -> bool:
