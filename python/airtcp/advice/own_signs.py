@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airtcp.advice.complaints import Sign, complaint, suffering, suffers, wanting
-from airtcp.advice.reading import Reading
+from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amendments import AMENDMENTS
 from airtcp.amounts import percent, quantity
@@ -35,16 +35,32 @@ def calls_after_data(reading: Reading) -> Iterator[Sign]:
 
 
 def lossy_wire(reading: Reading) -> Iterator[Sign]:
-    """Finds wires that lose packets although they are not full."""
-    counts = reading.simulation.counts
-    packets = counts["tcp_segments"] + reading.datagrams
-    scopes = [scope for scope in reading.scopes if any(flow.path for flow in scope.flows)]
-    if not packets or not scopes or any(reading.full_wire(scope) for scope in scopes):
+    """Finds wires that lose packets by themselves: many, or all that holds endless flows back.
+
+    What the queue of a full wire drops is no loss of the wire.
+    """
+    lossy = [scope for scope in reading.scopes if reading.wire_loss(scope)]
+    if not lossy or any(reading.full_wire(scope) for scope in lossy):
         return
-    lost = counts["wired_drops"] / packets
-    if lost > of("wire loss"):
+    scopes = [
+        scope
+        for scope in lossy
+        if reading.wire_loss(scope) > of("wire loss") or _held_back_by_loss(reading, scope)
+    ]
+    if scopes:
         wanting = [scope for scope in scopes if scope.endless] or scopes
+        lost = max(map(reading.wire_loss, scopes))
         yield Sign(wanting, f"wires lose {percent(lost)} of all packets")
+
+
+def _held_back_by_loss(reading: Reading, scope: Scope) -> bool:
+    """Tell whether neither air, window nor a queue explains what endless flows get."""
+    window, goodput = reading.window_bytes(scope), scope.mean("flow_goodput_bps")
+    rtt = scope.mean("path_rtt_s")
+    if not scope.endless or not reading.air_has_room or not (window and goodput and rtt):
+        return False
+    dropped = (reading.mean("ap_queue_drop_probability") or 0.0) > of("queue loss")
+    return not dropped and goodput * rtt / 8.0 / window < of("window use")
 
 
 def small_window(reading: Reading) -> Iterator[Sign]:
@@ -75,26 +91,48 @@ def small_window(reading: Reading) -> Iterator[Sign]:
             yield Sign([scope], evidence)
 
 
+def short_wire_queue(reading: Reading) -> Iterator[Sign]:
+    """Finds queues of wires that drop so much that neither wire nor air is in use throughout."""
+    counts = reading.simulation.counts
+    packets = counts["tcp_segments"] + reading.datagrams
+    scopes = [
+        scope
+        for scope in reading.scopes
+        if scope.endless and any(wire.queue for wire in reading.wires(scope))
+    ]
+    if not packets or not scopes or any(map(reading.full_wire, scopes)):
+        return
+    lost = counts["wired_drops"] / packets - max(map(reading.wire_loss, reading.scopes))
+    if lost > of("wire loss") and reading.air_has_room:
+        wire = next(wire for wire in reading.wires(scopes[0]) if wire.queue)
+        evidence = (
+            f"{wire.name} of {quantity(wire.rate_bps, 'b/s', 3)} is in use "
+            f"{percent(max(wire.used.values()))} of the time alone: its queue of {wire.queue} "
+            f"packets drops {percent(lost)} of all packets"
+        )
+        yield Sign(scopes, evidence)
+
+
 def slow_wire(reading: Reading) -> Iterator[Sign]:
     """Finds wires that are full while the air is not, or in which somebody waits."""
-    full = [scope for scope in reading.scopes if reading.full_wire(scope)]
-    if not full:
-        return
-    if reading.air_is_full and not any(reading.waits_at_wire(scope) for scope in full):
-        return
-    felt = [scope for scope in full if complaint(reading, scope)]
-    if felt or reading.air_has_room:
-        link = reading.full_wire(full[0])
-        rate = reading.scenario.links[str(link)].rate_bps
-        used = percent(
-            max(
-                reading.wires[str(link), part]
-                for part in ("download", "upload")
-                if (str(link), part) in reading.wires
-            )
-        )
-        evidence = f"the wire {link} of {quantity(rate, 'b/s', 3)} is in use {used} of the time"
-        yield Sign(felt or full, evidence)
+    scopes = reading.scopes
+    full = [(scope, wire) for scope in scopes if (wire := reading.full_wire(scope))]
+    if reading.air_is_full and not any(reading.waits_at_wire(scope) for scope, _ in full):
+        full = []
+    felt = [(scope, wire) for scope, wire in full if complaint(reading, scope)]
+    waited = [
+        (scope, wire)
+        for scope in scopes
+        if complaint(reading, scope) and (wire := reading.wire_waited_for(scope))
+    ]
+    found = felt or waited or (full if reading.air_has_room else [])
+    if found:
+        scope, wire = found[0]
+        used = percent(max(wire.used.values()))
+        told = f"{complaint(reading, scope)}; " if found is waited else ""
+        rate = quantity(wire.rate_bps, "b/s", 3)
+        evidence = f"{told}{wire.name} of {rate} is in use {used} of the time"
+        yield Sign([scope for scope, _ in found], evidence)
 
 
 def short_queue(reading: Reading) -> Iterator[Sign]:

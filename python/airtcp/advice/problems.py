@@ -89,6 +89,12 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     ("priority", "calls come after data", own_signs.calls_after_data, "calls-first managed-queue"),
     ("lossy-wire", "a wire loses packets", own_signs.lossy_wire, "sound-wire bbr cubic"),
     ("window", "windows too small for the path", own_signs.small_window, "large-window"),
+    (
+        "short-wire-queue",
+        "a wire's queue too short",
+        own_signs.short_wire_queue,
+        "wire-fq-codel bbr cubic",
+    ),
     ("wire", "a slow wire", _by_cell(own_signs.slow_wire), "faster-wire wire-fq-codel calls-first"),
     (
         "short-queue",

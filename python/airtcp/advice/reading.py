@@ -8,7 +8,8 @@ what is too much of any of them (`problems`), nor what helps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -98,6 +99,36 @@ def is_live(flow: Flow) -> bool:
     """Tell whether a flow has datagrams at a rate of its own."""
     app = flow.application
     return app.kind == "udp" and app.rate_bps is not None
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A wired link in use: its name in words, its rate, and the part of it in use, by direction.
+
+    `queue` is the number of packets for which there is room at each end, None without a limit.
+    """
+
+    name: str
+    rate_bps: int
+    queue: int | None
+    used: Mapping[str, float]
+
+    def most(self, parts: Iterable[str]) -> float:
+        """Return the most that is in use in some directions."""
+        return max(self.used.get(part, 0.0) for part in parts)
+
+    def full(self, part: str) -> bool:
+        """Tell whether it is full in a direction."""
+        return self.most([part]) > of("wire use")
+
+
+def lost_share(link: Link) -> float:
+    """Return the share of packets with payload that a link loses beside those of its queue."""
+    if link.loss is None:
+        return 0.0
+    if link.loss.rate is not None:
+        return link.loss.rate
+    return 1.0 / link.loss.every if link.loss.every else 0.0
 
 
 class Reading:
@@ -259,38 +290,79 @@ class Reading:
         rtt = scope.mean("path_rtt_s")
         return None if rtt is None else max(0.0, rtt - self.base_rtt_s(scope))
 
-    @cached_property
-    def wires(self) -> dict[tuple[str, str], float]:
-        """The use of each named link with a rate, by direction: bits carried over its rate."""
-        used: dict[tuple[str, str], float] = {}
-        per_flow: dict[tuple[str, str], float] = {}
-        for one in self.simulation.flows:
-            name = one.name.rpartition("/")[0]
-            key = (name, one.direction)
-            per_flow[key] = per_flow.get(key, 0.0) + one.goodput_bps
-        for flow in self.scenario.flows:
-            carried = per_flow.get((flow.name, flow.direction), 0.0)
-            overhead = 28.0
-            size = 1_000.0
+    def wires(self, scope: Scope) -> list[Wire]:
+        """The wires with a rate on the paths of a scope, each once."""
+        found: dict[str, Wire] = {}
+        for flow in scope.flows:
+            for place, one in enumerate(flow.path):
+                name = one if isinstance(one, str) else f"{flow.name}.path.{place}"
+                link = self.scenario.links[one] if isinstance(one, str) else one
+                if link.rate_bps is not None:
+                    flows = self._flows_over(one) if isinstance(one, str) else (flow,)
+                    # One that has no name is there for each station.
+                    lines = 1 if isinstance(one, str) else scope.count
+                    used = self._carried_bps(flows, lines)
+                    parts = {part: bps / link.rate_bps for part, bps in used.items()}
+                    told = f"the wire {one}" if isinstance(one, str) else f"a wire of {scope.group}"
+                    found[name] = Wire(told, link.rate_bps, link.queue.limit, parts)
+        return list(found.values())
+
+    def _flows_over(self, link: str) -> list[Flow]:
+        return [flow for flow in self.scenario.flows if link in flow.path]
+
+    def _carried_bps(self, flows: Iterable[Flow], lines: int) -> dict[str, float]:
+        """The bits a second, headers included, that a wire carries of these flows, by direction."""
+        carried: dict[str, float] = {}
+        for flow in flows:
+            overhead, size = 28.0, 1_000.0
             if flow.tcp is not None:
                 size, overhead = float(flow.tcp.mss_bytes), flow.tcp.header_bits / 8.0
             elif flow.application.kind == "udp":
                 size = flow.application.packet_bytes - overhead
-            for link in flow.path:
-                if isinstance(link, str) and self.scenario.links[link].rate_bps:
-                    rate = float(self.scenario.links[link].rate_bps or 1)
-                    key = (link, flow.direction)
-                    used[key] = used.get(key, 0.0) + carried * (size + overhead) / size / rate
-        return used
+            goodput = self._goodput_of.get((flow.name, flow.direction), 0.0) / lines
+            before = carried.get(flow.direction, 0.0)
+            carried[flow.direction] = before + goodput * (size + overhead) / size
+        return carried
 
-    def full_wire(self, scope: Scope) -> str | None:
-        """The link of the scope's path that is full; None if none is."""
-        for flow in scope.flows:
-            for link in flow.path:
-                used = self.wires.get((str(link), scope.part), 0.0)
-                if isinstance(link, str) and used > of("wire use"):
-                    return link
-        return None
+    @cached_property
+    def _goodput_of(self) -> dict[tuple[str, str], float]:
+        """The goodput of each entry of the resolved scenario, all its stations together."""
+        found: dict[tuple[str, str], float] = {}
+        for one in self.simulation.flows:
+            key = (one.name.rpartition("/")[0], one.direction)
+            found[key] = found.get(key, 0.0) + one.goodput_bps
+        return found
+
+    def full_wire(self, scope: Scope) -> Wire | None:
+        """The wire that is full with what goes the scope's way; None if none is."""
+        return next((one for one in self.wires(scope) if one.full(scope.part)), None)
+
+    def wire_waited_for(self, scope: Scope) -> Wire | None:
+        """The wire in which packets of a scope wait, or their ACKs and requests; None if none is.
+
+        What a group has to send itself may wait at its stations as well.
+        """
+        if not self.waits_at_wire(scope):
+            return None
+        parts = [scope.part]
+        if (
+            not scope.live
+            and scope.part == "download"
+            and not self.has_endless(scope.group, "upload")
+        ):
+            parts.append("upload")
+        found = [one for one in self.wires(scope) if one.most(parts) > of("wire queue")]
+        return max(found, key=lambda one: one.most(parts), default=None)
+
+    def wire_loss(self, scope: Scope) -> float:
+        """The share of packets with payload that wires lose on the way, of the worst path.
+
+        What a full queue drops is not among them.
+        """
+        return max(
+            1.0 - math.prod(1.0 - lost_share(link) for link in self.links(flow))
+            for flow in scope.flows
+        )
 
     @property
     def datagrams(self) -> float:

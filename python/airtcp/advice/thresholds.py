@@ -61,6 +61,12 @@ THRESHOLDS: Final = {
     "wire use": Threshold(
         0.93, "", "payload and headers over the rate of a wire; losses take the rest; chosen"
     ),
+    "wire queue": Threshold(
+        0.7,
+        "",
+        "the same from which on what comes in bursts may wait in a wire's queue for longer than "
+        "anywhere else; chosen",
+    ),
     "wire air": Threshold(
         0.7, "", "nodes with a packet, in the mean, below which the air could carry more; chosen"
     ),

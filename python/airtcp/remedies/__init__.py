@@ -21,7 +21,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.remedies.apart import apart, channel_changes, spread
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
-from airtcp.units import parse_rate_bps
+from airtcp.units import format_rate, parse_rate_bps
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
@@ -38,6 +38,8 @@ __all__ = [
 ]
 
 _MODERN: Final = "802.11n and later"
+#: The keys of wires that remedies change, and those without which they do nothing.
+_WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
 
 
 @dataclass(frozen=True)
@@ -178,10 +180,13 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         return
     apart: set[str] = set()
     if table == "links":
-        names = list(scenario.links)
-        if not names:
-            raise CannotBeAppliedError("there are no links with names")
-    elif table == "flows" and rest.startswith("application."):
+        needs = _WIRES_WITH[rest]
+        wires = [place for place, link in _wires(scenario) if needs in link]
+        if not wires:
+            raise CannotBeAppliedError(f"there are no wires with a {needs}")
+        yield from (f"{wire}.{rest}" for wire in wires)
+        return
+    if table == "flows" and rest.startswith("application."):
         entries = {entry["name"]: entry["application"] for entry in scenario.written["flows"]}
         # An application is written with its kind, or with a profile that has one.
         names = [
@@ -225,13 +230,23 @@ def _of_cells(scenario: Scenario, path: str) -> Iterator[str]:
                 yield f"cells.{name}.{path}"
 
 
+def _wires(scenario: Scenario) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The key paths of wires, those with a name and those in the paths of flows, and their keys."""
+    data = scenario.written
+    yield from ((f"links.{name}", link) for name, link in data.get("links", {}).items())
+    for entry in data["flows"]:
+        for place, link in enumerate(entry.get("path", ())):
+            if isinstance(link, Mapping):
+                yield f"flows.{entry['name']}.path.{place}", link
+
+
 def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for pattern, factor in remedy.scale.items():
         for path in _paths(scenario, remedy, pattern):
             present = _number(scenario, path)
             if isinstance(present, str):
-                changes[path] = f"{round(parse_rate_bps(present) * factor)} b/s"
+                changes[path] = format_rate(round(parse_rate_bps(present) * factor))
             elif isinstance(present, int):
                 least = 1 if path.endswith(".count") else 2
                 changes[path] = max(least, round(present * factor))
@@ -245,12 +260,12 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 
 def _number(scenario: Scenario, path: str) -> Any:
-    """The value at a key path; a group goes by its name."""
+    """The value at a key path; groups and flows go by their names."""
     table, _, rest = path.partition(".")
-    if table != "stations":
+    if table not in ("stations", "flows"):
         return _at(scenario.written, path)
     name, _, key = rest.partition(".")
-    return _at(next(one for one in scenario.written["stations"] if one["name"] == name), key)
+    return _at(next(one for one in scenario.written[table] if one["name"] == name), key)
 
 
 def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
@@ -302,5 +317,8 @@ def _raised(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 def _at(data: Any, path: str) -> Any:
     for part in path.split("."):
-        data = data.get(part) if isinstance(data, Mapping) else None
+        if isinstance(data, list):
+            data = data[int(part)]
+        else:
+            data = data.get(part) if isinstance(data, Mapping) else None
     return data
