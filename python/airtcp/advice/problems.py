@@ -133,16 +133,16 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
         "airtime least-rate-dsss least-rate-ofdm per-flow",
     ),
     (
-        "starving",
-        "shares are very uneven",
-        felt_signs.starving,
-        "managed-queue ack-priority larger-buffer per-flow",
-    ),
-    (
         "direction",
         "one direction has nearly all",
         _by_cell(felt_signs.one_direction),
         "ap-priority managed-queue larger-buffer",
+    ),
+    (
+        "starving",
+        "shares are very uneven",
+        felt_signs.starving,
+        "managed-queue ack-priority larger-buffer per-flow",
     ),
     (
         "collisions",
