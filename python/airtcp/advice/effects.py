@@ -133,18 +133,39 @@ def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
     """Return the groups, with their direction, that are badly served after a change alone.
 
     Then the targets that are missed after it alone, by means: those of the file, else those of the
-    profiles of traffic.
+    profiles of traffic. What as many runs without the change might have shown as well is not told.
+    Both have estimates of a kind, such as plain means.
     """
-    groups = unhappy(after) - unhappy(before)
-    wanted = [target.condition for target in targets_of(before.scenario)[0]]
     then, now = Reading(before), Reading(after)
+    scopes = {(one.group, one.part): one for one in then.scopes}
+    groups = {
+        (group, part)
+        for group, part in unhappy(after) - unhappy(before)
+        if any(
+            _moves(before, after, Goal(metric, group, part))
+            for metric in (*felt_metrics(scopes[group, part]), "path_rtt_s")
+        )
+    }
+    wanted = [target.condition for target in targets_of(before.scenario)[0]]
     return sorted(f"{group} {part}s" for group, part in groups) + [
         target.label
         for target in wanted
         if (target.group, target.part) not in groups
         and now.misses(target)
         and not then.misses(target)
+        and (
+            target.cell is not None
+            or _moves(before, after, Goal(target.metric, target.group or "", target.part))
+        )
     ]
+
+
+def _moves(before: Simulated, after: Simulated, of: Goal) -> bool:
+    """Tell whether a metric is another after a change, as far as replications tell."""
+    own, changed = (
+        {run.index: value_of(run, of) for run in one.simulation.runs} for one in (before, after)
+    )
+    return not _is_chance(of, own, changed, before.simulation.confidence)
 
 
 def _effects(

@@ -4,8 +4,8 @@ Knows problems, remedies as scenarios, and how many replications each gets; all 
 much as the run did, counted by what the core had to do, so that scenario and seed alone decide;
 where that is next to nothing, as under a fault that stops nearly all, about a second. Cells whose
 share of what they have alone is asked of are simulated alone beside, as the run's were. First every
-remedy that fits in has one replication; the one that betters its problem most has the rest. Does
-not know how a problem is found or told.
+remedy that fits in has one replication; of those that better the first problem the one that does
+most has as many as are left, then those of the next. Does not know how a problem is found or told.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def advise(
     with Points[str](result.provenance.seed or 0, threads=threads, progress=progress) as points:
         # On Ctrl-C what ended is told.
         with suppress(KeyboardInterrupt):
-            _run(points, candidates, runs, leave_out, everything=most is None)
+            _run(points, candidates, runs, found, leave_out, everything=most is None)
             _run_alone(points, candidates, base)
         for one in candidates:
             one.runs = points.ended(one.remedy.name)
@@ -156,6 +156,7 @@ def _run(
     points: Points[str],
     candidates: Sequence[_Candidate],
     runs: Sequence[Replication],
+    found: Sequence[Finding],
     unfit: Callable[[_Candidate, str], None],
     *,
     everything: bool,
@@ -171,7 +172,7 @@ def _run(
     tried = [one for one in candidates if points.ended(one.remedy.name)]
     for one in tried:
         one.runs = points.ended(one.remedy.name)
-    for one in sorted(tried, key=lambda one: -_better(one, runs)):
+    for one in sorted(tried, key=lambda one: _turn(one, runs, found)):
         more = int(budget / max(_cost(one.runs[0]), 1.0))
         wanted = min(len(runs), 1 + more)
         if wanted > 1:
@@ -266,6 +267,14 @@ def _cost(run: Replication) -> float:
     return float(counts["mac_attempts"] + counts["tcp_segments"] + counts["events"])
 
 
+def _turn(
+    one: _Candidate, runs: Sequence[Replication], found: Sequence[Finding]
+) -> tuple[int, float]:
+    """Order candidates: those that better the first problem, those of the next, all others."""
+    gain = _better(one, runs)
+    return found.index(one.finding) if gain > LITTLE else len(found), -gain
+
+
 def _better(one: _Candidate, runs: Sequence[Replication]) -> float:
     """Return the gain in the first replication; none of a metric that it does not have."""
     before, after = value_of(runs[0], one.finding.goal), value_of(one.runs[0], one.finding.goal)
@@ -290,6 +299,13 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
     )
     wins, loses, may_lose = effects(Reading(result), simulation.runs, one.runs, goal)
     left = findings(after)
+    without = gathered(
+        scenario,
+        result.provenance,
+        [before for before, _ in pairs],
+        confidence=simulation.confidence,
+    )
+    hurts = tuple(newly_unhappy(without, after))
     judged = None
     if len(one.runs) >= _TOGETHER:
         # By the intervals that a run of the changed scenario has, and not by those of plain means.
@@ -306,12 +322,13 @@ def _trial(result: Simulated, base: Scenario, one: _Candidate, found: Sequence[F
         set=as_written(scenario, base, one.changed.changes),
         outcome="harms"
         if starves(goal, may_lose) and (difference.mean or 0.0) > 0.0
-        else _outcome(goal, known, all_before, level, hurts=bool(newly_unhappy(result, after))),
+        else _outcome(goal, known, all_before, level, hurts=bool(hurts)),
         before=student_interval([a for a, _ in known], level),
         after=student_interval([b for _, b in known], level),
         difference=difference,
         wins=wins,
         loses=loses,
+        hurts=hurts,
         left=tuple(dict.fromkeys(other.problem for other in left)),
         apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
         notes=tuple(lines.notes),
@@ -354,8 +371,8 @@ def _rank(trial: Trial) -> tuple[bool, int, float]:
     """Order trials: ideas that no equipment has last, those that help first, the larger gain."""
     order: Mapping[Outcome, int] = {
         "helps": 0,
-        "cannot tell": 1,
-        "costs others": 2,
+        "costs others": 1,
+        "cannot tell": 2,
         "no gain": 3,
         "harms": 4,
     }

@@ -63,6 +63,10 @@ def others(trial: Trial | Gain) -> list[str]:
     if isinstance(trial, Trial):
         suffices = targets_line(trial)
         lines = [*shares_lines(trial), *([] if suffices is None else [suffices])]
+        missed = [about_target(one) for one in trial.targets if one.state == "fails"]
+        hurt = [one for one in trial.hurts if one not in missed]
+        if hurt and trial.outcome == "costs others":
+            lines.append(f"Badly served then: {_listed(hurt, ', ')}.")
     for word, effects in (("Also better", trial.wins), ("Worse", trial.loses)):
         if effects:
             lines.append(f"{word}: {_listed([_effect(one) for one in effects], '; ')}.")
@@ -89,7 +93,11 @@ def targets_line(trial: Trial) -> str | None:
     of = len(trial.targets)
     hold = of - len(missed) - len(open_)
     if hold == of:
-        return "The target holds then." if of == 1 else f"All {of} targets hold then."
+        return (
+            "The target holds then."
+            if of == 1
+            else f"{'Both' if of == 2 else f'All {of}'} targets hold then."
+        )
     told = [
         f"{words} {_listed(names, ', ')}"
         for words, names in (("missed then:", missed), ("cannot tell yet:", open_))

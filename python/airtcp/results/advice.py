@@ -82,7 +82,8 @@ class Trial:
     `set` has its changes by key path, None for a key that is taken out; of `research` no equipment
     has it. `before`, `after` and
     `difference` are of the problem's metric, over the replications that both have; `wins` and
-    `loses` are what others feel of it, and `left` the problems that remain or are new. `targets`
+    `loses` are what others feel of it, `hurts` names the groups that are badly served and the
+    targets that are missed with it alone, and `left` the problems that remain or are new. `targets`
     are those of the scenario, or of its profiles of traffic, as its own runs judge them; empty
     where there are none, or a single run. `shares_of_alone` are, before and after, those of cells
     that the problem or a target is about, each of what the cell has alone in its own scenario.
@@ -104,6 +105,7 @@ class Trial:
     apply: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     targets: tuple[Judged, ...] = ()
+    hurts: tuple[str, ...] = ()
     shares_of_alone: Mapping[str, tuple[Interval, Interval]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,6 +123,7 @@ class Trial:
             "difference": self.difference.to_dict(),
             "wins": [one.to_dict() for one in self.wins],
             "loses": [one.to_dict() for one in self.loses],
+            "hurts": list(self.hurts),
             "left": list(self.left),
             "apply": {tool: list(lines) for tool, lines in self.apply.items()},
             "notes": list(self.notes),
