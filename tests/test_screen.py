@@ -115,8 +115,29 @@ def test_more_replications_are_proposed_where_an_interval_straddles() -> None:
     assert words.next_step(verdict(WELL), simulation) is None
     at_bound = judged("laptop goodput > 2 Mb/s", "unknown", 2.0e6, 1.9e6, 2.1e6)
     assert "no number of replications" in str(words.next_step(verdict(at_bound), simulation))
+    wide = judged("p90 transfer_time < 2 s", "unknown", 2.001, -50.0, 54.0)
+    assert "a longer run.duration tells" in str(words.next_step(verdict(wide), simulation))
     short = judged("transfer_time < 2 s", "unknown", None, 1.5, None)
     assert "longer run.duration" in str(words.next_step(verdict(short), simulation))
+
+
+def test_runs_too_short_for_what_was_seen_are_not_told_as_having_seen_nothing() -> None:
+    """Twelve readers of pages of 4 MB for ten seconds: of their times no estimate is worth telling.
+
+    Half of the bytes are in transfers that take a good part of the run.
+    """
+    written = """
+    phy = { standard = "802.11g" }
+    stations = [{ profile = "office-laptop", name = "reader", count = 40 }]
+    run = { warmup = "2 s", duration = "10 s", replications = 3 }
+    """
+    simulation = airtcp.simulate(loads(written)).simulation
+    assert simulation.steadiness is not None
+    unseen = judged("reader p90 page_time < 2 s", "unknown", None, None, None)
+
+    assert words.next_step(verdict(unseen), simulation) == (
+        "The runs are too short for this traffic: a longer run.duration tells."
+    )
 
 
 def test_growth_is_told_in_the_words_of_its_target() -> None:

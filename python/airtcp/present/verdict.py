@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.amounts import percent, quantity, scaled
 from airtcp.conditions import bound_text
 from airtcp.results.cells import SHARE_OF_ALONE
+from airtcp.stats import WIDE
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -45,7 +46,11 @@ def headline(verdict: Verdict) -> str:
     told = f"{about(nearest)} is {_measured(nearest)}, wanted {wanted_text(nearest)}"
     count = sum(one.state == verdict.state for one in verdict.targets)
     if verdict.state == "holds":
-        which = "" if count == 1 else f"all {count} targets do; nearest to its bound, "
+        which = (
+            ""
+            if count == 1
+            else f"{'both' if count == 2 else f'all {count}'} targets do; nearest to its bound, "
+        )
         return f"Holds: {which}{told}: {_by(nearest)}."
     more = f" ({count - 1} more {'fails' if count == 2 else 'fail'})" if count > 1 else ""
     if verdict.state == "fails":
@@ -109,13 +114,20 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
     if verdict.state != "unknown":
         return None
     unknown = [one for one in verdict.targets if one.state == "unknown"]
-    if any(one.interval.mean is None and one.interval.low is not None for one in unknown):
+    unmeasured = [one for one in unknown if one.interval.mean is None]
+    # Transfers that are long beside the runs have no estimate, however many were seen.
+    too_short = simulation.steadiness is not None
+    if unmeasured and (too_short or any(one.interval.low is not None for one in unmeasured)):
         return "The runs are too short for this traffic: a longer run.duration tells."
-    if any(one.interval.mean is None for one in unknown):
+    if unmeasured:
         return "Nothing of it was seen: a longer run.duration tells."
     wanted = [_runs_wanted(one, simulation.replications) for one in unknown]
     if max(wanted) <= _MOST_RUNS:
         return f"What may tell: --replications {max(wanted)}."
+    if any((one.interval.relative_half_width or 0.0) > WIDE for one in unknown):
+        return (
+            "The intervals are too wide for more replications alone: a longer run.duration tells."
+        )
     return "It is at its bound: no number of replications that is worth its time tells."
 
 
