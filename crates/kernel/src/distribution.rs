@@ -84,6 +84,11 @@ impl Sampler {
         Self { law, cumulative }
     }
 
+    /// Tells whether all values are equal.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.law, Distribution::Deterministic { .. })
+    }
+
     /// Draws once. Laws but the lognormal and the hyperexponential take one number from `stream`.
     pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match &self.law {

@@ -351,6 +351,14 @@ impl Draws {
     }
 }
 
+/// Draws the time until a source begins that has such pauses. Where they are constant it begins at a random phase: such
+/// sources are not in step with each other.
+fn phase(law: &Sampler, draws: &mut Draws) -> Duration {
+    let whole = law.draw(&mut draws.times);
+    let share = if law.is_constant() { draws.times.unit() } else { 1.0 };
+    Duration::from_secs_f64(share * whole)
+}
+
 /// Draws a time in seconds.
 fn pause(law: &Sampler, draws: &mut Draws) -> Duration {
     let pause = Duration::from_secs_f64(law.draw(&mut draws.times));

@@ -9,7 +9,7 @@ use airtcp_tcp::Handshake;
 use serde::Deserialize;
 
 use super::transfer::{Sizes, Transfers};
-use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
+use super::{Actions, AppEvent, Carried, Draws, Setting, pause, phase};
 use crate::scenario::TcpConfig;
 use dialogue::Dialogues;
 
@@ -78,8 +78,6 @@ enum UnderWay {
 #[derive(Debug)]
 struct Laws {
     interarrival: Sampler,
-    /// All interarrival times are the same.
-    is_constant: bool,
     size: Sizes,
 }
 
@@ -87,7 +85,6 @@ impl Ftp {
     pub(super) fn new(config: &FtpConfig, setting: Setting) -> Self {
         let laws = Laws {
             interarrival: Sampler::new(config.interarrival.clone()),
-            is_constant: matches!(config.interarrival, Distribution::Deterministic { .. }),
             size: Sizes::new(Sampler::new(config.size.clone()), setting),
         };
         let under_way = match config.control {
@@ -97,11 +94,9 @@ impl Ftp {
         Self { laws: Rc::new(laws), under_way }
     }
 
-    /// Starts at a random phase: sources of a constant rate are not in step with each other.
+    /// Begins with a time between arrivals.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
-        let whole = self.laws.interarrival.draw(&mut draws.times);
-        let share = if self.laws.is_constant { draws.times.unit() } else { 1.0 };
-        actions.wake(now + Duration::from_secs_f64(share * whole));
+        actions.wake(now + phase(&self.laws.interarrival, draws));
     }
 
     #[inline]

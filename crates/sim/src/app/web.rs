@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::page::{PageConfig, PageLaws, Pages};
 use super::transfer::{Sizes, Transfers};
-use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
+use super::{Actions, AppEvent, Carried, Draws, Setting, pause, phase};
 
 /// Transfers with think times between them, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -95,7 +95,8 @@ impl Web {
 
     /// Begins with a time to think.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
-        actions.wake(now + pause(&self.laws.think_time, draws));
+        let law = &self.laws.think_time;
+        actions.wake(now + if law.is_constant() { phase(law, draws) } else { pause(law, draws) });
     }
 
     #[inline]
