@@ -44,14 +44,15 @@ def glances() -> str:
         told = [point for point in points if point.seen.half_width is not None]
         judged = [point for point in told if point.is_judged]
         widths = [width for one in told if (width := one.seen.relative_half_width) is not None]
-        errors = [abs(one.seen.mean / one.mean - 1.0) for one in told if one.seen.mean is not None]
+        means = [(one.seen.mean, one.mean) for one in told if one.seen.mean is not None]
+        errors = [abs(seen / mean - 1.0) for seen, mean in means if mean]
         rows.append(
             [
                 METRICS[metric].label,
                 str(len(points)),
                 str(len(points) - len(told)),
                 str(len(judged)),
-                _percent(sum(point.holds for point in judged) / len(judged)),
+                _percent(sum(point.holds for point in judged) / len(judged)) if judged else "–",
                 _median(widths),
                 _median(errors),
             ]

@@ -72,6 +72,15 @@ def test_stations_have_transfers_of_their_own(web: Scenario) -> None:
     assert all(isinstance(size, int) and size >= 1 for size in one["sizes"])
 
 
+def test_users_who_think_for_a_constant_time_are_not_in_step(web: Scenario) -> None:
+    one, other = (told(web.vary({"flows.web.application.think_time": "3 s"}), at) for at in (0, 1))
+
+    assert 0 < one["pauses"][0] < 3
+    assert 0 < other["pauses"][0] < 3
+    assert one["pauses"][0] != other["pauses"][0]
+    assert set(one["pauses"][1:]) == {3.0}
+
+
 def test_a_constant_rate_begins_anywhere(ftp: Scenario) -> None:
     constant = ftp.vary({"flows.file.application.interarrival": "200 ms"})
     times = np.array([at for at, _ in told(constant)["transfers"]])
@@ -120,10 +129,10 @@ def test_pages_are_those_of_the_simulation(pages: Scenario) -> None:
     assert {len(one) for some in asked for one in some["pages"]} == {9}
     assert all(one["connections"] == 3 and "sizes" not in one for one in asked)
 
-    # One page each, and a think time that lasts until the end.
+    # One page each, at a random moment of the think time.
     once = pages.vary(
         {
-            "flows.web.application.think_time": {"distribution": "deterministic", "value": "2 s"},
+            "flows.web.application.think_time": {"distribution": "deterministic", "value": "3.9 s"},
             "run.warmup": "0 s",
             "run.duration": "3.9 s",
         }

@@ -9,7 +9,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.advice.verdicts import glanced
-from airtcp.amounts import quantity_with_interval
+from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.exceptions import ScenarioError
 from airtcp.metrics import METRICS
 from airtcp.present.verdict import headline
@@ -162,8 +162,11 @@ def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> Non
         assert work.question("point", curve, Path(), {}) == lights
         for name, one in lights["glance"].items():
             assert seen.metrics[name].to_dict().items() <= one.items()
-            if seen.metrics[name].mean is not None:
-                assert one["text"] == quantity_with_interval(seen.metrics[name], METRICS[name].unit)
+            interval, unit = seen.metrics[name], METRICS[name].unit
+            if interval.half_width is not None:
+                assert one["text"] == quantity_with_interval(interval, unit)
+            elif interval.mean:
+                assert one["text"] == f"about {quantity(interval.mean, unit, 2)}"
         if judged is None:
             assert lights["verdict"] is None
             continue

@@ -9,19 +9,33 @@ a table looks.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from accuracy.mixed import MIXED, mixed
 from airtcp import glance, load, simulate
 from airtcp.examples import directory, examples
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp.stats import Interval
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from accuracy.mixed import MIXED, mixed
+
 STORED: Final = Path(__file__).with_name("glances.json")
-METRICS: Final = ("goodput_bps", "transfer_time_s", "rtt_s", "packet_delay_s")
+METRICS: Final = (
+    "goodput_bps",
+    "transfer_time_s",
+    "rtt_s",
+    "ap_queue_delay_s",
+    "packet_delay_s",
+    "packet_loss",
+    "active_flows",
+    "collision_probability",
+    "ap_queue_drop_probability",
+)
 OFFICE: Final = Path(__file__).parents[2] / "benches" / "scenarios" / "office-ax.toml"
 
 #: A long run judges an interval whose half width is at least so many times its own.
@@ -104,7 +118,7 @@ def long_run(scenario: ResolvedScenario, stored: dict[str, Any] | None = None) -
         "metrics": {
             name: [metrics[name].mean, metrics[name].half_width]
             for name in METRICS
-            if metrics[name].mean is not None
+            if name in metrics and metrics[name].mean is not None
         },
     }
 

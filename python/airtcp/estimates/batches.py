@@ -23,10 +23,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from airtcp.estimates.laws import unevenness
 from airtcp.estimates.loops import loops
 from airtcp.estimates.parts import estimate
 from airtcp.estimates.told import Estimate
-from airtcp.estimates.traffic import Run, Traffic
+from airtcp.estimates.traffic import HEAVY, Run, Traffic
+from airtcp.estimates.windows import Windows
 from airtcp.scenario.hearing import deaf_groups
 from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import Interval, student_interval
@@ -46,6 +48,8 @@ _LONGEST: Final = 0.1
 #: The fewest transfers whose mean time has an interval, and the fewest beyond a percentile.
 _FEWEST: Final = 30
 _FEWEST_BEYOND: Final = 10
+#: The fewest large files of which goodput has an interval, where nothing else is carried.
+_FEWEST_LARGE: Final = 3.0
 #: A cell that hears others, or loses transmissions under theirs, for this share is disturbed; and
 #: so many exchanges in a batch are the fewest of such a cell of which the next turns are known.
 _DISTURBED: Final = 0.1
@@ -56,6 +60,13 @@ _PACKET_BITS: Final = 12_000
 #: The metrics of transfers and pages, and all that take longer with more of them in progress.
 _OF_TRANSFERS: Final = re.compile(r"(transfer|page)_time_")
 _OF_TIME: Final = re.compile(r"_s$")
+#: The metrics of what becomes more with the packets that wait, those of losses apart; and the parts
+#: of one, of which a run without any does not say how rare it is.
+_OF_LOAD: Final = re.compile(r"(_s|queue_packets|active_flows|backlogged_nodes)$")
+_OF_LOSSES: Final = re.compile(r"(packet_loss|r_factor|queue_drop_probability)$")
+_PARTS: Final = re.compile(r"(_loss|_probability|_ratio|drop_probability_mac)$")
+#: The metrics that count what happens in the measured time, which of a batch nobody has asked for.
+_COUNTS: Final = ("tcp_retransmissions", "tcp_timeouts")
 _GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps")
 
 
@@ -78,8 +89,7 @@ class Batches:
         )
         interval, values = estimated.interval, estimated.values
         traffic = self._traffic if group is None else Traffic(self.runs, self.scenario, group, part)
-        of_transfers = bool(_OF_TRANSFERS.match(metric)) and bool(traffic.recurrent)
-        if of_transfers and None in values:
+        if None in values and traffic.recurrent and _OF_TRANSFERS.match(metric):
             pooled = _pooled(traffic, metric)
             if pooled is not None:
                 values = pooled
@@ -87,18 +97,78 @@ class Batches:
         interval = self._as_wide(interval, values)
         if group is not None and metric in _GOODPUTS and self._takes_rest(group):
             interval = self._beside_readers(interval, self._goodputs[group].interval.mean)
-        one_sided = group is not None and self._have_it_all
-        if (self.seldom or one_sided) and interval.mean is not None:
-            interval = Interval(interval.mean, None, None, interval.n)
-        if not self.is_settled and _OF_TIME.search(metric):
+        return self._as_known(
+            interval, metric, traffic, one_sided=group is not None and self._have_it_all
+        )
+
+    def _as_known(
+        self, interval: Interval, metric: str, traffic: Traffic, *, one_sided: bool
+    ) -> Interval:
+        """Leave of an interval what so short a run can tell; `one_sided`: without ends anyway."""
+        of_transfers = bool(traffic.recurrent) and bool(_OF_TRANSFERS.match(metric))
+        if metric in _COUNTS or (self.short_for and _OF_LOSSES.search(metric)):
+            return Interval(None, None, None, interval.n)
+        if self._is_more_later(metric, traffic):
             few = of_transfers and self._seen_of(traffic) < _FEWEST
             low = None if few else self._at_least(interval, metric)
             return Interval(None, low, None, interval.n)
         if interval.mean is None:
             return interval
-        if of_transfers and _total(traffic, "ended") < _needed(metric):
+        few = of_transfers and _total(traffic, "ended") < _needed(metric)
+        if self.seldom or one_sided or few or self._is_unsure(metric, interval.mean):
             return Interval(interval.mean, None, None, interval.n)
         return interval
+
+    @cached_property
+    def short_for(self) -> tuple[str, ...]:
+        """The words of what the run is too short for, so that waits and losses are not known.
+
+        `transfers` that take long beside it; `windows` of endless connections that still grow;
+        `sawteeth` of theirs that last longer than half of it; `readers` of whom it saw few.
+        """
+        found = {
+            "transfers": not self.is_settled,
+            "windows": self._windows.grow,
+            "sawteeth": self._windows.are_cut_seldom and not self._windows.grow,
+            "readers": self._readers < _FEWEST,
+        }
+        return tuple(word for word, is_so in found.items() if is_so)
+
+    @cached_property
+    def _readers(self) -> float:
+        """The pages and files that were asked for, as many as would tell of sizes that are even.
+
+        Means of uneven ones need as many more as the squared coefficient of variation says.
+        """
+        if not self._traffic.recurrent or not self._traffic.has_books:
+            return math.inf
+        return _total(self._traffic, "units") / max(1.0, *map(unevenness, self.scenario.flows))
+
+    @cached_property
+    def _windows(self) -> Windows:
+        return Windows(self.runs, self.scenario)
+
+    def _is_more_later(self, metric: str, traffic: Traffic) -> bool:
+        """Tell whether a metric becomes more than the run shows."""
+        if metric == "active_flows":
+            return bool(traffic.recurrent) and "transfers" in self.short_for
+        if _OF_TRANSFERS.match(metric) and not traffic.recurrent:
+            return False
+        grows = not {"transfers", "windows"}.isdisjoint(self.short_for)
+        return grows and bool(_OF_LOAD.search(metric))
+
+    def _is_unsure(self, metric: str, mean: float) -> bool:
+        """Tell whether batches do not say how wide the interval of a metric is."""
+        if metric in _GOODPUTS and 0.0 < self._readers < _FEWEST_LARGE:
+            # Nothing but what a few large files bring.
+            has_endless = any(map(is_endless, self.scenario.flows))
+            return not has_endless and max(map(unevenness, self.scenario.flows)) >= HEAVY
+        if metric in _GOODPUTS or (metric == "active_flows" and not self._traffic.recurrent):
+            return False
+        of_load = self.short_for and bool(_OF_LOAD.search(metric))
+        none_seen = mean == 0.0 and bool(_PARTS.search(metric))
+        # R is no mean, but what delays and losses as rare as pages make of a call.
+        return bool(of_load or none_seen or metric == "r_factor" or "windows" in self.short_for)
 
     def of_cell(self, name: str) -> Interval:
         """The interval of a cell's goodput: of what its groups get together.

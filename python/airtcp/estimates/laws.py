@@ -51,6 +51,21 @@ def unit_bytes(flow: Flow) -> float | None:
     return whole + objects / 2.0 if step == 1 and objects <= _ROUNDED * whole else None
 
 
+def unevenness(flow: Flow) -> float:
+    """Return the squared coefficient of variation of what a transfer or page brings, as written.
+
+    0 where it is not known; infinite where the law has no variance.
+    """
+    application: Any = flow.application
+    if application.kind not in ("web", "ftp"):
+        return 0.0
+    page = getattr(application, "page", None)
+    law = application.size if page is None else page.size
+    if law is None:
+        return 0.0
+    return float(law.second_moment() / law.mean() ** 2 - 1.0)
+
+
 def pause_s(flow: Flow) -> float | None:
     """Return E[time to think], or between arrivals, in seconds; None where nothing is drawn."""
     application: Any = flow.application

@@ -24,6 +24,7 @@ from airtcp.results import (
 from airtcp.results.glance import SOURCE
 
 if TYPE_CHECKING:
+    from airtcp.results.glance import Glance
     from airtcp.results.testbed import Beside
 
 _Told = TypeVar("_Told", Comparison, Prediction)
@@ -196,10 +197,7 @@ def glanced(prediction: Prediction) -> str | None:
     if not glance.reached:
         own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns
         seen += f", of {duration(own_s / 1e9)} that the scenario has"
-    if not glance.settled:
-        seen += "; transfers take too long for so short a look: times are told from below"
-        if glance.metrics["transfer_time_s"].low is None:
-            seen += ", and of so few transfers not at all"
+    seen += _too_short(glance)
     if glance.seldom:
         names = " and ".join(glance.seldom[:3]) if len(glance.seldom) < 4 else "several cells"
         seen += (
@@ -208,6 +206,26 @@ def glanced(prediction: Prediction) -> str | None:
         )
         return seen
     return f"{seen}; a simulation has narrower ones."
+
+
+def _too_short(glance: Glance) -> str:
+    """Say what a glance is too short for, and what is told of that."""
+    told = {
+        "transfers": "transfers take too long for so short a look",
+        "windows": "windows of TCP grow to its end",
+        "sawteeth": "windows of TCP rise and fall more slowly",
+        "readers": "few pages or files were asked for in it",
+    }
+    if not glance.short_for:
+        return ""
+    *others, last = (told[word] for word in glance.short_for)
+    seen = "; " + ", ".join(others) + (" and " if others else "") + last
+    if {"transfers", "windows"}.isdisjoint(glance.short_for):
+        return f"{seen}: waits have no interval, and losses are not told"
+    seen += ": times are told from below, losses not at all"
+    if not glance.settled and glance.metrics["transfer_time_s"].low is None:
+        seen += ", nor times of so few transfers"
+    return seen
 
 
 def simulation_lines(simulation: Simulation) -> list[Line]:

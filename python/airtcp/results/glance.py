@@ -140,6 +140,15 @@ class Glance:
         """Tell whether transfers are short beside the run, so that it sees how many there are."""
         return self._batches.is_settled
 
+    @property
+    def short_for(self) -> tuple[str, ...]:
+        """The words of what it is too short for, so that waits and losses are not known.
+
+        `transfers` that take long beside it; `windows` of endless connections that still grow;
+        `sawteeth` of theirs, two of which last longer; `readers` of whom it saw few.
+        """
+        return self._batches.short_for
+
     @cached_property
     def _batches(self) -> Batches:
         return Batches(self.simulation.runs, self.scenario)
@@ -184,6 +193,7 @@ class Glance:
             "seed": run.seed,
             "reached": self.reached,
             "settled": self.settled,
+            "short_for": list(self.short_for),
         }
 
     def _told_cells(self) -> dict[str, Any]:
@@ -221,7 +231,12 @@ def _says_something(interval: Interval) -> bool:
 
 
 def _words(interval: Interval, unit: str) -> str:
-    """An interval as people read it; of what is known from below alone "at least 17 s"."""
+    """An interval as people read it; of what is known from below alone "at least 17 s".
+
+    What has no interval has two digits, and is "about 17 s".
+    """
     if interval.mean is None and interval.low is not None:
         return f"at least {quantity(interval.low, unit, 2)}"
+    if interval.mean and interval.half_width is None:
+        return f"about {quantity(interval.mean, unit, 2)}"
     return quantity_with_interval(interval, unit)

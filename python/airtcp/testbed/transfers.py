@@ -152,16 +152,21 @@ class Transfers(Program):
         while not times or (times[-1] < self.until_s and len(times) < _MOST_TURNS):
             count *= 2
             at_s, times = 0.0, []
-            drawn_gaps = self.draws(gaps, "arrival", count)
-            if gaps["kind"] == "deterministic":
-                # Sources of a constant rate are not in step with each other.
-                unit = {"kind": "uniform", "low": 0.0, "high": 1.0}
-                drawn_gaps[0] *= self.draws(unit, "arrival", 1)[0]
-            for gap in drawn_gaps:
+            for gap in self._gaps(gaps, "arrival", count):
                 at_s += gap
                 times.append(at_s)
         times = [one for one in times if one < self.until_s]
         return list(zip(times, self._sizes(len(times)), strict=True))
+
+    def _gaps(self, law: dict[str, Any], purpose: str, count: int) -> list[float]:
+        """The first gaps of a law; of a constant one the first is a random part of it.
+
+        Users and sources whose gaps are constant are not in step with each other.
+        """
+        gaps = self.draws(law, purpose, count)
+        if law["kind"] == "deterministic":
+            gaps[0] *= self.draws({"kind": "uniform", "low": 0.0, "high": 1.0}, purpose, 1)[0]
+        return gaps
 
     def _sizes(self, count: int) -> list[int]:
         draws = self.draws(self._application["size"], "transfer size", count)
@@ -230,7 +235,7 @@ class Http(Transfers):
         count = 16
         while sum(pauses) < self.until_s and len(pauses) < _MOST_TURNS:
             count *= 2
-            pauses = self.draws(self._application["think_time"], "pause", count)
+            pauses = self._gaps(self._application["think_time"], "pause", count)
         return pauses
 
 
