@@ -105,3 +105,13 @@ def test_a_wire_in_the_path_of_a_flow_is_a_wire_as_one_with_a_name_is() -> None:
     new = changed(base, faster)
     assert not isinstance(new, str)
     assert new.changes == {"flows.pc.path.0.rate": "80 Mb/s"}
+
+
+@pytest.mark.parametrize(("delay", "told"), [("100 ms", True), ("40 ms", False)])
+def test_a_delay_that_the_wires_alone_have_is_told_as_such(delay: str, told: bool) -> None:
+    """A call on a path of 100 ms one way, of which 100 ms are wanted; of 40 ms it is well."""
+    call = {"stations": "pc", "profile": "call", "path": [{"delay": delay}]}
+    found = findings(airtcp.simulate(airtcp.load(network(flows=[call]))))
+
+    assert [one.problem for one in found] == (["way"] if told else [])
+    assert not told or "the wires alone take 100 ms" in found[0].evidence

@@ -140,6 +140,22 @@ def test_runs_too_short_for_what_was_seen_are_not_told_as_having_seen_nothing() 
     )
 
 
+def test_what_nothing_helps_against_is_not_told_as_untried(tmp_path: Path) -> None:
+    path = tmp_path / "far.toml"
+    path.write_text(
+        """
+        phy = { standard = "802.11ac" }
+        stations = [{ name = "pc", count = 1 }]
+        flows = [{ stations = "pc", profile = "call", path = [{ delay = "100 ms" }] }]
+        run = { warmup = "1 s", duration = "2 s", replications = 3 }
+        """
+    )
+    shown = run(path)
+
+    assert "the wires alone take 100 ms" in " ".join(shown.split())
+    assert "not tried" not in shown
+
+
 def test_growth_is_told_in_the_words_of_its_target() -> None:
     grown = Growth(WELL.target.text, present=10, holds_at=40, fails_at=44, glances=8)
     shrunk = Growth(LATE.target.text, present=10, holds_at=0, fails_at=2, glances=3)

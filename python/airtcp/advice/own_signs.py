@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airtcp.advice.complaints import Sign, complaint, suffering, suffers, wanting
+from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amendments import AMENDMENTS
@@ -32,6 +33,23 @@ def calls_after_data(reading: Reading) -> Iterator[Sign]:
         told = suffers(reading, scopes[0])
         own = reading.scenario.classify.udp
         yield Sign(scopes, f"{told}: in {own} they come after the data of TCP")
+
+
+def long_way(reading: Reading) -> Iterator[Sign]:
+    """Finds targets on delays to which the propagation over the wires alone leaves no room."""
+    for scope in reading.scopes:
+        way = reading.base_delay_s(scope)
+        for target in (one.condition for one in targets_of(reading.scenario)[0]):
+            is_delay = target.metric.startswith("packet_delay") and not target.above
+            hopeless = way > of("way") * target.bound and reading.is_about(target, scope)
+            if is_delay and scope.live and hopeless and reading.misses(target):
+                evidence = (
+                    f"{target.label} shall be below {quantity(target.bound, 's', 3)}, and the "
+                    f"wires alone take {quantity(way, 's', 3)}: nothing at the access point mends "
+                    "that"
+                )
+                yield Sign([scope], evidence)
+                return
 
 
 def lossy_wire(reading: Reading) -> Iterator[Sign]:

@@ -87,6 +87,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     ),
     ("aggregation", "frames go one by one", _by_cell(own_signs.single_frames), "larger-aggregates"),
     ("priority", "calls come after data", own_signs.calls_after_data, "calls-first managed-queue"),
+    ("way", "the way is too long", own_signs.long_way, ""),
     ("lossy-wire", "a wire loses packets", own_signs.lossy_wire, "sound-wire bbr cubic"),
     ("window", "windows too small for the path", own_signs.small_window, "large-window"),
     (

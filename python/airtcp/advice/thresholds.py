@@ -61,6 +61,9 @@ THRESHOLDS: Final = {
     "wire use": Threshold(
         0.93, "", "payload and headers over the rate of a wire; losses take the rest; chosen"
     ),
+    "way": Threshold(
+        0.9, "", "the delay of wires over the bound of a target, from which on it is lost; chosen"
+    ),
     "wire queue": Threshold(
         0.7,
         "",

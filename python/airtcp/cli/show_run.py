@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rich.padding import Padding
 from rich.text import Text
 
+from airtcp.advice.problems import PROBLEMS
 from airtcp.cli import show
 from airtcp.exceptions import one_line
 from airtcp.present import measured
@@ -131,7 +132,7 @@ def _advice(console: Console, advice: Advice) -> None:
             if trial.outcome in ("helps", "costs others"):
                 for more in others(trial):
                     console.print(Padding(Text(one_line(more), style="dim"), (0, 0, 0, 4)))
-    if not tried:
+    if not tried and any(PROBLEMS[one.finding.problem].remedies for one in advice.problems):
         console.print(Text("What helps was not tried: run without --no-advice does.", style="dim"))
     elif any(not one.remedies for one in tried):
         console.print(Text("More remedies: --advice all tries them.", style="dim"))
