@@ -44,7 +44,7 @@ WITHOUT_RECORD = {
     "hystart", "loss_window", "model", "poll", "preamble", "preset", "profile", "protection",
     "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "segmentation", "stations", "tcp_ack", "tcp_data",
-    "timers", "txop_protection", "udp", "video", "warmup",
+    "timers", "txop_protection", "udp", "video", "warmup", "weaker_before",
 }  # fmt: skip
 #: The same of the resolved form: a key `kind` that is none of an application or a scheduler.
 KINDS = {"interarrival", "objects", "protection", "size", "start", "think_time"}

@@ -350,6 +350,7 @@ def test_rules(written: str, rules: tuple[object, ...]) -> None:
     resolved = loads(f"{text}\n[mac.rules]\n{written}\n").mac.rules
 
     of_later = {
+        "weaker_before",
         "failed_block_ack",
         "delivery",
         "txop_protection",

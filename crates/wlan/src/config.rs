@@ -227,6 +227,8 @@ pub struct Rules {
     pub colliders: Colliders,
     /// The state of the medium for a frame that is queued at the receiver of a data frame before that one's MAC ACK.
     pub arrival_before_own_ack: ArrivalBeforeOwnAck,
+    /// The interference of a frame with a stronger one that begins before its preamble would be detected.
+    pub weaker_before: WeakerBefore,
     /// The reaction to a Block ACK that did not come.
     pub failed_block_ack: FailedBlockAck,
     /// The time at which the recipient of an A-MPDU hands its frames on.
@@ -252,6 +254,18 @@ pub enum ArrivalBeforeOwnAck {
     /// Idle: nothing is on the air at that instant, so there is no backoff, and the frame goes
     /// DIFS after the MAC ACK (ns-3).
     Idle,
+}
+
+/// The interference of a frame with a stronger one that begins while its preamble is not detected yet, and whose
+/// preamble is detected in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeakerBefore {
+    /// It counts.
+    Interferes,
+    /// It counts when another frame begins or ends: before that the interference is held to be what was on the air
+    /// before either (`InterferenceHelper` of ns-3 under `YansWifiPhy`).
+    Unnoticed,
 }
 
 /// The events beside a success that set CW back to CWmin.

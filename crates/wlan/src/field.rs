@@ -129,7 +129,7 @@ impl<P: Clone> Field<P> {
         let FieldConfig { phy, mac, cells, rates, rate_classes, contenders, .. } = config;
         let stations = config.hearing.classes.len();
         let access_points = cells.iter().max().map_or(0, |last| last + 1);
-        let hearing = Hearing::new(config.hearing, &cells, access_points);
+        let hearing = Hearing::new(config.hearing, mac.rules.weaker_before, &cells, access_points);
         let roles = Roles::of_cells(cells, rate_classes);
         let (mut groups, group_of) = Group::of_all(&hearing.groups, stations, access_points);
         let shared = hearing.groups.members.iter().filter(|members| members.len() >= WORTH_SHARING);

@@ -5,7 +5,7 @@ use airtcp_kernel::Duration;
 
 use crate::config::{
     AfterCollision, ArrivalBeforeOwnAck, Colliders, CwReset, Delivery, FailedBlockAck, MacConfig,
-    Rules, TxopProtection,
+    Rules, TxopProtection, WeakerBefore,
 };
 use crate::phy::{DsssTiming, Modulation, PhyConfig, Rate};
 
@@ -55,6 +55,7 @@ pub fn standard_mac() -> MacConfig {
             after_collision: AfterCollision::Eifs,
             colliders: Colliders::AckTimeoutThenDifs,
             arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
+            weaker_before: WeakerBefore::Interferes,
             failed_block_ack: FailedBlockAck::Resend,
             delivery: Delivery::Ppdu,
             txop_protection: TxopProtection::Single,

@@ -103,6 +103,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "assumption that an access is one exchange says so",
         "mac.cf_end_rate": "as mac.rules.txop_protection",
         "mac.pcf": "with contention-free periods no model is asked",
+        "mac.rules.weaker_before": "as cells",
         "cells": "with several cells no model of one cell is asked",
         "air": "as cells",
         "stations.cell": "as cells",

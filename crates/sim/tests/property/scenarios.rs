@@ -162,10 +162,11 @@ fn mac() -> impl Strategy<Value = Value> {
     let after = prop_oneof![Just("eifs"), Just("difs"), Just("eifs+difs")];
     let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others"), Just("as-heard")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    let before_own_ack = prop_oneof![Just("busy"), Just("idle")];
     let failed = prop_oneof![Just("resend"), Just("block-ack-request")];
     let protection = prop_oneof![Just("single"), Just("multiple"), Just("multiple+cf-end")];
     let reset = prop_oneof![Just("drop"), Just("failures")];
+    let weaker = prop_oneof![Just("interferes"), Just("unnoticed")];
+    let arrivals = (prop_oneof![Just("busy"), Just("idle")], weaker);
     let later = (failed, prop_oneof![Just("ppdu"), Just("mpdu")], protection, any::<bool>(), reset);
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
@@ -174,13 +175,13 @@ fn mac() -> impl Strategy<Value = Value> {
     // Beacon intervals between contention-free periods, and per cent of one that they last.
     let pcf = prop::option::of((1_u64..4, 1_u64..100));
     let limit = (limit, prop::option::of((interval, pcf)));
-    (threshold, limit, flags, after, (colliders, before_own_ack, later), edca).prop_map(
+    (threshold, limit, flags, after, (colliders, arrivals, later), edca).prop_map(
         |(
             threshold,
             (limit, beacons),
             (immediate, post, post_drop),
             after,
-            (colliders, before, (failed, delivery, protection, limited, cw_reset)),
+            (colliders, (before, weaker), (failed, delivery, protection, limited, cw_reset)),
             edca,
         )| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
@@ -188,6 +189,7 @@ fn mac() -> impl Strategy<Value = Value> {
                 "immediate_access": immediate, "post_backoff": post,
                 "post_backoff_after_drop": post_drop, "after_collision": after,
                 "colliders": colliders, "arrival_before_own_ack": before,
+                "weaker_before": weaker,
                 "failed_block_ack": failed, "delivery": delivery, "txop_protection": protection,
                 "retry_limit_under_block_ack": limited, "cw_reset": cw_reset,
             });

@@ -7,8 +7,9 @@ use airtcp_kernel::{Duration, Time};
 use super::clock::{Clock, Key, Rank};
 use super::hearing::{Hearing, Power};
 use super::listener::{Listener, ListenerId, Lock, SITS_OUT};
-use super::node::{Frame, Kind, Known, Node};
+use super::node::{Frame, Kind, Known, NONE, Node};
 use super::waiting::Queue;
+use crate::config::WeakerBefore;
 use crate::contention::Settings;
 use crate::events::HeardBy;
 use crate::station::{ContenderId, StationId};
@@ -107,7 +108,7 @@ impl Air {
             if listener.lock.is_some() || listener.is_sending || certain == Power::MAX {
                 return self.frame_begins_beside(hearing, sender, (place, power), frame);
             }
-            listener.hear(power, now);
+            listener.hear((sender, power), now, notice);
             // It goes on to be busy without receiving anything, unless a frame ends meanwhile.
             let is_passed_over = listener.is_busy
                 && listener.passed_over_until < now
@@ -117,7 +118,7 @@ impl Air {
             }
             return is_passed_over;
         }
-        listener.hear(power, now);
+        listener.hear((sender, power), now, notice);
         let is_loud =
             power >= certain && listener.access > notice && listener.nav_reset == Time::NEVER;
         let will_draw = |&id: &ContenderId| queues[id as usize].waits.will_draw();
@@ -151,7 +152,7 @@ impl Air {
         let Self { listeners, nodes, notices_ahead, .. } = self;
         let notice = now + hearing.detect;
         let listener = &mut listeners[place as usize];
-        listener.hear(power, now);
+        listener.hear((sender, power), now, notice);
         if listener.is_sending {
             let own = nodes[place as usize].sending();
             return *notices_ahead && own.is_some_and(|own| own.end > notice);
@@ -273,7 +274,13 @@ impl Air {
             && hearing.detects(power, listener.interference(power, now))
         {
             let mut lock = Lock::new(sender, power, frame, now);
-            let interference = listener.energy - power;
+            let all = listener.energy - power;
+            let interference = if hearing.weaker_before == WeakerBefore::Interferes {
+                all
+            } else {
+                listener.noticed_interference((sender, power), frame)
+            };
+            lock.is_unaware = interference < all;
             lock.judge(!hearing.comes_through(power, interference, frame.need.ratio), now);
             listener.lock = Some(lock);
             if is_to {
@@ -307,6 +314,7 @@ impl Air {
     ) -> Came {
         let listener = &mut self.listeners[place as usize];
         listener.energy -= power;
+        listener.last_by = NONE;
         if listener.passed_over_until >= now || !listener.ignored.is_empty() {
             return self.frame_ends_beside(hearing, (sender, frame), place, now);
         }
@@ -351,8 +359,9 @@ impl Air {
                 return self.reception_ends(hearing, frame, place, now);
             }
             // Less interference makes it no worse, and it stays busy.
-            Some(lock) if lock.bad_since == Time::NEVER => {}
+            Some(lock) if lock.bad_since == Time::NEVER && !lock.is_unaware => {}
             Some(lock) => {
+                lock.is_unaware = false;
                 let is_bad =
                     !hearing.comes_through(lock.power, listener.energy - lock.power, lock.need);
                 let from = lock.from as usize;

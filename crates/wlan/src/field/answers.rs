@@ -189,7 +189,7 @@ impl Air {
         if is_on_air {
             let is_to = self.listens_as(frame.to, place);
             let listener = &mut self.listeners[place as usize];
-            listener.hear(power, frame.start);
+            listener.hear((answerer, power), frame.start, notice);
             listener.lock = Some(Lock::new(answerer, power, &frame, notice));
             listener.is_busy = true;
             listener.noticed_at = notice;

@@ -3,6 +3,7 @@
 use airtcp_kernel::Duration;
 
 use super::alike::Groups;
+use crate::config::WeakerBefore;
 use crate::station::StationId;
 
 /// The stations of a field as they hear each other.
@@ -94,6 +95,7 @@ pub(super) struct Hearing {
     preamble: f64,
     pub(super) detect: Duration,
     capture: Option<f64>,
+    pub(super) weaker_before: WeakerBefore,
     /// The power up to which frames of other cells are ignored, and the share of its power with which a station sends
     /// that ignores one.
     pub(super) obss_pd: Option<(Power, f64)>,
@@ -101,7 +103,12 @@ pub(super) struct Hearing {
 
 impl Hearing {
     /// Makes the powers of stations of these cells, of which the first so many stations are access points.
-    pub(super) fn new(config: HearingConfig, cells: &[u32], access_points: u32) -> Self {
+    pub(super) fn new(
+        config: HearingConfig,
+        weaker_before: WeakerBefore,
+        cells: &[u32],
+        access_points: u32,
+    ) -> Self {
         let powers: Vec<Vec<Power>> = config
             .received_dbm
             .iter()
@@ -139,6 +146,7 @@ impl Hearing {
             is_known: config.noise_dbm.is_some(),
             preamble: ratio(PREAMBLE_DB),
             detect: config.detect,
+            weaker_before,
             capture: config.capture_db.map(ratio),
             obss_pd: config.obss_pd_dbm.map(|level| {
                 let most = OBSS_PD_POWER_DBM - (level - LEAST_OBSS_PD_DBM);
@@ -279,7 +287,7 @@ mod tests {
             obss_pd_dbm: None,
             power_dbm: 20.0,
         };
-        let hearing = Hearing::new(config, &[0, 0, 0], 1);
+        let hearing = Hearing::new(config, WeakerBefore::Interferes, &[0, 0, 0], 1);
         // The two that hear the first alike are one group.
         assert_eq!(hearing.of(0).len(), 1);
         assert_eq!(hearing.viewers_of(0).len(), 1);

@@ -29,6 +29,8 @@ pub(super) struct Lock {
     /// The first such instant, and the last end of such a time.
     pub(super) first_bad: Time,
     pub(super) last_bad: Time,
+    /// A flag: there is more interference than it knows of.
+    pub(super) is_unaware: bool,
 }
 
 /// A station that listens for itself, or the stations of a group that listen together: they sense the same, and none of
@@ -40,6 +42,11 @@ pub(super) struct Listener {
     /// The power of those of them that began at `fresh_at`.
     pub(super) fresh: Power,
     pub(super) fresh_at: Time,
+    /// The power of all frames before those of which the preamble may be detected until that instant.
+    before: Power,
+    undetected_until: Time,
+    /// The sender of the frame that began last; [`NONE`] if one has ended since.
+    pub(super) last_by: StationId,
     pub(super) lock: Option<Lock>,
     /// The instant at which it notices the frame that it receives, where nothing has to be done then: its queues are
     /// frozen later, as of then; [`Time::NEVER`] if they are, and [`SITS_OUT`] between data and their answer.
@@ -85,6 +92,9 @@ impl Listener {
             energy: 0,
             fresh: 0,
             fresh_at: Time::NEVER,
+            before: 0,
+            undetected_until: Time::ZERO,
+            last_by: NONE,
             lock: None,
             noticed_at: Time::NEVER,
             answerer: NONE,
@@ -147,9 +157,16 @@ impl Listener {
             && self.ignored.is_empty()
     }
 
-    /// Adds the power of a frame that begins `now`.
+    /// Adds the power of a frame that `sender` begins `now`, and of which the preamble is detected at `notice`.
     #[inline]
-    pub(super) fn hear(&mut self, power: Power, now: Time) {
+    pub(super) fn hear(&mut self, (sender, power): (StationId, Power), now: Time, notice: Time) {
+        if self.lock.is_none() && !self.is_sending {
+            if now >= self.undetected_until {
+                self.before = self.energy;
+            }
+            self.undetected_until = notice;
+        }
+        self.last_by = sender;
         self.energy += power;
         if self.fresh_at == now {
             self.fresh += power;
@@ -170,11 +187,31 @@ impl Listener {
         self.energy - power - self.fresh(now)
     }
 
+    /// Returns the interference at the instant at which the preamble of `frame` of `sender` is detected, which is heard with
+    /// `power`: without the weaker ones that began before
+    /// it (`WeakerBefore::Unnoticed`), unless a frame has begun or ended since.
+    ///
+    /// Of frames that begin at one instant ns-3 has some order. Here it is that of the stations or the reverse, by a bit of
+    /// that instant, so that none is always the last.
+    pub(super) fn noticed_interference(
+        &self,
+        (sender, power): (StationId, Power),
+        frame: &Frame,
+    ) -> Power {
+        let is_alone = self.fresh == power;
+        let is_last_here = self.last_by == sender;
+        let is_reversed = !is_alone && (frame.start.as_nanos() / 1000).count_ones() % 2 == 1;
+        let is_last = self.fresh_at == frame.start && is_last_here != is_reversed;
+        if is_last && self.last_by != NONE { self.before } else { self.energy - power }
+    }
+
     /// Senses from now on what `other` senses, which has settled what it has noticed. Its queues stay its own.
     pub(super) fn sense_as(&mut self, other: &Self) {
         debug_assert!(other.noticed_at == Time::NEVER && self.noticed_at == Time::NEVER);
         self.energy = other.energy;
         (self.fresh, self.fresh_at) = (other.fresh, other.fresh_at);
+        (self.before, self.undetected_until) = (other.before, other.undetected_until);
+        self.last_by = other.last_by;
         self.lock = other.lock;
         self.free_from = other.free_from;
         self.is_busy = other.is_busy;
@@ -206,6 +243,9 @@ impl Listener {
             && self.eifs.max(now) == other.eifs.max(now)
             && self.nav_reset == other.nav_reset
             && self.fresh(now) == other.fresh(now)
+            && self.undetected_until.max(now) == other.undetected_until.max(now)
+            && (self.undetected_until <= now
+                || (self.before, self.last_by) == (other.before, other.last_by))
             && self.ignored.is_empty()
             && other.ignored.is_empty()
     }
@@ -224,6 +264,7 @@ impl Lock {
             bad_since: Time::NEVER,
             first_bad: Time::NEVER,
             last_bad: Time::ZERO,
+            is_unaware: false,
         }
     }
 

@@ -6,4 +6,5 @@ mod drawn;
 mod saturated;
 mod symmetry;
 mod unchanged;
+mod weaker;
 mod whole;

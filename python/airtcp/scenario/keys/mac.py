@@ -78,6 +78,19 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.3.4.2",
     )
 
+    weaker_before: Literal["interferes", "unnoticed"] = key(
+        "What disturbs a frame of which the preamble is detected in place of that of a weaker one "
+        "that began less than `air.detect` before: that one, too; or, until another frame begins "
+        "or ends, only what was on the air before either.",
+        default=by_preset(
+            {
+                "standard": "interferes",
+                "ns-2": "interferes",
+                "ns-3": "unnoticed",
+                "bianchi": "interferes",
+            }
+        ),
+    )
     failed_block_ack: Literal["resend", "block-ack-request"] = key(
         "What follows a Block ACK that did not come: the frames go again, or a Block ACK request "
         "asks for it.",
