@@ -37,6 +37,9 @@ QUICK = (
     "pair tcp down, A at 6 Mb/s",
     "1+1 tcp down",
     "ax chain3 tcp down",
+    # Held out.
+    "pair at -65 dBm, udp down",
+    "a1 between hidden APs, udp down rts",
 )
 
 

@@ -21,7 +21,11 @@ from typing import Any
 from airtcp.scenario import Scenario, resolve
 
 HERE = Path(__file__).parent
-FLOORS: Mapping[str, Mapping[str, Any]] = json.loads((HERE / "scenarios.json").read_text())
+FLOORS: Mapping[str, Mapping[str, Any]] = {
+    name: floor
+    for file in ("scenarios.json", "held_out.json")
+    for name, floor in json.loads((HERE / file).read_text()).items()
+}
 """Of each scenario nodes (a capital is an access point, `a1` a station of A), links and flows."""
 
 #: `FrameRetryLimit`, with which the rules of ns-3 send 8 times.
@@ -54,7 +58,7 @@ def scenario(name: str, **run: Any) -> Scenario:
     return resolve(
         {
             "title": name,
-            "phy": _phy(standard, floor.get("control", "")),
+            "phy": _phy(standard, floor.get("control", ""), floor.get("mode", "")),
             "mac": _mac(standard, rts="rts" in floor),
             "ap": {"queue": {"limit": floor.get("ap_queue", 1000)}},
             "cells": {node: {} for node in floor["nodes"] if node.isupper()},
@@ -86,7 +90,7 @@ def drawn(name: str, kind: str, **run: Any) -> Scenario:
     return resolve(
         {
             "title": name,
-            "phy": _phy("a", ""),
+            "phy": _phy("a", "", ""),
             "mac": _mac("a", rts=False),
             "cells": {cell: {} for cell in cells},
             "air": {"heard": heard},
@@ -100,10 +104,12 @@ def drawn(name: str, kind: str, **run: Any) -> Scenario:
     )
 
 
-def _phy(standard: str, control: str) -> dict[str, Any]:
+def _phy(standard: str, control: str, mode: str) -> dict[str, Any]:
     control_rate = f"{_mbps(control)} Mb/s" if control else _CONTROL
     phy = {"standard": f"802.11{standard}", "control_rate": control_rate}
-    return phy | ({"channel_width": "20 MHz", "mcs": 5} if standard == "ax" else {})
+    if standard == "a":
+        return phy
+    return phy | {"channel_width": "20 MHz", "mcs": int((mode or "HeMcs5").removeprefix("HeMcs"))}
 
 
 def _mac(standard: str, *, rts: bool) -> dict[str, Any]:

@@ -13,6 +13,10 @@ seeds of 60 s).
 The pair of 802.11ax at -75 dBm with OBSS-PD is missed for another reason: frames with restricted
 power have a SINR of 16 dB there, with which ns-3 loses some MPDUs and airtcp all. With 15 and with
 18 dB the two agree (`tests/witness/test_spatial_reuse.py`).
+
+Of three cells that receive each other at -60 dBm the middle has 14 % less than in ns-3: of frames
+that begin at one instant ns-3 has those of the middle last more often than not, for an order of its
+events that is none of the medium.
 """
 
 from __future__ import annotations
@@ -64,10 +68,18 @@ def _read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-NS3: tuple[Row, ...] = tuple(
-    Row(row["scenario"], row["metric"], float(row["mean"]), float(row["half_width"] or "nan"))
-    for row in _read("ns3.csv")
-)
+def _rows(name: str) -> tuple[Row, ...]:
+    return tuple(
+        Row(row["scenario"], row["metric"], float(row["mean"]), float(row["half_width"] or "nan"))
+        for row in _read(name)
+    )
+
+
+NS3: tuple[Row, ...] = _rows("ns3.csv")
+#: Rows that were made later, by `validation/ns3/floors.cc`, with intervals over seeds. Kinds and
+#: names are those of the others; powers, margins and levels were drawn. Left out is what ns-3 does
+#: not tell itself: flows whose interval is above a tenth, sums above a twentieth.
+HELD_OUT: tuple[Row, ...] = _rows("held_out.csv")
 GRAPHS: tuple[Row, ...] = tuple(
     Row(row["scenario"], f"{metric} {row['sender']}", float(row[metric]), float(half))
     for row in _read("graph.csv")
@@ -195,8 +207,9 @@ def starved_apart(found: Sequence[Judged]) -> frozenset[str]:
 
 def flows_of(name: str) -> list[Row]:
     """The rows of the flows of a scenario of ns-3; of those that are alike that of their sum."""
-    kind = "goodput_bps" if name in ALIKE else "flow_goodput_bps "
-    return [row for row in NS3 if row.scenario == name and row.metric.startswith(kind)]
+    rows = [row for row in NS3 + HELD_OUT if row.scenario == name]
+    flows = [row for row in rows if row.metric.startswith("flow_goodput_bps ")]
+    return flows if flows and name not in ALIKE else [r for r in rows if r.metric == "goodput_bps"]
 
 
 def scenarios(rows: Sequence[Row]) -> Iterator[str]:
