@@ -1,5 +1,6 @@
 """What varies: kinds of axes, their labels, and what is said of wrong ones."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.scenario import Scenario
 from airtcp.sweep.axes import Axis
 from airtcp.sweep.points import points_of
-from airtcp.sweep.spec import sweep_of
+from airtcp.sweep.spec import load_sweep, sweep_of
 
 
 def axis(base: Scenario, name: str, value: Any) -> Axis:
@@ -187,3 +188,14 @@ def test_what_else_is_wrong_is_refused(base: Scenario, given: dict[str, Any], ke
         sweep_of(base, {"stations.laptop.count": [1]}, **given)
 
     assert error.value.key == key
+
+
+def test_a_scenario_without_an_axis_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "cafe.toml"
+    path.write_text('phy = { standard = "802.11g" }\n')
+    with pytest.raises(ScenarioError) as error:
+        load_sweep(path)
+    assert str(error.value) == (
+        f"{path}: is a scenario, and no sweep; allowed: --axis KEY=[VALUES] beside it, "
+        "or a sweep file"
+    )

@@ -78,6 +78,11 @@ def load_sweep(path: Path, changes: Mapping[str, Any] | None = None) -> Sweep:
         raise ScenarioError(name, "", f"is not TOML: {error}") from error
     except RecursionError:
         raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None
+    if "phy" in data and "axes" not in data:
+        told = (
+            "is a scenario, and no sweep; allowed: --axis KEY=[VALUES] beside it, or a sweep file"
+        )
+        raise ScenarioError(name, "", told)
     try:
         form = _SweepFile.model_validate(data)
     except ValidationError as error:
