@@ -201,9 +201,11 @@ def test_a_prediction_is_never_empty(text: str) -> None:
         goodput = said.glance.metrics["goodput_bps"]
         assert goodput.mean is not None
         assert math.isfinite(goodput.mean)
-        assert goodput.low is not None
-        assert goodput.high is not None
-        assert goodput.low <= goodput.mean <= goodput.high
+        if goodput.low is None or goodput.high is None:
+            # A few files of very uneven sizes.
+            assert "readers" in said.glance.short_for
+        else:
+            assert goodput.low <= goodput.mean <= goodput.high
     json.dumps(said.to_dict(), allow_nan=False)
 
 

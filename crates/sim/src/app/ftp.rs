@@ -4,7 +4,7 @@ mod dialogue;
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Duration, Sampler, Time};
+use airtcp_kernel::{Distribution, Sampler, Time};
 use airtcp_tcp::Handshake;
 use serde::Deserialize;
 

@@ -188,8 +188,8 @@ impl Listener {
     }
 
     /// Returns the interference at the instant at which the preamble of `frame` of `sender` is detected, which is heard with
-    /// `power`: without the weaker ones that began before
-    /// it (`WeakerBefore::Unnoticed`), unless a frame has begun or ended since.
+    /// `power`: without the weaker ones that began before it (`WeakerBefore::Unnoticed`), unless a frame has begun or ended
+    /// since.
     ///
     /// Of frames that begin at one instant ns-3 has some order. Here it is that of the stations or the reverse, by a bit of
     /// that instant, so that none is always the last.
