@@ -81,8 +81,10 @@ class Batches:
         """The interval of a metric of everything, or of a group and a part of it.
 
         `mean` of a time is None, and `low` what it is at least, where the run is too short for its
-        transfers to become as many as they would; of a few transfers there is no `low` either.
-        Means of a few have no `low` and no `high`. Raises KeyError for what there is not.
+        transfers to become as many as they would, or for windows that still grow; of a few
+        transfers there is no `low` either. Losses and R are told of a run that is too short for
+        nothing (`short_for`). Means of a few, and waits of such a run, have no `low` and no `high`.
+        Raises KeyError for what there is not.
         """
         estimated = estimate(
             self.runs, self.scenario, metric, group=group, part=part, consecutive=True
