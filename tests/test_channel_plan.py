@@ -347,3 +347,25 @@ def test_the_page_tells_what_floors_were_measured() -> None:
 @pytest.mark.parametrize("seed", [7, 19])
 def test_a_plan_is_near_that_of_brute_force(seed: int) -> None:
     assert row_of_floor(seed)["share"] >= 0.97
+
+
+def test_readers_have_the_targets_that_they_usually_have() -> None:
+    """Two cells of readers, one of them beside a backup: the goodput of readers is no objective."""
+    crowd = loads("""
+        phy = { standard = "802.11n", band = "2.4 GHz" }
+        cells = { read = { channel = 6 }, save = { channel = 6 } }
+        air = { heard = [["read", "save"]] }
+        stations = [
+          { profile = "office-laptop", name = "reader", count = 4, cell = "read" },
+          { profile = "office-laptop", name = "nas", cell = "save", traffic = ["backup"] },
+        ]
+        run = { warmup = "2 s", duration = "10 s", replications = 3 }
+    """)
+    objective = objective_of(crowd, None)
+
+    assert objective.label == "smallest margin of the usual targets"
+    assert [one.metric for one in objective.conditions] == ["page_time_p90_s", "flow_goodput_bps"]
+    assert objective_of(crowd, "least").name == "least"
+    endless = crowd.vary({"stations.reader.traffic": ["download"]})
+    assert objective_of(endless, None).name == "least"
+    assert objective_of(endless, "targets").conditions

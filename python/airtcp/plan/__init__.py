@@ -131,7 +131,8 @@ def plan(
             within the rectangle that holds the nodes of the cell, one of them where each stands.
         objective: what the best plan is best in: `"least"`, the goodput of the cell that has
             least; `"sum"`, that of all; `"targets"`, the smallest margin of the scenario's targets,
-            the default where it has some; or a metric, `"p90 transfer_time"`.
+            or of those that its traffic usually has, the default where it has some or not all
+            flows are endless; or a metric, `"p90 transfer_time"`.
         begin: where the axis begins, as in a file: where no condition holds.
         end: where it ends. Numbers of stations need neither.
         seed: instead of the scenario's.

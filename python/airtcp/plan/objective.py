@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.advice.profiles import targets_of
 from airtcp.conditions import Condition, ConditionError, read_measure
 from airtcp.exceptions import QuestionError
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.objects import metric_in
+from airtcp.scenario.keys.traffic import is_endless
 from airtcp.scenario.measured import check
 
 if TYPE_CHECKING:
@@ -108,10 +110,14 @@ class Objective:
 def objective_of(scenario: Scenario, text: str | None) -> Objective:
     """Return the objective of a text; without one the targets, or the least cell.
 
+    Without `[targets]` they are those that the traffic usually has, where some of it ends or has a
+    rate of its own, so that no channel gives it more goodput.
+
     Raises:
         QuestionError: it is none, the scenario has no such group or metric, or no targets.
     """
-    name = text or (TARGETS if scenario.targets else LEAST)
+    targets = _targets(scenario, is_asked=text == TARGETS)
+    name = text or (TARGETS if targets else LEAST)
     seconds = scenario.run.duration_ns / 1e9
     groups = {group.name: group.cell or 0 for group in scenario.stations}
     cells = tuple(cell.name for cell in scenario.cells or ())
@@ -119,19 +125,20 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
         label = "goodput of the least cell" if name == LEAST else "goodput of all cells"
         return Objective(name, label, "b/s", 1, (), seconds, groups)
     if name == TARGETS:
-        if not scenario.targets:
+        if not targets:
             raise QuestionError(
                 "--objective targets: the scenario has no [targets]; allowed: least, sum, or a "
                 'metric such as "p90 transfer_time"'
             )
-        for one in scenario.targets:
+        for one in targets:
             if one.metric == SHARE_OF_ALONE:
                 raise QuestionError(
                     f'--objective targets: "{one.text}" is of cells alone, which a plan does not '
                     "simulate at each step; allowed: targets on other metrics, least, or sum"
                 )
-        label = "smallest margin of the targets"
-        return Objective(name, label, "%", 1, scenario.targets, seconds, groups, cells)
+        usual = "" if scenario.targets else "usual "
+        label = f"smallest margin of the {usual}targets"
+        return Objective(name, label, "%", 1, targets, seconds, groups, cells)
     try:
         metric, group, part, cell = read_measure(name)
         if metric.name == SHARE_OF_ALONE:
@@ -148,3 +155,14 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
         ) from None
     sign = 1 if metric.better == "higher" else -1
     return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups, cells)
+
+
+def _targets(scenario: Scenario, *, is_asked: bool) -> tuple[Condition, ...]:
+    """The targets of a file, else those that its traffic usually has.
+
+    Where all flows are endless these are asked for or none: they have no use for a bound.
+    """
+    targets, is_written = targets_of(scenario)
+    if not is_written and not is_asked and all(map(is_endless, scenario.flows)):
+        return ()
+    return tuple(target.condition for target in targets)
