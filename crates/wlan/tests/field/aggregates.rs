@@ -89,16 +89,7 @@ fn cells_share_the_medium_or_do_not_as_their_powers_say() {
         (-81.0, true, 113.1),
         (-83.0, false, 126.24),
     ] {
-        let mut hearing = floor.hearing();
-        for (from, row) in hearing.received_dbm.iter_mut().enumerate() {
-            for (to, power) in row.iter_mut().enumerate() {
-                if from % 2 != to % 2 {
-                    *power = Some(between);
-                }
-            }
-        }
-        hearing.noise_dbm = Some(-94.0);
-        hearing.energy_dbm = -82.0;
+        let mut hearing = floor.hearing_between(between);
         hearing.power_dbm = 16.02;
         hearing.obss_pd_dbm = obss_pd.then_some(-72.0);
         let got = sum(&play(&floor, false, hearing, Some(17.0)));

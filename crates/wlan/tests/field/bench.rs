@@ -250,6 +250,19 @@ impl Floor {
         }
     }
 
+    /// Returns its hearing with known powers: so many dBm of the frames of other cells, and -50 dBm in each.
+    pub(crate) fn hearing_between(&self, dbm: f64) -> HearingConfig {
+        let mut hearing = self.hearing();
+        for (row, from) in hearing.received_dbm.iter_mut().zip(&self.cells) {
+            for (power, to) in row.iter_mut().zip(&self.cells) {
+                if from != to {
+                    *power = Some(dbm);
+                }
+            }
+        }
+        HearingConfig { noise_dbm: Some(-94.0), energy_dbm: -82.0, ..hearing }
+    }
+
     /// Plays `seconds` of it, by the DCF.
     pub(crate) fn play(
         &self,

@@ -9,16 +9,7 @@ use super::bench::{Floor, Got, phy};
 /// hear all of the other with so many dBm, in the cell it is -50.
 fn play(between: f64, rule: WeakerBefore) -> Vec<Got> {
     let floor = Floor::of_cells(2, &[(0, 1)]);
-    let mut hearing = floor.hearing();
-    for (from, row) in hearing.received_dbm.iter_mut().enumerate() {
-        for (to, power) in row.iter_mut().enumerate() {
-            if from % 2 != to % 2 {
-                *power = Some(between);
-            }
-        }
-    }
-    hearing.noise_dbm = Some(-94.0);
-    hearing.energy_dbm = -82.0;
+    let hearing = floor.hearing_between(between);
     let phy = phy();
     let mut mac = standard_mac();
     mac.rules.weaker_before = rule;
