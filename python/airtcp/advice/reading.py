@@ -166,14 +166,17 @@ class Reading:
         """The groups of stations that are read."""
         if self.cell is None:
             return self.scenario.stations
-        index = list(self.cells).index(self.cell)
-        return tuple(group for group in self.scenario.stations if group.cell == index)
+        return tuple(group for group in self.scenario.stations if group.cell == self._place)
 
     @property
     def ap(self) -> AccessPoint:
         """The access point of the cell that is read; that of the first where all are."""
-        place = 0 if self.cell is None else list(self.cells).index(self.cell)
-        return self.scenario.access_points[place]
+        return self.scenario.access_points[self._place]
+
+    @property
+    def _place(self) -> int:
+        """The place of the cell that is read among all, of the first where all are."""
+        return 0 if self.cell is None else list(self.cells).index(self.cell)
 
     def meet(self, one: Scope, other: Scope) -> bool:
         """Tell whether two scopes are of one cell."""
@@ -208,8 +211,7 @@ class Reading:
             target
             for target in self.scenario.targets
             if target.cell is None
-            and target.group in (None, scope.group)
-            and target.part in ("all", scope.part)
+            and self.is_about(target, scope)
             and target.metric.startswith(metrics)
         ]
 
@@ -230,7 +232,7 @@ class Reading:
     def is_about(self, target: Condition, scope: Scope) -> bool:
         """Tell whether a target is about what the flows of a scope get, alone or with others."""
         if target.cell is not None:
-            return scope.group in {group.name for group in self.of_cell(target.cell).stations}
+            return self.scenario.access_point(scope.group) == target.cell
         return target.group in (None, scope.group) and target.part in ("all", scope.part)
 
     @property

@@ -144,7 +144,12 @@ class Batches:
         """
         if not self._traffic.recurrent or not self._traffic.has_books:
             return math.inf
-        return _total(self._traffic, "units") / max(1.0, *map(unevenness, self.scenario.flows))
+        return _total(self._traffic, "units") / max(1.0, self._unevenness)
+
+    @cached_property
+    def _unevenness(self) -> float:
+        """The squared coefficient of variation of the most uneven sizes."""
+        return max(map(unevenness, self.scenario.flows))
 
     @cached_property
     def _windows(self) -> Windows:
@@ -164,7 +169,7 @@ class Batches:
         if metric in _GOODPUTS and 0.0 < self._readers < _FEWEST_LARGE:
             # Nothing but what a few large files bring.
             has_endless = any(map(is_endless, self.scenario.flows))
-            return not has_endless and max(map(unevenness, self.scenario.flows)) >= HEAVY
+            return not has_endless and self._unevenness >= HEAVY
         if metric in _GOODPUTS or (metric == "active_flows" and not self._traffic.recurrent):
             return False
         of_load = self.short_for and bool(_OF_LOAD.search(metric))

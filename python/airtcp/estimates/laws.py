@@ -61,9 +61,7 @@ def unevenness(flow: Flow) -> float:
         return 0.0
     page = getattr(application, "page", None)
     law = application.size if page is None else page.size
-    if law is None:
-        return 0.0
-    return float(law.second_moment() / law.mean() ** 2 - 1.0)
+    return 0.0 if law is None else float(law.scv())
 
 
 def pause_s(flow: Flow) -> float | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from airtcp.distributions import Distribution
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AccessParameters
-    from airtcp.scenario.keys.queue import AccessPoint, Queue
+    from airtcp.scenario.keys.queue import AccessPoint
     from airtcp.scenario.keys.receiver import Receiver
     from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.tcp import Tcp
@@ -117,7 +117,7 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
 def _access_points(scenario: ResolvedScenario) -> Iterator[str]:
     """The parts of access points that are worth a word; where not all are alike, with names."""
     names = [cell.name for cell in scenario.cells or ()]
-    for told in (_ap_queue, _scheduler, _scheme):
+    for told in (_queue, _scheduler, _scheme):
         by_phrase: dict[str, list[int]] = {}
         for place, ap in enumerate(scenario.access_points):
             by_phrase.setdefault(told(ap), []).append(place)
@@ -126,10 +126,6 @@ def _access_points(scenario: ResolvedScenario) -> Iterator[str]:
                 phrase += f" ({', '.join(names[place] for place in places)})"
             if phrase:
                 yield phrase
-
-
-def _ap_queue(ap: AccessPoint) -> str:
-    return _queue(ap.queue)
 
 
 def _scheduler(ap: AccessPoint) -> str:
@@ -155,7 +151,8 @@ def law(distribution: Distribution, unit: str) -> str:
     return f"{shown} on average ({distribution.kind}{detail})"
 
 
-def _queue(queue: Queue) -> str:
+def _queue(ap: AccessPoint) -> str:
+    queue = ap.queue
     words = (
         "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
     )

@@ -56,6 +56,12 @@ class Lines:
         """More lines for a program."""
         self.by_tool.setdefault(tool, []).extend(lines)
 
+    def add_of(self, cell: str, other: Lines) -> None:
+        """The lines of a cell's access point, under its name."""
+        for tool, told in other.by_tool.items():
+            self.add(f"{tool} of {cell}", *told)
+        self.notes.extend(note for note in other.notes if note not in self.notes)
+
 
 def lines_for(remedy: Remedy, changed: Changed, before: Scenario) -> Lines:
     """The lines that make `changed` of `before`; none where no equipment has such a thing."""
@@ -245,10 +251,7 @@ def _channels(lines: Lines, new: Scenario, old: Scenario) -> None:
     """Say the channel of each access point that moves."""
     for place, (cell, before) in enumerate(zip(new.cells or (), old.cells or (), strict=True)):
         if cell.channel != before.channel:
-            one = channel_lines(new, place)
-            for tool, told in one.by_tool.items():
-                lines.add(f"{tool} of {cell.name}", *told)
-            lines.notes.extend(note for note in one.notes if note not in lines.notes)
+            lines.add_of(cell.name, channel_lines(new, place))
 
 
 def _spatial_reuse(lines: Lines, new: Scenario, _: Scenario) -> None:
@@ -325,9 +328,7 @@ def _queue(lines: Lines, new: Scenario, old: Scenario) -> None:
         if ap.queue != before.queue:
             one = Lines()
             _queue_lines(one, ap.queue, new)
-            for tool, told in one.by_tool.items():
-                lines.add(f"{tool} of {cell.name}", *told)
-            lines.notes.extend(note for note in one.notes if note not in lines.notes)
+            lines.add_of(cell.name, one)
 
 
 def _queue_lines(lines: Lines, queue: Queue, new: Scenario) -> None:
