@@ -303,7 +303,7 @@ def test_a_result_is_shown_even_when_it_cannot_be_written(
     result = call("run", scenario, "--out", tmp_path / "out")
 
     assert result.exit_code == 1
-    assert "goodput, all flows" in result.stdout
+    assert "\nlaptop, download" in result.stdout
     assert "report:" not in result.stdout
     assert "No space left" in result.stderr
 
@@ -415,7 +415,7 @@ def test_interruption_reports_what_was_finished(
     assert running.returncode == 130
     assert "Traceback" not in err
     assert "INTERRUPTED" in out
-    assert "goodput, all flows" in out
+    assert "\nlaptop, download" in out
     assert "interrupted: shown is what" in err
     result = json.loads((tmp_path / "out" / "results.json").read_text())
     assert result["simulation"]["stopped"] == "interrupted"
