@@ -14,6 +14,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.conditions import parse_condition
 from airtcp.estimates import estimate
+from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import axis_of
 from airtcp.plan.beside import Beside, Other
@@ -98,6 +99,23 @@ def test_numbers_of_stations_have_natural_ends(scenario: Scenario) -> None:
     assert (far.numbers[0], far.numbers[-1]) == (1, 2007)
     assert [group.count for group in everyone.at(10).stations] == [9, 3]
     assert (everyone.present, far.present) == (6, 1)
+
+
+@pytest.mark.parametrize("most", [17, 18, 19, 40])
+def test_stations_grow_as_far_as_there_is_room_for_their_powers(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three offices have three access points, and of each group but the one that grows four."""
+    monkeypatch.setattr("airtcp.scenario.received.MOST_CLASSES", most)
+    offices = airtcp.load(str(directory() / "three-offices.toml"))
+
+    everyone, lawyers = axis_of(offices, "stations"), axis_of(offices, "stations.lawyer.count")
+
+    assert everyone.numbers == range(3, most - 3 + 1)
+    assert lawyers.numbers == range(1, most - 3 - 8 + 1)
+    assert everyone.whole
+    with pytest.raises(ScenarioError, match="hear differently are too many"):
+        offices.with_stations(most - 2)
 
 
 def test_a_quantity_goes_from_good_to_bad_in_ratios(scenario: Scenario) -> None:

@@ -128,7 +128,7 @@ def axis_of(
     """The axis of a key path, from the good end `begin` to the bad end `end`.
 
     The number of stations, of all or of a group, needs no ends: it goes from one for each group to
-    2007. Values are as in a file.
+    2007, or to as many as there is room for where each hears differently. Values are as in a file.
 
     Raises:
         QuestionError: an end is missing, or the two are of different kinds or the same.
@@ -191,14 +191,44 @@ def _check_path(scenario: Scenario, path: str) -> None:
 
 def _whole(scenario: Scenario, path: str, begin: Any, end: Any, least: int) -> Axis:
     begin = least if begin is None else begin
-    end = MOST_STATIONS if end is None else end
-    if type(begin) is not int or type(end) is not int or begin < least or end < least:
+    last = MOST_STATIONS if end is None else end
+    if type(begin) is not int or type(last) is not int or begin < least or last < least:
         raise QuestionError(
-            f"--vary {path}: from {begin} to {end}; allowed: whole numbers of {least} or more"
+            f"--vary {path}: from {begin} to {last}; allowed: whole numbers of {least} or more"
         )
-    if begin == end:
+    if begin == last:
         raise QuestionError(f"--vary {path}: --from and --to are both {begin}; allowed: two values")
-    return _range(scenario, path, begin, end)
+    axis = _range(scenario, path, begin, last)
+    return _with_room(axis) if end is None else axis
+
+
+def _with_room(axis: Axis) -> Axis:
+    """Return the axis up to the last value of which there is a scenario.
+
+    It is looked for from the end, in growing steps: each scenario costs as much as it has stations.
+    Raises ScenarioError where there are fewer than two.
+    """
+    none = len(axis) - 1
+    if _is_there(axis, none):
+        return axis
+    axis.at(1)
+    step = 1
+    while none > step and not _is_there(axis, none - step):
+        none, step = none - step, 2 * step
+    there = max(0, none - step)
+    while none - there > 1:
+        middle = (there + none) // 2
+        there, none = (middle, none) if _is_there(axis, middle) else (there, middle)
+    numbers = axis.numbers[: there + 1]
+    return Axis(axis.scenario, axis.path, axis.unit, numbers, numbers)
+
+
+def _is_there(axis: Axis, index: int) -> bool:
+    try:
+        axis.at(index)
+    except ScenarioError:
+        return False
+    return True
 
 
 def _range(scenario: Scenario, path: str, begin: int, end: int) -> Axis:
