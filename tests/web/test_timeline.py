@@ -1,7 +1,9 @@
 """A few milliseconds of the air, held to the airtime that is counted and to the rules."""
 
 import itertools
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp import simulate
@@ -9,6 +11,7 @@ from airtcp.examples import directory, examples
 from airtcp.scenario import Scenario, load
 from airtcp.web import timeline as module
 from airtcp.web.timeline import timeline
+from browsing import CHROMIUM, Page, packed
 from serving import Web
 
 
@@ -86,6 +89,38 @@ def test_counters_are_what_backoff_can_have_drawn() -> None:
     # The mean of 0 .. 31 is 15.5; 9.2 / sqrt(n) is its standard deviation: five of them.
     mean = sum(seen) / len(seen)
     assert mean == pytest.approx(15.5, abs=5 * 9.24 / len(seen) ** 0.5)
+
+
+def test_a_cell_that_waits_has_a_row_with_what_it_hears() -> None:
+    """The middle cell gets a twentieth of what it has alone: 20 ms may have none of its frames."""
+    shown = timeline(example("three-cells"), 1.0, 0.02)
+
+    assert shown["nodes"][:3] == ["left", "middle", "right"]
+    assert 1 not in {frame["node"] for frame in shown["frames"]}
+    assert any(1 in (*frame["heard"], *frame["lost"]) for frame in shown["frames"])
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+@pytest.mark.parametrize(
+    ("name", "bars", "never"),
+    [("three-offices", "hears another", "counts down"), ("home-wifi6", "counts down", "hears")],
+)
+def test_the_key_and_the_words_are_those_of_what_is_drawn(
+    opened: Any, name: str, bars: str, never: str
+) -> None:
+    """Of an aggregate the numbers of one packet are those of its first."""
+    page: Page = opened(packed({"example": name, "view": "timeline"}))
+    page.page.get_by_role("button", name="Show", exact=True).click()
+    now = page.page.locator(".now")
+    now.wait_for()
+    legend = page.page.locator(".legend").first.inner_text()
+    assert bars in legend
+    assert never not in legend
+    for _ in range(40):
+        if "MPDUs (" in now.inner_text():
+            break
+        page.page.get_by_role("button", name="Step ▶").click()
+    assert re.search(r"data, \d+ MPDUs \(the first: TCP \d+ to \d+\)", now.inner_text())
 
 
 @pytest.mark.parametrize("name", [one.name for one in examples()])

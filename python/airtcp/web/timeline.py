@@ -100,7 +100,9 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
     names = ["ap", *(name for name in trace.node_names if name != "ap")]
     if several:
         names = list(trace.node_names)
-    nodes = sorted({0, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
+    # An access point that only waits is what several cells are looked at for.
+    aps = range(len(scenario.access_points))
+    nodes = sorted({*aps, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
     place = {node: index for index, node in enumerate(nodes)}
     return {
         "begin_ms": begin_s * 1e3,

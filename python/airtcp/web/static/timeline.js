@@ -78,7 +78,7 @@ export function timeline(app) {
         h("button", { type: "button", onclick: () => { stop(); move(step(1)); } }, "Step ▶"),
         h("label", { for: pace, class: "visually-hidden" }, "Speed"),
         h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, SPEEDS.map(([value, text]) => h("option", { value: String(value), selected: value === speed }, text)))),
-      slider, label, box, key(), windows,
+      slider, label, box, key(told), windows,
       h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the foot of a row is a frame of another that this node hears, in the colour of lost frames where it hears it disturbed." : "Numbers in gaps are backoff slots that a node has left, worked out from when it sends next."}`)));
     element.controls = { label, play, slider };
     move(at);
@@ -215,7 +215,7 @@ function sentence(told, time) {
 
 function words(told, frame) {
   const to = frame.to === null || frame.to === undefined ? "everyone" : told.nodes[frame.to];
-  const what = `${KINDS[frame.kind]}${frame.mpdus > 1 ? `, ${frame.mpdus} MPDUs` : ""}${frame.text ? ` (${frame.text})` : ""}`;
+  const what = `${KINDS[frame.kind]}${frame.mpdus > 1 ? `, ${frame.mpdus} MPDUs` : ""}${frame.text ? ` (${frame.mpdus > 1 ? "the first: " : ""}${frame.text})` : ""}`;
   const how = frame.rate ? ` at ${frame.rate / 1e6} Mb/s` : "";
   const took = `${(frame.end - frame.begin).toFixed(1)} µs`;
   return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", once more" : ""}${frame.bad ? ": it is lost" : ""}${ears(told, frame)}`;
@@ -230,8 +230,9 @@ function ears(told, frame) {
   return lost.length ? `${also}; ${lost.join(", ")} ${lost.length > 1 ? "hear" : "hears"} it disturbed` : also;
 }
 
-function key() {
-  return h("ul", { class: "legend", "aria-hidden": "true" }, [["data", "data"], ["tcp-ack", "TCP ACK"], ["ack", "control frames"], ["data bad", "lost"]].map(([kind, name]) => h("li", {},
-    s("svg", { width: 14, height: 12, class: "chart air" }, s("g", { class: `air-frame k-${kind}` }, s("rect", { width: 14, height: 12, rx: 2 }))), name)),
-  h("li", {}, s("svg", { width: 14, height: 12, class: "chart air" }, s("rect", { class: "count", width: 14, height: 6, y: 3 })), "counts down"));
+function key(told) {
+  const [kind, name] = told.frames.some((one) => one.heard) ? ["ear heard", "hears another"] : ["count", "counts down"];
+  return h("ul", { class: "legend", "aria-hidden": "true" }, [["data", "data"], ["tcp-ack", "TCP ACK"], ["ack", "control frames"], ["data bad", "lost"]].map(([frame, what]) => h("li", {},
+    s("svg", { width: 14, height: 12, class: "chart air" }, s("g", { class: `air-frame k-${frame}` }, s("rect", { width: 14, height: 12, rx: 2 }))), what)),
+  h("li", {}, s("svg", { width: 14, height: 12, class: "chart air" }, s("rect", { class: kind, width: 14, height: 6, y: 3 })), name));
 }
