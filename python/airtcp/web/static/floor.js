@@ -5,6 +5,8 @@
 import { announce, h, replace, s } from "./dom.js";
 
 const WIDTH = 560, HEIGHT = 260, EDGE = 44, STEP_M = 1;
+// What is written is no smaller where the card is narrow, and the map no higher where it is wide.
+const LARGEST = 1.35;
 
 /** The card of the map, with `show(map, shares)`: of a scenario without cells it is hidden. */
 export function floor(app) {
@@ -12,6 +14,16 @@ export function floor(app) {
   const element = h("section", { class: "card", hidden: true, "aria-label": "Map of cells" }, h("h2", {}, "Who hears whom"), body);
   let shown = "";
   let dragged = null;
+  let wide = WIDTH;
+  let drawn = null;
+
+  new ResizeObserver(([entry]) => {
+    const { width } = entry.contentRect;
+    const now = Math.round(width / Math.min(Math.max(width / WIDTH, 1), LARGEST));
+    if (now < 50 || now === wide) return;
+    wide = now;
+    if (drawn && !dragged) draw(...drawn);
+  }).observe(body);
 
   function show(map, shares = {}) {
     element.hidden = !map;
@@ -23,6 +35,7 @@ export function floor(app) {
   }
 
   function draw(map, shares) {
+    drawn = [map, shares];
     replace(body, picture(map, shares), h("p", { class: "muted" }, words(map)),
       h("ul", { class: "legend", "aria-hidden": "true" }, map.hears.length > 0 && key("hears", "access points that hear each other"), map.deaf.length > 0 && key("deaf", "do not hear each other"), map.walls.length > 0 && key("wall", "wall")),
       h("ul", { class: "shares" }, listed(map, shares)));
@@ -37,8 +50,8 @@ export function floor(app) {
     replace(body.querySelector(".shares"), listed(map, shares));
   }
 
-  function picture(map, shares, frame = frameOf(map)) {
-    const at = placer(map, frame);
+  function picture(map, shares, frame = frameOf(map, wide)) {
+    const at = placer(map, frame, wide);
     const spots = map.nodes.map((node, place) => at(node, place));
     const line = (kind) => ([one, other]) => s("line", { class: kind, x1: spots[one].x, y1: spots[one].y, x2: spots[other].x, y2: spots[other].y });
     const grips = map.cells.map((cell, place) => {
@@ -59,7 +72,7 @@ export function floor(app) {
         dragged = { frame };
         const drag = (move) => {
           const box = ap.ownerSVGElement.getBoundingClientRect();
-          const [px, py] = [(move.clientX - box.left) * WIDTH / box.width, (move.clientY - box.top) * HEIGHT / box.height];
+          const [px, py] = [(move.clientX - box.left) * wide / box.width, (move.clientY - box.top) * HEIGHT / box.height];
           ap.setAttribute("x", px - 8);
           ap.setAttribute("y", py - 8);
           put(cell, Math.round(frame.x + (px - frame.left) / frame.scale), Math.round(frame.y + (py - frame.top) / frame.scale));
@@ -76,7 +89,7 @@ export function floor(app) {
       });
       return ap;
     });
-    return s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "floor", role: "group", "aria-label": words(map) },
+    return s("svg", { viewBox: `0 0 ${wide} ${HEIGHT}`, class: "floor", role: "group", "aria-label": words(map) },
       s("g", { class: "lines" }, map.walls.map(([x, y, x2, y2]) => { const [from, to] = [at({ x, y }), at({ x: x2, y: y2 })]; return s("line", { class: "wall", x1: from.x, y1: from.y, x2: to.x, y2: to.y }); }),
         map.hears.map(line("hears")), map.deaf.map(line("deaf"))),
       s("g", { class: "dots" }, map.nodes.map((node, place) => !node.ap && [
@@ -125,19 +138,19 @@ function key(kind, text) {
 }
 
 /** The part of the floor that is drawn, and by what. */
-function frameOf(map) {
+function frameOf(map, wide) {
   if (!map.placed) return null;
   const xs = [...map.nodes.map((one) => one.x), ...map.walls.flatMap((one) => [one[0], one[2]])];
   const ys = [...map.nodes.map((one) => one.y), ...map.walls.flatMap((one) => [one[1], one[3]])];
   const [x, y] = [Math.min(...xs), Math.min(...ys)];
-  const scale = Math.min((WIDTH - 2 * EDGE) / Math.max(Math.max(...xs) - x, 1), (HEIGHT - 2 * EDGE) / Math.max(Math.max(...ys) - y, 1));
-  return { x, y, scale, left: (WIDTH - scale * (Math.max(...xs) - x)) / 2, top: (HEIGHT - scale * (Math.max(...ys) - y)) / 2 };
+  const scale = Math.min((wide - 2 * EDGE) / Math.max(Math.max(...xs) - x, 1), (HEIGHT - 2 * EDGE) / Math.max(Math.max(...ys) - y, 1));
+  return { x, y, scale, left: (wide - scale * (Math.max(...xs) - x)) / 2, top: (HEIGHT - scale * (Math.max(...ys) - y)) / 2 };
 }
 
 /** A function from nodes to places of the picture: theirs, or a row of cells with stations around. */
-function placer(map, frame) {
+function placer(map, frame, wide) {
   if (map.placed) return ({ x, y }) => ({ x: frame.left + (x - frame.x) * frame.scale, y: frame.top + (y - frame.y) * frame.scale });
-  const room = WIDTH / map.cells.length;
+  const room = wide / map.cells.length;
   const own = map.cells.map((_, cell) => map.nodes.map((_one, place) => place).filter((place) => !map.nodes[place].ap && map.nodes[place].cell === cell));
   // Cells that hear each other past a third one are not in one line with it.
   const lift = (cell) => (map.cells.length > 2 && map.hears.some(([one, other]) => Math.abs(one - other) > 1) ? (cell % 2 ? -30 : 30) : 0);
