@@ -39,7 +39,24 @@ def findings(page: Page, width: int) -> list[str]:
         for node in one["nodes"][:3]
     ]
     wide = page.page.evaluate("document.documentElement.scrollWidth")
+    ends = page.page.locator("#views button").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().right)"
+    )
+    if max(ends) > width:
+        bad.append(f"a view's name ends at {max(ends)} px")
     return bad + ([f"{wide} px wide"] if wide > width else [])
+
+
+#: The choices that are cut off: a list with nothing else in it would be wider.
+CUT = """(all) => all.filter((one) => {
+    const free = one.cloneNode(false);
+    free.append(one.selectedOptions[0].cloneNode(true));
+    Object.assign(free.style, { width: 'max-content', maxWidth: 'none', position: 'absolute' });
+    one.after(free);
+    const wanted = free.getBoundingClientRect().width;
+    free.remove();
+    return wanted > one.getBoundingClientRect().width + 1;
+}).map((one) => one.selectedOptions[0].textContent)"""
 
 
 def empty(page: Page) -> list[str]:
@@ -197,3 +214,14 @@ def test_every_view_is_for_everyone_in_every_state(opened: Any, scheme: str, sta
     if state == "offline":
         # The browser itself writes down that requests failed.
         page.complaints[:] = [one for one in page.complaints if "ERR_FAILED" not in one]
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_what_a_group_is_made_of_is_read_in_full(opened: Any, width: int) -> None:
+    """Devices and places are words that a list has room for."""
+    page: Page = opened(
+        packed({"example": "three-offices", "view": "scenario"}),
+        viewport={"width": width, "height": 900},
+    )
+    page.page.locator(".group-keys select").first.wait_for()
+    assert page.page.locator(".group-keys select").evaluate_all(CUT) == []

@@ -245,6 +245,29 @@ def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:
     assert [one.count for one in airtcp.load(text_of(page)).stations] == [12, 3]
 
 
+def test_one_remedy_that_was_not_tried_is_one(opened: Any) -> None:
+    page: Page = opened(packed({"example": "web-hotspot"}))
+    page.answer()
+    told = page.page.evaluate(
+        """async () => {
+            const { advice } = await import('/static/advice.js');
+            const card = advice({ history: { past: [] } });
+            return [['one'], ['one', 'two']].map((unfit) => {
+                card.show({ problems: [{ headline: '', remedies: [], unfit }] });
+                return card.element.querySelector('summary').textContent;
+            });
+        }"""
+    )
+    assert told == ["1 that was not tried", "2 that were not tried"]
+
+    listed = [
+        {"name": "a", "title": "A", "fits": False, "reason": "none", "where": [], "source": ""}
+    ]
+    page.context.route("**/api/remedies", lambda route: route.fulfill(json={"remedies": listed}))
+    page.page.get_by_text("Try more remedies").click()
+    page.page.get_by_text("1 that does not fit").wait_for()
+
+
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
     opened: Any,
 ) -> None:

@@ -34,7 +34,7 @@ export function advice(app) {
           { name: "after", ...trial.after, tone: tone(trial.outcome) },
         ], `${one.label}, before and after ${trial.title}`),
       }, "h4")),
-      one.unfit.length > 0 && h("details", {}, h("summary", {}, `${one.unfit.length} that were not tried`), h("ul", {}, one.unfit.map((line) => h("li", {}, line)))));
+      one.unfit.length > 0 && h("details", {}, h("summary", {}, `${one.unfit.length} that ${one.unfit.length === 1 ? "was" : "were"} not tried`), h("ul", {}, one.unfit.map((line) => h("li", {}, line)))));
   }
 
   function showHistory() {

@@ -51,7 +51,7 @@ export function remedies(app) {
           if (event.target.checked) state.remedies.push(one.name);
         }, { local: true }) }),
         h("label", { for: id }, one.title, h("span", { class: "muted" }, ` ${one.where.join(", ")}; ${one.source}`)));
-    }), others.length > 0 && h("details", {}, h("summary", {}, `${others.length} that do not fit`),
+    }), others.length > 0 && h("details", {}, h("summary", {}, `${others.length} that ${others.length === 1 ? "does" : "do"} not fit`),
       h("ul", {}, others.map((one) => h("li", {}, `${one.title}: ${one.reason}`)))));
   }
 
