@@ -4,6 +4,7 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.advice.problems import findings
 from airtcp.present.answer import first_lines
 
 RUN = {"warmup": "1 s", "duration": "5 s", "replications": 2}
@@ -104,3 +105,36 @@ def test_one_page_is_not_told_to_take_more_than_itself() -> None:
     (told,) = (line for line in lines("802.11b", [once], near={"count": 1}) if "typical" in line)
 
     assert "more than" not in told
+
+
+def test_a_wait_that_two_problems_share_is_told_once() -> None:
+    """Bob's upload fills its station's queue, and beside the other cell it gets half of the air.
+
+    Both problems are told by its wait, the second one with the place of it as well.
+    """
+    bulk = {"application": {"kind": "bulk"}, "path": [{"rate": "1 Gb/s", "delay": "5 ms"}]}
+    tcp = {"preset": "linux", "small_queue": False}
+    scenario = {
+        "phy": {"standard": "802.11g"},
+        "ap": {"queue": {"limit": 100}},
+        "cells": {"a": {}, "b": {}},
+        "air": {"heard": [["a", "b"]]},
+        "stations": [
+            {"name": "ann", "count": 1, "cell": "a"},
+            {"name": "bob", "count": 1, "cell": "b"},
+        ],
+        "flows": [
+            {"stations": "ann", "direction": "download", "tcp": tcp} | bulk,
+            {"stations": "bob", "direction": "upload", "tcp": tcp} | bulk,
+        ],
+        "run": RUN | {"warmup": "2 s"},
+    }
+    result = airtcp.simulate(airtcp.load(scenario))
+    busy, full = findings(result)[:2]
+    assert full.evidence.startswith(f"{busy.evidence.partition('; ')[0]}, ")
+
+    (told,) = (line for line in first_lines(result) if line.startswith("What is wrong: "))
+
+    assert told.count("segments of bob uploads wait") == 1
+    assert "cell b hears frames of others" in told
+    assert told.endswith(", at the stations.")

@@ -54,8 +54,14 @@ def first_lines(result: Simulated) -> list[str]:
     lines = [_goodputs(result.simulation), *experience(result)]
     wrong = findings(result)
     if wrong:
-        told = "; ".join(one.evidence for one in wrong[:_TOLD_PROBLEMS])
-        lines.append(f"What is wrong: {told}.")
+        told = [part for one in wrong[:_TOLD_PROBLEMS] for part in one.evidence.split("; ")]
+        # Two problems may be told by one wait, the second by more of it.
+        once = (
+            part
+            for place, part in enumerate(told)
+            if not any(other.startswith(part) for other in told[place + 1 :])
+        )
+        lines.append(f"What is wrong: {'; '.join(once)}.")
         lines.append("What helps: airtcp run FILE tries it.")
     else:
         lines.append("Nothing stands out as wrong.")
