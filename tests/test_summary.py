@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airtcp.cli.show import result as show
 from airtcp.compare import compare
 from airtcp.examples import directory
 from airtcp.present import summary
@@ -314,3 +315,14 @@ def test_contention_free_periods_without_use_are_told(
     result = simulate(loads(WEB.format(duration="5 s", replications=2, mean="20 kB")).vary(polled))
 
     assert any(told in sentence for sentence in cautions(result))
+
+
+@pytest.mark.parametrize(("replications", "head"), [(1, "mean"), (3, "mean, 95 % interval")])
+def test_a_run_without_intervals_promises_none(
+    replications: int, head: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = cell(3, warmup="1 s", duration="1 s", replications=replications)
+    show(simulate(loads(text)))
+
+    (line,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("metric "))
+    assert line.split(maxsplit=1)[1].strip() == head

@@ -320,8 +320,11 @@ def _verdict(verdict: str) -> Text:
 
 
 def _simulation(console: Console, result: SimulationResult) -> None:
-    head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
     lines = summary.simulation_lines(result.simulation)
+    head = ("metric", "mean")
+    # One run, such as that of a testbed, may have none.
+    if any(one.half_width is not None for one in result.simulation.metrics.values()):
+        head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
     print_table(console, head, [(line.metric, line.simulation) for line in lines])
     console.print()
 
