@@ -225,6 +225,7 @@ def _assumptions(result: Result) -> list[str]:
 
 def _scenario(result: Result, written: str | None) -> list[str]:
     provenance = result.to_dict()["provenance"]
+    packages = ", ".join(f"{name} {number}" for name, number in provenance["packages"].items())
     parts = [
         "<h2 id='scenario'>The scenario</h2>",
         "<ul class='subject'>",
@@ -243,10 +244,15 @@ def _scenario(result: Result, written: str | None) -> list[str]:
         "<h2>Where this comes from</h2>",
         definitions(
             (key.replace("_", " "), str(value))
-            for key, value in provenance.items()
+            for key, value in (provenance | {"packages": packages, "file": None}).items()
             if value is not None
         ),
     ]
+    if provenance["file"] is not None:
+        parts += [
+            "<details><summary>As a file, with the changes of the command line</summary>",
+            f"<pre>{escape(provenance['file'])}</pre></details>",
+        ]
     return parts
 
 
