@@ -141,6 +141,12 @@ def slow_pages(reading: Reading, scope: Scope) -> bool:
     return _is_beyond(reading, scope, metric, time, "page time")
 
 
+def gets_nothing(scope: Scope) -> bool:
+    """Tell whether people of a scope wait, and nothing that they wait for arrives."""
+    waiting = scope.mean("active_flows") or 0.0
+    return scope.waits_for_pages and scope.mean("flow_goodput_bps") == 0.0 and waiting > 0.0
+
+
 def wanting(reading: Reading) -> list[Scope]:
     """Return the scopes that could use more: those with endless flows of TCP, else all."""
     return [scope for scope in reading.scopes if scope.endless] or list(reading.scopes)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from airtcp.advice.complaints import felt_metrics, is_felt
 from airtcp.advice.problems import unhappy
 from airtcp.advice.profiles import targets_of
-from airtcp.advice.reading import Reading, Simulated
+from airtcp.advice.reading import Reading, Scope, Simulated
 from airtcp.estimates.traffic import measured
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _PAIRS: Final = 3
 #: A change of what others feel by less, as a logarithm of a ratio, is not told.
 TOLD = 0.1
+#: The metric of those who wait for pages of which none ends.
+_THROUGH: Final = "flow_goodput_bps"
 
 
 def value_of(run: Replication, goal: Goal) -> float | None:
@@ -132,9 +134,10 @@ def effects(
 def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
     """Return the groups, with their direction, that are badly served after a change alone.
 
-    Then the targets that are missed after it alone, by means: those of the file, else those of the
-    profiles of traffic. What as many runs without the change might have shown as well is not told.
-    Both have estimates of a kind, such as plain means.
+    Those too that wait for pages in both, and get less than half after it. Then the targets that
+    are missed after it alone, by means: those of the file, else those of the profiles of traffic.
+    What as many runs without the change might have shown as well is not told. Both have estimates
+    of a kind, such as plain means.
     """
     then, now = Reading(before), Reading(after)
     scopes = {(one.group, one.part): one for one in then.scopes}
@@ -145,6 +148,11 @@ def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
             _moves(before, after, Goal(metric, group, part))
             for metric in (*felt_metrics(scopes[group, part]), "path_rtt_s")
         )
+    }
+    groups |= {
+        (scope.group, scope.part)
+        for scope in then.scopes
+        if scope.waits_for_pages and _is_halved(before, after, scope)
     }
     wanted = [target.condition for target in targets_of(before.scenario)[0]]
     return sorted(f"{group} {part}s" for group, part in groups) + [
@@ -160,12 +168,18 @@ def newly_unhappy(before: Simulated, after: Simulated) -> list[str]:
     ]
 
 
+def _is_halved(before: Simulated, after: Simulated, scope: Scope) -> bool:
+    """Tell whether flows of a scope get less than half after a change, and not by chance."""
+    goal = Goal(_THROUGH, scope.group, scope.part)
+    values = _values(goal, before.simulation.runs, after.simulation.runs)
+    is_less = values.old is not None and values.new is not None and values.new < values.old / 2.0
+    return is_less and _moves(before, after, goal)
+
+
 def _moves(before: Simulated, after: Simulated, of: Goal) -> bool:
     """Tell whether a metric is another after a change, as far as replications tell."""
-    own, changed = (
-        {run.index: value_of(run, of) for run in one.simulation.runs} for one in (before, after)
-    )
-    return not _is_chance(of, own, changed, before.simulation.confidence)
+    values = _values(of, before.simulation.runs, after.simulation.runs)
+    return not _is_chance(of, values.own, values.after, before.simulation.confidence)
 
 
 def _effects(
@@ -175,18 +189,37 @@ def _effects(
     goal: Goal | None,
 ) -> Iterator[tuple[Effect, float, bool]]:
     """Yield what groups feel of a change, by how much it is better, and whether by chance."""
-    indices = {run.index for run in own} & {run.index for run in after}
-    all_metrics = ((scope, metric) for scope in before.scopes for metric in felt_metrics(scope))
-    for scope, metric in all_metrics:
+    for scope, metric in ((one, metric) for one in before.scopes for metric in felt_metrics(one)):
         of = Goal(metric, scope.group, scope.part)
-        before_it, then = ({run.index: value_of(run, of) for run in runs} for runs in (own, after))
-        old, new = (_mean([one[index] for index in sorted(indices)]) for one in (before_it, then))
+        values = _values(of, own, after)
+        if scope.waits_for_pages and values.old is not None and values.new is None:
+            # Nothing ends any more, so that no time of it is known.
+            of = Goal(_THROUGH, scope.group, scope.part)
+            values = _values(of, own, after)
+        old, new = values.old, values.new
         if of == goal or old is None or new is None or old == new:
             continue
         gain = gain_of(of, old, new)
-        if abs(gain) > TOLD and is_felt(metric, old, new):
-            is_chance = _is_chance(of, before_it, then, before.simulation.confidence)
-            yield Effect(metric, scope.group, scope.part, old, new), gain, is_chance
+        if abs(gain) > TOLD and is_felt(of.metric, old, new):
+            is_chance = _is_chance(of, values.own, values.after, before.simulation.confidence)
+            yield Effect(of.metric, scope.group, scope.part, old, new), gain, is_chance
+
+
+class _Values(NamedTuple):
+    """Values of a metric by replication without and with a change, and means over those of both."""
+
+    own: dict[int, float | None]
+    after: dict[int, float | None]
+    old: float | None
+    new: float | None
+
+
+def _values(of: Goal, own: Sequence[Replication], after: Sequence[Replication]) -> _Values:
+    """Return the values of a metric in replications without and with a change."""
+    one, other = ({run.index: value_of(run, of) for run in runs} for runs in (own, after))
+    both = sorted(one.keys() & other.keys())
+    old, new = (_mean([values[index] for index in both]) for values in (one, other))
+    return _Values(one, other, old, new)
 
 
 def _is_chance(

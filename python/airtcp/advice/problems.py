@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from airtcp.advice import cell_signs, felt_signs, own_signs
-from airtcp.advice.complaints import Sign, complaint, felt
+from airtcp.advice.complaints import Sign, complaint, felt, gets_nothing
 from airtcp.advice.reading import Reading, Simulated
 from airtcp.results.advice import Finding
 
@@ -50,7 +50,8 @@ def unhappy(result: Simulated) -> set[tuple[str, str]]:
     return {
         (scope.group, scope.part)
         for scope in reading.scopes
-        if (scope.live or scope.waits_for_pages) and complaint(reading, scope)
+        if gets_nothing(scope)
+        or ((scope.live or scope.waits_for_pages) and complaint(reading, scope))
     }
 
 

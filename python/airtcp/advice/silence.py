@@ -6,7 +6,7 @@ and calls nothing a cause that no counter shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = ("bulk", "udp")
 #: Flows that are told by name.
 _NAMED: Final = 3
+#: The place in a cause for how often timers expired, which is another number for each flow.
+_TIMES: Final = "{times}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,14 @@ def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
         )
         causes.setdefault(cause, []).append(flow)
     for (why, hint), flows in causes.items():
-        yield Silence(tuple(flow.name for flow in flows), why, hint)
+        told = why.replace(_TIMES, _times([flow.timeouts for flow in flows]))
+        yield Silence(tuple(flow.name for flow in flows), told, hint)
+
+
+def _times(counts: Sequence[float]) -> str:
+    """Tell how often something happened, of several flows from the least to the most."""
+    least, most = f"{min(counts):.3g}", f"{max(counts):.3g}"
+    return f"{least} times" if least == most else f"{least} to {most} times"
 
 
 def _too_short(
@@ -134,7 +143,7 @@ def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str
         "on wires": counts["wired_drops"],
     }
     lost = [f"{count:,} packets {place}" for place, count in places.items() if count]
-    timers = f"TCP's timer expired {flow.timeouts:.3g} times in a run" if flow.timeouts else ""
+    timers = f"TCP's timer expired {_TIMES} in a run" if flow.timeouts else ""
     if lost:
         what = f"of all flows {', '.join(lost)} are lost"
         return f"{timers}, and {what}" if timers else what, ""

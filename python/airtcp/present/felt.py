@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.complaints import felt_metrics, is_felt
+from airtcp.advice.complaints import felt_metrics, gets_nothing, is_felt
 from airtcp.advice.problems import unhappy
 from airtcp.advice.reading import Reading
 from airtcp.labels import flows_of, label_of
@@ -18,6 +18,7 @@ from airtcp.present.verdict import amount
 from airtcp.results.differences import Ranked
 
 if TYPE_CHECKING:
+    from airtcp.results import SimulationResult
     from airtcp.results.differences import Difference
 
 #: A smaller part is not felt; chosen.
@@ -80,12 +81,27 @@ def _of(one: Ranked) -> str:
 
 
 def _badly_served(difference: Difference) -> list[str]:
-    """Name groups that are badly served in one of the two alone, as advice judges."""
+    """Name groups that are badly served in one of the two alone, as advice judges.
+
+    Before them those that get nothing in one of the two alone.
+    """
     a, b = unhappy(difference.a), unhappy(difference.b)
+    none_a, none_b = _without_anything(difference.a), _without_anything(difference.b)
     kept = difference.groups
     parts = []
-    for word, only in (("Badly served in B alone", b - a), ("Badly served in A alone", a - b)):
+    for word, only in (
+        ("Nothing gets through in B alone", none_b - none_a),
+        ("Nothing gets through in A alone", none_a - none_b),
+        ("Badly served in B alone", b - a - none_b),
+        ("Badly served in A alone", a - b - none_a),
+    ):
         names = sorted(f"{group} {part}s" for group, part in only if group in kept)
         if names:
             parts.append(f"{word}: {', '.join(names)}.")
     return parts
+
+
+def _without_anything(result: SimulationResult) -> set[tuple[str, str]]:
+    """Return the groups and directions in which people wait and nothing arrives."""
+    scopes = Reading(result).scopes
+    return {(scope.group, scope.part) for scope in scopes if gets_nothing(scope)}

@@ -115,6 +115,8 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
         return None
     unknown = [one for one in verdict.targets if one.state == "unknown"]
     unmeasured = [one for one in unknown if one.interval.mean is None]
+    if any(_nothing_comes(one.target.condition, simulation) for one in unmeasured):
+        return "Nothing gets through in any of the runs: see what is wrong."
     # Transfers that are long beside the runs have no estimate, however many were seen.
     too_short = simulation.steadiness is not None
     if unmeasured and (too_short or any(one.interval.low is not None for one in unmeasured)):
@@ -129,6 +131,18 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
             "The intervals are too wide for more replications alone: a longer run.duration tells."
         )
     return "It is at its bound: no number of replications that is worth its time tells."
+
+
+def _nothing_comes(condition: Condition, simulation: Simulation) -> bool:
+    """Tell whether the flows that a target is about wait for timers of TCP, and get nothing."""
+    flows = [
+        flow
+        for flow in simulation.flows
+        if condition.group in (None, flow.station.rpartition("/")[0])
+        and condition.part in ("all", flow.direction)
+    ]
+    nothing = all(flow.goodput_bps == 0.0 and flow.transfers == 0 for flow in flows)
+    return nothing and any(flow.timeouts > 0.0 for flow in flows)
 
 
 def rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
