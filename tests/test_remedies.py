@@ -88,6 +88,14 @@ CROWDED = named(
 CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED)
 
 
+def test_queues_of_stations_are_left_alone_where_nothing_goes_up() -> None:
+    """Packets of downloads wait at the access point, and ACKs do not fill a queue."""
+    known = {remedy.name: remedy for remedy in catalogue()}
+    for name in ("client-fq-codel", "small-queue"):
+        assert changed(cell("802.11ax", DOWNLOAD), known[name]) == "there are no uploads"
+        assert isinstance(changed(cell("802.11ax", UPLOAD), known[name]), Changed)
+
+
 @pytest.mark.parametrize("direction", ["download", "both"])
 def test_a_call_goes_by_the_name_of_its_entry_in_every_remedy(direction: str) -> None:
     call = {"stations": "laptop", "direction": direction, "application": {"kind": "call"}}
