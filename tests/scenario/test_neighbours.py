@@ -87,6 +87,8 @@ def test_a_name_from_elsewhere_is_answered_with_the_one_of_here(
         ("flows.a.tcp.cc", 'congestion = "cubic"'),
         ("phy.mscs", "is no key of this scenario; the nearest is phy.mcs"),
         ("phi.ofdma", "is no key of this scenario; the nearest is"),
+        ("mac.twt", "is no key of this scenario (here: not modelled: stations are always awake"),
+        ("phy.puncturing", "(here: not modelled: a channel is whole"),
     ],
 )
 def test_a_key_path_from_elsewhere_is_answered_as_a_key_of_a_file(path: str, said: str) -> None:
@@ -102,6 +104,19 @@ def test_a_key_path_from_elsewhere_is_answered_as_a_key_of_a_file(path: str, sai
         ).vary({path: 1})
 
     assert said in str(caught.value)
+    assert ("(here: " in str(caught.value)) is not ("the nearest is" in str(caught.value))
+
+
+def test_a_list_of_access_points_is_told_where_several_stand() -> None:
+    with pytest.raises(ScenarioError, match=r"a list is not a table; .* a table \[cells.NAME\]"):
+        resolve(
+            {
+                "phy": {"standard": "802.11ax"},
+                "ap": [{"name": "left"}, {"name": "right"}],
+                "stations": [{"profile": "office-laptop", "count": 1}],
+            },
+            name="mine.toml",
+        )
 
 
 def test_no_name_from_elsewhere_is_a_key_of_the_whole_file() -> None:

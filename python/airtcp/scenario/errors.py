@@ -14,13 +14,20 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ..choices import APPLICATIONS, meant
+from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError
-from .neighbours import meant_key
+from .neighbours import ANYWHERE, meant_key
 from .profiles import record
 
 #: Of one value that is too small or too large.
 _BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
+
+#: The keys of which a user may have a word of their own, with the kind of its algorithm.
+_OPEN = {
+    "congestion": "congestion control",
+    "discipline": "queue discipline",
+    "scheduler": "scheduler",
+}
 
 #: The place of a key: the names of tables, the indices of lists.
 Path = tuple[str | int, ...]
@@ -136,7 +143,9 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             return f"{_shown(value)} is not a table; allowed: {allowed}"
         case "not_a_table":
             keys = ", ".join(context["keys"])
-            return f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
+            one = f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
+            several = path == ("ap",) and isinstance(value, list)
+            return f"{one}; of several: {ANYWHERE['access_points']}" if several else one
         case "not_an_application":
             return f"{_shown(value)} is not a table; allowed: {_application(value)}"
         case "greater_than":
@@ -212,7 +221,11 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     if key.endswith("application.kind") and not near:
         near = _traffic(value)
     hint = f" (did you mean {near}?)" if near else ""
-    return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
+    kind = _OPEN.get(key.rpartition(".")[2])
+    if kind is None:
+        return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
+    words = _quoted([*allowed, *own_names(kind)])
+    return f"{_shown(value)} is unknown{hint}; allowed: {words}, or a {kind} of --plugin FILE"
 
 
 def _application(value: object) -> str:

@@ -39,6 +39,8 @@ _ONE_USER: Final = (
     "not modelled: a PPDU goes to one station; what comes nearest is one PPDU after the other, as "
     "an access point without it sends them"
 )
+_AWAKE: Final = "not modelled: stations are always awake, so that delays are those without sleep"
+_NO_HOLES: Final = "not modelled: a channel is whole; what comes nearest is a smaller channel_width"
 _REUSE: Final = 'obss_pd = "-72 dBm" of [air], in 802.11ax and later, with received or path_loss'
 _NO_MESH: Final = (
     "not modelled: all send to an access point or get from it; what comes nearest is a path with "
@@ -54,7 +56,10 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("hidden", "hidden_nodes", "hidden_terminals"), _HIDDEN),
     **dict.fromkeys(("interference", "neighbours", "neighbors", "obss", "bss", "aps",
                      "access_points"), _CELLS),
-    **dict.fromkeys(("ofdma", "mu_mimo", "mumimo", "resource_units"), _ONE_USER),
+    **dict.fromkeys(("ofdma", "dl_ofdma", "ul_ofdma", "mu_mimo", "mumimo", "resource_units"),
+                    _ONE_USER),
+    **dict.fromkeys(("twt", "power_save", "powersave", "uapsd", "dtim", "dtim_period"), _AWAKE),
+    **dict.fromkeys(("puncturing", "preamble_puncturing"), _NO_HOLES),
     **dict.fromkeys(("mlo", "mld", "multi_link", "emlsr", "links_per_station"), _ONE_LINK),
     **dict.fromkeys(("spatial_reuse", "bss_color", "bss_colour", "colour", "srg_obss_pd"), _REUSE),
     **dict.fromkeys(("mesh", "wds", "repeater"), _NO_MESH),

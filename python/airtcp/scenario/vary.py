@@ -257,11 +257,12 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
             "number, from 0 on"
         )
         raise InvalidError((path,), message)
+    if said := _meant(path, known):
+        raise InvalidError((path,), f"is no key of this scenario (here: {said})")
     # Paths of as many steps come first: most mistakes are in a name.
     alike = [other for other in known if other.count(".") == path.count(".")]
     nearest = difflib.get_close_matches(path, alike or known, n=1, cutoff=0)
-    hint = f" (here: {said})" if (said := _meant(path, known)) else ""
-    raise InvalidError((path,), f"is no key of this scenario{hint}; the nearest is {nearest[0]}")
+    raise InvalidError((path,), f"is no key of this scenario; the nearest is {nearest[0]}")
 
 
 def _meant(path: str, known: list[str]) -> str:
