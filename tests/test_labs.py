@@ -174,6 +174,22 @@ def test_check_judges_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "5 of 5 right" in whole.stdout
 
 
+def test_the_name_of_a_sheet_is_its_file_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("dcf")
+    Path("dcf.answers.toml").write_text('q1 = "90 %"\n', encoding="utf-8")
+    judged = CliRunner().invoke(app, ["lab", "check", "dcf"])
+    assert judged.exit_code == 3
+    assert "dcf q1: wrong" in judged.stdout
+
+
+def test_the_flows_that_a_word_is_about_are_named() -> None:
+    judged = judge(sheet("uploads"), "q3", "long")
+    assert judged.why == "it has the highest goodput of reader downloads"
+
+
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
@@ -181,6 +197,7 @@ def test_check_judges_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("dcf.answers.toml", "q1 =", "is no TOML"),
         ("mine.answers.toml", "", "named after no sheet"),
         ("dcf.txt", "", "named after no sheet"),
+        ("dcf", "", "named after no sheet"),
     ],
 )
 def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str) -> None:

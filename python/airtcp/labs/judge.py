@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError, ScenarioError, UnitError
+from airtcp.labels import flows_of, label_of, spoken
 from airtcp.labs.sheet import FORMS, NAMES, Question, Sheet, sheet
 from airtcp.metrics import METRICS
 from airtcp.scenario.toml_text import option_value
@@ -47,11 +48,13 @@ class _WrongError(Exception):
 
 
 def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
-    """Judge the answers of a file, whose name begins with that of its sheet.
+    """Judge the answers of a file, whose name begins with that of its sheet, or is that alone.
 
     Raises QuestionError for a file that cannot be read, or is of no sheet.
     """
     file = Path(path)
+    if str(path) in NAMES:
+        file = file.with_name(f"{path}{_END}")
     name = file.name.partition(".")[0]
     if name not in NAMES or not file.name.endswith(_END):
         allowed = f"{', '.join(NAMES)}, with {_END} after it"
@@ -170,9 +173,12 @@ def _choice(runs: _Runs, question: Question, answer: Any) -> str:
     values = {name: runs.value(question, set_).mean for name, set_ in question.options.items()}
     known = {name: value for name, value in values.items() if value is not None}
     best = (max if question.want == "highest" else min)(known.values())
+    group, _, part = question.of.partition("/")
+    metric = METRICS[question.metric]
+    label = label_of(metric, flows_of(group, part or None)) if group else spoken(metric)
     if abs(known[answer] - best) <= _ALIKE * abs(best):
-        return f"it has the {question.want} {METRICS[question.metric].label}"
-    raise _WrongError(f"another one has the {question.want} {METRICS[question.metric].label}")
+        return f"it has the {question.want} {label}"
+    raise _WrongError(f"another one has the {question.want} {label}")
 
 
 def _most(runs: _Runs, question: Question, answer: Any) -> str:
