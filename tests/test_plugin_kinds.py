@@ -234,6 +234,14 @@ def test_an_answer_against_a_law_ends_the_run(
         ({"acks": 'policy = "WORD", every = 2'}, "policy: stands beside every"),
         ({"acks": 'policy = "WORD", adaptive = true'}, "policy: stands beside adaptive"),
         ({"ap": 'scheduler = "nobody"', **AGGREGATED}, 'scheduler: "nobody" is unknown'),
+        (
+            {"ap": 'scheduler = "nobody"', **AGGREGATED},
+            '"meant-turns", or a scheduler of --plugin FILE',
+        ),
+        (
+            {"ap": 'queue = { discipline = "nobody" }'},
+            '"meant-queue", or a queue discipline of --plugin FILE',
+        ),
         ({"ap": 'scheduler = "TURNS"'}, "in 802.11g an access serves one packet"),
         (
             {"ap": 'scheduler = "TURNS"\nqueue = { discipline = "QUEUE" }', **AGGREGATED},
@@ -255,6 +263,25 @@ def test_a_file_that_cannot_be_meant_is_told(
     with pytest.raises(airtcp.ScenarioError) as wrong:
         scenario(**changed)
     assert told.replace("acks.policy", "delayed_ack.policy") in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    "base", [airtcp.congestion.Reno, airtcp.queues.Fifo, airtcp.schedulers.RoundRobin]
+)
+def test_the_init_of_a_class_need_not_call_that_of_its_base(base: type[object]) -> None:
+    """A class that counts something sets its counter, and nothing else, when it is made."""
+
+    class Counting(base):  # type: ignore[misc, valid-type]
+        def __init__(self) -> None:
+            self.count = 0
+
+    assert {**vars(base()), "count": 0} == vars(Counting())
+    for name in ("_fraction", "_last", "packets"):
+        assert hasattr(base(), name) is hasattr(Counting(), name)
+
+
+def test_each_queue_has_packets_of_its_own() -> None:
+    assert airtcp.queues.Fifo().packets is not airtcp.queues.Fifo().packets
 
 
 def test_no_model_is_said_to_know_a_scheduler_of_ones_own(tmp_path: Path) -> None:

@@ -85,8 +85,9 @@ class Reno:
     It gives the outcomes of `congestion = "reno"` bit for bit.
     """
 
-    def __init__(self) -> None:
-        self._fraction = 0
+    #: The part of a byte that `avoid` has left; of the class, for an `__init__` that does not call
+    #: that of its base.
+    _fraction = 0
 
     def on_ack(self, window: Window, event: Event) -> None:
         """Grows in slow start by what is acknowledged, a segment at most, and then by `avoid`."""

@@ -27,7 +27,7 @@ A packet has `id`, the number of its arrival, `flow`, `receiver`, `size` in byte
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, Self
 
 from .choices import DISCIPLINES
 from .choices import Discipline as _Choice
@@ -75,9 +75,14 @@ class Fifo:
     with aggregation it serves the station of the oldest packet.
     """
 
-    def __init__(self) -> None:
-        self.packets: dict[int, Packet] = {}
-        """The packets that wait, by number, in the order of arrival."""
+    packets: dict[int, Packet]
+    """The packets that wait, by number, in the order of arrival."""
+
+    def __new__(cls) -> Self:
+        """Makes a queue without packets, also for an `__init__` that does not call its base's."""
+        queue = super().__new__(cls)
+        queue.packets = {}
+        return queue
 
     def of(self, receiver: int | None) -> Iterator[Packet]:
         """The packets for a receiver, or all, the oldest first."""

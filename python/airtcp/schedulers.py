@@ -58,8 +58,9 @@ class RoundRobin:
     It gives the outcomes of `scheduler = "round-robin"` bit for bit.
     """
 
-    def __init__(self) -> None:
-        self._last: int | None = None
+    #: The receiver that was served last; of the class, for an `__init__` that does not call that of
+    #: its base.
+    _last: int | None = None
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         """Returns the next one behind that served last."""
