@@ -78,6 +78,28 @@ def test_a_curve_that_grows_ever_faster_crosses_where_it_does(places: tuple[int,
     assert found.parts[0] > 0.0
 
 
+def test_a_metric_that_leaps_is_crossed_at_its_leap() -> None:
+    """The delay of calls in 802.11b as it was measured: 15.8 ms with 11 of them, 2.06 s with 12.
+
+    A parabola through the logarithms of the last four crosses 50 ms at 10.6, where each replication
+    has some 15 ms.
+    """
+    measured = {8: 0.0125, 9: 0.0130, 11: 0.0158, 12: 2.06, 14: 9.9}
+    spread = (-0.1, -0.05, 0.0, 0.05, 0.1)
+    samples = {
+        place: {run: value * (1.0 + part) - 0.05 for run, part in enumerate(spread)}
+        for place, value in measured.items()
+    }
+
+    found = cross(samples, 0.95, bound=0.05)
+
+    assert found is not None
+    assert found.low == 11.0
+    assert 11.0 < found.at < 12.0
+    assert found.high == pytest.approx(12.0)
+    assert found.high < 12.0
+
+
 def test_a_metric_that_falls_is_crossed_from_above() -> None:
     """Shares of 10 fall below 0.5 at 20: 1/n, whose logarithm is smooth; and what is zero somewhere
     has no logarithm."""

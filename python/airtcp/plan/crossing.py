@@ -15,13 +15,17 @@ derivative.
 
 Places need not have equally many replications: a mean of n of them weighs in the fit as n, and each
 of the n moves the curve by more than one of many would.
+
+A metric may leap, as the delay of calls does at one more than the air carries. No parabola does,
+and it may cross on the wrong side of a place of which its own replications leave no doubt. Then the
+crossing is between such places, and its interval all that lies between them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -31,6 +35,10 @@ from airtcp.stats import Interval, student_interval, student_quantile
 
 #: Places from which on a curve is a parabola and no line.
 _PARABOLA: Final = 4
+#: The level at which a place has no doubt on which side of the crossing it is.
+_NO_DOUBT: Final = 0.999
+#: The part of a step by which an interval ends before a place that is beyond the crossing.
+_BEFORE: Final = 1e-6
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,52 @@ def cross(
     places = sorted(place for place in samples if len(samples[place]) > 1)
     if len(places) < 2:
         return None
+
+    def curve(places: Sequence[int]) -> Crossing | None:
+        return _curve(samples, places, confidence, bound=bound, falls=falls, resolution=resolution)
+
+    found = curve(places)
+    return None if found is None else _beside_places(found, samples, places, curve)
+
+
+def _beside_places(
+    found: Crossing,
+    samples: Mapping[int, Mapping[int, float]],
+    places: Sequence[int],
+    curve: Callable[[Sequence[int]], Crossing | None],
+) -> Crossing:
+    """The crossing of a curve, or one between places of which it is on the wrong side."""
+    sides = {place: student_interval(list(samples[place].values()), _NO_DOUBT) for place in places}
+    below = max((p for p, one in sides.items() if (one.high or 0.0) < 0.0), default=-math.inf)
+    above = min((p for p, one in sides.items() if (one.low or 0.0) > 0.0), default=math.inf)
+    if below <= found.at <= above:
+        return found
+    # Where no place is without doubt, the nearest by its mean.
+    left, right = below, above
+    if math.isinf(left):
+        rest = (p for p, one in sides.items() if p < above and (one.mean or 0.0) <= 0.0)
+        left = max(rest, default=math.inf)
+    if math.isinf(right):
+        rest = (p for p, one in sides.items() if p > below and (one.mean or 0.0) > 0.0)
+        right = min(rest, default=-math.inf)
+    between = curve((int(left), int(right))) if left < right else None
+    if between is None:
+        return found
+    low = between.low if math.isinf(below) else left
+    high = between.high if math.isinf(above) else right - _BEFORE
+    return replace(between, low=low, high=high)
+
+
+def _curve(
+    samples: Mapping[int, Mapping[int, float]],
+    places: Sequence[int],
+    confidence: float,
+    *,
+    bound: float,
+    falls: bool,
+    resolution: float,
+) -> Crossing | None:
+    """The crossing of the curve of some places, whatever each of them says by itself."""
     rows = [samples[place] for place in places]
     ratios = bound > 0.0
     if ratios:
