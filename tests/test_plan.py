@@ -24,6 +24,7 @@ from airtcp.results.plans import Plan
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
+from airtcp.stats import Interval
 from typer.testing import CliRunner, Result
 
 FLOW = """[[flows]]
@@ -386,6 +387,30 @@ def test_ctrl_c_keeps_what_is_known(
     assert len(rounds) == 3
     assert found.runs >= 4
     assert found.answer is not None
+
+
+def test_an_end_of_few_stations_is_simulated_itself() -> None:
+    """Cameras that fill the air: with 6 scanners wait some 28 ms, with 7 some 200, with 8 400.
+
+    A curve through 4, 5, 6, 8 and 9 crosses 100 ms at 7.1.
+    """
+    warehouse = airtcp.load(str(directory() / "warehouse-wifi4.toml"))
+    found = airtcp.plan(
+        warehouse.vary({"run.duration": "20 s", "run.replications": 5}),
+        vary="stations.camera.count",
+        until="scanner p90 transfer_time > 100 ms",
+        remedies=False,
+    )
+
+    (condition,) = found.conditions
+    means = {
+        one.value: value.mean
+        for one in found.evidence
+        if isinstance(value := one.metrics[condition.text], Interval)
+    }
+    assert found.answer is not None
+    assert found.answer.value == 6
+    assert means[6] < 0.1 < means[7]
 
 
 def test_calls_are_planned_for() -> None:

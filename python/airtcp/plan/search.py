@@ -142,12 +142,12 @@ class Search:
                 continue
             width = self._width(found)
             if width <= self._enough(n):
-                return found
+                return self._looked_at(found, n)
             if math.isinf(width) and n >= min(self.most, 2 * FIRST) and self._wider < _WIDEST:
                 # No place is far enough from the end to be sure of, and that not for few runs.
                 self._wider *= _GROWTH
             elif n >= self.most:
-                return found
+                return self._looked_at(found, n)
             asked = 2.0 * n if math.isinf(width) else 1.1 * n * width**2
             n = max(min(n + 1, self.most), math.ceil(min(2.0 * n, asked)))
             # A last round for a few more would cost a look and tell little.
@@ -155,6 +155,13 @@ class Search:
         known = self.known()
         assert known is not None
         return known
+
+    def _looked_at(self, found: Found, n: int) -> Found:
+        """The end by `n` replications at itself as well, if the grid is coarse."""
+        if not self._is_coarse(self._span(found.index)) or found.index in self.places:
+            return found
+        self._simulate({found.index: n})
+        return self._found() or found
 
     def known(self) -> Found | None:
         """Say what can be said of the end by what has ended; None if it is not enclosed."""
@@ -327,6 +334,11 @@ class Search:
             return max(1.5, self._wider * _WINDOW * number)
         return max(2.0, self._wider * _WINDOW * len(self.axis) / 4)
 
+    @staticmethod
+    def _is_coarse(span: float) -> bool:
+        """Tell whether places that go so far from the end are few steps apart."""
+        return span < 4.0
+
     def _design(self, centre: float, span: float, n: int) -> dict[int, int]:
         """Four places around the end with their replications, of which the nearest two get `n`.
 
@@ -339,7 +351,7 @@ class Search:
             wanted = centre + part * span
             # On a coarse grid what is rounded towards the end would be too near to it.
             outwards = math.floor if part < 0.0 else math.ceil
-            place = self._clipped(outwards(wanted) if span < 4.0 else wanted)
+            place = self._clipped(outwards(wanted) if self._is_coarse(span) else wanted)
             near = [one for one in known - found.keys() if abs(one - wanted) <= span / 3]
             place = min(near, key=lambda one: (abs(one - wanted), one)) if near else place
             found.setdefault(place, n if abs(part) < 1.0 else outer)
