@@ -98,7 +98,7 @@ def _beside_places(
     above = min((p for p, one in sides.items() if (one.low or 0.0) > 0.0), default=math.inf)
     if below <= found.at <= above:
         return found
-    # Where no place is without doubt, the nearest by its mean.
+    # The nearest by its mean on a side on which no place is without doubt.
     left, right = below, above
     if math.isinf(left):
         rest = (p for p, one in sides.items() if p < above and (one.mean or 0.0) <= 0.0)
