@@ -293,6 +293,10 @@ def test_a_column_goes_by_a_part_of_its_name(tmp_path: Path) -> None:
     assert found.column("goodput_bps") == "goodput_bps"
     with pytest.raises(QuestionError, match="limit is no column; allowed: count, goodput_bps"):
         found.column("limit")
+    with pytest.raises(
+        QuestionError, match=r"^bps is no column \(did you mean goodput_bps\?\); allowed: count"
+    ):
+        found.column("bps")
 
 
 def test_a_metric_of_a_group_goes_by_the_words_of_a_screen(tmp_path: Path) -> None:
@@ -304,5 +308,10 @@ def test_a_metric_of_a_group_goes_by_the_words_of_a_screen(tmp_path: Path) -> No
         writer.add(row)
     found = opened(tmp_path)
 
-    for words in ("flow_goodput_bps", "flow_goodput", "download.goodput_per_flow"):
+    for words in (
+        "flow_goodput_bps",
+        "flow_goodput",
+        "download.goodput_per_flow",
+        "goodput per flow",
+    ):
         assert found.column(words) == column

@@ -175,7 +175,7 @@ class Results:
         if name in names:
             return name
         *of, last = name.split(".")
-        metric = spellings().get(last)
+        metric = spellings().get(last.lower().replace(" ", "_"))
         spelled = name if metric is None else ".".join([*of, metric.name])
         if spelled in names:
             return spelled
@@ -185,6 +185,10 @@ class Results:
             return alike[0]
         shown = ", ".join([column.name for column in self.axes] + list(self.metrics))
         what = f"may be {', '.join(alike)}" if alike else "is no column"
+        word = last.lower()
+        near = [one for one in names if word in one.rpartition(".")[2].split("_")]
+        if len(near) == 1 and not alike:
+            what += f" (did you mean {near[0]}?)"
         raise QuestionError(f"{name} {what}; allowed: {shown}")
 
     def _by_axis(self) -> dict[str, list[str]]:
