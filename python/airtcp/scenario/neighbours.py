@@ -39,6 +39,14 @@ _ONE_USER: Final = (
     "not modelled: a PPDU goes to one station; what comes nearest is one PPDU after the other, as "
     "an access point without it sends them"
 )
+_SLOW_LINE: Final = (
+    'path = [{ rate = "5 Mb/s" }] for a line of each station, path = ["NAME"] and [links.NAME] for '
+    "one of all"
+)
+_ONE_PLACE: Final = (
+    "not modelled: a station stays in its cell; what comes nearest is a scenario for each way to "
+    "split the stations"
+)
 _AWAKE: Final = "not modelled: stations are always awake, so that delays are those without sleep"
 _NO_HOLES: Final = "not modelled: a channel is whole; what comes nearest is a smaller channel_width"
 _REUSE: Final = 'obss_pd = "-72 dBm" of [air], in 802.11ax and later, with received or path_loss'
@@ -59,6 +67,16 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("ofdma", "dl_ofdma", "ul_ofdma", "mu_mimo", "mumimo", "resource_units"),
                     _ONE_USER),
     **dict.fromkeys(("twt", "power_save", "powersave", "uapsd", "dtim", "dtim_period"), _AWAKE),
+    **dict.fromkeys(("band_steering", "load_balancing", "max_clients", "max_stations"), _ONE_PLACE),
+    **dict.fromkeys(("rate_limit", "max_rate", "shaper", "uplink", "backhaul", "wan"), _SLOW_LINE),
+    **dict.fromkeys(("airtime_fairness", "atf"), 'scheduler = "airtime" of [ap]'),
+    **dict.fromkeys(("multicast", "broadcast"),
+                    'not modelled; what comes nearest is application = { kind = "udp" } to one '
+                    "station at the lowest rate"),
+    **dict.fromkeys(("quic", "http3"),
+                    "not modelled; what comes nearest is TCP with the same congestion control"),
+    **dict.fromkeys(("retry_limit", "retries", "max_retries"),
+                    "short_retry_limit of [mac], and long_retry_limit for frames behind an RTS"),
     **dict.fromkeys(("puncturing", "preamble_puncturing"), _NO_HOLES),
     **dict.fromkeys(("mlo", "mld", "multi_link", "emlsr", "links_per_station"), _ONE_LINK),
     **dict.fromkeys(("spatial_reuse", "bss_color", "bss_colour", "colour", "srg_obss_pd"), _REUSE),
@@ -136,6 +154,7 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("flows", "traffic"): "profile",
     ("flows", "streams"): "connections",
     ("flows", "from"): "stations, and direction",
+    ("flows", "loss"): "loss of a link of path, or frame_errors of the stations",
     ("flows", "to"): "stations, and direction",
     ("flows", "server"): "path: the wired links from the access point to the server",
     ("application", "bandwidth"): "rate",
