@@ -88,6 +88,14 @@ def test_it_ends_as_its_command_does(file: Path) -> None:
     assert "airtcp: not trusted: no packet came through" in ran.stderr
 
 
+def test_packets_of_a_short_command_count(file: Path) -> None:
+    """A SYN to a port where nobody listens, and the RST: a few milliseconds over the air."""
+    ran = shell(file, "--", "bash", "-c", ": < /dev/tcp/$AIRTCP_SERVER/9")
+
+    assert "Connection refused" in ran.stderr
+    assert "trusted: 99 % of 2 packets at most " in ran.stderr
+
+
 def test_a_signal_that_ends_the_command_is_told(file: Path) -> None:
     assert shell(file, "--", "sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
 

@@ -95,7 +95,8 @@ def shell(
                     subprocess.Popen(network.inside(where, command), env=environment() | addresses)
                 )
                 status = signals.wait()
-            lag = air.lag()
+        # Of an air that has stopped: before, it is a moment old, and a command may be shorter.
+        lag = air.lag()
     ended = Ended(status, lag)
     if lost:
         raise OutputError("\n".join(map(str, lost)), ended)
