@@ -6,6 +6,8 @@ The numbers are those of validation/intervals/measured.json, which takes hours t
     .venv/bin/python validation/intervals/measure.py run DIR
     .venv/bin/python validation/intervals/measure.py judge DIR --write
     .venv/bin/python docs/make_coverage.py
+
+Those of short runs are made by validation/accuracy/short_runs.py --write in minutes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "validation"))
 
 import tables  # noqa: E402
+from accuracy.short_runs import SHORT  # noqa: E402
+from airtcp.metrics import METRICS as METRICS_OF_ALL  # noqa: E402
 from intervals import judge  # noqa: E402
 from intervals.cells import (  # noqa: E402
     LAWS,
@@ -169,6 +173,26 @@ def _cell(one: Verdict | None) -> str:
     return f"{one.coverage:.0%}{mark} ({one.plain_coverage:.0%})"
 
 
+def short() -> str:
+    """The runs of twenty seconds: the share of intervals and bounds that hold."""
+    tallies: dict[str, dict[str, int]] = json.loads(SHORT.read_text("utf-8"))
+    head = ["metric", "runs", "Student's hold", "intervals told", "hold", "bounds told", "hold"]
+    rows = []
+    for metric, one in tallies.items():
+        told = [
+            text
+            for count, right in (("intervals", "hold"), ("bounds", "bounds_hold"))
+            for text in (str(one[count]), _share(one[right], one[count]))
+        ]
+        held = _share(one["student_holds"], one["runs"])
+        rows.append([METRICS_OF_ALL[metric].label, str(one["runs"]), held, *told])
+    return tables.markdown(head, rows)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else "–"
+
+
 def _of(some: Sequence[object], of: Sequence[object]) -> str:
     return f"{len(some)} of {len(of)}"
 
@@ -183,6 +207,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "gains": gains,
     "cells": cells,
     "pages": pages,
+    "short": short,
 }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from airtcp.estimates.windows import Windows, _Kind
 from airtcp.prediction import predict
@@ -95,7 +95,8 @@ def under_way(segments: float, rtt_s: float, **tcp: Any) -> _Kind:
     scenario = office('count = 1, traffic = ["backup"]', **tcp)
     own = scenario.flows[0].tcp
     assert own is not None
-    return _Kind(own, np.full(16, segments * own.mss_bytes), rtt_s)
+    size = segments * own.mss_bytes
+    return _Kind(own, size, size, size, rtt_s)
 
 
 def test_a_sawtooth_lasts_as_long_as_its_law_says() -> None:
@@ -110,11 +111,11 @@ def test_a_sawtooth_lasts_as_long_as_its_law_says() -> None:
 
 def test_windows_grow_that_are_a_quarter_larger_in_the_second_half() -> None:
     kind = under_way(40.0, 0.01)
-    halves = np.repeat([1.0, 1.3], 8)
+    less, more = kind.first, 1.3 * kind.first
 
     assert not kind.grows
-    assert _Kind(kind.tcp, kind.under_way * halves, 0.01).grows
-    assert not _Kind(kind.tcp, kind.under_way * halves[::-1], 0.01).grows
+    assert replace(kind, second=more).grows
+    assert not replace(kind, first=more, second=less).grows
     assert under_way(2000.0, 0.1).is_full
     assert not kind.is_full
 
@@ -122,5 +123,5 @@ def test_windows_grow_that_are_a_quarter_larger_in_the_second_half() -> None:
 def test_traffic_that_ends_has_no_such_windows() -> None:
     seen = glance(office('count = 4, traffic = ["web"]'))
 
-    windows = Windows(seen.simulation.runs, seen.scenario)
+    windows = Windows.of_batches(seen.simulation.runs, seen.scenario)
     assert (windows.grow, windows.are_cut_seldom) == (False, False)

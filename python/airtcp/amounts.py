@@ -55,7 +55,7 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
     Where nothing but a lower bound is known it is "at least 17.2 s".
     """
     mean, half_width = interval.mean, interval.half_width
-    if mean is None and interval.low is not None:
+    if interval.high is None and interval.low is not None:
         return f"at least {quantity(interval.low, unit)}"
     if mean is None or half_width is None:
         return quantity(mean, unit)

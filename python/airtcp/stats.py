@@ -27,9 +27,10 @@ class Interval:
     """A mean over replications and its confidence interval.
 
     `mean` is None when no replication has a value, `low` and `high` are None when fewer than two
-    have one: a single replication says nothing about its own spread. Where `low` stands alone, the
-    replications are too short for a mean, which is no less than that. All three carry the unit of
-    the samples. `n` counts the replications that have a value.
+    have one: a single replication says nothing about its own spread. Where one of these stands
+    alone, the replications are too short to tell more than that bound; a mean beside it is that of
+    the measured time. All three carry the unit of the samples. `n` counts the replications that
+    have a value.
 
     >>> Interval(mean=10.0, low=9.0, high=11.0, n=5).half_width
     1.0

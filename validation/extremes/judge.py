@@ -66,7 +66,8 @@ def _of_simulation(scenario: dict[str, Any], simulation: dict[str, Any]) -> list
             continue
         if mean < 0 or (SHARES.search(name) and mean > 1 + ROUNDING):
             bad.append(f"{name} = {mean}")
-        if low is not None and not low <= mean <= high:
+        is_above = low is None or low <= mean
+        if not is_above or not (high is None or mean <= high):
             bad.append(f"{name}: {mean} is not within {low} to {high}")
     goodput = metrics["goodput_bps"]["mean"] or 0.0
     duration_s = scenario["run"]["duration_ns"] / 1e9

@@ -38,9 +38,34 @@ pub struct Outcome {
     /// All of these transfers, if they were asked for.
     #[serde(skip)]
     pub transfers: Option<Vec<Transfer>>,
+    /// The metrics of the first half of the measured time; `None` where it was not noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halfway: Option<Halfway>,
     /// The sums that estimators are made of.
     #[serde(skip)]
     pub books: Books,
+}
+
+/// The metrics of the first half of the measured time, but for those that are complete at its end alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Halfway {
+    /// Of everything.
+    pub metrics: Metrics,
+    /// One record per station group, in the order of the scenario.
+    pub groups: Vec<GroupHalfway>,
+}
+
+/// The metrics of one station group in that half, as in a [`GroupRecord`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupHalfway {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Of its flows in both directions, and of its stations.
+    pub all: Metrics,
+    /// Of its downloads, if it has any.
+    pub download: Option<Metrics>,
+    /// Of its uploads, if it has any.
+    pub upload: Option<Metrics>,
 }
 
 /// The books of the measured time.

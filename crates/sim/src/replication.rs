@@ -159,7 +159,7 @@ impl<'a> Replication<'a> {
             let until = begin + Duration::from_nanos(nanos);
             self.advance(until, control)?;
             if stop == to && step % (STEPS / BLOCKS) == 0 {
-                self.world.close_block(until);
+                self.world.close_block(until, &mut self.medium);
             }
             control.set_progress(self.world.now().as_secs_f64() / to.as_secs_f64());
         }

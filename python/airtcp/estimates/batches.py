@@ -153,7 +153,7 @@ class Batches:
 
     @cached_property
     def _windows(self) -> Windows:
-        return Windows(self.runs, self.scenario)
+        return Windows.of_batches(self.runs, self.scenario)
 
     def _is_more_later(self, metric: str, traffic: Traffic) -> bool:
         """Tell whether a metric becomes more than the run shows."""

@@ -2,9 +2,10 @@
 
 Waits, losses and what follows from them are in the long run what windows make of them: until these
 have reached a receive window, or have been cut by losses a few times, a run shows less than that.
-What is under way is goodput times round trip (Little's law), batch by batch.
+What is under way is goodput times round trip (Little's law), in each half of the measured time.
 
-Knows flows, goodputs and round trips of batches. Does not know what is told of them (`batches`).
+Knows flows, goodputs and round trips of halves. Does not know what is told of them (`batches`,
+`drift`).
 
 The sawtooth of CUBIC lasts K = cbrt(W (1 - beta) / C) seconds (RFC 9438, 4.2), or as long as that
 of the additive increase that it imitates, if it is shorter (4.3).
@@ -13,19 +14,18 @@ of the additive increase that it imitates, if it is shorter (4.3).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from airtcp.amounts import duration, percent
 from airtcp.choices import CONGESTION
 from airtcp.scenario.keys.traffic import is_endless
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from airtcp.estimates.traffic import Run
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.tcp import Tcp
@@ -47,26 +47,26 @@ class _Kind:
     """The endless connections of a group in one direction: all that a window is made of."""
 
     tcp: Tcp
-    #: The bytes under way of one of them, batch by batch, and the mean round trip.
-    under_way: NDArray[np.float64]
+    #: The bytes under way of one of them in both halves and in all, and the mean round trip.
+    first: float
+    second: float
+    under_way: float
     rtt_s: float
 
     @property
     def is_full(self) -> bool:
         """Tell whether receive windows bound it."""
-        return float(np.mean(self.under_way)) >= _FULL * self.tcp.receive_window_bytes
+        return self.under_way >= _FULL * self.tcp.receive_window_bytes
 
     @property
     def grows(self) -> bool:
         """Tell whether more is under way in the second half."""
-        half = len(self.under_way) // 2
-        first, second = np.mean(self.under_way[:half]), np.mean(self.under_way[half:])
-        return bool(second > _GROWTH * first)
+        return self.second > _GROWTH * self.first
 
     @property
     def tooth_s(self) -> float:
         """The time that a sawtooth lasts; 0 where losses do not make one."""
-        segments = float(np.mean(self.under_way)) / self.tcp.mss_bytes
+        segments = self.under_way / self.tcp.mss_bytes
         law = CONGESTION[self.tcp.congestion].loss_window
         if law == "aimd":
             cut, increase = 1.0 - self.tcp.aimd.decrease, self.tcp.aimd.increase
@@ -77,12 +77,60 @@ class _Kind:
         return 0.0
 
 
+#: An answer of the core: of everything and of each group, in a half or a batch.
+_Answer = Mapping[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """The windows of endless connections in consecutive `runs`, whose measured time is a batch."""
+    """The windows of endless connections, by what is told of a first `part` of runs, and of all.
 
-    runs: Sequence[Run]
+    `first` and `whole` are what the core tells of these, of which the mean counts.
+    """
+
     scenario: ResolvedScenario
+    measured_s: float
+    part: float
+    first: Sequence[_Answer]
+    whole: Sequence[_Answer]
+
+    @classmethod
+    def of_batches(cls, runs: Sequence[Run], scenario: ResolvedScenario) -> Windows:
+        """Make those of consecutive `runs`, whose measured time is a batch."""
+        answers, half = [run.answer for run in runs], len(runs) // 2
+        measured_s = len(runs) * scenario.run.duration_ns / 1e9
+        return cls(scenario, measured_s, half / len(runs), answers[:half], answers)
+
+    @classmethod
+    def of_replications(cls, runs: Sequence[Run], scenario: ResolvedScenario) -> Windows:
+        """Make those of replications of which the core has noted the first half."""
+        answers = [run.answer for run in runs]
+        halves = [answer["halfway"] for answer in answers]
+        return cls(scenario, scenario.run.duration_ns / 1e9, 0.5, halves, answers)
+
+    @cached_property
+    def growth(self) -> str:
+        """Say how much more is under way in the second half, in words."""
+        growing = [kind for kind in self._kinds if kind.grows]
+        most = max((one.second / one.first - 1.0 for one in growing if one.first), default=None)
+        by = "all" if most is None else percent(most, signed=True)
+        return (
+            f"windows of endless connections still grow: of some {by} is under way in the second "
+            "half of the measured time"
+        )
+
+    @cached_property
+    def tooth_s(self) -> float:
+        """The longest time that a sawtooth lasts; 0 without any."""
+        return max((kind.tooth_s for kind in self._kinds), default=0.0)
+
+    @property
+    def sawtooth(self) -> str:
+        """Say how long the sawtooth lasts, in words."""
+        return (
+            f"the sawtooth of windows of endless connections lasts {duration(self.tooth_s)}, and "
+            "replications show one part of it"
+        )
 
     @cached_property
     def grow(self) -> bool:
@@ -92,8 +140,7 @@ class Windows:
     @cached_property
     def are_cut_seldom(self) -> bool:
         """Tell whether the run is too short for the sawtooth of some windows."""
-        measured_s = len(self.runs) * self.scenario.run.duration_ns / 1e9
-        return any(_TEETH * kind.tooth_s > measured_s for kind in self._kinds)
+        return _TEETH * self.tooth_s > self.measured_s
 
     @cached_property
     def _kinds(self) -> list[_Kind]:
@@ -111,8 +158,21 @@ class Windows:
                     and flow.tcp is not None
                 ]
                 if endless:
-                    told = [run.answer["groups"][place][part] for run in self.runs]
-                    rates = np.array([one["goodput_bps"] or 0.0 for one in told])
-                    trips = np.array([one["path_rtt_s"] or 0.0 for one in told])
-                    each = rates * trips / (8.0 * group.count * len(endless))
-                    yield _Kind(endless[0], each, float(np.mean(trips)))
+                    connections = group.count * len(endless)
+                    told = [one["groups"][place][part] for one in self.whole]
+                    before = [one["groups"][place][part] for one in self.first]
+                    whole, first = (
+                        _mean(map(_under_way, one)) / connections for one in (told, before)
+                    )
+                    second = (whole - self.part * first) / (1.0 - self.part)
+                    rtt_s = _mean(one["path_rtt_s"] or 0.0 for one in told)
+                    yield _Kind(endless[0], first, second, whole, rtt_s)
+
+
+def _under_way(metrics: Mapping[str, float | None]) -> float:
+    """Compute the bytes under way by Little's law."""
+    return (metrics["goodput_bps"] or 0.0) * (metrics.get("path_rtt_s") or 0.0) / 8.0
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))

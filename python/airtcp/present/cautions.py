@@ -44,7 +44,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
         sentences.append(_not_steady(simulation.steadiness, measured_s))
     slow = simulation.metrics.get("transfer_time_p99_s")
     # In estimates what has not ended counts.
-    is_plain = not simulation.estimates
+    is_plain = "transfer_time_s" not in simulation.estimates
     if slow and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
         missing = "long transfers that had not ended are missing, so transfer times are too low"
         told = missing if is_plain else "that is too few such times for a steady state"
@@ -127,10 +127,10 @@ def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
     if len(names) > _MOST_BOUNDS:
         bounds.append(f"of {len(names) - _MOST_BOUNDS} more a bound is known")
     enough_s = record["simulate_s"]
-    advice = "" if enough_s is None else f"; simulate {duration(enough_s)}"
+    longer = "longer, after a longer warm-up" if enough_s is None else duration(enough_s)
     return (
         f"not steady after {duration(measured_s)}: {record['reason']}"
-        f"{''.join(f'; {bound}' for bound in bounds)}{advice}"
+        f"{''.join(f'; {bound}' for bound in bounds)}; simulate {longer}"
     )
 
 

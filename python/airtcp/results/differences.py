@@ -8,12 +8,13 @@ any, and knows no words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.estimates.drift import Drift
 from airtcp.estimates.steadiness import Steadiness
 from airtcp.labels import PARTS
 from airtcp.metrics import METRICS
@@ -164,7 +165,11 @@ class Difference(Pictured):
         """The change of each metric of everything."""
         plain = self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
         known = [improved(one.runs, one.scenario, self.confidence) for one in self._both]
-        return plain | self._improved(known, plain)
+        told = [
+            of if drift is None else drift.of_everything(of)
+            for drift, of in zip(self._drifts, known, strict=True)
+        ]
+        return _with_ends(plain | self._improved(known, plain), told)
 
     @cached_property
     def groups(self) -> dict[str, dict[str, Changes]]:
@@ -172,8 +177,12 @@ class Difference(Pictured):
 
         Parts are "all", and "download", "upload" and "airtime" where both have them.
         """
-        found = {}
+        found: dict[str, dict[str, Changes]] = {}
         known = [improved_groups(one.runs, one.scenario, self.confidence) for one in self._both]
+        told = [
+            of if drift is None else drift.of_groups(of)
+            for drift, of in zip(self._drifts, known, strict=True)
+        ]
         for name in self.a.simulation.groups:
             if name in self.b.simulation.groups:
                 pairs = [(_named(a, name), _named(b, name)) for a, b in self._pairs]
@@ -182,11 +191,12 @@ class Difference(Pictured):
                     for part in (*PARTS, "airtime")
                     if pairs[0][0][part] is not None and pairs[0][1][part] is not None
                 }
-                found[name] = {
-                    part: plain
-                    | self._improved([one.get(name, {}).get(part, {}) for one in known], plain)
-                    for part, plain in parts.items()
-                }
+                for part, plain in parts.items():
+                    of_part, told_of = (
+                        [one.get(name, {}).get(part, {}) for one in of] for of in (known, told)
+                    )
+                    changes = plain | self._improved(of_part, plain)
+                    found.setdefault(name, {})[part] = _with_ends(changes, told_of)
         return found
 
     @cached_property
@@ -329,6 +339,14 @@ class Difference(Pictured):
     def _both(self) -> tuple[Simulation, Simulation]:
         return self.a.simulation, self.b.simulation
 
+    @cached_property
+    def _drifts(self) -> list[Drift | None]:
+        """The drifts of both, where their scenario is known; differences are of what was seen."""
+        return [
+            None if one.scenario is None else Drift(one.runs, one.scenario, self.confidence)
+            for one in self._both
+        ]
+
     def _improved(self, known: Sequence[Mapping[str, Estimate]], plain: Changes) -> Changes:
         """The changes of metrics that `airtcp.estimates` knows in both, by its values."""
         runs = [one.runs for one in self._both]
@@ -358,6 +376,22 @@ class Difference(Pictured):
             student_interval((b for _, b in pairs), self.confidence),
             student_interval(differences, self.confidence),
         )
+
+
+def _with_ends(changes: Changes, told: Sequence[Mapping[str, Estimate]]) -> Changes:
+    """Give what is compared the intervals that are told of both, where others are than plain ones.
+
+    Two runs that drift do so alike: their difference stands.
+    """
+    first, second = told
+    return {
+        name: replace(
+            one,
+            a=first[name].interval if name in first else one.a,
+            b=second[name].interval if name in second else one.b,
+        )
+        for name, one in changes.items()
+    }
 
 
 def _felt_rank(metric: str) -> int:

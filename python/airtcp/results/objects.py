@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.estimates.drift import Drift
 from airtcp.estimates.parts import GroupEstimates
 from airtcp.estimates.traffic import RECURRENT
 from airtcp.metrics import METRICS
@@ -147,7 +148,7 @@ class Simulation:
             name: student_interval([answer["metrics"][name] for answer in answers], confidence)
             for name in answers[0]["metrics"]
         }
-        known = improved(runs, scenario, confidence)
+        known = _known(runs, scenario, confidence)
         return cls(
             metrics=plain | {name: one.interval for name, one in known.items()},
             airtime={
@@ -178,7 +179,7 @@ class Simulation:
         Each with its estimator, the plain interval, the gain and the verdict about the steady
         state: `airtcp.estimates.Estimate`. Empty where simulations did not keep books.
         """
-        return improved(self.runs, self.scenario, self.confidence)
+        return _known(self.runs, self.scenario, self.confidence)
 
     @property
     def precision(self) -> dict[str, dict[str, Any]]:
@@ -261,7 +262,10 @@ class Simulation:
 
     @cached_property
     def _of_groups(self) -> GroupEstimates:
-        return improved_groups(self.runs, self.scenario, self.confidence)
+        known = improved_groups(self.runs, self.scenario, self.confidence)
+        if self.scenario is None or not self.runs:
+            return known
+        return Drift(self.runs, self.scenario, self.confidence).of_groups(known)
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:
@@ -414,6 +418,16 @@ class SimulationResult(Pictured):
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
         return canonical_json(self.to_dict())
+
+
+def _known(
+    runs: Sequence[Replication], scenario: ResolvedScenario | None, confidence: float
+) -> dict[str, Estimate]:
+    """Estimate the metrics of everything that have another interval than that of plain means."""
+    known = improved(runs, scenario, confidence)
+    if scenario is None or not runs:
+        return known
+    return Drift(runs, scenario, confidence).of_everything(known)
 
 
 def _told(name: str, interval: Interval) -> str:

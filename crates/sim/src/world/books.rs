@@ -7,6 +7,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::World;
 use super::flow::Flow;
+use crate::medium::Medium;
 use crate::outcome::{Books, CarriedOver, PageBooks, Sums, UnderWay};
 use crate::statistics::Level;
 
@@ -128,7 +129,17 @@ impl Flow<'_> {
 
 impl World<'_> {
     /// Closes a block, which ends at `now`.
-    pub(crate) fn close_block(&mut self, now: Time) {
+    pub(crate) fn close_block(&mut self, now: Time, medium: &mut Medium) {
+        self.add_block(now);
+        let entries = self.scenario.flows.len();
+        if self.measures.has_halves
+            && self.measures.ledger.rows.len() * 2 == entries * BLOCKS as usize
+        {
+            self.note_halfway(medium);
+        }
+    }
+
+    fn add_block(&mut self, now: Time) {
         let began = self.measures.began;
         let ledger = &mut self.measures.ledger;
         let first = ledger.rows.len();

@@ -1,5 +1,6 @@
 //! The end of a run: checks the laws, then makes the outcome out of what was counted.
 
+use airtcp_kernel::Duration;
 use airtcp_wlan::{ContenderId, MacCounters, View};
 
 use super::World;
@@ -14,9 +15,15 @@ use crate::connection::Connection;
 use crate::conservation::{Waiting, options_kept};
 use crate::control::RunError;
 use crate::medium::Medium;
-use crate::outcome::{AirtimeShares, Counts, FlowRecord, Metrics, Outcome, StationRecord};
+use crate::outcome::{
+    AirtimeShares, Counts, FlowRecord, GroupHalfway, Halfway, Metrics, Outcome, StationRecord,
+};
 use crate::packet::Packet;
 use crate::statistics::ratio;
+
+/// The metrics that are complete at the end alone, where what goes on is added to what has ended, or cut off.
+const AT_THE_END: [&str; 4] =
+    ["tcp_retransmissions", "tcp_timeouts", "contention_free_share", "airtime_share"];
 
 /// A flow below this part of a fair share is starved.
 const STARVED_BELOW: f64 = 0.1;
@@ -38,16 +45,16 @@ impl World<'_> {
         if let Some(began) = medium.contention_free_since() {
             self.measures.contention_free += self.airtime.measured(began, self.now);
         }
-        let measured = self.scenario.run.duration;
         let mac = self.mac_counted(medium);
         let counts = self.counts(&mac, medium);
         let flows = self.flow_records();
-        let distribution = self.measures.active.shares(self.now, measured);
-        let active: f64 = distribution.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
+        let distribution = self.measures.active.shares(self.now, self.measured());
+        let measured = self.measured();
         let share = |part| ratio(part, measured);
         Ok(Outcome {
-            metrics: self.metrics(&flows, &mac, &counts, active),
+            metrics: self.metrics(&flows, &mac, &counts, mean_of(&distribution)),
             groups: self.group_records(&mac, &flows),
+            halfway: self.measures.halfway.take(),
             books: self.take_books(),
             categories: self.category_records(medium),
             airtime: AirtimeShares {
@@ -66,6 +73,29 @@ impl World<'_> {
             transfer_times_s: std::mem::take(&mut self.measures.transfer_times_s),
             transfers: self.measures.transfers.take(),
         })
+    }
+
+    /// Notes the metrics of the half of the measured time that ends now.
+    pub(crate) fn note_halfway(&mut self, medium: &mut Medium) {
+        medium.settle(self.now);
+        let mac = self.mac_counted(medium);
+        let counts = self.counts(&mac, medium);
+        let flows = self.flow_records();
+        let distribution = self.measures.active.shares(self.now, self.measured());
+        let metrics = known_by_then(self.metrics(&flows, &mac, &counts, mean_of(&distribution)));
+        let groups = self.group_records(&mac, &flows);
+        let groups = groups.into_iter().map(|one| GroupHalfway {
+            name: one.name,
+            all: known_by_then(one.all),
+            download: one.download.map(known_by_then),
+            upload: one.upload.map(known_by_then),
+        });
+        self.measures.halfway = Some(Halfway { metrics, groups: groups.collect() });
+    }
+
+    /// Returns how long it has been measured.
+    pub(super) fn measured(&self) -> Duration {
+        self.now - self.measures.began
     }
 
     /// Checks the laws. Returns the airtime in all, and that of each of several cells.
@@ -150,7 +180,7 @@ impl World<'_> {
     }
 
     fn flow_records(&self) -> Vec<FlowRecord> {
-        let measured_s = self.scenario.run.duration.as_secs_f64();
+        let measured_s = self.measured().as_secs_f64();
         // Only flows that always want more can starve.
         let shares: Vec<u64> = self
             .flows
@@ -216,7 +246,7 @@ impl World<'_> {
         counts: &Counts,
         active_flows: f64,
     ) -> Metrics {
-        let measured = self.scenario.run.duration;
+        let measured = self.measured();
         let queues = self.queue_counts(Node::is_access_point);
         let station_queues = self.queue_counts(|node| !node.is_access_point());
         let (mut ap, mut stations) = (SentCounts::default(), SentCounts::default());
@@ -300,4 +330,19 @@ impl World<'_> {
         }
         sum
     }
+}
+
+/// Leaves out what has no value, what is complete at the end of the measured time alone, and transfers, of which the
+/// books tell more.
+fn known_by_then(mut metrics: Metrics) -> Metrics {
+    metrics.retain(|name, value| {
+        let of_transfers = name.starts_with("transfer_time") || name.starts_with("page_time");
+        value.is_some() && !of_transfers && !AT_THE_END.contains(name)
+    });
+    metrics
+}
+
+/// Returns the mean of a number that has the values 0, 1, 2, ... for these shares of the time.
+fn mean_of(shares: &[f64]) -> f64 {
+    shares.iter().enumerate().map(|(value, share)| value as f64 * share).sum()
 }

@@ -120,7 +120,7 @@ impl World<'_> {
     }
 
     fn scope_metrics(&mut self, scopes: &[u32], flows: &[FlowRecord]) -> Metrics {
-        let measured = self.scenario.run.duration;
+        let measured = self.measured();
         let mut traffic = Traffic::default();
         for (flow, record) in self.flows.iter().zip(flows) {
             if scopes.contains(&flow.scope) {
@@ -162,7 +162,7 @@ impl World<'_> {
 
     fn group_airtime(&self, scopes: &[u32]) -> GroupAirtime {
         let parts = self.exchanges_of(scopes);
-        let measured = self.scenario.run.duration;
+        let measured = self.measured();
         GroupAirtime {
             data: ratio(parts.data, measured),
             tcp_ack: ratio(parts.tcp_ack, measured),

@@ -14,7 +14,7 @@ use super::node::{Node, Transmitter};
 use super::ppdus::Ppdus;
 use crate::app::Drawn;
 use crate::medium::Medium;
-use crate::outcome::Transfer;
+use crate::outcome::{Halfway, Transfer};
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
 
@@ -65,6 +65,9 @@ pub(super) struct Measures {
     pub(super) cell_baseline: CellCounters,
     /// The part of the measured time that was in contention-free periods that have ended.
     pub(super) contention_free: Duration,
+    /// A choice: to tell the first half, too; and its metrics when it is over.
+    pub(super) has_halves: bool,
+    pub(super) halfway: Option<Halfway>,
 }
 
 /// The part of the payload on the air that counts: of frames on the air when measuring began, as much
@@ -158,6 +161,8 @@ impl Measures {
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
             contention_free: Duration::ZERO,
+            has_halves: true,
+            halfway: None,
         }
     }
 
@@ -315,8 +320,9 @@ impl World<'_> {
         self.start_measuring(medium);
     }
 
-    /// Prepares for several measured times, one after the other.
+    /// Prepares for several measured times, one after the other, which tell more than halves do.
     pub(crate) fn prepare_batches(&mut self) {
+        self.measures.has_halves = false;
         self.for_each_part(|world, _| world.airtime.prepare_next());
     }
 

@@ -1,0 +1,271 @@
+"""The drift of replications that begin to measure before their steady state: both halves differ.
+
+All replications begin alike, so that they drift alike: intervals of their means are as narrow as if
+they were right. Where a metric comes to its steady state M as M + (m - M) exp(-t / tau), its mean
+over a measured time T is off by coth(T / (4 tau)) / 2 times what its second half has more than its
+first: by half of that in a long run, by twice as much where T = tau.
+
+Knows what the core noted of the first half of the measured time, and windows that grow in it. Does
+not know transfers that are yet to come (`steadiness`, `startup`, `pages`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.amounts import quantity
+from airtcp.estimates.steadiness import Steadiness, rounded_up
+from airtcp.estimates.told import Estimate, gain_of, plain_estimate
+from airtcp.estimates.traffic import Run, measured
+from airtcp.estimates.windows import Windows
+from airtcp.labels import PARTS, spoken
+from airtcp.metrics import METRICS
+from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval, student_quantile
+
+if TYPE_CHECKING:
+    from airtcp.estimates.parts import GroupEstimates
+    from airtcp.scenario import ResolvedScenario
+
+#: The metrics of everything that show a drift, if any does; and the risk that they all together do
+#: so where there is none.
+_EVIDENCE: Final = (
+    "goodput_bps",
+    "rtt_s",
+    "path_rtt_s",
+    "ap_queue_delay_s",
+    "packet_delay_s",
+    "ap_queue_packets",
+    "packet_loss",
+    "ap_queue_drop_probability",
+    "station_queue_drop_probability",
+    "collision_probability",
+    "failed_ppdu_ratio",
+    "mean_backlogged_nodes",
+)
+_RISK: Final = 0.05
+#: A mean is off by at most so many times what the halves differ by, less what chance alone brings
+#: at this level.
+_TIMES: Final = 2.0
+_CHANCE: Final = 0.5
+#: The metrics of what windows bring about: waits, and losses.
+_OF_WINDOWS: Final = re.compile(
+    r"(rtt|delay)(_p\d+)?_s$|(queue_packets|packet_loss|r_factor|queue_drop_probability)$"
+)
+_GOODPUTS: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
+#: The metrics of transfers, which know by themselves what is yet to come, and counts, of which a
+#: half has half.
+_OTHERS: Final = re.compile(r"(transfer|page)_time|^tcp_")
+#: The part of a mean by which halves may differ without harm.
+_HARMLESS: Final = 0.05
+#: The metrics of which a bound is told.
+_FELT: Final = re.compile(r"_(s|bps|packets|loss)$")
+#: The share of a mean by which it may be off after the time that is advised.
+_LEFT: Final = 0.05
+#: The sawteeth of windows in the time that is advised.
+_TEETH: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The surplus of the second half of the measured time over the first, and its error."""
+
+    by: float
+    error: float
+    n: int
+
+    def surely(self, level: float) -> float:
+        """Square what it has more, less what chance brings at a level; 0 where that is all."""
+        chance = student_quantile(level, self.n - 1) * self.error
+        return max(0.0, self.by * self.by - chance * chance)
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """The drift of some replications of `scenario`, whose intervals are made at a `confidence`."""
+
+    runs: Sequence[Run]
+    scenario: ResolvedScenario
+    confidence: float
+
+    def of_everything(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
+        """Tell the estimates of everything as they are known to be.
+
+        To those that are `known` come plain ones that drift.
+        """
+        return self._told(known, None, "all", self.runs[0].answer["metrics"])
+
+    def of_groups(self, known: GroupEstimates) -> GroupEstimates:
+        """Do as `of_everything` with all groups and their parts."""
+        if not self._is_any:
+            return known
+        found: GroupEstimates = {}
+        for record in self.runs[0].answer["groups"]:
+            name = record["name"]
+            for part in PARTS:
+                if record[part] is not None:
+                    own = known.get(name, {}).get(part, {})
+                    found.setdefault(name, {})[part] = self._told(own, name, part, record[part])
+        return found
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Tell whether there are halves of several replications."""
+        return len(self.runs) > 1 and all(run.answer.get("halfway") for run in self.runs)
+
+    @cached_property
+    def seen_of(self) -> str | None:
+        """The metric of everything that moves most, if any surely does."""
+        if not self.is_known:
+            return None
+        found = {
+            name: moved
+            for name in _EVIDENCE
+            if name in self.runs[0].answer["metrics"]
+            and (moved := self._moved(name)) is not None
+            and moved.error > 0.0
+        }
+        level = 1.0 - _RISK / max(1, len(found))
+        sure = {name: one.by for name, one in found.items() if one.surely(level)}
+        return max(sure, key=lambda name: abs(sure[name]) / self._mean(name), default=None)
+
+    @cached_property
+    def windows(self) -> Windows:
+        """The windows of endless connections in both halves."""
+        return Windows.of_replications(self.runs, self.scenario)
+
+    @cached_property
+    def _is_any(self) -> bool:
+        """Tell whether anything drifts."""
+        if not self.is_known:
+            return False
+        windows = self.windows
+        return self.seen_of is not None or windows.grow or windows.are_cut_seldom
+
+    def _told(
+        self, known: Mapping[str, Estimate], group: str | None, part: str, metrics: Iterable[str]
+    ) -> dict[str, Estimate]:
+        found = dict(known)
+        for metric in metrics if self._is_any else ():
+            if _OTHERS.search(metric):
+                continue
+            estimate = known.get(metric)
+            if estimate is None:
+                samples = [measured(run, metric, group, part) for run in self.runs]
+                estimate = plain_estimate(metric, samples, self.confidence)
+            told = self.told(estimate, group, part)
+            if told is not estimate:
+                found[metric] = told
+        return found
+
+    def told(self, told: Estimate, group: str | None = None, part: str = "all") -> Estimate:
+        """Tell an estimate of everything, or of a group and a part of it, as it is known to be.
+
+        Where it surely moves, with windows that grow or by so much that nothing is known, its
+        interval has one end; the mean is that of the measured time.
+        """
+        mean, wide = told.interval.mean, told.interval.half_width
+        if not self._is_any or mean is None or not wide:
+            return told
+        moved = self._moved(told.metric, group, part)
+        if moved is None or not moved.surely(_CHANCE):
+            return told
+        # Transfers in progress have the first word.
+        state = told.steadiness if told.steadiness.state == "unsteady" else self._state
+        is_sure = moved.surely(self.confidence) > 0.0
+        if is_sure and _OF_WINDOWS.search(told.metric):
+            if self.windows.grow:
+                return _one_ended(told, moved, state)
+            if self.windows.are_cut_seldom:
+                return _without_ends(told, state)
+        if told.estimator != "plain" and told.metric not in _GOODPUTS:
+            return told
+        half_width = math.sqrt(wide * wide + _TIMES**2 * moved.surely(_CHANCE))
+        if is_sure and half_width > WIDE_ESTIMATE * abs(mean):
+            return _one_ended(told, moved, state)
+        interval = Interval(mean, mean - half_width, mean + half_width, told.interval.n)
+        gain = None if told.gain is None else gain_of(told.plain, interval)
+        return replace(told, interval=interval, gain=gain, steadiness=state)
+
+    @cached_property
+    def _state(self) -> Steadiness:
+        """The verdict that names what moves most, and a time in which that does no harm.
+
+        Windows are the cause of what else moves. What moves by less than does harm is not told.
+        """
+        if self.windows.grow:
+            return Steadiness("unsteady", self.windows.growth)
+        if self.windows.are_cut_seldom:
+            enough_s = rounded_up(_TEETH * self.windows.tooth_s)
+            return Steadiness("unsteady", self.windows.sawtooth, simulate_s=enough_s)
+        name = self.seen_of
+        assert name is not None
+        moved = self._moved(name)
+        assert moved is not None
+        mean, unit = self._mean(name), METRICS[name].unit
+        if abs(moved.by) < _HARMLESS * mean:
+            return Steadiness("steady")
+        first, second = mean - moved.by / 2.0, mean + moved.by / 2.0
+        reason = (
+            f"{spoken(METRICS[name])} is {quantity(max(0.0, first), unit, 3)} in the first half of "
+            f"the measured time and {quantity(max(0.0, second), unit, 3)} in the second"
+        )
+        # Of an approach half of what the halves differ by is left, which falls as 1 / T.
+        times = abs(moved.by) / 2.0 / (_LEFT * mean)
+        enough_s = rounded_up(max(2.0, times) * self.scenario.run.duration_ns / 1e9)
+        return Steadiness("unsteady", reason, simulate_s=enough_s)
+
+    def _mean(self, metric: str) -> float:
+        values = [run.answer["metrics"][metric] for run in self.runs]
+        return math.fsum(values) / len(values)
+
+    def _moved(self, metric: str, group: str | None = None, part: str = "all") -> Moved | None:
+        """Compare the halves of each replication; None where one does not have a metric.
+
+        The second half is what is left of the whole: exactly for what is an average over time.
+        """
+        differences = []
+        for run in self.runs:
+            whole, first = measured(run, metric, group, part), _halfway(run, metric, group, part)
+            if whole is None or first is None:
+                return None
+            differences.append(2.0 * (whole - first))
+        interval = student_interval(differences, _CHANCE)
+        half_width = interval.half_width or 0.0
+        error = half_width / student_quantile(_CHANCE, interval.n - 1)
+        return Moved(interval.mean or 0.0, error, interval.n)
+
+
+def _halfway(run: Run, metric: str, group: str | None, part: str) -> float | None:
+    """Return what the core noted of a metric at half of the measured time."""
+    noted: Mapping[str, Any] = run.answer["halfway"]
+    metrics = noted["metrics"]
+    if group is not None:
+        metrics = {one["name"]: one for one in noted["groups"]}[group][part]
+    value: float | None = None if metrics is None else metrics.get(metric)
+    return value
+
+
+def _one_ended(told: Estimate, moved: Moved, state: Steadiness) -> Estimate:
+    """Leave the end of an interval away from which a metric has moved."""
+    low, high = told.interval.low, told.interval.high
+    if moved.by < 0.0:
+        low = None
+    else:
+        high = None
+    at_least = low if (low or 0.0) > 0.0 and _FELT.search(told.metric) else None
+    return replace(
+        told,
+        interval=Interval(told.interval.mean, low, high, told.interval.n),
+        gain=None,
+        steadiness=replace(state, at_least=at_least),
+    )
+
+
+def _without_ends(told: Estimate, state: Steadiness) -> Estimate:
+    interval = Interval(told.interval.mean, None, None, told.interval.n)
+    return replace(told, interval=interval, gain=None, steadiness=state)

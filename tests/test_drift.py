@@ -1,0 +1,177 @@
+"""Replications whose measured time begins before their steady state: both halves differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.estimates.drift import Drift
+from airtcp.present.cautions import cautions
+from airtcp.results import SimulationResult
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, loads
+
+CONFIDENCE = 0.95
+#: The metrics that the core adds up at the end alone.
+AT_THE_END = {"tcp_retransmissions", "tcp_timeouts", "contention_free_share", "airtime_share"}
+
+
+@dataclass
+class Halves:
+    """A replication of which nothing but the answer counts."""
+
+    answer: dict[str, Any]
+    transfer_times_s: Any = None
+    books: Any = field(default=None)
+
+
+def approach(tau: float, n: int, noise: float, seed: int, begin: float = 0.0) -> list[Halves]:
+    """Make replications of unit time whose metrics come to 1 as exponentials do, from `begin`."""
+
+    def mean(to: float) -> float:
+        return 1.0 + (begin - 1.0) * tau * -math.expm1(-to / tau) / to
+
+    random = np.random.default_rng(seed)
+    runs = []
+    for _ in range(n):
+        first, second = random.normal(0.0, noise, 2)
+        whole = {"rtt_s": mean(1.0) + (first + second) / 2, "goodput_bps": 1e6}
+        half = {"rtt_s": mean(0.5) + first, "goodput_bps": 1e6}
+        told = {"metrics": whole, "groups": [], "halfway": {"metrics": half, "groups": []}}
+        runs.append(Halves(told))
+    return runs
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    """A call, which has no windows."""
+    return loads("""
+        phy = { standard = "802.11n" }
+        stations = [{ profile = "office-laptop", name = "desk", traffic = ["call"] }]
+    """)
+
+
+def held(scenario: Scenario, tau: float, noise: float, **more: float) -> tuple[int, int]:
+    """Count those of 200 intervals that hold the steady state, and those that are wider for it."""
+    holds = wider = 0
+    for seed in range(200):
+        runs = approach(tau, 8, noise, seed, **more)
+        told = Drift(runs, scenario, CONFIDENCE).of_everything({}).get("rtt_s")
+        values = [run.answer["metrics"]["rtt_s"] for run in runs]
+        half = 2.3646 * np.std(values, ddof=1) / np.sqrt(8)
+        low, high = np.mean(values) - half, np.mean(values) + half
+        if told is not None:
+            wider += 1
+            low = -np.inf if told.interval.low is None else told.interval.low
+            high = np.inf if told.interval.high is None else told.interval.high
+        holds += bool(low <= 1.0 <= high)
+    return holds, wider
+
+
+def test_what_is_steady_is_left_as_it_is(scenario: Scenario) -> None:
+    """The risk of a false alarm is 5 % of two metrics, of which one does not move at all."""
+    holds, wider = held(scenario, tau=0.1, noise=0.05, begin=1.0)
+
+    assert holds >= 182
+    assert wider <= 18
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.3, 1.0])
+def test_an_interval_reaches_to_where_halves_lead(scenario: Scenario, tau: float) -> None:
+    holds, wider = held(scenario, tau, noise=0.02, begin=0.5)
+
+    assert wider >= 190
+    assert holds >= 190
+
+
+def test_halves_that_are_far_apart_leave_one_end(scenario: Scenario) -> None:
+    up = Drift(approach(1.0, 8, 0.01, 1), scenario, CONFIDENCE).of_everything({})["rtt_s"]
+    down = Drift(approach(1.0, 8, 0.01, 1, 3.0), scenario, CONFIDENCE).of_everything({})["rtt_s"]
+
+    assert up.interval.high is None
+    assert up.interval.mean is not None
+    assert 0.2 < (up.interval.low or 0.0) < up.interval.mean < 1.0
+    assert up.steadiness.state == "unsteady"
+    assert up.steadiness.at_least == up.interval.low
+    assert up.steadiness.reason is not None
+    assert up.steadiness.reason.startswith("mean round-trip time is 213 ms in the first half of")
+    assert down.interval.low is None
+    assert (down.interval.high or 0.0) > 1.0
+
+
+def test_one_replication_has_no_drift(scenario: Scenario) -> None:
+    assert Drift(approach(1.0, 1, 0.01, 1), scenario, CONFIDENCE).of_everything({}) == {}
+
+
+def seconds(scenario: Scenario, duration_s: float, **run: Any) -> SimulationResult:
+    return simulate(scenario.with_run(duration_ns=round(duration_s * 1e9), **run))
+
+
+CELLS = """
+phy = { standard = "802.11n" }
+cells = { left = {}, right = {} }
+air = { heard = [["left", "right"]] }
+stations = [
+    { profile = "office-laptop", name = "desk", cell = "left", traffic = ["web", "call"] },
+    { profile = "office-laptop", name = "lab", cell = "right", traffic = ["backup"] },
+]
+"""
+POLLED = """
+phy = { standard = "802.11b" }
+mac = { pcf = {} }
+stations = [{ name = "desk", count = 3, traffic = ["web", "backup"] }]
+"""
+
+
+@pytest.mark.parametrize("text", [CELLS, POLLED])
+def test_the_first_half_is_noted_as_a_run_of_half_the_time_has_it(text: str) -> None:
+    """To the bit, of cells that share the medium and that hear each other, in each group."""
+    scenario = loads(text).with_run(warmup_ns=10**9, replications=2)
+    whole, half = seconds(scenario, 4.0), seconds(scenario, 2.0)
+
+    for long, short in zip(whole.simulation.runs, half.simulation.runs, strict=True):
+        noted, answer = long.answer["halfway"], short.answer
+        assert noted["metrics"] == without(answer["metrics"])
+        for one, other in zip(noted["groups"], answer["groups"], strict=True):
+            assert one["name"] == other["name"]
+            for part in ("all", "download", "upload"):
+                assert one[part] == (other[part] and without(other[part]))
+
+
+def without(metrics: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in metrics.items()
+        if value is not None
+        and name not in AT_THE_END
+        and not name.startswith(("transfer_time", "page_time"))
+    }
+
+
+def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> None:
+    scenario = loads("""
+        phy = { standard = "802.11n" }
+        stations = [
+            { profile = "office-laptop", name = "desk", count = 6, traffic = ["backup", "call"] },
+        ]
+        ap = { queue = { limit = 1000 } }
+    """)
+    run = {"warmup_ns": 10**9, "replications": 4, "seed": 1}
+    seen = seconds(scenario, 4.0, **run)
+    longer = seconds(scenario, 40.0, **run | {"warmup_ns": 40 * 10**9})
+
+    for metric in ("rtt_s", "ap_queue_delay_s"):
+        told, truth = seen.metrics[metric], longer.metrics[metric].mean
+        assert told.high is None
+        assert told.low is not None
+        assert truth is not None
+        assert told.low < truth
+        assert longer.metrics[metric].half_width is not None
+    said = " ".join(cautions(seen))
+    assert "windows of endless connections still grow" in said
+    assert "mean AP queue is at least" in said
+    assert "simulate longer, after a longer warm-up" in said
+    assert not any("not steady" in one for one in cautions(longer))
