@@ -78,6 +78,11 @@ pre {
   background: var(--panel); border-radius: .4rem; padding: .9rem 1rem; overflow: auto;
   max-height: 34rem; font: .82rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace;
 }
+@media (min-width: 40.01rem) and (max-width: 60rem) {
+  /* A table has all of its columns on the page. */
+  table { font-size: .8rem; }
+  th, td { padding-right: .5rem; }
+}
 @media (max-width: 40rem) {
   main { padding: 1.25rem .9rem 3rem; }
   h1 { font-size: 1.4rem; }

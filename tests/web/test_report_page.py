@@ -1,0 +1,48 @@
+"""A report in a browser: tables that have all of their columns on the page.
+
+Knows the page as a person sees it; the words in it are of `test_report`.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.advice.verdicts import verdict
+from airtcp.compare import compare, with_testbed
+from airtcp.present import report
+from airtcp.results import Lag, TestbedResult
+from airtcp.run.simulate import simulate
+from airtcp.scenario import loads
+from bases import two_cells
+from browsing import CHROMIUM, Page
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+
+FLOW = (
+    'application = { kind = "bulk" }\n'
+    'path = [{ rate = "1 Gb/s", delay = "5 ms" }]\ntcp = { preset = "linux" }'
+)
+
+
+def test_no_table_of_a_report_is_cut_off(browser: Any, tmp_path: Path) -> None:
+    """The widest ones have a testbed beside models, and the verdicts of targets."""
+    air = 'heard = [["left", "right"]]'
+    text = two_cells(air, reader=FLOW, clerk=FLOW, warmup="1 s", duration="2 s", replications=4)
+    one = simulate(loads(text), seed=9, replications=1)
+    lag = Lag(10, 1e-5, 1e-5, 1e-3, 5e-4, 0.0, True, 0, 0)
+    testbed = TestbedResult(one.scenario, one.provenance, one.simulation, lag, ())
+    result = with_testbed(compare(loads(text)), testbed)
+    report.write(replace(result, verdict=verdict(result)), tmp_path, text)
+    page = Page(browser, (tmp_path / "report.html").as_uri())
+
+    for width in (400, 800, 1280):
+        page.page.set_viewport_size({"width": width, "height": 900})
+        cut = page.page.locator(".scroll").evaluate_all(
+            "(all) => all.filter((one) => one.scrollWidth > one.clientWidth)"
+            ".map((one) => one.querySelector('th').textContent)"
+        )
+        assert cut == [], width
+    assert page.page.get_by_text("times as much").count() > 0
+    assert not page.complaints
+    page.context.close()
