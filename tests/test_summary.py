@@ -7,6 +7,7 @@ import pytest
 from airtcp.cli.show import result as show
 from airtcp.compare import compare
 from airtcp.examples import directory
+from airtcp.predict import predict
 from airtcp.present import summary
 from airtcp.present.cautions import cautions
 from airtcp.present.sense import sanity
@@ -16,7 +17,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import load, loads
 from airtcp.scenario.keys.mac import Beacon
 from airtcp.scenario.keys.queue import AdaptiveBurst
-from bases import cell
+from bases import cell, two_cells
 
 WEB = """
 title = "Three laptops"
@@ -326,3 +327,20 @@ def test_a_run_without_intervals_promises_none(
 
     (line,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("metric "))
     assert line.split(maxsplit=1)[1].strip() == head
+
+
+def test_assumptions_that_read_alike_in_short_are_told_once() -> None:
+    """Each with all that it is about, and as of all where one is."""
+    told = [("a queue; one way", ["M"]), ("a server; slower", []), ("a queue; another", ["B", "M"])]
+
+    assert summary.shortened(told) == [("a queue", ["M", "B"]), ("a server", [])]
+    assert summary.shortened([("x; y", ["M"]), ("x; z", [])]) == [("x", [])]
+
+    flow = 'application = { kind = "bulk" }\ntcp = { preset = "linux" }'
+    limited = "ap = { queue = { limit = 100 } }\n"
+    cells = limited + two_cells('heard = [["left", "right"]]', reader=flow, clerk=flow)
+    before, _, after = cells.rpartition('"download"')
+    broken = summary.broken(predict(load(f'{before}"upload"{after}')).model)
+    short = [sentence for sentence, _ in summary.shortened(broken)]
+    assert len(set(short)) == len(short)
+    assert len(short) < len(broken)

@@ -419,8 +419,8 @@ def _broken(console: Console, result: Comparison | Prediction, *, explain: bool)
         console.print(Text("The scenario meets every assumption of the models.\n"))
         return
     console.print(Text("The scenario breaks these assumptions of the models:", style="bold"))
-    for sentence, sources in broken:
-        _bullet(console, sentence if explain else summary.in_short(sentence), sources)
+    for sentence, sources in broken if explain else summary.shortened(broken):
+        _bullet(console, sentence, sources)
     if not explain:
         console.print(Text("what each does: --explain", style="dim"))
     console.print()

@@ -200,9 +200,7 @@ def _assumptions(result: Result) -> list[str]:
     broken = summary.broken(result.model)
     if broken:
         best = {name: entries[:1] for name, entries in result.model.items()}
-        short = [
-            (summary.in_short(sentence), sources) for sentence, sources in summary.broken(best)
-        ]
+        short = summary.shortened(summary.broken(best))
         parts += [
             "<h2 id='broken'>What the scenario breaks of the models' assumptions</h2>",
             items(short),

@@ -261,6 +261,16 @@ def in_short(sentence: str) -> str:
     return sentence.partition("; ")[0]
 
 
+def shortened(told: Iterable[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Say each of such sentences in short, and once where they differ in what comes of it alone."""
+    found: dict[str, list[str]] = {}
+    for sentence, sources in told:
+        known = found.setdefault(in_short(sentence), sources)
+        more = [one for one in sources if one not in known]
+        found[in_short(sentence)] = [*known, *more] if known and sources else []
+    return list(found.items())
+
+
 def broken(model: Model) -> list[tuple[str, list[str]]]:
     """Say what the scenario breaks of the assumptions: each sentence once.
 
