@@ -101,6 +101,17 @@ def test_latency_shows_calls_with_the_bounds_of_their_targets() -> None:
     assert np.asarray(p95.get_xdata())[place] == delay
 
 
+def test_latency_within_a_decade_has_times_along_its_axis() -> None:
+    """Round trips of uploads lie between 200 and 500 ms: no power of ten is among them."""
+    result = compare(loads(cell(3, direction="upload", duration="5 s", replications=3)))
+    figure = plot.pictures(result)["latency"]
+    [axes] = figure.axes
+
+    figure.canvas.draw()
+    labels = {label.get_text() for label in axes.get_xticklabels(which="both")}
+    assert {"200 ms", "500 ms"} & labels
+
+
 def test_stations_that_want_little_have_no_picture_of_shares() -> None:
     """Speech gets what it asks for, beside downloads that take the rest."""
     text = cell(2, name="desk", duration="2 s", replications=2) + (

@@ -8,11 +8,14 @@ know what is drawn (`airtcp.present.plot`, `airtcp.reproduce`) or where pictures
 from __future__ import annotations
 
 import io
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.amounts import quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,3 +164,13 @@ def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
             handlelength=1.6,
             columnspacing=1.6,
         )
+
+
+def minor_label(low: float, high: float) -> Callable[[float, float], str]:
+    """Label a logarithmic axis of seconds that spans less than two decades at 2 and 5, too."""
+
+    def label(x: float, _: float) -> str:
+        digit = round(x / 10.0 ** math.floor(math.log10(x) + 1e-9))
+        return quantity(x, "s", 1) if high < 100.0 * low and digit in (2, 5) else ""
+
+    return label

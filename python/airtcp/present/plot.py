@@ -6,8 +6,7 @@ Knows what each picture shows of a result. Does not know how pictures look and b
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
@@ -26,6 +25,7 @@ from airtcp.present.drawing import (
     SKY,
     VERMILION,
     legend_above,
+    minor_label,
     new_figure,
     styled,
 )
@@ -273,23 +273,13 @@ def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Fi
     low, high = axes.get_xlim()
     axes.set_xlim(low, max(high, float(np.interp(0.99, levels, times)) * (high / low) ** 0.25))
     axes.xaxis.set_major_formatter(lambda x, _: quantity(x, "s", 1))
-    axes.xaxis.set_minor_formatter(_minor_label(*axes.get_xlim()))
+    axes.xaxis.set_minor_formatter(minor_label(*axes.get_xlim()))
     axes.set_ylim(0.0, 1.03)
     axes.set_xlabel("transfer time (logarithmic)")
     axes.set_ylabel("fraction of transfers")
     if real is not None:
         legend_above(figure, axes)
     return figure
-
-
-def _minor_label(low: float, high: float) -> Callable[[float, float], str]:
-    """Labels at 2 and 5 on a logarithmic axis that spans less than two decades."""
-
-    def label(x: float, _: float) -> str:
-        digit = round(x / 10.0 ** math.floor(math.log10(x) + 1e-9))
-        return quantity(x, "s", 1) if high < 100.0 * low and digit in (2, 5) else ""
-
-    return label
 
 
 def _levels() -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.advice.reading import Reading
 from airtcp.amounts import quantity
-from airtcp.present.drawing import BLUE, INK, SKY, VERMILION, legend_above, new_figure
+from airtcp.present.drawing import BLUE, INK, SKY, VERMILION, legend_above, minor_label, new_figure
 from airtcp.results import Comparison, SimulationResult
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def latency(result: Comparison | SimulationResult) -> Figure | None:
     low, high = axes.get_xlim()
     axes.set_xlim(low / 1.2, high * 1.2)
     axes.xaxis.set_major_formatter(lambda x, _: quantity(x, "s", 1))
-    axes.xaxis.set_minor_formatter(lambda x, _: "")
+    axes.xaxis.set_minor_formatter(minor_label(*axes.get_xlim()))
     axes.set_yticks(places, [row.label for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.7)
     axes.set_xlabel("time (logarithmic)")

@@ -124,11 +124,12 @@ function drawn(one, at, up) {
   const line = s("path", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, d: path });
   if (one.kind !== "line") {
     // A value that is known from below alone is an arrow from its bound.
-    const bounds = one.data.filter((point) => !Number.isFinite(point.y) && Number.isFinite(point.low));
+    const isBound = (point) => Number.isFinite(point.low) && !Number.isFinite(point.high);
+    const bounds = one.data.filter(isBound);
     return [one.kind === "both" && one.joined && line, s("g", { class: `points ${one.colour}` }, bounds.map((point) => s("path", {
       class: "at-least", d: `M${at(point.x) - 5} ${up(point.low)}h10m-5 0v-16m-4 5l4 -6l4 6` }, point.text && s("title", {}, point.text))),
-    data.map((point) => s("g", { class: point.unsteady ? "unsteady" : null },
-      Number.isFinite(point.low) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
+    data.filter((point) => !isBound(point)).map((point) => s("g", { class: point.unsteady ? "unsteady" : null },
+      Number.isFinite(point.low) && Number.isFinite(point.high) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
       s("circle", { cx: at(point.x), cy: up(point.y), r: 4.5 }, point.text && s("title", {}, point.text)))))];
   }
   return line;
