@@ -4,14 +4,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import pytest
-from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.examples import directory, examples
 from airtcp.metrics import METRICS
 from airtcp.present.answer import first_lines
 from airtcp.scenario import Scenario
+from browsing import CHROMIUM
 from serving import QUICK, Web
 
 EXAMPLE = "persistent-downloads"
@@ -234,3 +236,19 @@ def test_an_axis_of_all_stations_keeps_the_mix_whole(web: Web) -> None:
     assert 30 in totals
     assert all(total % 6 == 0 for total in totals)
     assert totals[0] == 6
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+def test_shares_of_the_airtime_are_written_as_on_a_terminal(opened: Any) -> None:
+    """All of the time is no hundredth of it: 99.96 % are 100.0 %."""
+    shares = [0.9996, 0.3, 0.0336, 0.00443, 0.00004]
+    page = opened().page
+    told = page.evaluate(
+        """async (shares) => {
+            const { airtime } = await import('/static/chart.js');
+            return shares.map((idle) => airtime([{ name: 'all', parts: { idle } }])
+                .querySelector('.legend li').textContent);
+        }""",
+        shares,
+    )
+    assert told == [f"idle and backoff {percent(one)}" for one in shares]

@@ -96,7 +96,8 @@ const PARTS = [
 
 /** Airtime as stacked bars: rows are { name, parts: { data: 0.5, ... } }. */
 export function airtime(rows) {
-  const percent = (part) => `${(100 * part).toPrecision(3).replace(/\.?0+$/, "")} %`;
+  // As on a terminal.
+  const percent = (part) => `${(100 * part).toFixed(100 * part < 1 ? 2 : 1)} %`;
   const present = PARTS.filter(([key]) => rows.some((row) => row.parts[key] > 0));
   return h("div", { class: "airtime" },
     rows.map((row) => {
