@@ -100,6 +100,26 @@ def test_a_metric_that_leaps_is_crossed_at_its_leap() -> None:
     assert found.high < 12.0
 
 
+def test_a_leap_between_two_places_may_be_anywhere_between_them() -> None:
+    """The delay of calls in 802.11g as it was measured: 13.9 ms with 46, 23.6 ms with 48.
+
+    A parabola through the logarithms crosses 50 ms at 46.7, and is some .3 wide.
+    """
+    measured = {37: 0.0113, 42: 0.0121, 46: 0.0136, 50: 1.48, 53: 4.18}
+    spread = (-0.1, -0.05, 0.0, 0.05, 0.1)
+    samples = {
+        place: {run: value * (1.0 + part) - 0.05 for run, part in enumerate(spread)}
+        for place, value in measured.items()
+    }
+
+    found = cross(samples, 0.95, bound=0.05)
+
+    assert found is not None
+    assert found.low == 46.0
+    assert found.high == pytest.approx(50.0)
+    assert 46.0 < found.at < 50.0
+
+
 def test_a_metric_that_falls_is_crossed_from_above() -> None:
     """Shares of 10 fall below 0.5 at 20: 1/n, whose logarithm is smooth; and what is zero somewhere
     has no logarithm."""

@@ -17,8 +17,9 @@ Places need not have equally many replications: a mean of n of them weighs in th
 of the n moves the curve by more than one of many would.
 
 A metric may leap, as the delay of calls does at one more than the air carries. No parabola does,
-and it may cross on the wrong side of a place of which its own replications leave no doubt. Then the
-crossing is between such places, and its interval all that lies between them.
+and it may cross on the wrong side of a place of which its own replications leave no doubt, or pass
+by one at more than twice or less than half of what these say. Then the crossing is between places
+that are in no doubt, and its interval all that lies between them.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from airtcp.stats import Interval, student_interval, student_quantile
 _PARABOLA: Final = 4
 #: The level at which a place has no doubt on which side of the crossing it is.
 _NO_DOUBT: Final = 0.999
+#: A curve that passes by a place by more, in logarithms, is none for it: a factor of two.
+_LEAP: Final = math.log(2.0)
 #: The part of a step by which an interval ends before a place that is beyond the crossing.
 _BEFORE: Final = 1e-6
 
@@ -58,6 +61,8 @@ class Crossing:
     parts: dict[int, float]
     slope: float
     ratios: bool
+    #: The distance by which the curve passes by a place that is in no doubt, in logarithms.
+    passes_by: float = 0.0
 
 
 def cross(
@@ -96,7 +101,7 @@ def _beside_places(
     sides = {place: student_interval(list(samples[place].values()), _NO_DOUBT) for place in places}
     below = max((p for p, one in sides.items() if (one.high or 0.0) < 0.0), default=-math.inf)
     above = min((p for p, one in sides.items() if (one.low or 0.0) > 0.0), default=math.inf)
-    if below <= found.at <= above:
+    if below <= found.at <= above and found.passes_by <= _LEAP:
         return found
     # The nearest by its mean on a side on which no place is without doubt.
     left, right = below, above
@@ -109,7 +114,7 @@ def _beside_places(
     between = curve((int(left), int(right))) if left < right else None
     if between is None:
         return found
-    low = between.low if math.isinf(below) else left
+    low = between.low if math.isinf(below) else float(left)
     high = between.high if math.isinf(above) else right - _BEFORE
     return replace(between, low=low, high=high)
 
@@ -158,6 +163,9 @@ def _curve(
     high = _first(np.flatnonzero(above[first:]))
     here = sum(fits[degree - power] * at**power for power in range(degree + 1))
     parts = -(here - here.mean()) / slope * extent
+    fitted = np.polyval(fits.mean(axis=1), (np.array(places) - middle) / extent)
+    doubts = [student_interval(list(row.values()), _NO_DOUBT).half_width or 0.0 for row in rows]
+    off = np.abs(values.mean(axis=1) - fitted)
     return Crossing(
         at=float(middle + at * extent),
         low=None if low is None else float(middle + grid[low] * extent),
@@ -165,6 +173,7 @@ def _curve(
         parts={run: float(part) for run, part in zip(runs, parts, strict=True)},
         slope=float(slope / extent),
         ratios=ratios,
+        passes_by=float(np.max(off, where=off > doubts, initial=0.0)) if ratios else 0.0,
     )
 
 
