@@ -1,5 +1,6 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -344,3 +345,15 @@ def test_assumptions_that_read_alike_in_short_are_told_once() -> None:
     short = [sentence for sentence, _ in summary.shortened(broken)]
     assert len(set(short)) == len(short)
     assert len(short) < len(broken)
+
+
+def test_one_of_what_is_counted_is_one() -> None:
+    result = simulate(loads(cell(3, warmup="1 s", duration="1 s", replications=2)))
+    names = ("mac_drops", "tcp_timeouts", "collisions", "simultaneous_sends", "ap_queue_drops")
+    counts = result.simulation.counts | dict.fromkeys(names, 1)
+    told = dict(sanity(replace(result, simulation=replace(result.simulation, counts=counts))))
+
+    assert "1 collision (1 simultaneous send), 1 drop at the limit" in told["MAC"]
+    assert "exchanges, " in told["MAC"]
+    assert told["TCP"].endswith(", 1 timeout")
+    assert told["queues"].startswith("1 packet dropped: 1 at the AP")

@@ -40,8 +40,8 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     met = (
         f"{counts['collisions']:,} lost under others"
         if cells
-        else f"{counts['collisions']:,} collisions ({counts['simultaneous_sends']:,} simultaneous "
-        "sends)"
+        else f"{many(counts['collisions'], 'collision')} "
+        f"({many(counts['simultaneous_sends'], 'simultaneous send')})"
     )
     stations = [station for station in simulation.stations if "/" in station.name]
     least = min(stations, key=lambda station: station.goodput_bps)
@@ -73,10 +73,11 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     block.append(
         (
             "MAC",
-            f"{counts['mac_exchanges']:,} exchanges, {counts['mac_attempts']:,} attempts, "
-            f"{met}, {counts['mac_drops']:,} drops at the limit"
+            f"{many(counts['mac_exchanges'], 'exchange')}, "
+            f"{many(counts['mac_attempts'], 'attempt')}, "
+            f"{met}, {many(counts['mac_drops'], 'drop')} at the limit"
             + (
-                f", {counts['beacons']:,} beacons ({counts['beacon_collisions']:,} collided)"
+                f", {many(counts['beacons'], 'beacon')} ({counts['beacon_collisions']:,} collided)"
                 if counts["beacons"]
                 else ""
             ),
@@ -86,9 +87,9 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(
             (
                 "polling",
-                f"{counts['contention_free_periods']:,} contention-free periods, "
-                f"{counts['polls']:,} polls ({counts['polls_without_data']:,} answered without "
-                f"data), {counts['contention_free_exchanges']:,} of the exchanges",
+                f"{many(counts['contention_free_periods'], 'contention-free period')}, "
+                f"{many(counts['polls'], 'poll')} "
+                f"({counts['polls_without_data']:,} answered without data), {counts['contention_free_exchanges']:,} of the exchanges",
             )
         )
     drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]
@@ -96,14 +97,15 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(
             (
                 "TCP",
-                f"{counts['tcp_segments']:,} segments, {counts['tcp_retransmissions']:,} "
-                f"retransmissions, {counts['tcp_timeouts']:,} timeouts",
+                f"{many(counts['tcp_segments'], 'segment')}, "
+                f"{many(counts['tcp_retransmissions'], 'retransmission')}, "
+                f"{many(counts['tcp_timeouts'], 'timeout')}",
             )
         )
     block.append(
         (
             "queues",
-            f"{drops:,} packets dropped: {counts['ap_queue_drops']:,} at the AP, "
+            f"{many(drops, 'packet')} dropped: {counts['ap_queue_drops']:,} at the AP, "
             f"{counts['station_queue_drops']:,} at stations, {counts['wired_drops']:,} on wires",
         )
     )
@@ -111,6 +113,11 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(("transfers", f"{counts['transfers']:,} ended in the measured time"))
     block.append(("run", extent(simulation)))
     return block
+
+
+def many(count: int, what: str) -> str:
+    """Write a number of things: "1 drop", "2,000 drops"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def extent(simulation: Simulation) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airtcp.amounts import duration, quantity
 from airtcp.present.cautions import ONE_RUN, cautions
-from airtcp.present.sense import sanity
+from airtcp.present.sense import many, sanity
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.testbed import Lag, TestbedResult
 
@@ -38,7 +38,7 @@ def sanity_of(
         f"{duration(run.wall_s)} with its networks and programs"
     }
     # Timers are the kernel's own business.
-    unseen = f", {run.counts['tcp_timeouts']:,} timeouts"
+    unseen = f", {many(run.counts['tcp_timeouts'], 'timeout')}"
     return [(name, told.get(name, text).replace(unseen, "")) for name, text in sanity(measured)]
 
 
