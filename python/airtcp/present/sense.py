@@ -89,7 +89,8 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
                 "polling",
                 f"{many(counts['contention_free_periods'], 'contention-free period')}, "
                 f"{many(counts['polls'], 'poll')} "
-                f"({counts['polls_without_data']:,} answered without data), {counts['contention_free_exchanges']:,} of the exchanges",
+                f"({counts['polls_without_data']:,} answered without data), "
+                f"{counts['contention_free_exchanges']:,} of the exchanges",
             )
         )
     drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]
