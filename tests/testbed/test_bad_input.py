@@ -67,6 +67,7 @@ def test_the_rest_is_answered_without_a_program(
 ) -> None:
     """The testbed's column says what is missing, and so do result and report."""
     monkeypatch.setattr(network, "_PROGRAMS", {"no-such-program": "its-package"})
+    monkeypatch.setenv("COLUMNS", "80")
     why = "a testbed of this scenario needs no-such-program; on Debian: apt-get install its-package"
     command = ["run", "--with", "testbed", "--quiet", "--set", "run.duration=1s"]
 
