@@ -131,8 +131,9 @@ fn seen(mut outcome: Outcome) -> Outcome {
         });
     }
     outcome.counts.events = 0;
-    // Books are kept of simulations alone.
+    // Books and halves are kept of simulations alone.
     outcome.books = Books::default();
+    outcome.halfway = None;
     outcome.counts.tcp_timeouts = 0;
     outcome.flows.iter_mut().for_each(|flow| flow.timeouts = 0);
     outcome
