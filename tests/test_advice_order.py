@@ -8,6 +8,7 @@ import airtcp
 import pytest
 from airtcp.advice.effects import gathered, newly_unhappy
 from airtcp.advice.trials import advise
+from airtcp.examples import directory
 from airtcp.present import advice as words
 from airtcp.results.advice import Advice
 
@@ -55,6 +56,20 @@ def test_a_direction_that_has_nearly_nothing_is_told_before_its_uneven_shares() 
     assert advice.best is not None
     assert advice.best.name == "ap-priority"
     assert {one.state for one in advice.best.targets} == {"holds"}
+
+
+def test_of_remedies_that_help_one_that_misses_fewer_targets_is_first() -> None:
+    """Calls in a category of their own lose least; with FQ-CoDel desks get their goodput, too."""
+    office = airtcp.load(str(directory() / "office-wifi5.toml"))
+    advice = advise(airtcp.simulate(office))
+    helping = [one for one in advice.problems[0].remedies if one.outcome == "helps"]
+    open_of = [[one.state for one in trial.targets if one.state != "holds"] for trial in helping]
+
+    assert advice.best is not None
+    assert advice.best is helping[0]
+    assert len(helping) > 1
+    assert open_of[0] == []
+    assert any(open_of[1:])
 
 
 def test_the_best_remedy_of_the_first_problem_has_most_replications(dorm: Advice) -> None:

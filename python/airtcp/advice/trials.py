@@ -367,8 +367,12 @@ def _outcome(
     return "no gain" if high < LITTLE else "cannot tell"
 
 
-def _rank(trial: Trial) -> tuple[bool, int, float]:
-    """Order trials: ideas that no equipment has last, those that help first, the larger gain."""
+def _rank(trial: Trial) -> tuple[bool, int, float, float, float]:
+    """Order trials: ideas that no equipment has last, those that help first.
+
+    Of these first the ones with which fewer targets are missed, fewer cannot be told, and the gain
+    is larger. Of a single run no target is told.
+    """
     order: Mapping[Outcome, int] = {
         "helps": 0,
         "costs others": 1,
@@ -380,4 +384,8 @@ def _rank(trial: Trial) -> tuple[bool, int, float]:
     gain = 0.0
     if before and after:
         gain = abs(math.log(after / before))
-    return trial.research, order[trial.outcome], -gain
+    missed = unknown = math.inf
+    if trial.targets:
+        states = [one.state for one in trial.targets]
+        missed, unknown = float(states.count("fails")), float(states.count("unknown"))
+    return trial.research, order[trial.outcome], missed, unknown, -gain

@@ -196,7 +196,7 @@ def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
     used = {one for flow in scenario.flows for one in flow.path if isinstance(one, str)}
     names: list[str | None] = [one for one in scenario.links if one in used]
     for name in names or [None]:
-        called = name or f"a wire {_WIRE} at the access point"
+        called = name or "a wire at the access point"
 
         def on(keys: Mapping[str, Any], title: str, name: str | None = name) -> Change:
             if name is not None:
