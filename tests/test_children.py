@@ -10,10 +10,13 @@ from children import IGNORED_IN_BACKGROUND, Children, children, stay_deaf_alone
 
 SIGNALS = "import signal; print(*(int(signal.getsignal(n) == signal.SIG_DFL) for n in {0}))"
 WAIT = "import time; print(1, flush=True); time.sleep(600)"
-#: A process that has another one, in a session of its own, which ends with nobody.
-GRANDCHILD = """
+#: A process that has another one, in a session of its own, which ends with nobody. It tells of that
+#: one when it runs: a process that has just begun may have no environment yet.
+GRANDCHILD = f"""
 import subprocess, sys, time
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+command = [sys.executable, "-c", {WAIT!r}]
+other = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE)
+other.stdout.readline()
 print("there", flush=True)
 time.sleep(600)
 """
