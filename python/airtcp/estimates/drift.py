@@ -16,12 +16,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import quantity
 from airtcp.estimates.steadiness import Steadiness, rounded_up
 from airtcp.estimates.told import Estimate, gain_of, plain_estimate
-from airtcp.estimates.traffic import Run, measured
+from airtcp.estimates.traffic import Run, measured, metrics_of
 from airtcp.estimates.windows import Windows
 from airtcp.labels import PARTS, spoken
 from airtcp.metrics import METRICS
@@ -86,10 +86,13 @@ class Moved:
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """The drift of some replications of `scenario`, whose intervals are made at a `confidence`."""
+    """The drift of some replications of `scenario`, whose intervals are made at a `confidence`.
+
+    Without a scenario none is known.
+    """
 
     runs: Sequence[Run]
-    scenario: ResolvedScenario
+    scenario: ResolvedScenario | None
     confidence: float
 
     def of_everything(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -97,6 +100,8 @@ class Drift:
 
         To those that are `known` come plain ones that drift.
         """
+        if not self._is_any:
+            return dict(known)
         return self._told(known, None, "all", self.runs[0].answer["metrics"])
 
     def of_groups(self, known: GroupEstimates) -> GroupEstimates:
@@ -114,8 +119,9 @@ class Drift:
 
     @cached_property
     def is_known(self) -> bool:
-        """Tell whether there are halves of several replications."""
-        return len(self.runs) > 1 and all(run.answer.get("halfway") for run in self.runs)
+        """Tell whether there are a scenario, and halves of several replications."""
+        has_several = self.scenario is not None and len(self.runs) > 1
+        return has_several and all(run.answer.get("halfway") for run in self.runs)
 
     @cached_property
     def seen_of(self) -> str | None:
@@ -136,6 +142,7 @@ class Drift:
     @cached_property
     def windows(self) -> Windows:
         """The windows of endless connections in both halves."""
+        assert self.scenario is not None
         return Windows.of_replications(self.runs, self.scenario)
 
     @cached_property
@@ -150,26 +157,26 @@ class Drift:
         self, known: Mapping[str, Estimate], group: str | None, part: str, metrics: Iterable[str]
     ) -> dict[str, Estimate]:
         found = dict(known)
-        for metric in metrics if self._is_any else ():
+        for metric in metrics:
             if _OTHERS.search(metric):
                 continue
             estimate = known.get(metric)
             if estimate is None:
                 samples = [measured(run, metric, group, part) for run in self.runs]
                 estimate = plain_estimate(metric, samples, self.confidence)
-            told = self.told(estimate, group, part)
+            told = self._as_known(estimate, group, part)
             if told is not estimate:
                 found[metric] = told
         return found
 
-    def told(self, told: Estimate, group: str | None = None, part: str = "all") -> Estimate:
+    def _as_known(self, told: Estimate, group: str | None, part: str) -> Estimate:
         """Tell an estimate of everything, or of a group and a part of it, as it is known to be.
 
         Where it surely moves, with windows that grow or by so much that nothing is known, its
         interval has one end; the mean is that of the measured time.
         """
         mean, wide = told.interval.mean, told.interval.half_width
-        if not self._is_any or mean is None or not wide:
+        if mean is None or not wide:
             return told
         moved = self._moved(told.metric, group, part)
         if moved is None or not moved.surely(_CHANCE):
@@ -216,7 +223,7 @@ class Drift:
         )
         # Of an approach half of what the halves differ by is left, which falls as 1 / T.
         times = abs(moved.by) / 2.0 / (_LEFT * mean)
-        enough_s = rounded_up(max(2.0, times) * self.scenario.run.duration_ns / 1e9)
+        enough_s = rounded_up(max(2.0, times) * self.windows.measured_s)
         return Steadiness("unsteady", reason, simulate_s=enough_s)
 
     def _mean(self, metric: str) -> float:
@@ -230,7 +237,9 @@ class Drift:
         """
         differences = []
         for run in self.runs:
-            whole, first = measured(run, metric, group, part), _halfway(run, metric, group, part)
+            whole = measured(run, metric, group, part)
+            # A half has no metric without a value.
+            first = (metrics_of(run.answer["halfway"], group, part) or {}).get(metric)
             if whole is None or first is None:
                 return None
             differences.append(2.0 * (whole - first))
@@ -238,16 +247,6 @@ class Drift:
         half_width = interval.half_width or 0.0
         error = half_width / student_quantile(_CHANCE, interval.n - 1)
         return Moved(interval.mean or 0.0, error, interval.n)
-
-
-def _halfway(run: Run, metric: str, group: str | None, part: str) -> float | None:
-    """Return what the core noted of a metric at half of the measured time."""
-    noted: Mapping[str, Any] = run.answer["halfway"]
-    metrics = noted["metrics"]
-    if group is not None:
-        metrics = {one["name"]: one for one in noted["groups"]}[group][part]
-    value: float | None = None if metrics is None else metrics.get(metric)
-    return value
 
 
 def _one_ended(told: Estimate, moved: Moved, state: Steadiness) -> Estimate:

@@ -60,11 +60,23 @@ def measured(run: Run, metric: str, group: str | None, part: str) -> float | Non
 
     None where there is no such part. Raises KeyError where there is no such group or metric.
     """
-    metrics = run.answer["metrics"]
-    if group is not None:
-        metrics = {one["name"]: one for one in run.answer["groups"]}[group][part]
-    value: float | None = None if metrics is None else metrics[metric]
-    return value
+    metrics = metrics_of(run.answer, group, part)
+    return None if metrics is None else metrics[metric]
+
+
+def metrics_of(
+    answer: Mapping[str, Any], group: str | None, part: str
+) -> Mapping[str, float | None] | None:
+    """Return the metrics of everything, or of a group and a part of it; None if it has no such.
+
+    Of an answer of the core, or of its first half. Raises KeyError where there is no such group.
+    """
+    if group is None:
+        of_all: Mapping[str, float | None] = answer["metrics"]
+        return of_all
+    of_groups = {one["name"]: one for one in answer["groups"]}
+    of_part: Mapping[str, float | None] | None = of_groups[group][part]
+    return of_part
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,10 +165,7 @@ class Difference(Pictured):
         """The change of each metric of everything."""
         plain = self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
         known = [improved(one.runs, one.scenario, self.confidence) for one in self._both]
-        told = [
-            of if drift is None else drift.of_everything(of)
-            for drift, of in zip(self._drifts, known, strict=True)
-        ]
+        told = [drift.of_everything(of) for drift, of in zip(self._drifts, known, strict=True)]
         return _with_ends(plain | self._improved(known, plain), told)
 
     @cached_property
@@ -179,10 +176,7 @@ class Difference(Pictured):
         """
         found: dict[str, dict[str, Changes]] = {}
         known = [improved_groups(one.runs, one.scenario, self.confidence) for one in self._both]
-        told = [
-            of if drift is None else drift.of_groups(of)
-            for drift, of in zip(self._drifts, known, strict=True)
-        ]
+        told = [drift.of_groups(of) for drift, of in zip(self._drifts, known, strict=True)]
         for name in self.a.simulation.groups:
             if name in self.b.simulation.groups:
                 pairs = [(_named(a, name), _named(b, name)) for a, b in self._pairs]
@@ -340,12 +334,9 @@ class Difference(Pictured):
         return self.a.simulation, self.b.simulation
 
     @cached_property
-    def _drifts(self) -> list[Drift | None]:
-        """The drifts of both, where their scenario is known; differences are of what was seen."""
-        return [
-            None if one.scenario is None else Drift(one.runs, one.scenario, self.confidence)
-            for one in self._both
-        ]
+    def _drifts(self) -> list[Drift]:
+        """The drifts of both; differences are of what was seen."""
+        return [Drift(one.runs, one.scenario, self.confidence) for one in self._both]
 
     def _improved(self, known: Sequence[Mapping[str, Estimate]], plain: Changes) -> Changes:
         """The changes of metrics that `airtcp.estimates` knows in both, by its values."""

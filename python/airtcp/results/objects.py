@@ -263,8 +263,6 @@ class Simulation:
     @cached_property
     def _of_groups(self) -> GroupEstimates:
         known = improved_groups(self.runs, self.scenario, self.confidence)
-        if self.scenario is None or not self.runs:
-            return known
         return Drift(self.runs, self.scenario, self.confidence).of_groups(known)
 
     @cached_property
@@ -425,8 +423,6 @@ def _known(
 ) -> dict[str, Estimate]:
     """Estimate the metrics of everything that have another interval than that of plain means."""
     known = improved(runs, scenario, confidence)
-    if scenario is None or not runs:
-        return known
     return Drift(runs, scenario, confidence).of_everything(known)
 
 
