@@ -16,7 +16,8 @@ use crate::conservation::{Waiting, options_kept};
 use crate::control::RunError;
 use crate::medium::Medium;
 use crate::outcome::{
-    AirtimeShares, Counts, FlowRecord, GroupHalfway, Halfway, Metrics, Outcome, StationRecord,
+    AirtimeShares, Counts, FlowRecord, GroupHalfway, GroupRecord, Halfway, Metrics, Outcome,
+    StationRecord,
 };
 use crate::packet::Packet;
 use crate::statistics::ratio;
@@ -27,6 +28,17 @@ const AT_THE_END: [&str; 4] =
 
 /// A flow below this part of a fair share is starved.
 const STARVED_BELOW: f64 = 0.1;
+
+/// The figures of a time that was measured, and what they are made of.
+struct Figures {
+    mac: Vec<MacCounters>,
+    counts: Counts,
+    flows: Vec<FlowRecord>,
+    /// The shares of the time with 0, 1, 2, ... transfers in progress.
+    distribution: Vec<f64>,
+    metrics: Metrics,
+    groups: Vec<GroupRecord>,
+}
 
 impl World<'_> {
     /// Returns the outcome of the measured time that ends now, if the books balance.
@@ -45,15 +57,12 @@ impl World<'_> {
         if let Some(began) = medium.contention_free_since() {
             self.measures.contention_free += self.airtime.measured(began, self.now);
         }
-        let mac = self.mac_counted(medium);
-        let counts = self.counts(&mac, medium);
-        let flows = self.flow_records();
-        let distribution = self.measures.active.shares(self.now, self.measured());
+        let Figures { mac, counts, flows, distribution, metrics, groups } = self.figures(medium);
         let measured = self.measured();
         let share = |part| ratio(part, measured);
         Ok(Outcome {
-            metrics: self.metrics(&flows, &mac, &counts, mean_of(&distribution)),
-            groups: self.group_records(&mac, &flows),
+            metrics,
+            groups,
             halfway: self.measures.halfway.take(),
             books: self.take_books(),
             categories: self.category_records(medium),
@@ -78,19 +87,27 @@ impl World<'_> {
     /// Notes the metrics of the half of the measured time that ends now.
     pub(crate) fn note_halfway(&mut self, medium: &mut Medium) {
         medium.settle(self.now);
-        let mac = self.mac_counted(medium);
-        let counts = self.counts(&mac, medium);
-        let flows = self.flow_records();
-        let distribution = self.measures.active.shares(self.now, self.measured());
-        let metrics = known_by_then(self.metrics(&flows, &mac, &counts, mean_of(&distribution)));
-        let groups = self.group_records(&mac, &flows);
+        let Figures { metrics, groups, .. } = self.figures(medium);
         let groups = groups.into_iter().map(|one| GroupHalfway {
             name: one.name,
             all: known_by_then(one.all),
             download: one.download.map(known_by_then),
             upload: one.upload.map(known_by_then),
         });
-        self.measures.halfway = Some(Halfway { metrics, groups: groups.collect() });
+        self.measures.halfway =
+            Some(Halfway { metrics: known_by_then(metrics), groups: groups.collect() });
+    }
+
+    /// Returns the figures of what has been measured so far.
+    fn figures(&mut self, medium: &Medium) -> Figures {
+        let mac = self.mac_counted(medium);
+        let counts = self.counts(&mac, medium);
+        let flows = self.flow_records();
+        let distribution = self.measures.active.shares(self.now, self.measured());
+        let active: f64 = distribution.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
+        let metrics = self.metrics(&flows, &mac, &counts, active);
+        let groups = self.group_records(&mac, &flows);
+        Figures { mac, counts, flows, distribution, metrics, groups }
     }
 
     /// Returns how long it has been measured.
@@ -340,9 +357,4 @@ fn known_by_then(mut metrics: Metrics) -> Metrics {
         value.is_some() && !of_transfers && !AT_THE_END.contains(name)
     });
     metrics
-}
-
-/// Returns the mean of a number that has the values 0, 1, 2, ... for these shares of the time.
-fn mean_of(shares: &[f64]) -> f64 {
-    shares.iter().enumerate().map(|(value, share)| value as f64 * share).sum()
 }
