@@ -185,6 +185,29 @@ fn losses_and_wires_are_the_same() {
     assert_same_air(&scenario);
 }
 
+/// Speech is rated by what comes and what is lost, of which a full queue sees to some.
+#[test]
+fn calls_are_rated_the_same() {
+    let scenario = scenario(DOWNLOADS, |value| {
+        value["ap"]["queue"]["limit"] = json!(12);
+        let group = value["stations"][0]["name"].clone();
+        value["flows"].as_array_mut().unwrap().push(json!({
+            "name": "speech", "stations": group, "direction": "download", "path": [],
+            "start_spread_ns": 0, "tcp": null,
+            "application": {
+                "kind": "udp", "packet_bytes": 200, "rate_bps": 80_000,
+                "voice": { "delay_s": 0.02, "impairment": 0.0, "robustness": 25.1 },
+            },
+        }));
+    });
+    let (outcome, _) = simulated(&scenario);
+
+    let rating = outcome.metrics["r_factor"].expect("there is a call");
+    assert!(rating > 0.0 && rating < 93.0, "{rating}");
+    assert!(outcome.metrics["packet_loss"] > Some(0.0));
+    assert_same_air(&scenario);
+}
+
 /// ACKs and data are told apart by what is in the packets.
 #[test]
 fn access_categories_are_the_same() {

@@ -180,6 +180,9 @@ impl World<'_> {
                     (side == Side::Station) == (flow.config.direction == Direction::Download);
                 if is_forth {
                     network.deliver(flow, flow_id, u64::from(segment.len));
+                    if let Some(speech) = &mut flow.speech {
+                        speech.received(now - sent);
+                    }
                 }
             }
             Some(id) => self.tapped_arrival(id, side, &segment, &sacked),
