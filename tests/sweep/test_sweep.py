@@ -349,6 +349,41 @@ def test_a_wrong_file_is_wrong_input(sweep_file: Path, text: str, said: str) -> 
     assert not (sweep_file.parent / "store").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "Invalid value for --to: is missing; allowed: the directory of the store, or --dry"),
+        (
+            ("--axis", "run.seed=[1, 2]", "--axis", "run.seed=[3]"),
+            "Invalid value for --axis: run.seed is given twice; allowed: once, with all of its",
+        ),
+        (
+            ("--axis", "run.seed"),
+            "Invalid value for --axis: 'run.seed' has no value; allowed: such as "
+            "stations.laptop.count=[1, 2, 5]",
+        ),
+    ],
+)
+def test_a_wrong_option_is_named(sweep_file: Path, options: tuple[str, ...], said: str) -> None:
+    done = call("sweep", sweep_file.with_name("base.toml" if options else "sweep.toml"), *options)
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())
+
+
+def test_one_of_a_thing_is_told_as_one(sweep_file: Path, tmp_path: Path) -> None:
+    """A point of one run, of a rate whose value a question in SQL may have."""
+    one = (sweep_file.with_name("base.toml"), "--axis", 'phy.data_rate=["11 Mb/s"]')
+    once = (*one, "--replications", "1", "--threads", "1")
+
+    assert call("sweep", *once, "--dry-run").stdout.startswith("1 point, 1 run\n")
+    assert call("sweep", *once, "--to", tmp_path / "store").stdout.startswith("1 point: 1 run made")
+    about = call("results", tmp_path / "store").stdout
+    assert about.startswith("1 point, 1 row\nphy.data_rate: 11000000 b/s\n")
+    kind = call("plot", tmp_path / "store", "--y", "goodput_bps", "--kind", "pie")
+    assert "Invalid value for --kind: 'pie' is unknown" in " ".join(kind.stderr.split())
+
+
 def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) -> None:
     text = 'scenario = "base.toml"\n[axes]\n"run.seed" = { from = 1, to = 60000, step = 1 }'
     sweep_file.write_text(text)

@@ -109,11 +109,13 @@ def _tell(found: Results) -> None:
     import textwrap
 
     from airtcp.cli.rows import width
+    from airtcp.present.sense import many
 
-    print(f"{found.points:,} points, {len(found):,} rows")
+    print(f"{many(found.points, 'point')}, {many(len(found), 'row')}")
     for column in found.axes:
         values = _steps(found, column.name)
-        shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+        # As a condition in SQL wants them.
+        shown = [f"{value:.15g}" if isinstance(value, float) else str(value) for value in values]
         if len(shown) > _MOST_STEPS:
             shown = [*shown[: _MOST_STEPS - 1], f"... {shown[-1]} ({len(shown)} in all)"]
         unit = f" {column.unit}" if column.unit else ""
@@ -155,13 +157,16 @@ def plot(
         from typing import cast
 
         from airtcp.cli.outputs import check_picture
-        from airtcp.files import write_files
+        from airtcp.files import prepare, write_files
         from airtcp.present import drawing
         from airtcp.present.plot_table import KINDS, Kind, picture
         from airtcp.results.query import open as opened
 
         if kind not in KINDS:
-            raise typer.BadParameter(f"{kind!r} is unknown; allowed: {', '.join(KINDS)}")
+            allowed = ", ".join(KINDS)
+            raise typer.BadParameter(
+                f"{kind!r} is unknown; allowed: {allowed}", param_hint="--kind"
+            )
         if out.suffix not in (".png", ".svg"):
             raise typer.BadParameter(f"{out} is neither .png nor .svg", param_hint="--out")
         check_picture(out, force=force)
@@ -172,6 +177,7 @@ def plot(
             found = replace(found, table=asked)
         figure, caption = picture(found, x=x, y=y, by=by, kind=cast("Kind", kind))
         content = drawing.png(figure) if out.suffix == ".png" else drawing.svg(figure).encode()
+        prepare(out.parent)
         write_files(out.parent, {out.name: content})
         print(caption)
         print(f"picture: {one_line(str(out))}")

@@ -44,19 +44,38 @@ def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, st
     return scenario, "".join(f"# --set {change!r}\n" for change in changes or []) + text
 
 
-def settings_of(changes: Sequence[str] | None, *, option: str = "--set") -> dict[str, Any]:
-    """Key paths and values of `option`. Raises BadParameter for what is no PATH=VALUE."""
-    return dict(_setting(change, option) for change in changes or [])
+def settings_of(changes: Sequence[str] | None) -> dict[str, Any]:
+    """Key paths and values of `--set`. Raises BadParameter for what is no PATH=VALUE."""
+    return dict(_setting(change, "--set", "40") for change in changes or [])
 
 
-def _setting(change: str, option: str) -> tuple[str, Any]:
-    """The path and the value of PATH=VALUE; a value that is not TOML is a text."""
+def axes_of(given: Sequence[str], *, option: str) -> dict[str, Any]:
+    """Key paths and values of `option`, each key once: of two axes one would be lost.
+
+    Raises BadParameter.
+    """
+    axes: dict[str, Any] = {}
+    for one in given:
+        path, values = _setting(one, option, "[1, 2, 5]")
+        if path in axes:
+            raise typer.BadParameter(
+                f"{path} is given twice; allowed: once, with all of its values", param_hint=option
+            )
+        axes[path] = values
+    return axes
+
+
+def _setting(change: str, option: str, example: str) -> tuple[str, Any]:
+    """The path and the value of PATH=VALUE; a value that is not TOML is a text.
+
+    `example` is the value that a message has for one.
+    """
     from airtcp.scenario.toml_text import option_value
 
     path, equals, value = change.partition("=")
     if not equals:
         raise typer.BadParameter(
-            f"{change!r} has no value; allowed: such as stations.laptop.count=40",
+            f"{change!r} has no value; allowed: such as stations.laptop.count={example}",
             param_hint=option,
         )
     return path.strip(), option_value(value)

@@ -14,7 +14,7 @@ from airtcp.cli.options import Json, Quiet, Replications, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars
-from airtcp.cli.scenarios import Set, scenario_of, settings_of
+from airtcp.cli.scenarios import Set, axes_of, scenario_of, settings_of
 from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def sweep(
         wanted = _wanted(file, axis, set_).with_replications(replications)
         if to is None and not dry_run:
             raise typer.BadParameter(
-                "is missing; allowed: the directory of the store, or --dry-run"
+                "is missing; allowed: the directory of the store, or --dry-run", param_hint="--to"
             )
         if dry_run:
             _tell_estimate(_estimated(wanted, to or Path(), workers), json=json)
@@ -126,7 +126,7 @@ def _wanted(file: Path, axes: list[str] | None, changes: list[str] | None) -> Sw
 
     if axes:
         base, _ = scenario_of(file, changes)
-        return sweep_of(base, settings_of(axes, option="--axis"))
+        return sweep_of(base, axes_of(axes, option="--axis"))
     return load_sweep(file, settings_of(changes))
 
 
@@ -156,7 +156,7 @@ def _search(
     with crew_of(workers, dask) as crew:
         found = search(
             base,
-            settings_of(over, option="--over"),
+            axes_of(over, option="--over"),
             goal,
             to,
             crew=crew,
@@ -200,18 +200,20 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
         print(json_.dumps(asdict(found), indent=2))
         return
     from airtcp.amounts import duration
+    from airtcp.present.sense import many
 
     least = "at least " if found.at_least else ""
     there = f", {found.there:,} of them in the store" if found.there else ""
-    print(f"{found.points:,} points, {least}{found.runs:,} runs{there}")
-    print(f"a run takes {duration(found.run_s)} (mean of {found.measured} points)")
-    one = "1 worker" if found.workers == 1 else f"{found.workers} workers"
-    print(f"the sweep takes {least}about {duration(found.wall_s)} with {one}")
+    print(f"{many(found.points, 'point')}, {least}{many(found.runs, 'run')}{there}")
+    print(f"a run takes {duration(found.run_s)} (mean of {many(found.measured, 'point')})")
+    workers = many(found.workers, "worker")
+    print(f"the sweep takes {least}about {duration(found.wall_s)} with {workers}")
 
 
 def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
     """Tell the end of a sweep, and leave with a status if it is not whole."""
     from airtcp.amounts import duration
+    from airtcp.present.sense import many
 
     if done.other_core is not None and not quiet:
         note(
@@ -224,13 +226,13 @@ def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
     else:
         there = f", {done.there:,} were there" if done.there else ""
         took = f" in {duration(done.wall_s)}" if done.runs else ""
-        print(f"{done.points:,} points: {done.runs:,} runs made{took}{there}")
+        print(f"{many(done.points, 'point')}: {many(done.runs, 'run')} made{took}{there}")
         print(f"store: {one_line(str(done.folder))}")
     sys.stdout.flush()
     for point, why in list(done.failed.items())[:_MOST_FAILED]:
         note(f"no result at {point}: {why}")
     if len(done.failed) > _MOST_FAILED:
-        note(f"no result at {len(done.failed) - _MOST_FAILED} more points")
+        note(f"no result at {many(len(done.failed) - _MOST_FAILED, 'more point')}")
     if done.interrupted:
         note("interrupted: what had ended is in the store, and the same command goes on")
         raise typer.Exit(Status.INTERRUPTED)
