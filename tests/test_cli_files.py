@@ -228,6 +228,36 @@ def test_only_a_report_of_airtcp_is_overwritten(scenario: Path, tmp_path: Path) 
     assert (out / "notes.txt").read_text() == "mine"
 
 
+def test_a_command_without_an_answer_leaves_no_directory(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question that cannot be asked, and a testbed that is interrupted."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("airtcp.testbed.bench.measure", interrupted)
+    out = tmp_path / "new" / "out"
+
+    asked = call("plan", scenario, "--until", "nobody p95 delay > 1 s", "--out", out)
+    call("testbed", scenario, "--out", out)
+
+    assert '"nobody" is no group' in asked.stderr
+    assert [one.name for one in tmp_path.iterdir()] == [scenario.name]
+
+
+@pytest.mark.parametrize(
+    "option", [("predict", "--out"), ("simulate", "--trace"), ("simulate", "--pcap")]
+)
+def test_an_output_of_which_the_system_tells_nothing_is_one_message(
+    option: tuple[str, str], scenario: Path, tmp_path: Path
+) -> None:
+    """As in a directory that may not be entered: a name that is too long is like it for root, too."""
+    command, name = option
+
+    assert refused("File name too long", command, scenario, name, tmp_path / (300 * "x") / "a.csv")
+
+
 def test_pages_of_papers_do_not_replace_others(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>mine</title>")
 

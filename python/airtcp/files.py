@@ -16,7 +16,8 @@ def prepare(directory: Path) -> None:
 
     Raises OutputError if not.
     """
-    if directory.exists() and not directory.is_dir():
+    # Not by pathlib, which raises where the directory above may not be entered.
+    if os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError(f"cannot write to {directory}: it is not a directory")
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -24,6 +25,18 @@ def prepare(directory: Path) -> None:
             pass
     except OSError as error:
         raise OutputError(_cannot_write(directory, error)) from error
+
+
+def check_directory(directory: Path) -> None:
+    """See that files can be written into a directory, and leave nothing behind: work comes first.
+
+    Raises OutputError if not.
+    """
+    made = [one for one in (directory, *directory.parents) if not os.path.exists(one)]
+    prepare(directory)
+    for one in made:
+        with suppress(OSError):
+            one.rmdir()
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
@@ -56,7 +69,7 @@ def aside(path: Path) -> Iterator[Path]:
     error, and has not removed it, makes the file. Raises OutputError if it cannot be written,
     before the block if that can be known.
     """
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         # Renaming over a device would take it from everyone else.
         raise OutputError(f"cannot write to {path}: it is not a regular file")
     beside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -14,7 +14,7 @@ from typing import Final
 
 from airtcp.cli.captures import is_own_capture
 from airtcp.exceptions import OutputError
-from airtcp.files import prepare
+from airtcp.files import check_directory
 
 #: Enough of a file to know it by its beginning or its end.
 _LOOK: Final = 65_536
@@ -35,7 +35,7 @@ def check(
 ) -> None:
     """See that the outputs of a command can be written and that nothing is lost by it.
 
-    Makes the directory `out`. Raises OutputError.
+    Makes no directory that stays: work may be interrupted. Raises OutputError.
     """
     files = {}
     if trace is not None:
@@ -64,7 +64,7 @@ def check(
             # Files beside a report of ours are ours.
             _refuse_foreign(files["--out"])
     if out is not None:
-        prepare(out)
+        check_directory(out)
 
 
 def check_pages(out: Path, *, force: bool) -> None:
@@ -72,14 +72,14 @@ def check_pages(out: Path, *, force: bool) -> None:
     index = out / "index.html"
     if not force and not _is_page(index):
         _refuse_foreign([index])
-    prepare(out)
+    check_directory(out)
 
 
 def check_picture(path: Path, *, force: bool) -> None:
     """The same for a picture, PNG or SVG: any picture there is gives way."""
     if not force and not _head(path).startswith((b"\x89PNG", b"<?xml")):
         _refuse_foreign([path])
-    prepare(path.parent)
+    check_directory(path.parent)
 
 
 def _names_of_a_report() -> list[str]:
@@ -100,7 +100,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _refuse_foreign(paths: list[Path]) -> None:
     for path in paths:
-        if path.is_file():
+        if os.path.isfile(path):
             raise OutputError(
                 f"cannot write to {path}: it is there, and airtcp has not written it; "
                 "allowed: another name, or --force"
