@@ -89,6 +89,15 @@ def test_what_linux_does_otherwise_is_told(scenario: Scenario) -> None:
     }
 
 
+def test_what_linux_does_otherwise_for_several_flows_is_told_once(scenario: Scenario) -> None:
+    told = site_of(scenario, name="test").deviations
+
+    texts = [text.partition(": ")[2] for text in told]
+    assert len(texts) == len(set(texts))
+    [acks] = [text for text in told if "the kernel acknowledges each of the first" in text]
+    assert acks.startswith("download, upload: ")
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "key", "message"),
     [

@@ -161,11 +161,7 @@ def site_of(
                 rate = rates[group]
                 flows.append(RealFlow(entry, flow, station, address, server, index, rate))
     mtu = max([_LEAST_MTU, *(_packet_bytes(one.flow) for one in flows)])
-    deviations: dict[str, None] = {}
-    for one in flows:
-        told = (f"{one.flow.name}: {text}" for text in _deviations(one.flow))
-        deviations.update(dict.fromkeys(told))
-    deviations.update(dict.fromkeys(_conflicts(flows)))
+    deviations = (*_folded(flows), *dict.fromkeys(_conflicts(flows)))
     real_servers = tuple(address for address in servers if address is not None)
     flags = _IFF_NAPI if gro else 0
     server_routes = tuple(_route(address, _first_tcp(flows, address)) for _, _, address in stations)
@@ -180,7 +176,7 @@ def site_of(
     addresses = tuple(
         address if station in real else None for _, station, address in _stations(scenario)
     )
-    return Site(scenario, tuple(nodes), tuple(flows), tuple(deviations), servers, addresses)
+    return Site(scenario, tuple(nodes), tuple(flows), deviations, servers, addresses)
 
 
 def netns_name(station: str) -> str:
@@ -364,6 +360,15 @@ def _has_gso(flows: list[RealFlow]) -> bool:
     """Tell whether segments leave together: a device says so for all its flows."""
     tcps = [one.flow.tcp for one in flows if one.flow.tcp is not None]
     return any(tcp.rules.segmentation == "linux" for tcp in tcps)
+
+
+def _folded(flows: list[RealFlow]) -> list[str]:
+    """Say once what the kernel does otherwise, and for which entries."""
+    told: dict[str, dict[str, None]] = {}
+    for flow in {one.entry: one.flow for one in flows}.values():
+        for text in _deviations(flow):
+            told.setdefault(text, {})[flow.name] = None
+    return [f"{', '.join(names)}: {text}" for text, names in told.items()]
 
 
 def _deviations(flow: Flow) -> list[str]:
