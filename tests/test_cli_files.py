@@ -252,7 +252,7 @@ def test_a_command_without_an_answer_leaves_no_directory(
 def test_an_output_of_which_the_system_tells_nothing_is_one_message(
     option: tuple[str, str], scenario: Path, tmp_path: Path
 ) -> None:
-    """As in a directory that may not be entered: a name that is too long is like it for root, too."""
+    """As in a directory that may not be entered; for root a name that is too long is like it."""
     command, name = option
 
     assert refused("File name too long", command, scenario, name, tmp_path / (300 * "x") / "a.csv")

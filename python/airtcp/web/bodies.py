@@ -5,9 +5,12 @@ Knows names, types and bounds. Does not know scenarios: what is in one is checke
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 _MOST_VALUES = 64
 _MOST_CHANGES = 200
@@ -45,6 +48,16 @@ class Ask(_Body):
     source: Source
 
 
+def _as_name(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}", name) is None:
+        raise PydanticCustomError(
+            "name",
+            "{name} is not a name; allowed: up to 60 letters, digits, _ and -, but no - in front",
+            {"name": json.dumps(name[:80], ensure_ascii=False)},
+        )
+    return name
+
+
 class Edit(_Body):
     """A group or a flow more, less or renamed, or a key with another value.
 
@@ -55,7 +68,7 @@ class Edit(_Body):
     op: Literal["add", "copy", "remove", "rename", "set"]
     path: _Word
     entry: dict[_Word, Any] = Field(default_factory=dict, max_length=30)
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=60)] = "station"
+    name: Annotated[str, AfterValidator(_as_name)] = "station"
     text: Annotated[str, Field(max_length=10_000)] = ""
 
 
@@ -138,5 +151,8 @@ class Job(_Body):
 def first_problem(error: ValidationError) -> str:
     """The mistake in a body, in a sentence."""
     detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    if detail["type"] == "name":
+        # What is wrong with it is said at its field.
+        return str(detail["msg"])
     where = ".".join(str(part) for part in detail["loc"])[:200]
     return f"{where}: {detail['msg']}" if where else str(detail["msg"])

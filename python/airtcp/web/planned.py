@@ -6,6 +6,7 @@ command line prints, and each number the one that the Python gives.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity_with_interval
@@ -39,6 +40,17 @@ def plan(found: Plan) -> Json:
         "left_out": [f"{name}: {why}" for name, why in found.left_out.items()],
         "stopped": found.stopped,
     }
+
+
+def refusal(message: str, *, chosen: bool) -> str:
+    """Say why a plan has no answer, by what a page calls the options of the command.
+
+    `chosen`: both ends are chosen on the page, which else has no place for another one.
+    """
+    if not chosen:
+        message = re.sub(r", or another --(from|to)$", "", message)
+    message = re.sub(r"^--(until|vary) ", "", message)
+    return re.sub(r"--(from|to)\b", r'"\1"', message)
 
 
 def _answer(found: Plan, answer: Answer | None) -> Json | None:

@@ -317,17 +317,21 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     ends: list[Any] = [None, None]
     if len(job.values) == 2:
         ends = job.values
-    found = plan(
-        sources.read(job.source, uploads).scenario,
-        vary=job.axis or STATIONS,
-        until=[job.until],
-        begin=ends[0],
-        end=ends[1],
-        remedies=job.names == ["all"] or (list(job.names) if job.names else False),
-        limit_s=_PART * limit_s,
-        progress=lambda part: tell({"progress": part}),
-        tell=lambda words: tell({"words": words}),
-    )
+    scenario = sources.read(job.source, uploads).scenario
+    try:
+        found = plan(
+            scenario,
+            vary=job.axis or STATIONS,
+            until=[job.until],
+            begin=ends[0],
+            end=ends[1],
+            remedies=job.names == ["all"] or (list(job.names) if job.names else False),
+            limit_s=_PART * limit_s,
+            progress=lambda part: tell({"progress": part}),
+            tell=lambda words: tell({"words": words}),
+        )
+    except QuestionError as error:
+        raise QuestionError(planned.refusal(str(error), chosen=bool(job.values))) from error
     tell({"result": planned.plan(found)})
 
 

@@ -254,6 +254,8 @@ export function curve(app, { predicted, slid }) {
   }
 
   function draw(width, height) {
+    // Before the first scenario is there nothing is known of its sliders.
+    if (!app.scenario) return h("p", { class: "loading" }, "Reading the scenario …");
     if (!axis) return h("p", { class: "muted" }, "This scenario has no slider that a curve could run over.");
     const goal = target();
     const name = metric();

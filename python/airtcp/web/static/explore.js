@@ -67,6 +67,7 @@ export function explore(app) {
       if (result) save(result.html, `${fileName(result.title)}.html`, "text/html");
     },
   });
+  report.hidden = true;
   const paper = h("p", { class: "on-paper" });
   const map = floor(app);
 
