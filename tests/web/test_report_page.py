@@ -43,6 +43,19 @@ def test_no_table_of_a_report_is_cut_off(browser: Any, tmp_path: Path) -> None:
             ".map((one) => one.querySelector('th').textContent)"
         )
         assert cut == [], width
+        # Of 9 pt on 7.2 inches; letters of less than 9 px are hard to read on a phone.
+        pictures = page.page.locator("figure svg").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect().width)"
+        )
+        assert min(pictures) * 9 / (72 * 7.2) >= 9, width
+        assert page.page.evaluate("document.documentElement.scrollWidth") == width
+    # Paper is not moved sideways.
+    page.page.emulate_media(media="print")
+    page.page.set_viewport_size({"width": 500, "height": 900})
+    held = page.page.locator("figure").evaluate_all(
+        "(all) => all.every((one) => one.scrollWidth <= one.clientWidth)"
+    )
+    assert held
     assert page.page.get_by_text("times as much").count() > 0
     assert not page.complaints
     page.context.close()

@@ -98,6 +98,12 @@ pre {
   td:empty { display: none; }
   dl div { grid-template-columns: 1fr; gap: 0; }
 }
+@media screen and (max-width: 40rem) {
+  /* A picture keeps letters that can be read, and is moved sideways under its caption. */
+  figure { overflow-x: auto; }
+  figure svg { width: 36rem; max-width: none; }
+  figcaption { position: sticky; left: 0; }
+}
 @media print {
   pre { max-height: none; white-space: pre-wrap; }
   figure, table { break-inside: avoid; }
