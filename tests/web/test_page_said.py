@@ -1,4 +1,4 @@
-"""What the page says while it waits, and where a question has no answer, in words of the page.
+"""Sentences of the page while it waits, and where a question has no answer: in its own words.
 
 Knows the page as a person sees it. Does not know what the command line says (`test_plan`).
 """

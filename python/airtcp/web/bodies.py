@@ -152,7 +152,7 @@ def first_problem(error: ValidationError) -> str:
     """The mistake in a body, in a sentence."""
     detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
     if detail["type"] == "name":
-        # What is wrong with it is said at its field.
+        # Its field says the rest.
         return str(detail["msg"])
     where = ".".join(str(part) for part in detail["loc"])[:200]
     return f"{where}: {detail['msg']}" if where else str(detail["msg"])
