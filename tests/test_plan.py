@@ -6,6 +6,7 @@ Does not know the statistics of a crossing (`test_plan_crossing`).
 import json
 import math
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -283,11 +284,17 @@ def test_of_several_conditions_the_first_to_hold_decides(
     quick = scenario.vary({"run.duration": "15 s", "run.replications": 6})
     both = ["transfer_time > 500 ms", "near flow_goodput < 1 kb/s"]
     tight = carried(quick, until=both[0]).answer
-    together = carried(quick, until=both).answer
+    found = carried(quick, until=both)
+    together = found.answer
 
     assert tight is not None
     assert together is not None
     assert abs(together.value - tight.value) <= 2
+    # One station is no "1 stations".
+    one = present.answer_line(replace(found, answer=replace(together, value=1.0)))
+    assert one.startswith("1 station, ")
+    of_near = replace(together, value=1.0, vary="stations.near.count")
+    assert present.answer_line(replace(found, answer=of_near)).startswith("1 station of near, ")
 
 
 def test_a_think_time_is_shortened_until_it_is_too_short(

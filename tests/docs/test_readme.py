@@ -10,8 +10,10 @@ from pathlib import Path
 import airtcp
 import make_readme
 import pytest
+from airtcp.conditions import parse_condition
 from airtcp.results import Comparison
 from airtcp.scenario import loads
+from airtcp.scenario.measured import check
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,6 +52,12 @@ def test_the_demo_prints_what_is_in_the_table(demo: Comparison) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len(README.split()) <= MOST_WORDS
+
+
+def test_the_condition_of_the_readme_can_be_asked_of_its_scenario() -> None:
+    (condition,) = re.findall(r'--until "([^"]+)"', README)
+
+    check(airtcp.load(str(make_readme.OFFICE)), parse_condition(condition))
 
 
 def test_the_scenario_is_that_of_the_example() -> None:

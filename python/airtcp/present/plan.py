@@ -74,7 +74,8 @@ def _unit_of(answer: Answer) -> str:
     table, _, rest = answer.vary.partition(".")
     if table != "stations" or (rest and not rest.endswith(".count")):
         return ""
-    return f" stations of {rest.removesuffix('.count')}" if rest else " stations"
+    noun = " station" if answer.value == 1.0 else " stations"
+    return f"{noun} of {rest.removesuffix('.count')}" if rest else noun
 
 
 def _sure(plan: Plan, answer: Answer) -> str:
