@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import airtcp
@@ -9,8 +10,10 @@ import pytest
 from airtcp.advice.effects import gathered, newly_unhappy
 from airtcp.advice.trials import advise
 from airtcp.examples import directory
+from airtcp.metrics import METRICS
 from airtcp.present import advice as words
 from airtcp.results.advice import Advice
+from airtcp.stats import student_interval
 
 #: Six uploads beside three downloads on 802.11g: stations contend nine times as often as the
 #: access point, whose queue is full of ACKs.
@@ -87,6 +90,17 @@ def test_mac80211s_queues_help_calls_that_fq_codel_alone_does_not(dorm: Advice) 
     assert trial.before.mean is not None
     assert trial.after.mean is not None
     assert trial.after.mean < trial.before.mean / 3.0
+
+
+def test_a_metric_that_no_pair_of_runs_has_is_told_as_such(dorm: Advice) -> None:
+    """As the fairness of flows of which none gets anything, without a remedy or with it."""
+    advised = dorm.problems[0]
+    trial = replace(advised.remedies[0], before=student_interval([], 0.95), outcome="cannot tell")
+
+    assert words.effect_line(advised, trial).endswith(
+        "(no run has a value of "
+        f"{METRICS[advised.finding.goal.metric].label} both without and with it)"
+    )
 
 
 def test_who_is_badly_served_by_a_remedy_alone_is_named(dorm: Advice) -> None:

@@ -51,7 +51,8 @@ def effect_line(advised: Advised, trial: Trial) -> str:
     n = trial.difference.n
     runs = f"{n} run{'s' if n != 1 else ''}"
     if trial.before.mean is None or trial.after.mean is None:
-        return f"{trial.title}: {outcome(trial)} ({about.label} does not exist in both)"
+        both = f"no run has a value of {about.label} both without and with it"
+        return f"{trial.title}: {outcome(trial)} ({both})"
     before, after = (amount(one.mean, about) for one in (trial.before, trial.after))
     label = label_of(about, goal.whose)
     return f"{trial.title}: {label} {before} → {after} ({runs}); {outcome(trial)}"
