@@ -177,3 +177,9 @@ def test_times_are_checked() -> None:
         Times(one, one, one, np.array([1e-3, 2e-3]))
     with pytest.raises(ValueError, match="one dimension"):
         Times(one, one, one, np.array([[1e-3]]))
+
+
+@pytest.mark.parametrize("window", [701, 2001, 10_000])
+def test_large_windows_whose_ends_are_hardly_ever_seen_have_an_answer(window: int) -> None:
+    few, many = ask(3, 300, 2), ask(3, window, 2)
+    assert few.segments_per_s < many.segments_per_s < 1.1 * few.segments_per_s

@@ -25,9 +25,9 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.exceptions import ConvergenceError
 from airtcp.models import _checks
 from airtcp.models._checks import Values
+from airtcp.models._line import stationary_law
 from airtcp.models._rounds import Rounds, rounds
 from airtcp.models._solve import increasing_root
 from airtcp.models.ampdu import Exchange
@@ -293,7 +293,10 @@ class _Loop:
                         order.append(y)
                     ways.append((index[x], index[y], by_ap, k))
         source, target, by, segments = (np.array(column) for column in zip(*ways, strict=True))
-        states = np.array(order, dtype=np.float64)
+        line = np.argsort(order)
+        places = np.argsort(line)
+        source, target = places[source], places[target]
+        states = np.array(order, dtype=np.float64)[line]
         able = np.zeros(len(order), dtype=bool)
         able[source[~by.astype(bool)]] = True
         ready = window - states
@@ -303,20 +306,7 @@ class _Loop:
 
     def law(self, ap_rates: Values) -> Values:
         """The stationary law of x, (A2): the station's rate is 1, the access point's is given."""
-        size = len(self.states)
-        rates = self.rates(ap_rates)
-        balance = np.zeros((size, size))
-        np.add.at(balance, (self.target, self.source), rates)
-        np.add.at(balance, (self.source, self.source), -rates)
-        # One balance follows from the others: the probabilities add up to 1 instead.
-        balance[0] = 1.0
-        right = np.zeros(size)
-        right[0] = 1.0
-        law = np.linalg.solve(balance, right)
-        if not (np.isfinite(law).all() and law.min() > -1e-9):
-            raise ConvergenceError("the states of a window have no stationary law")
-        positive = np.maximum(law, 0.0)
-        return np.asarray(positive / positive.sum())
+        return stationary_law(len(self.states), self.source, self.target, self.rates(ap_rates))
 
     def rates(self, ap_rates: Values) -> Values:
         """The rate of each way."""
@@ -334,7 +324,9 @@ class _Shared:
     def mean(self, of: Values, *, by_ap: bool) -> float:
         """The mean over successes of the access point, or of the station."""
         chosen = self.loop.by_ap == by_ap
-        return float(self.flow[chosen] @ of[chosen] / self.flow[chosen].sum())
+        mean = self.flow[chosen] @ of[chosen] / self.flow[chosen].sum()
+        # Rounding does not take it out of what there is.
+        return float(np.clip(mean, of[chosen].min(), of[chosen].max()))
 
 
 def _share(loop: _Loop, n: int) -> _Shared:
