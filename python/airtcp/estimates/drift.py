@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
+from airtcp.estimates.cells import groups_by_cell
 from airtcp.estimates.steadiness import Steadiness, rounded_up
 from airtcp.estimates.told import Estimate, gain_of, plain_estimate
 from airtcp.estimates.traffic import Run, measured, metrics_of
@@ -117,6 +118,22 @@ class Drift:
                     found.setdefault(name, {})[part] = self._told(own, name, part, record[part])
         return found
 
+    def of(self, known: Estimate, group: str | None = None, part: str = "all") -> Estimate:
+        """Tell one estimate of everything, or of a group and a part of it, as it is known to be."""
+        if not self._is_any:
+            return known
+        return self._as_known(known, partial(self._moved, known.metric, group, part))
+
+    def of_cells(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
+        """Tell the goodput of each cell, which its groups have together, as it is known to be."""
+        if not self._is_any or self.scenario is None:
+            return dict(known)
+        groups = dict(groups_by_cell(self.scenario))
+        return {
+            cell: self._as_known(one, partial(self._surplus_of, groups[cell]))
+            for cell, one in known.items()
+        }
+
     @cached_property
     def is_known(self) -> bool:
         """Tell whether there are a scenario, and halves of several replications."""
@@ -158,27 +175,25 @@ class Drift:
     ) -> dict[str, Estimate]:
         found = dict(known)
         for metric in metrics:
-            if _OTHERS.search(metric):
-                continue
             estimate = known.get(metric)
             if estimate is None:
                 samples = [measured(run, metric, group, part) for run in self.runs]
                 estimate = plain_estimate(metric, samples, self.confidence)
-            told = self._as_known(estimate, group, part)
+            told = self._as_known(estimate, partial(self._moved, metric, group, part))
             if told is not estimate:
                 found[metric] = told
         return found
 
-    def _as_known(self, told: Estimate, group: str | None, part: str) -> Estimate:
-        """Tell an estimate of everything, or of a group and a part of it, as it is known to be.
+    def _as_known(self, told: Estimate, moves: Callable[[], Moved | None]) -> Estimate:
+        """Tell an estimate of what `moves` by so much as it is known to be.
 
         Where it surely moves, with windows that grow or by so much that nothing is known, its
         interval has one end; the mean is that of the measured time.
         """
         mean, wide = told.interval.mean, told.interval.half_width
-        if mean is None or not wide:
+        if mean is None or not wide or _OTHERS.search(told.metric):
             return told
-        moved = self._moved(told.metric, group, part)
+        moved = moves()
         if moved is None or not moved.surely(_CHANCE):
             return told
         # Transfers in progress have the first word.
@@ -235,18 +250,38 @@ class Drift:
 
         The second half is what is left of the whole: exactly for what is an average over time.
         """
-        differences = []
-        for run in self.runs:
-            whole = measured(run, metric, group, part)
-            # A half has no metric without a value.
-            first = (metrics_of(run.answer["halfway"], group, part) or {}).get(metric)
-            if whole is None or first is None:
-                return None
-            differences.append(2.0 * (whole - first))
-        interval = student_interval(differences, _CHANCE)
-        half_width = interval.half_width or 0.0
-        error = half_width / student_quantile(_CHANCE, interval.n - 1)
-        return Moved(interval.mean or 0.0, error, interval.n)
+        # A half has no metric without a value.
+        return _surplus(
+            [
+                (
+                    measured(run, metric, group, part),
+                    (metrics_of(run.answer["halfway"], group, part) or {}).get(metric),
+                )
+                for run in self.runs
+            ]
+        )
+
+    def _surplus_of(self, groups: Collection[str]) -> Moved | None:
+        """Compare the halves of the goodput that some groups have together."""
+
+        def goodput(answer: Mapping[str, Any]) -> float:
+            own = [one["all"]["goodput_bps"] for one in answer["groups"] if one["name"] in groups]
+            return math.fsum(one or 0.0 for one in own)
+
+        return _surplus((goodput(run.answer), goodput(run.answer["halfway"])) for run in self.runs)
+
+
+def _surplus(halves: Iterable[tuple[float | None, float | None]]) -> Moved | None:
+    """Compare the halves of each replication, of which there are the whole and the first."""
+    differences = []
+    for whole, first in halves:
+        if whole is None or first is None:
+            return None
+        differences.append(2.0 * (whole - first))
+    interval = student_interval(differences, _CHANCE)
+    half_width = interval.half_width or 0.0
+    error = half_width / student_quantile(_CHANCE, interval.n - 1)
+    return Moved(interval.mean or 0.0, error, interval.n)
 
 
 def _one_ended(told: Estimate, moved: Moved, state: Steadiness) -> Estimate:

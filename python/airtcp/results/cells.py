@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.results.averages import Answer
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
+    from airtcp.estimates import Estimate
     from airtcp.results.objects import Simulation
     from airtcp.scenario import ResolvedScenario
 
@@ -93,21 +94,29 @@ class CellResult:
 
 
 def cells(
-    scenario: ResolvedScenario | None, answers: Sequence[Answer], confidence: float, alone: Alone
+    scenario: ResolvedScenario | None,
+    answers: Sequence[Answer],
+    confidence: float,
+    alone: Alone,
+    goodputs: Mapping[str, Estimate] | None = None,
 ) -> dict[str, CellResult]:
     """The cells by name, in the order of the scenario.
 
-    Empty where answers have none, as of one cell in which all hear each other.
+    Without estimates, `goodputs` are means over replications. Empty where answers have none, as of
+    one cell in which all hear each other.
     """
     if scenario is None or scenario.cells is None or not answers or not answers[0].get("cells"):
         return {}
     names = [cell.name for cell in scenario.cells]
     through = {group.name: scenario.access_point(group.name) for group in scenario.stations}
     records = zip(*(answer["cells"] for answer in answers), strict=True)
-    return {
+    found = {
         name: _cell(name, of, names, confidence, alone, _worst(name, through, answers))
         for name, of in zip(names, records, strict=True)
     }
+    for name, goodput in (goodputs or {}).items():
+        found[name] = replace(found[name], goodput_bps=goodput.interval)
+    return found
 
 
 def of_simulation(scenario: ResolvedScenario, simulation: Simulation) -> dict[str, CellResult]:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.estimates.cells import GOODPUT, of_cells
 from airtcp.estimates.drift import Drift
+from airtcp.estimates.parts import GroupEstimates
 from airtcp.estimates.steadiness import Steadiness
 from airtcp.labels import PARTS
 from airtcp.metrics import METRICS
@@ -175,7 +177,7 @@ class Difference(Pictured):
         Parts are "all", and "download", "upload" and "airtime" where both have them.
         """
         found: dict[str, dict[str, Changes]] = {}
-        known = [improved_groups(one.runs, one.scenario, self.confidence) for one in self._both]
+        known = self._improved_groups
         told = [drift.of_groups(of) for drift, of in zip(self._drifts, known, strict=True)]
         for name in self.a.simulation.groups:
             if name in self.b.simulation.groups:
@@ -203,8 +205,28 @@ class Difference(Pictured):
             pairs = [
                 (_of_cell(a, places[0][name]), _of_cell(b, places[1][name])) for a, b in self._pairs
             ]
-            found[name] = self._changes(pairs)
+            plain = self._changes(pairs)
+            known, told = (
+                [{GOODPUT: one[name]} if name in one else {} for one in both]
+                for both in self._goodputs_of_cells
+            )
+            found[name] = _with_ends(plain | self._improved(known, plain), told)
         return {name: found[name] for name in places[0] if name in found}
+
+    @cached_property
+    def _goodputs_of_cells(self) -> tuple[list[dict[str, Estimate]], list[dict[str, Estimate]]]:
+        """The estimates of cells of both, and as they are known to be of runs that may drift."""
+        known = [
+            {}
+            if one.scenario is None
+            else of_cells(one.runs, one.scenario, groups, self.confidence)
+            for one, groups in zip(self._both, self._improved_groups, strict=True)
+        ]
+        return known, [drift.of_cells(of) for drift, of in zip(self._drifts, known, strict=True)]
+
+    @cached_property
+    def _improved_groups(self) -> list[GroupEstimates]:
+        return [improved_groups(one.runs, one.scenario, self.confidence) for one in self._both]
 
     @cached_property
     def changed(self) -> dict[str, tuple[Any, Any]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
+from airtcp.estimates.cells import of_cells
 from airtcp.estimates.drift import Drift
 from airtcp.estimates.parts import GroupEstimates
 from airtcp.estimates.traffic import RECURRENT
@@ -179,7 +180,8 @@ class Simulation:
         Each with its estimator, the plain interval, the gain and the verdict about the steady
         state: `airtcp.estimates.Estimate`. Empty where simulations did not keep books.
         """
-        return _known(self.runs, self.scenario, self.confidence)
+        known = improved(self.runs, self.scenario, self.confidence)
+        return self._drift.of_everything(known)
 
     @property
     def precision(self) -> dict[str, dict[str, Any]]:
@@ -262,13 +264,27 @@ class Simulation:
 
     @cached_property
     def _of_groups(self) -> GroupEstimates:
-        known = improved_groups(self.runs, self.scenario, self.confidence)
-        return Drift(self.runs, self.scenario, self.confidence).of_groups(known)
+        return self._drift.of_groups(self._improved_groups)
+
+    @cached_property
+    def _improved_groups(self) -> GroupEstimates:
+        return improved_groups(self.runs, self.scenario, self.confidence)
+
+    @cached_property
+    def _drift(self) -> Drift:
+        return Drift(self.runs, self.scenario, self.confidence)
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:
-        """Say what was measured of each cell; empty where all nodes of one cell hear each other."""
-        return cells(self.scenario, self._answers, self.confidence, self.alone)
+        """Say what was measured of each cell; empty where all nodes of one cell hear each other.
+
+        Goodputs of the groups of a cell add up to that of the cell.
+        """
+        if self.scenario is None:
+            return {}
+        known = of_cells(self.runs, self.scenario, self._improved_groups, self.confidence)
+        goodputs = self._drift.of_cells(known)
+        return cells(self.scenario, self._answers, self.confidence, self.alone, goodputs)
 
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:

@@ -1,0 +1,122 @@
+"""Goodputs of cells beside those of their groups, which they are the sums of."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from airtcp.difference import diff
+from airtcp.results import SimulationResult
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, loads
+from airtcp.stats import student_interval
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    """A cell of readers beside one of readers and a backup, which hear each other."""
+    return loads("""
+        run = { duration = "20 s", replications = 8 }
+        phy = { standard = "802.11n", mcs = 7 }
+        air = { heard = [["hall", "lab"]] }
+
+        [cells.hall]
+        [cells.lab]
+
+        [[stations]]
+        name = "reader"
+        cell = "hall"
+        count = 8
+
+        [[stations]]
+        name = "desk"
+        cell = "lab"
+        count = 4
+
+        [[stations]]
+        name = "server"
+        cell = "lab"
+        count = 1
+
+        [[flows]]
+        stations = "reader"
+        direction = "download"
+        application = { kind = "web", size = "200 kB", think_time = "2 s" }
+
+        [[flows]]
+        stations = "desk"
+        direction = "download"
+        application = { kind = "web", size = "100 kB", think_time = "2 s" }
+
+        [[flows]]
+        stations = "server"
+        direction = "upload"
+        application = { kind = "bulk" }
+    """)
+
+
+@pytest.fixture(scope="module")
+def result(scenario: Scenario) -> SimulationResult:
+    """Simulate it once."""
+    return simulate(scenario)
+
+
+def test_a_cell_of_one_group_is_told_as_that(result: SimulationResult) -> None:
+    told = result.simulation.cells["hall"].goodput_bps
+    assert told == result.simulation.groups["reader"]["all"]["goodput_bps"]
+    of_means = [run.answer["cells"][0]["goodput_bps"] for run in result.simulation.runs]
+    assert told != student_interval(of_means)
+
+
+def test_goodputs_of_groups_add_up_to_that_of_their_cell(result: SimulationResult) -> None:
+    groups = result.simulation.groups
+    own = [groups[name]["all"]["goodput_bps"] for name in ("desk", "server")]
+    told = result.simulation.cells["lab"].goodput_bps
+    assert told.mean == pytest.approx(math.fsum(one.mean or 0.0 for one in own))
+    assert told.half_width is not None
+    assert told.half_width <= math.fsum(one.half_width or 0.0 for one in own) * (1.0 + 1e-9)
+
+
+def test_a_difference_tells_a_cell_as_a_run_does(scenario: Scenario) -> None:
+    found = diff(scenario, scenario.vary({"phy.mcs": 5}))
+    for name, changes in found.cells.items():
+        told = changes["goodput_bps"]
+        assert told.a == found.a.simulation.cells[name].goodput_bps
+        assert told.b == found.b.simulation.cells[name].goodput_bps
+
+
+def test_the_goodput_of_a_cell_drifts_as_those_of_its_groups() -> None:
+    result = simulate(
+        loads("""
+            run = { duration = "2 s", warmup = "100 ms", replications = 6 }
+            phy = { standard = "802.11n", mcs = 7 }
+            air = { heard = [["hall", "lab"]] }
+            cells = { hall = {}, lab = {} }
+            stations = [
+                { name = "near", cell = "hall", count = 1 },
+                { name = "far", cell = "hall", count = 1 },
+                { name = "call", cell = "lab", count = 1, traffic = ["call"] },
+            ]
+
+            [[flows]]
+            stations = "near"
+            direction = "download"
+            application = { kind = "bulk" }
+            tcp = { receive_window = "1 MiB" }
+            path = [{ delay = "100 ms", rate = "1 Gb/s" }]
+
+            [[flows]]
+            stations = "far"
+            direction = "download"
+            application = { kind = "bulk" }
+            tcp = { receive_window = "1 MiB" }
+            path = [{ delay = "150 ms", rate = "1 Gb/s" }]
+        """)
+    )
+    told = result.simulation.cells["hall"].goodput_bps
+    by_chance = student_interval(
+        [run.answer["cells"][0]["goodput_bps"] for run in result.simulation.runs]
+    )
+    assert told.mean == by_chance.mean
+    assert by_chance.half_width is not None
+    assert told.high is None or told.high > by_chance.mean + 2.0 * by_chance.half_width
