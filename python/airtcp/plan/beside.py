@@ -61,7 +61,7 @@ class Beside(Search):
         wanted = self._further(n) if is_before else {self._beyond_margin(start): n}
         rounds = 0
         while rounds < MOVES:
-            self._simulate(wanted)
+            self.simulate(wanted)
             found = self._found()
             if found is None:
                 wanted = self._further(n)

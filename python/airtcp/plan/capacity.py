@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airtcp.conditions import Condition, ConditionError, parse_condition
@@ -99,12 +98,7 @@ def capacity(
             stopped = "time" if isinstance(over, TimeIsOver) else "interrupted"
     if points.interrupted:
         stopped = "interrupted"
-    unsteady = None if found is None or not found.crossings else search.unsteady(found)
-    answer = None if found is None else found.answer
-    if answer is not None and unsteady is not None:
-        # Only the side on which the condition does not hold yet hangs on these runs.
-        falls = axis.numbers[-1] < axis.numbers[0]
-        answer = replace(answer, high=None) if falls else replace(answer, low=None)
+    answer, unsteady = (None, None) if found is None else search.as_known(found)
     return Plan(
         scenario=asked,
         provenance=provenance,

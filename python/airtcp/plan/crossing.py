@@ -64,6 +64,22 @@ class Crossing:
     #: The distance by which the curve passes by a place that is in no doubt, in logarithms.
     passes_by: float = 0.0
 
+    def widened(self, doubt: float, bound: float) -> Crossing:
+        """Widen the interval by the places in which the curve rises by a doubt about the metric.
+
+        At the crossing the metric is at its `bound`.
+        """
+        if not doubt:
+            return self
+        if self.slope <= 0.0:
+            return replace(self, low=None, high=None)
+        by = (math.log1p(doubt / bound) if self.ratios else doubt) / self.slope
+        return replace(
+            self,
+            low=None if self.low is None else self.low - by,
+            high=None if self.high is None else self.high + by,
+        )
+
 
 def cross(
     samples: Mapping[int, Mapping[int, float]],

@@ -15,21 +15,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from airtcp.estimates import Estimate, estimate, plain_estimate
 from airtcp.exceptions import QuestionError
 from airtcp.plan.crossing import Crossing, cross, monotone_crossing
+from airtcp.plan.places import Places
 from airtcp.results.plans import Answer
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
-    from airtcp.estimates import Steadiness
+    from airtcp.estimates import Estimate, Steadiness
     from airtcp.plan.axis import Axis
-    from airtcp.results import Replication
     from airtcp.run.points import Points
-    from airtcp.scenario import ResolvedScenario
 
 #: Replications that enclose the end.
 _PILOTS: Final = 2
@@ -76,7 +74,7 @@ class Found:
         return min(self.crossings, key=lambda number: self.crossings[number].at)
 
 
-class Search:
+class Search(Places):
     """The search for the end of one scenario. `name` is what its points go by."""
 
     def __init__(
@@ -97,35 +95,15 @@ class Search:
         `warmup_ns` is that of all runs, `most` the replications at a place, and `target` the half
         width that is asked for, over the value.
         """
-        self.axis = axis
-        self._name = name
+        super().__init__(name, axis, points, warmup_ns=warmup_ns, confidence=confidence, tell=tell)
         self._conditions = list(conditions)
-        self._points = points
-        self._warmup_ns = warmup_ns
         self.most = max(most, _PILOTS)
         # The end is that of the condition that holds first: all intervals have to be right.
         self._confidence = 1.0 - (1.0 - confidence) / len(self._conditions)
-        self._level = confidence
         self._target = target
-        self._tell = tell
-        self._scenarios: dict[int, ResolvedScenario] = {}
-        self._known: dict[tuple[Condition, int, int], dict[int, float]] = {}
         self._wider = 1.0
         self._good: int | None = None
         self._bad: int | None = None
-
-    @property
-    def places(self) -> list[int]:
-        """The indices that were simulated."""
-        return sorted(place for place in self._scenarios if self._points.ended((self._name, place)))
-
-    def runs(self, place: int) -> list[Replication]:
-        """The replications at an index that have ended."""
-        return self._points.ended((self._name, place))
-
-    def scenario(self, place: int) -> ResolvedScenario:
-        """The scenario at an index that was simulated, with the warm-up of all."""
-        return self._scenarios[place]
 
     def find(self, start: int) -> Found:
         """The end, from `start` on.
@@ -136,9 +114,15 @@ class Search:
         self._enclose(start)
         n = min(FIRST, self.most)
         for _ in range(MOVES):
+            before = self._count()
             found = self._round(n)
             if found is None:
-                # The end is not where it was thought to be: the same again, around it.
+                # The end is not where it was thought to be: the same again, around it. Where there
+                # is nothing new to see there, chance hides it.
+                if self._count() == before:
+                    if n >= self.most:
+                        break
+                    n = min(2 * n, self.most)
                 continue
             width = self._width(found)
             if width <= self._enough(n):
@@ -156,11 +140,15 @@ class Search:
         assert known is not None
         return known
 
+    def _count(self) -> int:
+        """Count the replications that have ended."""
+        return sum(len(self.runs(place)) for place in self.places)
+
     def _looked_at(self, found: Found, n: int) -> Found:
         """The end by `n` replications at itself as well, if the grid is coarse."""
         if not self._is_coarse(self._span(found.index)) or found.index in self.places:
             return found
-        self._simulate({found.index: n})
+        self.simulate({found.index: n})
         return self._found() or found
 
     def known(self) -> Found | None:
@@ -170,55 +158,15 @@ class Search:
             return found
         return self._enclosed(self._good)
 
-    def samples(self, condition: Condition, place: int) -> dict[int, float]:
-        """Tell how far each replication at an index is beyond a condition.
-
-        By the values of the improved estimate: their mean is what is known of the metric.
-        """
-        runs = self.runs(place)
-        key = condition, place, len(runs)
-        if key not in self._known:
-            self._known[key] = self._samples(condition, place, runs)
-        return self._known[key]
-
-    def estimated(self, condition: Condition, place: int) -> Estimate:
-        """The estimate of the metric of a condition at an index that was simulated."""
-        scenario, (group, part) = self._scenarios[place], (condition.group, condition.part)
-        if condition.cell is not None:
-            cells = [cell.name for cell in scenario.cells or ()]
-            at = cells.index(condition.cell)
-            values = [run.answer["cells"][at][condition.metric] for run in self.runs(place)]
-            return plain_estimate(condition.metric, values, self._level)
-        return estimate(
-            self.runs(place),
-            scenario,
-            condition.metric,
-            group=group,
-            part=part,
-            confidence=self._level,
-        )
-
-    def _samples(
-        self, condition: Condition, place: int, runs: Sequence[Replication]
-    ) -> dict[int, float]:
-        if not runs:
-            return {}
-        values = self.estimated(condition, place).values
-        return {
-            run.index: condition.excess(value)
-            for run, value in zip(runs, values, strict=True)
-            if value is not None
-        }
-
     # Enclosing.
 
     def _enclose(self, start: int) -> None:
         here, growth = start, 1.0 + _WINDOW
         while self._good is None or self._bad is None:
-            self._simulate({here: _PILOTS})
+            self.simulate({here: _PILOTS})
             if self._beyond(here):
                 if here == 0:
-                    self._simulate({here: self.most})
+                    self.simulate({here: self.most})
                     if self._beyond(here):
                         raise self._error("holds already at", here)
                     self._good = 0
@@ -295,7 +243,7 @@ class Search:
         centre = self._estimate()
         span = self._span(centre)
         wanted = self._design(centre, span, n)
-        self._simulate(wanted)
+        self.simulate(wanted)
         self._update(list(wanted))
         found = self._found()
         if found is None:
@@ -381,7 +329,7 @@ class Search:
                 what = "does not hold even at" if up else "holds already at"
                 raise self._error(what, here)
             here = self._step(here, up=up)
-            self._simulate({here: n})
+            self.simulate({here: n})
             if self._beyond(here) == up:
                 return here
 
@@ -395,11 +343,7 @@ class Search:
             return None
         at = min(one.at for one in crossings.values())
         index = self._clipped(math.floor(at + 1e-9))
-        lows = [one.low for one in crossings.values()]
-        highs = [one.high for one in crossings.values() if one.high is not None]
-        low = None if None in lows else min(one for one in lows if one is not None)
-        high = min(highs) if highs else None
-        return Found(self._answer(index, low, high), index, crossings)
+        return Found(self._of_crossings(index, crossings), index, crossings)
 
     def _crossing(self, condition: Condition) -> Crossing | None:
         """The crossing of one condition, by the places that are near it."""
@@ -421,7 +365,11 @@ class Search:
         falls = not condition.above
         return cross(near, self._confidence, bound=condition.bound, falls=falls)
 
-    def _answer(self, index: int, low: float | None, high: float | None) -> Answer:
+    def _of_crossings(self, index: int, crossings: Mapping[int, Crossing]) -> Answer:
+        lows = [one.low for one in crossings.values()]
+        highs = [one.high for one in crossings.values() if one.high is not None]
+        low = None if None in lows else min(one for one in lows if one is not None)
+        high = min(highs) if highs else None
         first = None if low is None else min(self._clipped(math.floor(low)), index)
         last = None if high is None else max(self._clipped(math.floor(high)), index)
         return self._of_indices(index, first, last)
@@ -438,18 +386,40 @@ class Search:
             low, high = high, low
         return Answer(axis.path, axis.numbers[index], low, high, axis.unit, self._level)
 
-    def unsteady(self, found: Found) -> Steadiness | None:
-        """Say why the last value without a condition is not known to be one, None if it is.
+    def as_known(self, found: Found) -> tuple[Answer, Steadiness | None]:
+        """Tell the end as it is known by runs that may drift, and why it is known no better.
 
-        Runs there are too short for their traffic: what they say is a lower bound, and that lies
-        below what must not happen yet. Beyond the end a bound tells as much as a mean.
+        Where a mean may be off, the end may be by as many places as the metric takes to grow so
+        far. Where runs before the end only bound a metric on the side that is well, a condition may
+        hold there already: how far it surely carries is not known. Beyond the end a bound tells as
+        much as a mean.
         """
-        before = [place for place in self.places if place <= self._at(found)]
-        for number in found.crossings if before else ():
-            told = self.estimated(self._conditions[number], before[-1])
-            if self._conditions[number].above and told.interval.mean is None:
-                return told.steadiness
-        return None
+        before = [place for place in self.places if found.crossings and place <= self._at(found)]
+        if not before:
+            return found.answer, None
+        wider, why, is_bounded = {}, None, True
+        for number, crossing in found.crossings.items():
+            condition = self._conditions[number]
+            told = self.estimated(condition, before[-1])
+            doubt = self._doubt(told, self.by_chance(condition, before[-1]))
+            wider[number] = crossing.widened(doubt, condition.bound)
+            if told.steadiness.state == "unsteady":
+                why = why or told.steadiness
+                if (told.interval.high if condition.above else told.interval.low) is None:
+                    why, is_bounded = told.steadiness, False
+        answer = (
+            self._of_crossings(found.index, wider) if wider != found.crossings else found.answer
+        )
+        if not is_bounded:
+            falls = self.axis.numbers[-1] < self.axis.numbers[0]
+            answer = replace(answer, high=None) if falls else replace(answer, low=None)
+        return answer, None if answer == found.answer else why
+
+    @staticmethod
+    def _doubt(told: Estimate, by_chance: Estimate) -> float:
+        """Say by how much a mean may be off, beyond chance."""
+        known, chance = (one.interval.half_width or 0.0 for one in (told, by_chance))
+        return math.sqrt(max(0.0, known * known - chance * chance))
 
     def _at(self, found: Found) -> float:
         return min(one.at for one in found.crossings.values())
@@ -471,32 +441,6 @@ class Search:
 
     def _clipped(self, place: float) -> int:
         return min(max(round(place), 0), len(self.axis) - 1)
-
-    @staticmethod
-    def simulate_together(searches: Sequence[tuple[Search, int]], n: int) -> None:
-        """`n` replications of each of several searches at an index, all under way at a time."""
-        wanted: dict[tuple[str, int], int] = {}
-        for one, place in searches:
-            wanted |= one._wanted({place: n})
-        if searches:
-            searches[0][0]._points.run(wanted)
-
-    def _wanted(self, places: Mapping[int, int]) -> dict[tuple[str, int], int]:
-        """Say what the points are asked for; places that are new become known to them."""
-        for place in places:
-            if place not in self._scenarios:
-                scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
-                self._points.add((self._name, place), scenario)
-                self._scenarios[place] = scenario
-        return {(self._name, place): n for place, n in places.items()}
-
-    def _simulate(self, places: Mapping[int, int]) -> None:
-        """Give each place so many replications, as far as it has fewer."""
-        wanted = self._wanted(places)
-        if self._tell is not None:
-            values = ", ".join(self.axis.text(self.axis.numbers[place]) for place in places)
-            self._tell(f"{max(places.values())} replications at {values} {self.axis.label}")
-        self._points.run(wanted)
 
 
 def quantity_of(condition: Condition, value: float) -> str:

@@ -32,7 +32,7 @@ class Stepped(Search):
         index = found.index
         for _ in range(_FURTHEST):
             after = min(index + 1, last)
-            self._simulate({index: n, after: n})
+            self.simulate({index: n, after: n})
             if index > 0 and self._beyond(index):
                 index -= 1
             elif index < last and not self._beyond(after):

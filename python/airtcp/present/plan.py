@@ -91,9 +91,15 @@ def _sure(plan: Plan, answer: Answer) -> str:
 
 def doubt_line(plan: Plan) -> str | None:
     """Say that the runs cannot tell yet, and why; None if they can."""
+    answer = plan.answer
     if plan.unsteady is None:
+        is_open = answer is not None and answer.low is None and answer.high is None
+        if is_open and plan.stopped == "done":
+            return "Chance hides it: ask for more replications (run.replications)."
         return None
     rest = " What remedies do there rests on the same runs." if plan.remedies else ""
+    if plan.is_bounded:
+        return f"It is not known better than that: {plan.unsteady}.{rest}"
     return f"Cannot tell yet, it may not carry as far as that: {plan.unsteady}.{rest}"
 
 

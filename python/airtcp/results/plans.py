@@ -134,11 +134,11 @@ class Plan(Pictured):
     """The reach of a scenario.
 
     `answer` is None where an interruption came before the end was enclosed. `unsteady` says why
-    the runs cannot tell yet how far it is for sure, and how long would do: they are too short for
-    their traffic where the answer is, which may then be too far. `guess` is where models
-    saw the end (None: they cannot tell) and `guessed_by` the source. `remedies` are ranked, the
-    best first; `together` is what the best two do at once, None if there are no two. `left_out` has
-    the remedies that cannot be applied, with the reason.
+    the runs cannot tell yet how far it is for sure, or no better, and how long would do: they are
+    too short for their traffic where the answer is, which may then be too far. `guess` is where
+    models saw the end (None: they cannot tell) and `guessed_by` the source. `remedies` are ranked,
+    the best first; `together` is what the best two do at once, None if there are no two. `left_out`
+    has the remedies that cannot be applied, with the reason.
     """
 
     scenario: Scenario
@@ -167,6 +167,12 @@ class Plan(Pictured):
         return f"<Plan of {self.scenario.title!r}: {answer.vary} {answer.value:g} " + (
             f"({answer.low} to {answer.high})>"
         )
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether it is known how far the scenario surely carries."""
+        answer = self.answer
+        return answer is not None and answer.low is not None and answer.high is not None
 
     @property
     def until(self) -> list[str]:
