@@ -212,6 +212,20 @@ def test_sane_numbers(web: Comparison) -> None:
     assert "4 replications, 13 min 24 s simulated" in block["run"]
 
 
+def test_stations_with_flows_of_two_rates_each_are_treated_alike() -> None:
+    calls = loads("""
+        run = { duration = "2 s", replications = 2 }
+        phy = { standard = "802.11n" }
+        stations = [{ name = "phone", count = 3, traffic = ["call"] }]
+    """)
+    result = simulate(calls)
+
+    of_flows = result.simulation.metrics["jain_index"].mean
+    assert of_flows is not None
+    assert of_flows < 0.9
+    assert dict(sanity(result))["per station"].endswith("Jain index 1.00")
+
+
 def test_events_that_nobody_saw_are_not_shown() -> None:
     result = compare(
         loads(

@@ -5,6 +5,8 @@ Knows which counters a reader checks first, and how they are put. Computes no re
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Final
 
 from airtcp.amounts import duration, percent, quantity
@@ -46,17 +48,12 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     stations = [station for station in simulation.stations if "/" in station.name]
     least = min(stations, key=lambda station: station.goodput_bps)
     most = max(stations, key=lambda station: station.goodput_bps)
-    jain = simulation.metrics.get("jain_index")
     block.append(
         (
             "per station",
             f"least {quantity(least.goodput_bps, 'b/s', 3)} ({least.name}), "
             f"most {quantity(most.goodput_bps, 'b/s', 3)} ({most.name})"
-            + (
-                f", Jain index {quantity(jain.mean, '', 3)}"
-                if jain and jain.mean is not None
-                else ""
-            ),
+            f"{_evenness([station.goodput_bps for station in stations])}",
         )
     )
     starved = sum(flow.starved for flow in simulation.flows)
@@ -114,6 +111,14 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(("transfers", f"{counts['transfers']:,} ended in the measured time"))
     block.append(("run", extent(simulation)))
     return block
+
+
+def _evenness(goodputs: Sequence[float]) -> str:
+    """Tell Jain's index of stations, which that of flows is not where a station has several."""
+    squares = len(goodputs) * math.fsum(one * one for one in goodputs)
+    if not squares:
+        return ""
+    return f", Jain index {quantity(math.fsum(goodputs) ** 2 / squares, '', 3)}"
 
 
 def many(count: int, what: str) -> str:
