@@ -85,28 +85,32 @@ def small_window(reading: Reading) -> Iterator[Sign]:
     """Finds receive windows that are full while no queue of their own is.
 
     A window that fills a queue is used as well; one that is too small leaves the path idle, or lets
-    others have what it could carry.
+    others have what it could carry. Where all together fill the air, a larger one would gain
+    nothing.
     """
-    for scope in reading.scopes:
-        window, rtt = reading.window_bytes(scope), scope.mean("path_rtt_s")
-        goodput = scope.mean("flow_goodput_bps")
-        if window is None or not scope.endless or scope.live or not rtt or not goodput:
-            continue
-        base = reading.base_rtt_s(scope)
-        idle = (reading.excess_rtt_s(scope) or 0.0) < max(0.5 * base, 0.005)
-        others = [
-            other.mean("flow_goodput_bps") or 0.0
-            for other in reading.scopes
-            if other.endless and other is not scope and reading.meet(other, scope)
-        ]
-        passed_by = bool(base) and 8.0 * window / base < of("passed by") * max(others, default=0.0)
-        if goodput * rtt / 8.0 / window > of("window use") and (idle or passed_by):
-            segments = window // min(f.tcp.mss_bytes for f in scope.flows if f.tcp is not None)
-            evidence = (
-                f"{scope} get {quantity(goodput, 'b/s', 2)} each: a receive window of {segments} "
-                f"segments in each round trip of {quantity(rtt, 's', 2)}"
-            )
-            yield Sign([scope], evidence)
+    for one in reading.by_cell:
+        for scope in one.scopes:
+            window, rtt = one.window_bytes(scope), scope.mean("path_rtt_s")
+            goodput = scope.mean("flow_goodput_bps")
+            if window is None or not scope.endless or scope.live or not rtt or not goodput:
+                continue
+            base = one.base_rtt_s(scope)
+            waited = one.excess_rtt_s(scope) or 0.0
+            idle = waited < max(0.5 * base, 0.005) and not one.air_is_full
+            others = [
+                other.mean("flow_goodput_bps") or 0.0
+                for other in one.scopes
+                if other.endless and other is not scope
+            ]
+            most = max(others, default=0.0)
+            passed_by = bool(base) and 8.0 * window / base < of("passed by") * most
+            if goodput * rtt / 8.0 / window > of("window use") and (idle or passed_by):
+                segments = window // min(f.tcp.mss_bytes for f in scope.flows if f.tcp is not None)
+                evidence = (
+                    f"{scope} get {quantity(goodput, 'b/s', 2)} each: a receive window of "
+                    f"{segments} segments in each round trip of {quantity(rtt, 's', 2)}"
+                )
+                yield Sign([scope], evidence)
 
 
 def short_wire_queue(reading: Reading) -> Iterator[Sign]:

@@ -178,11 +178,6 @@ class Reading:
         """The place of the cell that is read among all, of the first where all are."""
         return 0 if self.cell is None else list(self.cells).index(self.cell)
 
-    def meet(self, one: Scope, other: Scope) -> bool:
-        """Tell whether two scopes are of one cell."""
-        cells = {group.name: group.cell for group in self.scenario.stations}
-        return cells[one.group] == cells[other.group]
-
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """The groups by direction, those without a flow left out."""
