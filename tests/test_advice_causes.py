@@ -6,10 +6,32 @@ from typing import Any
 
 import airtcp
 from airtcp.advice.problems import findings
+from airtcp.advice.trials import advise
 from airtcp.results import SimulationResult
+from airtcp.results.advice import Advice
 from airtcp.scenario import loads
 
 RUN = 'run = { warmup = "2 s", duration = "6 s", replications = 4 }'
+#: Downloads of two groups through a FIFO, the first by BBR and the second by CUBIC.
+RIVALS = f"""
+phy = {{ standard = "802.11ac", channel_width = "80 MHz", mcs = 8, spatial_streams = 2 }}
+ap = {{ queue = {{ limit = 1000 }} }}
+links = {{ line = {{ delay = "10 ms" }} }}
+stations = [{{ name = "new", count = 2 }}, {{ name = "old", count = 2 }}]
+{RUN}
+[[flows]]
+stations = "new"
+direction = "download"
+application = {{ kind = "bulk" }}
+path = ["line"]
+tcp = {{ preset = "linux", congestion = "bbr1" }}
+[[flows]]
+stations = "old"
+direction = "download"
+application = {{ kind = "bulk" }}
+path = ["line"]
+tcp = {{ preset = "linux" }}
+"""
 #: Downloads with windows that fill the air and not the queue.
 WINDOWS = f"""
 phy = {{ standard = "802.11n", mcs = 7 }}
@@ -31,8 +53,47 @@ def simulated(text: str, **changes: Any) -> SimulationResult:
     return airtcp.simulate(scenario)
 
 
+def advice(text: str, **changes: Any) -> Advice:
+    return advise(simulated(text, **changes))
+
+
 def problems(text: str, **changes: Any) -> list[str]:
     return [one.problem for one in findings(simulated(text, **changes))]
+
+
+def test_a_congestion_control_that_crowds_out_another_is_named() -> None:
+    found = advice(RIVALS).problems[0]
+
+    assert (found.finding.problem, found.finding.groups) == ("crowded-out", ("old",))
+    assert found.finding.evidence.endswith("grow by CUBIC, and the others by BBR, version 1")
+    tried = {one.name: one for one in found.remedies}
+    assert {"managed-queue", "cubic"} <= tried.keys()
+    for name in ("managed-queue", "cubic"):
+        before, after = tried[name].before.mean, tried[name].after.mean
+        assert tried[name].outcome == "helps"
+        assert before is not None
+        assert after is not None
+        # They had a fiftieth of what the others have, and then as much.
+        assert after > 5.0 * before
+
+
+def test_a_long_way_beside_a_short_one_is_named() -> None:
+    """The sawtooth of CUBIC grows by time, and slow start by round trips."""
+    text = RIVALS.replace(', congestion = "bbr1"', "").replace("limit = 1000", "limit = 300")
+    near = text.replace('path = ["line"]', 'path = [{ delay = "2 ms" }]', 1)
+    far = near.replace('path = ["line"]', 'path = [{ delay = "60 ms" }]')
+
+    (found,) = advice(far).problems
+
+    assert (found.finding.problem, found.finding.groups) == ("crowded-out", ("old",))
+    assert "120 ms there and back, and the others 4.0 ms" in found.finding.evidence
+    assert found.remedies[0].outcome == "helps"
+
+
+def test_nobody_crowds_out_who_is_like_the_others_or_has_turns_of_his_own() -> None:
+    assert problems(RIVALS, flows__new__tcp__congestion="cubic") == []
+    managed = {"queue": {"discipline": "fq-codel"}, "scheduler": "airtime"}
+    assert problems(RIVALS, ap=managed) == []
 
 
 def test_windows_are_not_the_cause_where_the_air_is_full() -> None:

@@ -14,6 +14,7 @@ from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.silence import silences
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity
+from airtcp.choices import CONGESTION
 from airtcp.results.advice import Goal
 
 _PARTS: Final = ("download", "upload")
@@ -51,6 +52,49 @@ def slow_station(reading: Reading) -> Iterator[Sign]:
 
 def _air(scope: Scope) -> float:
     return scope.mean("airtime_share") or 0.0
+
+
+def crowded_out(reading: Reading) -> Iterator[Sign]:
+    """Finds endless downloads with far less than others, which another growth or way explains.
+
+    Of a station that has its part of the air the rate is the cause, and of a window that is full
+    the window. Where nothing is full, nobody takes anything from others.
+    """
+    wanting = [scope for scope in reading.scopes if scope.endless and scope.part == "download"]
+    wanting = [scope for scope in wanting if scope.mean("flow_goodput_bps")]
+    most = max(wanting, key=lambda scope: scope.mean("flow_goodput_bps") or 0.0, default=None)
+    for scope in wanting:
+        if most is None or reading.window_is_full(scope):
+            continue
+        got, theirs = (one.mean("flow_goodput_bps") or 0.0 for one in (scope, most))
+        air, their_air = (_air(one) / one.count for one in (scope, most))
+        both = {wire.name for wire in reading.wires(scope)}
+        wire = reading.full_wire(most)
+        meet = reading.air_is_full or (wire is not None and wire.name in both)
+        if not meet or max(got / theirs, air / their_air) > of("crowded out"):
+            continue
+        why = _unlike(reading, scope, most)
+        if why:
+            evidence = (
+                f"{scope} get {quantity(got, 'b/s', 2)} each and {most} "
+                f"{quantity(theirs, 'b/s', 2)}: {why}"
+            )
+            yield Sign([scope], evidence)
+
+
+def _unlike(reading: Reading, scope: Scope, most: Scope) -> str:
+    """Tell the difference by which flows in one queue get less than others; "" if there is none."""
+    own, theirs = (
+        {flow.tcp.congestion for flow in one.flows if flow.tcp is not None} for one in (scope, most)
+    )
+    if len(own) == len(theirs) == 1 and own != theirs:
+        names = [CONGESTION[word].label for word in (*own, *theirs)]
+        return f"they grow by {names[0]}, and the others by {names[1]}"
+    ways = [reading.base_rtt_s(one) for one in (scope, most)]
+    if own == theirs and ways[0] > of("longer way") * ways[1]:
+        told = [quantity(way, "s", 2) for way in ways]
+        return f"the wires alone take them {told[0]} there and back, and the others {told[1]}"
+    return ""
 
 
 def many_calls(reading: Reading) -> Iterator[Sign]:

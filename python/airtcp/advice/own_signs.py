@@ -73,12 +73,11 @@ def lossy_wire(reading: Reading) -> Iterator[Sign]:
 
 def _held_back_by_loss(reading: Reading, scope: Scope) -> bool:
     """Tell whether neither air, window nor a queue explains what endless flows get."""
-    window, goodput = reading.window_bytes(scope), scope.mean("flow_goodput_bps")
-    rtt = scope.mean("path_rtt_s")
-    if not scope.endless or not reading.air_has_room or not (window and goodput and rtt):
+    used = reading.window_use(scope)
+    if not scope.endless or not reading.air_has_room or not used:
         return False
     dropped = (reading.mean("ap_queue_drop_probability") or 0.0) > of("queue loss")
-    return not dropped and goodput * rtt / 8.0 / window < of("window use")
+    return not dropped and used < of("window use")
 
 
 def small_window(reading: Reading) -> Iterator[Sign]:
@@ -104,7 +103,7 @@ def small_window(reading: Reading) -> Iterator[Sign]:
             ]
             most = max(others, default=0.0)
             passed_by = bool(base) and 8.0 * window / base < of("passed by") * most
-            if goodput * rtt / 8.0 / window > of("window use") and (idle or passed_by):
+            if one.window_is_full(scope) and (idle or passed_by):
                 segments = window // min(f.tcp.mss_bytes for f in scope.flows if f.tcp is not None)
                 evidence = (
                     f"{scope} get {quantity(goodput, 'b/s', 2)} each: a receive window of "

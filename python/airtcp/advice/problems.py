@@ -92,6 +92,12 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     ("lossy-wire", "a wire loses packets", own_signs.lossy_wire, "sound-wire bbr cubic"),
     ("window", "windows too small for the path", own_signs.small_window, "large-window"),
     (
+        "crowded-out",
+        "some crowd out others",
+        _by_cell(felt_signs.crowded_out),
+        "managed-queue cubic wire-fq-codel bbr",
+    ),
+    (
         "short-wire-queue",
         "a wire's queue too short",
         own_signs.short_wire_queue,

@@ -418,6 +418,16 @@ class Reading:
             default=None,
         )
 
+    def window_use(self, scope: Scope) -> float | None:
+        """The part of the receive window that is in flight, in the mean; None without TCP."""
+        window, rtt = self.window_bytes(scope), scope.mean("path_rtt_s")
+        goodput = scope.mean("flow_goodput_bps")
+        return None if not window or rtt is None or goodput is None else goodput * rtt / 8 / window
+
+    def window_is_full(self, scope: Scope) -> bool:
+        """Tell whether the receive window is what bounds the flows of a scope."""
+        return (self.window_use(scope) or 0.0) > of("window use")
+
     # Of airtime.
 
     def airtime_share(self, group: str) -> float:

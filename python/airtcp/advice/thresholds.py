@@ -79,6 +79,12 @@ THRESHOLDS: Final = {
     "passed by": Threshold(
         0.5, "", "the most that a window allows over what another flow gets; chosen"
     ),
+    "crowded out": Threshold(
+        0.5, "", "goodput and airtime of an endless download over what another gets; chosen"
+    ),
+    "longer way": Threshold(
+        2.0, "", "the round trip of its wires over that of the other's; chosen"
+    ),
     "initial window": Threshold(
         10, "packets", "a queue of less cannot hold one initial window (RFC 6928)"
     ),
