@@ -46,6 +46,13 @@ application = {{ kind = "bulk" }}
 path = ["line"]
 tcp = {{ preset = "linux", receive_window = "64 KiB" }}
 """
+#: Readers alone, whose pages are more than a channel of 20 MHz carries.
+READERS = """
+phy = { standard = "802.11n", mcs = 4 }
+ap = { queue = { limit = 1000 } }
+stations = [{ profile = "office-laptop", name = "desk", count = 90 }]
+run = { warmup = "5 s", duration = "20 s", replications = 4 }
+"""
 
 
 def simulated(text: str, **changes: Any) -> SimulationResult:
@@ -110,3 +117,21 @@ def test_windows_are_not_the_cause_where_the_air_is_full() -> None:
     assert got is not None
     assert more is not None
     assert more < 1.1 * got
+
+
+def test_pages_that_fill_the_air_by_themselves_want_more_of_it() -> None:
+    (found,) = advice(READERS).problems
+
+    assert found.finding.problem == "full"
+    outcomes = {one.name: one.outcome for one in found.remedies}
+    assert (outcomes["wider-channel"], outcomes["second-access-point"]) == ("helps", "helps")
+    assert outcomes["managed-queue"] != "helps"
+
+
+def test_a_wider_channel_is_tried_where_calls_fill_the_air() -> None:
+    text = READERS.replace("office-laptop", "meeting-laptop").replace("count = 90", "count = 12")
+    calls = next(one for one in advice(text).problems if one.finding.problem == "calls")
+
+    (wider,) = (one for one in calls.remedies if one.name == "wider-channel")
+    assert wider.outcome == "helps"
+    assert {one.state for one in wider.targets} == {"holds"}

@@ -128,8 +128,12 @@ def client_queue(reading: Reading) -> Iterator[Sign]:
 
 
 def ap_queue(reading: Reading) -> Iterator[Sign]:
-    """Finds packets that people wait for, at the access point, in a queue that lets them wait."""
-    if reading.ap.queue.discipline not in _UNMANAGED:
+    """Finds packets that people wait for, at the access point, in a queue that lets them wait.
+
+    Where all are pages for which the air has too little room, they wait for that in any order.
+    """
+    alike = not any(scope.live or scope.endless for scope in reading.scopes)
+    if reading.ap.queue.discipline not in _UNMANAGED or (alike and reading.air_is_full):
         return
     dropped = (reading.mean("ap_queue_drop_probability") or 0.0) > of("queue loss")
     scopes = []

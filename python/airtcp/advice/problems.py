@@ -118,9 +118,9 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
     ),
     (
         "calls",
-        "more calls than the air carries",
+        "more calls and video than the air carries",
         _by_cell(felt_signs.many_calls),
-        "calls-first no-video second-access-point",
+        "no-video wider-channel calls-first second-access-point",
     ),
     (
         "client-queue",
@@ -132,7 +132,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
         "ap-queue",
         "packets wait at the access point",
         _by_cell(felt_signs.ap_queue),
-        "managed-queue calls-first ap-priority codel smaller-buffer",
+        "managed-queue calls-first wider-channel ap-priority codel smaller-buffer",
     ),
     (
         "slow-station",
@@ -168,7 +168,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
         "full",
         "the access point is full",
         _by_cell(felt_signs.full_air),
-        "second-access-point wider-channel calls-first airtime",
+        "second-access-point wider-channel calls-first managed-queue",
     ),
     ("silence", "flows get nothing through", felt_signs.silence, ""),
 )
