@@ -228,6 +228,22 @@ def test_rates_are_in_units_of_100_kb_s() -> None:
     ]
 
 
+def test_rates_of_a_cell_with_stations_of_802_11b_leave_theirs() -> None:
+    """At 5.5 Mb/s it is one of 802.11b still, and OFDM rates alone would shut it out."""
+    mixed = cell(
+        "802.11g",
+        DOWNLOAD,
+        stations=[
+            {"name": "laptop", "count": 1},
+            {"name": "old", "count": 1, "data_rate": "1 Mb/s"},
+        ],
+    )
+    assert written("least-rate-dsss", mixed).by_tool["hostapd"] == [
+        "supported_rates=55 60 90 110 120 180 240 360 480 540",
+        "basic_rates=55",
+    ]
+
+
 def test_a_window_is_said_to_ip_and_its_double_to_the_buffer() -> None:
     """4 segments of 1460 bytes."""
     tools = written("small-window", PLAIN).by_tool

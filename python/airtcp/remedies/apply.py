@@ -224,6 +224,9 @@ def _rates(lines: Lines, new: Scenario, _: Scenario) -> None:
     dsss = [1_000_000, 2_000_000, 5_500_000, 11_000_000]
     ofdm = [6, 9, 12, 18, 24, 36, 48, 54]
     rates = dsss if new.phy.standard == "802.11b" else [one * 1_000_000 for one in ofdm]
+    if any(group.data_rate.modulation == "dsss" for group in new.stations):
+        # Beside others of 802.11g those of 802.11b are to stay.
+        rates = sorted({*rates, *dsss})
     kept = [rate for rate in rates if rate >= least]
     units = " ".join(str(rate // 100_000) for rate in kept)
     lines.add("hostapd", f"supported_rates={units}", f"basic_rates={kept[0] // 100_000}")
