@@ -32,6 +32,24 @@ application = {{ kind = "bulk" }}
 path = ["line"]
 tcp = {{ preset = "linux" }}
 """
+#: Desks of 802.11g beside a scanner of 802.11b that sends next to nothing.
+MIXED = f"""
+phy = {{ standard = "802.11g", data_rate = "54 Mb/s" }}
+stations = [
+  {{ name = "desk", count = 4 }},
+  {{ name = "scanner", count = 1, data_rate = "11 Mb/s" }},
+]
+targets = {{ "desk flow_goodput" = "> 5 Mb/s" }}
+{RUN}
+[[flows]]
+stations = "desk"
+direction = "download"
+application = {{ kind = "bulk" }}
+[[flows]]
+stations = "scanner"
+direction = "upload"
+application = {{ kind = "udp", packet = "200 B", rate = "50 kb/s" }}
+"""
 #: Downloads with windows that fill the air and not the queue.
 WINDOWS = f"""
 phy = {{ standard = "802.11n", mcs = 7 }}
@@ -135,3 +153,16 @@ def test_a_wider_channel_is_tried_where_calls_fill_the_air() -> None:
     (wider,) = (one for one in calls.remedies if one.name == "wider-channel")
     assert wider.outcome == "helps"
     assert {one.state for one in wider.targets} == {"holds"}
+
+
+def test_stations_of_802_11b_that_slow_all_down_are_named() -> None:
+    (found,) = advice(MIXED).problems
+
+    assert (found.finding.problem, found.finding.groups) == ("protection", ("desk",))
+    assert "802.11b (scanner)" in found.finding.evidence
+    (trial,) = found.remedies
+    assert (trial.name, trial.outcome) == ("no-dsss", "helps")
+    assert trial.set == {"stations.scanner.data_rate": "12 Mb/s"}
+    assert [one.state for one in trial.targets] == ["holds"]
+    assert trial.apply["hostapd"][0].startswith("supported_rates=120 ")
+    assert "protection" not in problems(MIXED, phy__protection="none")

@@ -85,7 +85,15 @@ CROWDED = named(
         }
     )
 )
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED)
+MIXED = cell(
+    "802.11g",
+    DOWNLOAD,
+    stations=[
+        {"name": "laptop", "count": 1},
+        {"name": "old", "count": 1, "data_rate": "1 Mb/s"},
+    ],
+)
+CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED)
 
 
 def test_queues_of_stations_are_left_alone_where_nothing_goes_up() -> None:
@@ -167,6 +175,16 @@ def test_a_remedy_is_for_those_who_can_have_it() -> None:
     assert changed(cell("802.11a", datagrams), remedy("ack-skip")) == "there are no flows with TCP"
 
 
+def test_what_is_raised_is_what_is_below() -> None:
+    """1 Mb/s becomes the least OFDM rate that is no less; protection that is written goes too."""
+    assert applied("no-dsss", MIXED).changes == {"stations.old.data_rate": "6 Mb/s"}
+    kept = named(MIXED.vary({"phy.protection": "rts-cts"}))
+    without = applied("no-dsss", kept)
+    assert without.changes["phy.protection"] == "none"
+    assert without.scenario.phy.protection is None
+    assert changed(PLAIN, remedy("no-dsss")) == "802.11b has no such thing"
+
+
 def test_flows_without_names_have_key_paths_all_the_same() -> None:
     scenario = cell("802.11a", DOWNLOAD, DOWNLOAD)
 
@@ -230,15 +248,7 @@ def test_rates_are_in_units_of_100_kb_s() -> None:
 
 def test_rates_of_a_cell_with_stations_of_802_11b_leave_theirs() -> None:
     """At 5.5 Mb/s it is one of 802.11b still, and OFDM rates alone would shut it out."""
-    mixed = cell(
-        "802.11g",
-        DOWNLOAD,
-        stations=[
-            {"name": "laptop", "count": 1},
-            {"name": "old", "count": 1, "data_rate": "1 Mb/s"},
-        ],
-    )
-    assert written("least-rate-dsss", mixed).by_tool["hostapd"] == [
+    assert written("least-rate-dsss", MIXED).by_tool["hostapd"] == [
         "supported_rates=55 60 90 110 120 180 240 360 480 540",
         "basic_rates=55",
     ]

@@ -14,6 +14,7 @@ from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amendments import AMENDMENTS
 from airtcp.amounts import percent, quantity
+from airtcp.standards import DSSS
 
 
 def single_frames(reading: Reading) -> Iterator[Sign]:
@@ -24,6 +25,24 @@ def single_frames(reading: Reading) -> Iterator[Sign]:
     if standard in AMENDMENTS and alone and reading.air_is_full:
         evidence = f"{reading.air} is full of frames that go alone: A-MPDUs of {standard} are off"
         yield Sign(wanting(reading), evidence)
+
+
+def protection(reading: Reading) -> Iterator[Sign]:
+    """Finds a full air of which much goes to the frames that stations of 802.11b understand."""
+    before, share = reading.scenario.phy.protection, reading.simulation.airtime["control"]
+    old = [one.name for one in reading.stations if one.data_rate.modulation == DSSS]
+    others = [scope for scope in reading.scopes if scope.group not in old]
+    # Of several cells nothing tells what of the air in each is of this kind.
+    if reading.cells or before is None or not (old and others and reading.air_is_full):
+        return
+    if share > of("protection"):
+        greedy = [scope for scope in others if scope.endless] or others
+        evidence = (
+            f"beside stations of 802.11b ({', '.join(old)}) each OFDM frame has {before.kind} at "
+            f"{quantity(before.rate.bps, 'b/s', 2)} before it: control frames take "
+            f"{percent(share)} of the air"
+        )
+        yield Sign(greedy, evidence)
 
 
 def calls_after_data(reading: Reading) -> Iterator[Sign]:

@@ -87,6 +87,7 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
         "channels-apart channels-spread spatial-reuse calls-first",
     ),
     ("aggregation", "frames go one by one", _by_cell(own_signs.single_frames), "larger-aggregates"),
+    ("protection", "stations of 802.11b slow all down", own_signs.protection, "no-dsss"),
     ("priority", "calls come after data", own_signs.calls_after_data, "calls-first managed-queue"),
     ("way", "the way is too long", own_signs.long_way, ""),
     ("lossy-wire", "a wire loses packets", own_signs.lossy_wire, "sound-wire bbr cubic"),

@@ -110,6 +110,12 @@ THRESHOLDS: Final = {
         "",
         "the part of a station's transmissions lost under those that it does not hear; chosen",
     ),
+    "protection": Threshold(
+        0.2,
+        "",
+        "the part of the air in control frames beside stations of 802.11b: without protection "
+        "downloads at 54 Mb/s have 0.11; chosen",
+    ),
     "call airtime": Threshold(
         0.5, "", "the part of the airtime in use that datagrams take; chosen"
     ),

@@ -21,6 +21,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.remedies.apart import apart, channel_changes, spread
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
+from airtcp.standards import DSSS, OFDM, STANDARDS
 from airtcp.units import format_rate, parse_rate_bps
 
 if TYPE_CHECKING:
@@ -274,12 +275,32 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
         if what in ("channel", "spread"):
             changes |= _channels(scenario, what)
             continue
+        if what == "ofdm":
+            changes |= _ofdm(scenario)
+            continue
         amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
         assert high is not None, "a standard with channel widths has MCSs"
         wider = [mhz for mhz in amendment.subcarriers if mhz > high.channel_width_mhz]
         if not wider:
             raise CannotBeAppliedError("there is none wider")
         changes[path] = f"{wider[0]} MHz"
+    return changes
+
+
+def _ofdm(scenario: Scenario) -> dict[str, Any]:
+    """The rates of stations of 802.11g in place of those of 802.11b, and no protection."""
+    known = STANDARDS[scenario.phy.standard].rates_bps[OFDM]
+    changes: dict[str, Any] = {
+        f"stations.{group.name}.data_rate": format_rate(
+            next(rate for rate in known if rate >= group.data_rate.bps)
+        )
+        for group in scenario.stations
+        if group.data_rate.modulation == DSSS
+    }
+    if not changes:
+        raise CannotBeAppliedError("there are no stations of 802.11b")
+    if scenario.written["phy"].get("protection") is not None:
+        changes["phy.protection"] = "none"
     return changes
 
 
