@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import airtcp
+import pytest
 from airtcp.advice.problems import findings
 from airtcp.advice.trials import advise
 from airtcp.results import SimulationResult
@@ -70,6 +71,20 @@ phy = { standard = "802.11n", mcs = 4 }
 ap = { queue = { limit = 1000 } }
 stations = [{ profile = "office-laptop", name = "desk", count = 90 }]
 run = { warmup = "5 s", duration = "20 s", replications = 4 }
+"""
+#: Downloads through a long FIFO at a low rate.
+WAITING = """
+phy = { standard = "802.11ac", mcs = 1 }
+ap = { queue = { limit = 1000 } }
+links = { line = { delay = "10 ms" } }
+stations = [{ name = "desk", count = 3 }]
+run = { warmup = "2 s", duration = "10 s", replications = 4 }
+[[flows]]
+stations = "desk"
+direction = "download"
+application = { kind = "bulk" }
+path = ["line"]
+tcp = { preset = "linux" }
 """
 
 
@@ -166,3 +181,19 @@ def test_stations_of_802_11b_that_slow_all_down_are_named() -> None:
     assert [one.state for one in trial.targets] == ["holds"]
     assert trial.apply["hostapd"][0].startswith("supported_rates=120 ")
     assert "protection" not in problems(MIXED, phy__protection="none")
+
+
+@pytest.mark.parametrize(("bound", "named"), [("50 ms", ["latency"]), ("1 s", [])])
+def test_waits_are_judged_by_a_target_on_round_trips(bound: str, named: list[str]) -> None:
+    targets = {"desk path_rtt": f"< {bound}"}
+
+    assert problems(WAITING, targets=targets) == named
+
+
+def test_a_target_on_round_trips_that_the_wires_miss_is_named_as_such() -> None:
+    """There and back are 48 ms, and 2 ms are left for the air."""
+    changes = {"links.line.delay": "24 ms", "targets": {"desk path_rtt": "< 50 ms"}}
+    (found,) = findings(airtcp.simulate(loads(WAITING).vary(changes)))
+
+    assert found.problem == "way"
+    assert "the wires alone take 48.0 ms" in found.evidence

@@ -14,6 +14,8 @@ from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity
 from airtcp.results.advice import Goal
 
+#: The beginnings of the metrics of round trips.
+ROUND_TRIPS: Final = ("path_rtt", "rtt")
 #: The metrics of what endless flows get.
 _GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps", "share_of_alone")
 
@@ -101,10 +103,18 @@ def suffering(reading: Reading) -> list[Scope]:
 
 
 def waits(reading: Reading, scope: Scope) -> str:
-    """Tell the wait of segments of a scope; "" if it is no longer than is all right."""
+    """Tell the wait of segments of a scope; "" if it is no longer than is all right.
+
+    A written target on round trips stands in place of the threshold, unless the wires alone miss
+    it.
+    """
     wait = reading.excess_rtt_s(scope)
     bound = of("page wait") if scope.waits_for_pages else of("bulk wait")
-    if wait is None or wait <= bound:
+    wanted = [one for one in reading.targets(scope, *ROUND_TRIPS) if not one.above]
+    missed = any(
+        scope.misses(one) and reading.base_rtt_s(scope) <= of("way") * one.bound for one in wanted
+    )
+    if wait is None or not (missed if wanted else wait > bound):
         return ""
     return f"segments of {scope} wait {quantity(wait, 's', 2)} in queues and for the air"
 

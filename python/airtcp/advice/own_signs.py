@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from airtcp.advice.complaints import Sign, complaint, suffering, suffers, wanting
+from airtcp.advice.complaints import ROUND_TRIPS, Sign, complaint, suffering, suffers, wanting
 from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
@@ -57,11 +57,12 @@ def calls_after_data(reading: Reading) -> Iterator[Sign]:
 def long_way(reading: Reading) -> Iterator[Sign]:
     """Finds targets on delays to which the propagation over the wires alone leaves no room."""
     for scope in reading.scopes:
-        way = reading.base_delay_s(scope)
+        way = reading.base_delay_s(scope) if scope.live else reading.base_rtt_s(scope)
+        delays = ("packet_delay",) if scope.live else ROUND_TRIPS
         for target in (one.condition for one in targets_of(reading.scenario)[0]):
-            is_delay = target.metric.startswith("packet_delay") and not target.above
+            is_delay = target.metric.startswith(delays) and not target.above
             hopeless = way > of("way") * target.bound and reading.is_about(target, scope)
-            if is_delay and scope.live and hopeless and reading.misses(target):
+            if is_delay and hopeless and reading.misses(target):
                 evidence = (
                     f"{target.label} shall be below {quantity(target.bound, 's', 3)}, and the "
                     f"wires alone take {quantity(way, 's', 3)}: nothing at the access point mends "
