@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import airtcp
@@ -71,6 +72,13 @@ phy = { standard = "802.11n", mcs = 4 }
 ap = { queue = { limit = 1000 } }
 stations = [{ profile = "office-laptop", name = "desk", count = 90 }]
 run = { warmup = "5 s", duration = "20 s", replications = 4 }
+"""
+#: A few readers at the lowest rate, with a queue in which nobody waits for others.
+SLOW = """
+phy = { standard = "802.11n" }
+ap = { queue = { discipline = "fq-codel" }, scheduler = "airtime" }
+stations = [{ profile = "office-laptop", name = "reader", count = 4, traffic = ["web"], mcs = 0 }]
+run = { warmup = "10 s", duration = "100 s", replications = 4 }
 """
 #: Downloads through a long FIFO at a low rate.
 WAITING = """
@@ -181,6 +189,53 @@ def test_stations_of_802_11b_that_slow_all_down_are_named() -> None:
     assert [one.state for one in trial.targets] == ["holds"]
     assert trial.apply["hostapd"][0].startswith("supported_rates=120 ")
     assert "protection" not in problems(MIXED, phy__protection="none")
+
+
+def test_a_rate_at_which_pages_take_their_time_is_named() -> None:
+    found = advice(SLOW).problems[0]
+
+    assert (found.finding.problem, found.finding.groups) == ("rate", ("reader",))
+    assert found.finding.evidence.startswith("one in ten pages of reader downloads takes more")
+    first = found.remedies[0]
+    assert (first.name, first.outcome, first.set) == (
+        "least-mcs",
+        "helps",
+        {"stations.reader.mcs": 4},
+    )
+    assert [one.state for one in first.targets] == ["holds"]
+    assert problems(SLOW, stations__reader__mcs=7) == []
+
+
+def test_files_may_take_longer_than_pages() -> None:
+    """Files of 10 MB take longer than a page may, and less than a minute."""
+    text = SLOW.replace('traffic = ["web"], mcs = 0', "mcs = 3")
+    files = {
+        "stations": "reader",
+        "direction": "download",
+        "application": {
+            "kind": "ftp",
+            "interarrival": {"distribution": "exponential", "mean": "20 s"},
+            "size": "10 MB",
+        },
+    }
+    plain = text.replace('profile = "office-laptop", ', "")
+    result = airtcp.simulate(airtcp.load(tomllib.loads(plain) | {"flows": [files]}))
+    time = result.simulation.groups["reader"]["download"]["transfer_time_p90_s"].mean
+
+    assert time is not None
+    assert 4.0 < time < 60.0
+    assert findings(result) == []
+
+
+def test_a_way_on_which_pages_take_their_time_is_named() -> None:
+    """At a high rate they wait for round trips of 600 ms."""
+    text = SLOW.replace("mcs = 0", 'path = [{ delay = "300 ms" }]')
+    (found,) = advice(text).problems
+
+    assert found.finding.problem == "way"
+    assert "of each round trip of 6" in found.finding.evidence
+    assert "the wires alone take 600 ms" in found.finding.evidence
+    assert not found.remedies
 
 
 @pytest.mark.parametrize(("bound", "named"), [("50 ms", ["latency"]), ("1 s", [])])

@@ -93,7 +93,8 @@ MIXED = cell(
         {"name": "old", "count": 1, "data_rate": "1 Mb/s"},
     ],
 )
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED)
+FAR = cell("802.11ac", DOWNLOAD, laptop={"mcs": 1})
+CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR)
 
 
 def test_queues_of_stations_are_left_alone_where_nothing_goes_up() -> None:
@@ -183,6 +184,8 @@ def test_what_is_raised_is_what_is_below() -> None:
     assert without.changes["phy.protection"] == "none"
     assert without.scenario.phy.protection is None
     assert changed(PLAIN, remedy("no-dsss")) == "802.11b has no such thing"
+    assert applied("least-mcs", FAR).changes == {"stations.laptop.mcs": 4}
+    assert changed(AGGREGATES, remedy("least-mcs")) == "no station is slower"
 
 
 def test_flows_without_names_have_key_paths_all_the_same() -> None:

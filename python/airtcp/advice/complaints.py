@@ -122,10 +122,7 @@ def waits(reading: Reading, scope: Scope) -> str:
 def complaint(reading: Reading, scope: Scope) -> str:
     """Tell the complaint that users of a scope have; "" if they have none."""
     told = suffers(reading, scope) or waits(reading, scope) or too_little(reading, scope)
-    if told or not slow_pages(reading, scope):
-        return told
-    time = scope.mean("page_time_p90_s") or scope.mean("transfer_time_p90_s")
-    return f"one in ten transfers of {scope} takes more than {quantity(time, 's', 2)}"
+    return told or slow_pages(reading, scope)
 
 
 def too_little(reading: Reading, scope: Scope) -> str:
@@ -142,13 +139,17 @@ def too_little(reading: Reading, scope: Scope) -> str:
     return ""
 
 
-def slow_pages(reading: Reading, scope: Scope) -> bool:
-    """Tell whether people of a scope wait too long for one page or transfer in ten."""
+def slow_pages(reading: Reading, scope: Scope) -> str:
+    """Tell that people of a scope wait too long for one page or transfer in ten; "" if not."""
     metric = "transfer_time" if scope.mean("page_time_p90_s") is None else "page_time"
     time = scope.mean(f"{metric}_p90_s")
     if not scope.waits_for_pages or time is None:
-        return False
-    return _is_beyond(reading, scope, metric, time, "page time")
+        return ""
+    files = not any(flow.application.kind in ("web", "replay") for flow in scope.flows)
+    if not _is_beyond(reading, scope, metric, time, "file time" if files else "page time"):
+        return ""
+    what = "pages" if metric == "page_time" else "transfers"
+    return f"one in ten {what} of {scope} takes more than {quantity(time, 's', 2)}"
 
 
 def gets_nothing(scope: Scope) -> bool:

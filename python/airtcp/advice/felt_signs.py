@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from airtcp.advice.complaints import Sign, complaint, suffering, suffers, waits, wanting
+from airtcp.advice.complaints import (
+    Sign,
+    complaint,
+    slow_pages,
+    suffering,
+    suffers,
+    waits,
+    wanting,
+)
 from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.silence import silences
 from airtcp.advice.thresholds import of
@@ -217,6 +225,18 @@ def collisions(reading: Reading) -> Iterator[Sign]:
         stations = sum(group.count for group in reading.stations)
         evidence = f"collisions take {percent(share)} of the airtime, of {stations} stations"
         yield Sign(wanting(reading), evidence)
+
+
+def slow_rate(reading: Reading) -> Iterator[Sign]:
+    """Finds people who wait too long for pages, although the air has room: for their own frames."""
+    if reading.air_is_full:
+        return
+    for scope in reading.scopes:
+        told, used = slow_pages(reading, scope), reading.air_while_waiting(scope)
+        if told and used is not None and used > of("rate airtime"):
+            rate = quantity(reading.scenario.group(scope.group).data_rate.bps, "b/s", 2)
+            evidence = f"{told}; while they come, frames of {scope.group} have the air for "
+            yield Sign([scope], f"{evidence}{percent(min(used, 1.0))} of the time, at {rate}")
 
 
 def full_air(reading: Reading) -> Iterator[Sign]:

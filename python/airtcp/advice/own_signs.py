@@ -7,14 +7,25 @@ it. Does not know of waits whose cause nobody wrote down (`felt_signs`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from airtcp.advice.complaints import ROUND_TRIPS, Sign, complaint, suffering, suffers, wanting
+from airtcp.advice.complaints import (
+    ROUND_TRIPS,
+    Sign,
+    complaint,
+    slow_pages,
+    suffering,
+    suffers,
+    wanting,
+)
 from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amendments import AMENDMENTS
 from airtcp.amounts import percent, quantity
 from airtcp.standards import DSSS
+
+_NO_WAY: Final = "nothing at the access point mends that"
 
 
 def single_frames(reading: Reading) -> Iterator[Sign]:
@@ -55,7 +66,11 @@ def calls_after_data(reading: Reading) -> Iterator[Sign]:
 
 
 def long_way(reading: Reading) -> Iterator[Sign]:
-    """Finds targets on delays to which the propagation over the wires alone leaves no room."""
+    """Finds targets on delays to which the propagation over the wires alone leaves no room.
+
+    Then pages that are slow by the many round trips that they take, of which the wires have nearly
+    all.
+    """
     for scope in reading.scopes:
         way = reading.base_delay_s(scope) if scope.live else reading.base_rtt_s(scope)
         delays = ("packet_delay",) if scope.live else ROUND_TRIPS
@@ -65,11 +80,19 @@ def long_way(reading: Reading) -> Iterator[Sign]:
             if is_delay and hopeless and reading.misses(target):
                 evidence = (
                     f"{target.label} shall be below {quantity(target.bound, 's', 3)}, and the "
-                    f"wires alone take {quantity(way, 's', 3)}: nothing at the access point mends "
-                    "that"
+                    f"wires alone take {quantity(way, 's', 3)}: {_NO_WAY}"
                 )
                 yield Sign([scope], evidence)
                 return
+        told, rtt = slow_pages(reading, scope), scope.mean("path_rtt_s")
+        sound = reading.wire_loss(scope) < of("wire loss")
+        if told and rtt and sound and way > of("way") * rtt:
+            evidence = (
+                f"{told}; of each round trip of {quantity(rtt, 's', 2)} the wires alone take "
+                f"{quantity(way, 's', 2)}: {_NO_WAY}"
+            )
+            yield Sign([scope], evidence)
+            return
 
 
 def lossy_wire(reading: Reading) -> Iterator[Sign]:

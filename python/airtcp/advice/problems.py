@@ -166,6 +166,12 @@ _TABLE: Final[tuple[tuple[str, str, Callable[[Reading], Iterator[Sign]], str], .
         "managed-queue small-queue client-fq-codel codel",
     ),
     (
+        "rate",
+        "rates too low for what is asked",
+        _by_cell(felt_signs.slow_rate),
+        "least-mcs least-rate-ofdm least-rate-dsss wider-channel second-access-point",
+    ),
+    (
         "full",
         "the access point is full",
         _by_cell(felt_signs.full_air),

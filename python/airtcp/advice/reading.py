@@ -435,6 +435,21 @@ class Reading:
         share = self.simulation.groups[group]["all"].get("airtime_share")
         return 0.0 if share is None or share.mean is None else share.mean
 
+    def air_while_waiting(self, scope: Scope) -> float | None:
+        """The part of the time with a page of these flows in progress in which they have the air.
+
+        None where the books of pages are not kept. Of flows with pages at different times it is
+        less than what is told.
+        """
+        places = [place for place, flow in enumerate(self.scenario.flows) if flow in scope.flows]
+        books = [run.books for run in self.simulation.runs if run.books is not None]
+        if not books:
+            return None
+        without = [float(one.column("pageless_s")[:, places].sum(axis=0).min()) for one in books]
+        measured_s = self.scenario.run.duration_ns / 1e9
+        waiting = 1.0 - sum(without) / len(books) / measured_s
+        return self.airtime_share(scope.group) / waiting if waiting > 0.0 else None
+
     def goodput_bps(self, group: str) -> float:
         """The goodput of a group in both directions."""
         return self.simulation.groups[group]["all"]["goodput_bps"].mean or 0.0

@@ -116,6 +116,12 @@ THRESHOLDS: Final = {
         "the part of the air in control frames beside stations of 802.11b: without protection "
         "downloads at 54 Mb/s have 0.11; chosen",
     ),
+    "rate airtime": Threshold(
+        0.5,
+        "",
+        "the part of the time with a page in progress in which the group has the air, from which "
+        "on its rate is what a page waits for; chosen",
+    ),
     "call airtime": Threshold(
         0.5, "", "the part of the airtime in use that datagrams take; chosen"
     ),

@@ -55,7 +55,7 @@ class Remedy:
     scale: Mapping[str, float] = field(default_factory=dict)
     otherwise: Mapping[str, Any] = field(default_factory=dict)
     next: Mapping[str, str] = field(default_factory=dict)
-    least: Mapping[str, str] = field(default_factory=dict)
+    least: Mapping[str, Any] = field(default_factory=dict)
     calls: bool = False
     problem: bool = False
     research: bool = False
@@ -323,17 +323,32 @@ def _raised(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes = {}
     for path, least in remedy.least.items():
         _, _, key = path.rpartition(".")
-        bps = parse_rate_bps(least)
-        if bps > scenario.phy.data_rate.bps:
-            raise CannotBeAppliedError(f"the standard rate is below {least}")
-        for group in scenario.stations:
-            slow = group.data_rate.bps < bps
-            modulation = group.data_rate.modulation
-            if slow and (modulation == "dsss") == (bps in (5_500_000, 11_000_000)):
-                changes[f"stations.{group.name}.{key}"] = least
+        raised = _with_mcs if isinstance(least, int) else _with_rate
+        for name in raised(scenario, least):
+            changes[f"stations.{name}.{key}"] = least
     if remedy.least and not changes:
         raise CannotBeAppliedError("no station is slower")
     return changes
+
+
+def _with_mcs(scenario: Scenario, least: Any) -> Iterator[str]:
+    """The groups whose MCS is less."""
+    for group in scenario.stations:
+        high = group.data_rate.high
+        if high is not None and high.mcs < least:
+            yield group.name
+
+
+def _with_rate(scenario: Scenario, least: Any) -> Iterator[str]:
+    """The groups whose rate is less, of stations that have it."""
+    bps = parse_rate_bps(least)
+    if bps > scenario.phy.data_rate.bps:
+        raise CannotBeAppliedError(f"the standard rate is below {least}")
+    for group in scenario.stations:
+        slow = group.data_rate.bps < bps
+        modulation = group.data_rate.modulation
+        if slow and (modulation == "dsss") == (bps in (5_500_000, 11_000_000)):
+            yield group.name
 
 
 def _at(data: Any, path: str) -> Any:
