@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 import airtcp
@@ -12,7 +13,7 @@ from airtcp.advice.trials import advise
 from airtcp.present import advice as words
 from airtcp.present.felt import sentence
 from airtcp.present.verdict import next_step
-from airtcp.results import SimulationResult
+from airtcp.results import Replication, SimulationResult
 from airtcp.results.advice import Advice
 
 #: Ten calls with video, which fill the voice category once they are in it: stations that always
@@ -83,7 +84,34 @@ def test_flows_of_one_cause_are_told_together(voice: SimulationResult) -> None:
     assert f"expired {min(timeouts):.3g} to {max(timeouts):.3g} times in a run" in found[0].why
 
 
-def test_no_longer_run_is_proposed_where_nothing_gets_through(voice: SimulationResult) -> None:
-    assert next_step(airtcp.verdict(voice), voice.simulation) == (
-        "Nothing gets through in any of the runs: see what is wrong."
+def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult) -> None:
+    """Forty laptops ask for one every half minute: half of those in progress have waited longer
+    than 2 s, and no longer run is proposed."""
+    found = airtcp.verdict(voice)
+    assert found is not None
+    (pages,) = (one for one in found.targets if one.target.condition.metric.startswith("page"))
+
+    assert voice.simulation.groups["laptop"]["download"]["page_time_p90_s"].n == 0
+    assert (pages.state, pages.interval.mean) == ("fails", None)
+    ages_s = [age for run in voice.simulation.runs for age in under_way_s(run)]
+    assert pages.interval.low == statistics.median(ages_s)
+    assert pages.interval.low > 2.0
+    assert next_step(found, voice.simulation) == (
+        "No page of laptop comes in any of the runs: see what is wrong."
     )
+
+
+def under_way_s(run: Replication) -> list[float]:
+    assert run.books is not None
+    assert run.books.pages is not None
+    return [float(age) for age in run.books.pages.under_way_age_s]
+
+
+def test_of_few_pages_that_have_not_come_nothing_is_told() -> None:
+    """A run of a second has a page in progress or two."""
+    short = airtcp.load(OFFICE).vary(VOICE | {"run.warmup": "0 s", "run.duration": "1 s"})
+    found = airtcp.verdict(airtcp.simulate(short, replications=1))
+    assert found is not None
+
+    assert found.targets[0].state == "unknown"
+    assert found.targets[0].interval.low is None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from airtcp.advice.growth import growth_of
 from airtcp.advice.profiles import targets_of
 from airtcp.advice.reading import Simulated
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from airtcp.results.glance import Glance
     from airtcp.scenario import ResolvedScenario
 
+#: The fewest pages in progress, none of which came, that tell of a percentile above the median:
+#: all but one in a thousand times half of ten would have.
+_FEWEST_PAGES: Final = 10
 #: Delays are counted in bins: their percentiles are known to this part of them.
 _BIN: Final = 0.008
 
@@ -115,4 +120,31 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
     else:
         level = measured.confidence
         interval = estimate(measured.runs, scenario, condition.metric, confidence=level).interval
+    if interval.n == 0:
+        interval = _of_those_who_wait(measured, condition, scenario) or interval
     return Judged(target, interval, state_of(condition, interval))
+
+
+def _of_those_who_wait(
+    measured: Simulation, condition: Condition, scenario: ResolvedScenario
+) -> Interval | None:
+    """Return what a percentile of page times is at least where no page came in any run.
+
+    Half of the pages in progress have been so for longer than that. None where they are few, or
+    pages are not what is asked of.
+    """
+    wanted = condition.metric.startswith("page_time_p")
+    books = [run.books.pages for run in measured.runs if run.books and run.books.pages]
+    if not wanted or condition.about.name == "page_time_p50_s" or len(books) < len(measured.runs):
+        return None
+    places = [
+        place
+        for place, flow in enumerate(scenario.flows)
+        if condition.group in (None, flow.stations) and condition.part in ("all", flow.direction)
+    ]
+    ages_s = np.concatenate(
+        [one.under_way_age_s[np.isin(one.under_way_entry, places)] for one in books]
+    )
+    if len(ages_s) < _FEWEST_PAGES:
+        return None
+    return Interval(None, float(np.median(ages_s)), None, 0)

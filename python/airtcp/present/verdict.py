@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity, scaled
 from airtcp.conditions import bound_text
+from airtcp.labels import flows_of
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.stats import WIDE
 
@@ -110,7 +111,19 @@ def _broken(one: Judged) -> str:
 
 
 def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
-    """Say what would tell more where the runs do not tell; None elsewhere."""
+    """Say what would tell more where the runs do not tell, or whose pages never come; else None."""
+    waiting = [
+        f" of {flows_of(one.target.condition.group, one.target.condition.part)}"
+        if one.target.condition.group
+        else ""
+        for one in verdict.targets
+        if one.target.condition.metric.startswith("page_time")
+        and one.interval.n == 0
+        and one.interval.low is not None
+    ]
+    if waiting:
+        whose = " and".join(dict.fromkeys(waiting))
+        return f"No page{whose} comes in any of the runs: see what is wrong."
     if verdict.state != "unknown":
         return None
     unknown = [one for one in verdict.targets if one.state == "unknown"]
