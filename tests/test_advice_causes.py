@@ -9,6 +9,7 @@ import airtcp
 import pytest
 from airtcp.advice.problems import findings
 from airtcp.advice.trials import advise
+from airtcp.present.verdict import starved_lines
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
@@ -93,6 +94,21 @@ direction = "download"
 application = { kind = "bulk" }
 path = ["line"]
 tcp = { preset = "linux" }
+"""
+#: Two uploads of one group, on both sides of an access point, that do not hear each other.
+APART = """
+phy = { standard = "802.11a" }
+cells = { hall = { channel = 36, position = [0, 0] } }
+air = { path_loss = { exponent = 3.5 } }
+flows = [{ stations = "side", direction = "upload", application = { kind = "bulk" } }]
+targets = { "side flow_goodput" = "> 4 Mb/s" }
+run = { warmup = "2 s", duration = "10 s", replications = 4 }
+[[stations]]
+name = "side"
+cell = "hall"
+count = 2
+positions = [[-30, 0], [30, 0]]
+data_rate = "24 Mb/s"
 """
 
 
@@ -252,3 +268,30 @@ def test_a_target_on_round_trips_that_the_wires_miss_is_named_as_such() -> None:
 
     assert found.problem == "way"
     assert "the wires alone take 48.0 ms" in found.evidence
+
+
+def test_a_mean_that_holds_tells_of_the_flows_that_get_nothing() -> None:
+    """One of two has the air for long, another one in each run."""
+    result = airtcp.simulate(loads(APART))
+    found = airtcp.verdict(result)
+    assert found is not None
+    least = [
+        min(flow["goodput_bps"] for flow in run.answer["flows"]) for run in result.simulation.runs
+    ]
+    poor = sum(one < 2e6 for one in least)
+
+    assert found.state == "holds"
+    assert poor >= 2
+    (line,) = starved_lines(found, result)
+    assert line.startswith(
+        f"Goodput per flow of side is a mean: in {poor} of 4 runs 1 of 2 flows gets less than half"
+    )
+
+
+def test_a_mean_of_flows_that_are_alike_tells_of_none() -> None:
+    result = airtcp.simulate(loads(APART).vary({"mac.rts_threshold": "0 B"}))
+    found = airtcp.verdict(result)
+    assert found is not None
+
+    assert found.state == "holds"
+    assert starved_lines(found, result) == []

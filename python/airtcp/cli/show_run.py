@@ -101,7 +101,7 @@ def _verdict(console: Console, result: Comparison, verdict: Verdict) -> None:
     """Print the verdict, a line for each target where there are several, and what fails first."""
     console.print(Text(one_line(words.headline(verdict)), style=_STATE_STYLES[verdict.state]))
     step = words.next_step(verdict, result.simulation)
-    for line in (words.basis(verdict), step):
+    for line in (*words.starved_lines(verdict, result), words.basis(verdict), step):
         if line is not None:
             console.print(Text(one_line(line)))
     for line in words.growth_lines(verdict):

@@ -27,7 +27,8 @@ def answered(result: Comparison | SimulationResult) -> list[str]:
     parts = []
     if verdict is not None:
         step = words.next_step(verdict, result.simulation)
-        told = [line for line in (words.basis(verdict), step) if line is not None]
+        said = (*words.starved_lines(verdict, result), words.basis(verdict), step)
+        told = [line for line in said if line is not None]
         lines = [*told, *words.growth_lines(verdict), *lines]
         shown = escape(words.headline(verdict))
         parts.append(f"<p class='state {verdict.state} note'>{shown}</p>")

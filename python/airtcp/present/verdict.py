@@ -15,12 +15,13 @@ from airtcp.amounts import percent, quantity, scaled
 from airtcp.conditions import bound_text
 from airtcp.labels import flows_of
 from airtcp.results.cells import SHARE_OF_ALONE
+from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import WIDE
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.metrics import Metric
-    from airtcp.results import Simulation
+    from airtcp.results import Comparison, Simulation, SimulationResult
     from airtcp.results.verdict import Judged, State, Verdict
     from airtcp.stats import Interval
 
@@ -36,6 +37,8 @@ _MOST_RUNS: Final = 1000
 _FIRST_RUNS: Final = 5
 #: From this many times its bound on, a metric is told in times and no longer in per cent.
 _TIMES: Final = 2.0
+#: The part of a wanted goodput below which a flow gets next to nothing of it; chosen.
+_STARVED: Final = 0.5
 _PARTS_OF_ONE: Final = re.compile("probability|share|ratio|loss|utilization")
 
 
@@ -144,6 +147,44 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
             "The intervals are too wide for more replications alone: a longer run.duration tells."
         )
     return "It is at its bound: no number of replications that is worth its time tells."
+
+
+def starved_lines(verdict: Verdict, result: Comparison | SimulationResult) -> list[str]:
+    """Tell of goodputs per flow that are not missed in the mean how many flows get next to nothing.
+
+    Less than half of what is wanted, in half of the runs or more, of flows that take all they get.
+    """
+    lines = []
+    for one in verdict.targets:
+        condition = one.target.condition
+        if condition.metric != "flow_goodput_bps" or not condition.above or one.state == "fails":
+            continue
+        entries = [
+            flow.name
+            for flow in result.scenario.flows
+            if is_endless(flow)
+            and condition.group in (None, flow.stations)
+            and condition.part in ("all", flow.direction)
+        ]
+        runs = [
+            [
+                flow["goodput_bps"]
+                for flow in run.answer["flows"]
+                if flow["name"].rpartition("/")[0] in entries
+            ]
+            for run in result.simulation.runs
+        ]
+        poor = [sum(got < _STARVED * condition.bound for got in run) for run in runs]
+        found = sorted(filter(None, poor))
+        if found and 2 * len(found) >= len(runs):
+            least = quantity(min(map(min, runs)), "b/s", 2)
+            some, of = found[len(found) // 2], len(runs[0])
+            who = "the flow gets" if of == 1 else f"{some} of {of} flows get{'s' * (some == 1)}"
+            lines.append(
+                f"{about(one)} is a mean: in {len(found)} of {len(runs)} runs {who} less than half "
+                f"of {_bound(condition)}, the least {least}."
+            )
+    return [line[0].upper() + line[1:] for line in lines]
 
 
 def _nothing_comes(condition: Condition, simulation: Simulation) -> bool:
