@@ -15,6 +15,7 @@ from airtcp.results.advice import Advice
 from airtcp.scenario import loads
 
 RUN = 'run = { warmup = "2 s", duration = "6 s", replications = 4 }'
+
 #: Downloads of two groups through a FIFO, the first by BBR and the second by CUBIC.
 RIVALS = f"""
 phy = {{ standard = "802.11ac", channel_width = "80 MHz", mcs = 8, spatial_streams = 2 }}
@@ -109,6 +110,25 @@ cell = "hall"
 count = 2
 positions = [[-30, 0], [30, 0]]
 data_rate = "24 Mb/s"
+"""
+
+#: Rooms on both ends of a corridor, which do not hear each other: backups here, calls there.
+CORRIDOR = """
+phy = { standard = "802.11n", band = "2.4 GHz" }
+ap = { queue = { limit = 300 } }
+run = { warmup = "5 s", duration = "20 s", replications = 4 }
+[[stations]]
+profile = "office-laptop"
+name = "west"
+count = 4
+hears = []
+traffic = ["web", "backup"]
+[[stations]]
+profile = "office-laptop"
+name = "east"
+count = 4
+hears = []
+traffic = ["web", "call"]
 """
 
 
@@ -295,3 +315,22 @@ def test_a_mean_of_flows_that_are_alike_tells_of_none() -> None:
 
     assert found.state == "holds"
     assert starved_lines(found, result) == []
+
+
+def test_hidden_stations_of_unlike_traffic_are_judged_by_whoever_suffers() -> None:
+    """Shares of pages, calls and backups are not even; and half of the time the air is idle."""
+    (hidden, *others) = findings(simulated(CORRIDOR))
+
+    assert hidden.problem == "hidden"
+    assert (hidden.goal.metric, hidden.goal.group, hidden.goal.part) == (
+        "packet_loss",
+        "east",
+        "upload",
+    )
+    assert "calls" not in [one.problem for one in others]
+
+
+def test_hidden_stations_of_like_traffic_are_judged_by_their_shares() -> None:
+    (hidden,) = findings(simulated(APART))
+
+    assert (hidden.problem, hidden.goal.metric) == ("hidden", "jain_index")

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airtcp.advice.complaints import Sign, complaint
-from airtcp.advice.reading import Reading
+from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent
 from airtcp.results.advice import Goal
 from airtcp.scenario.hearing import deaf_groups
+from airtcp.scenario.keys.traffic import is_endless
 
 
 def starved_cell(reading: Reading) -> Iterator[Sign]:
@@ -68,8 +69,23 @@ def hidden_stations(reading: Reading) -> Iterator[Sign]:
                 f"a station loses {percent(worst)} of its transmissions under those of "
                 "stations that it does not hear"
             )
+            own = tuple(group.name for group in reading.scenario.stations if group.cell == index)
+            beside = [scope for scope in reading.of_cell(name).scopes if scope.group in own]
+            if not all(map(_is_endless, beside)):
+                # Shares of what is not alike are not even: who has a complaint feels it, else who
+                # takes what there is.
+                worst_off = sorted(
+                    scopes,
+                    key=lambda one: (not complaint(reading, one), not one.endless, one.part),
+                )
+                yield Sign(worst_off, evidence)
+                continue
             # One of them may have all, another in each run: of all runs each has as much. Shares of
             # other cells are another question.
-            own = tuple(group.name for group in reading.scenario.stations if group.cell == index)
             among = own if len(own) < len(reading.scenario.stations) else ()
             yield Sign(scopes, evidence, Goal("jain_index", "", "all", among))
+
+
+def _is_endless(scope: Scope) -> bool:
+    """Tell whether all flows of a scope take what they can get."""
+    return all(map(is_endless, scope.flows))

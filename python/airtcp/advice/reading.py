@@ -241,9 +241,13 @@ class Reading:
         return not self._air_is_used(of("wire air"), of("cell air"))
 
     def _air_is_used(self, backlogged: float, heard: float) -> bool:
-        """Tell whether so many nodes have a packet, or a cell hears frames for such a part."""
-        if self.cell is not None:
-            return 1.0 - self.cells[self.cell].airtime.idle > heard
+        """Tell whether so many nodes have a packet, or a cell hears frames for such a part.
+
+        Nodes that do not hear each other have packets to send again while the air is idle.
+        """
+        name = next(iter(self.cells)) if len(self.cells) == 1 else self.cell
+        if name is not None:
+            return 1.0 - self.cells[name].airtime.idle > heard
         nodes = self.mean("mean_backlogged_nodes")
         return nodes is not None and nodes > backlogged
 
