@@ -6,6 +6,7 @@ Knows the page as a person sees it. Does not know what the command line says (`t
 from typing import Any
 
 import pytest
+from airtcp.examples import directory
 from airtcp.web import planned
 from bases import cell
 from browsing import CHROMIUM, put
@@ -55,6 +56,39 @@ def test_a_plan_without_an_answer_is_told_in_words_of_the_page(opened: Any) -> N
         " one.style.cssText = 'width: max-content; flex: none'; return [shown, one.offsetWidth]; }"
     )
     assert shown >= wanted
+
+
+@browses
+def test_no_table_is_cut_off_beside_the_sliders(opened: Any) -> None:
+    """The widest one has calls, pages and round trips."""
+    page = opened()
+    page.answer()
+    text = (directory() / "office-wifi6.toml").read_text(encoding="utf-8")
+    put(page, text.replace('"10 s"', '"1 s"').replace('"40 s"', '"2 s"').replace("= 8 }", "= 2 }"))
+    page.page.get_by_role("button", name="Simulate", exact=True).click()
+    page.page.get_by_text("The simulation says").wait_for()
+
+    for width in (400, 660, 800, 970, 1100):
+        page.page.set_viewport_size({"width": width, "height": 900})
+        cut = page.page.locator("main .scroll").evaluate_all(
+            "(all) => all.filter((one) => one.scrollWidth > one.clientWidth)"
+            ".map((one) => one.querySelector('table').textContent.slice(0, 80))"
+        )
+        assert cut == [], width
+
+
+@browses
+def test_a_number_of_devices_that_is_left_out_is_asked_for(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.get_by_role("button", name="Scenario", exact=True).click()
+    many = page.page.get_by_label("How many")
+    many.fill("")
+    page.page.get_by_role("button", name="Add", exact=True).click()
+
+    assert many.evaluate("(one) => one.validity.valueMissing")
+    page.page.wait_for_timeout(500)
+    assert not page.page.get_by_text("does not fit").count()
 
 
 def test_options_of_the_command_are_called_as_on_the_page() -> None:

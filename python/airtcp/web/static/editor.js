@@ -100,7 +100,7 @@ export function editor(app) {
     const [device, count, place] = [fresh("device"), fresh("count"), fresh("place")];
     const { profiles } = app.start;
     const which = h("select", { id: device }, profiles.device.map((one) => h("option", { value: one.name, title: one.meaning }, one.name)));
-    const many = h("input", { id: count, type: "number", min: 1, step: 1, value: "1", inputmode: "numeric" });
+    const many = h("input", { id: count, type: "number", min: 1, step: 1, value: "1", required: true, inputmode: "numeric" });
     const where = h("select", { id: place }, h("option", { value: "" }, "as the device"),
       profiles.place.map((one) => h("option", { value: one.name, title: one.meaning }, one.name)));
     const about = h("p", { class: "muted" });

@@ -52,7 +52,8 @@ export function keys(app) {
     }
     for (const one of told.keys) fields.get(one.path).update(one.text ?? "");
     const more = told.count > told.keys.length ? `, of ${told.count}` : "";
-    const kind = words ? `${told.keys.length} keys${more}` : `${told.keys.length} keys of the file${more}`;
+    const noun = told.keys.length === 1 ? "key" : "keys";
+    const kind = words ? `${told.keys.length} ${noun}${more}` : `${told.keys.length} ${noun} of the file${more}`;
     replace(count, told.count ? kind : `No key has “${words}”.`);
     if (!told.count) announce(count.textContent);
   }
