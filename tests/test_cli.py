@@ -482,3 +482,11 @@ def test_every_command_explains_itself() -> None:
 
         assert result.exit_code == 0
         assert f"Usage: airtcp {command}" in result.stdout
+
+
+@pytest.mark.parametrize("command", [(), ("traffic",)])
+def test_a_list_of_commands_cuts_no_sentence_off(command: tuple[str, ...]) -> None:
+    listed = call(*command, "--help").stdout.partition("Commands:" if command else "question:")[2]
+
+    assert listed
+    assert "..." not in listed

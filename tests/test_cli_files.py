@@ -258,6 +258,33 @@ def test_an_output_of_which_the_system_tells_nothing_is_one_message(
     assert refused("File name too long", command, scenario, name, tmp_path / (300 * "x") / "a.csv")
 
 
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("example", "web-hotspot", "--to"), "cannot write to "),
+        (("traffic", "show", "sizes.csv", "--out"), "cannot write to "),
+        (("traffic", "scenario", "sizes.csv", "--out"), "cannot write to "),
+        (("lab", "capacity", "--to"), "cannot write to "),
+        (("predict", "short.toml", "--plugin"), "no such file"),
+    ],
+)
+def test_a_place_of_which_the_system_tells_nothing_is_one_message(
+    asked: tuple[str, ...],
+    message: str,
+    scenario: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(scenario.parent)
+    Path("sizes.csv").write_text("size\n" + "".join(f"{1000 + one}\n" for one in range(100)))
+
+    said = call(*asked, 300 * "x")
+
+    assert said.exit_code in (1, 2)
+    assert isinstance(said.exception, SystemExit)
+    assert message in said.stderr
+    assert said.stderr.count("\n") == 1
+
+
 def test_pages_of_papers_do_not_replace_others(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>mine</title>")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -90,7 +91,7 @@ def _list(known: list[Example], *, json: bool) -> None:
 def _write(item: Example, to: Path, *, force: bool) -> list[Path]:
     packaged = directory()
     paths = [to / name for name in item.files]
-    there = [str(path) for path in paths if path.exists()]
+    there = [str(path) for path in paths if os.path.exists(path)]
     if there and not force:
         raise OutputError(f"{', '.join(there)}: already there; --force overwrites")
     try:

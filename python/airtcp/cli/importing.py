@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -53,9 +54,9 @@ def import_(files: Files, out: Target = None, radio: Radio = None, force: Force 
         draft.put_beside(out.stem)
         text = draft.text()
 
-        is_source = out.exists() and any(out.samefile(file) for file in files)
+        is_source = os.path.exists(out) and any(out.samefile(file) for file in files)
         for path in (out, *(out.parent / name for name in draft.files)):
-            if path.exists() and (not force or is_source):
+            if os.path.exists(path) and (not force or is_source):
                 raise OutputError(
                     f"cannot write to {path}: it is there; allowed: another name, or --force"
                 )

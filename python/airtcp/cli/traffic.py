@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,10 @@ Target = Annotated[
 
 @app.command("show")
 def show(file: File, out: Picture = None, json: Json = False, force: Force = False) -> None:
-    """Describe a log: sizes and their quantiles, distributions that fit, pauses of clients."""
+    """Describe the sizes and pauses in a log.
+
+    That is: quantiles, distributions that fit, and how long clients wait.
+    """
     with outcome():
         from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study
@@ -62,7 +66,10 @@ def show(file: File, out: Picture = None, json: Json = False, force: Force = Fal
 
 @app.command("scenario")
 def scenario(file: File, out: Target = None, force: Force = False) -> None:
-    """Write a scenario of web users with the sizes and pauses of a log."""
+    """Write a scenario of web users from a log.
+
+    Its files have the log's sizes, and its users its pauses.
+    """
     with outcome():
         from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study
@@ -85,5 +92,5 @@ def _refuse(out: Path, file: Path, *, force: bool) -> None:
     """Overwrite nothing without being told to. Raises OutputError."""
     from airtcp.exceptions import OutputError
 
-    if out.exists() and (not force or out.samefile(file)):
+    if os.path.exists(out) and (not force or out.samefile(file)):
         raise OutputError(f"cannot write to {out}: it is there; allowed: another name, or --force")

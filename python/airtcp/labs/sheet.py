@@ -5,6 +5,7 @@ Knows files and the form of questions. Does not know how an answer is judged (`j
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -115,7 +116,7 @@ def write(name: str, to: Path | str = ".", *, force: bool = False) -> list[Path]
         f"{name}.ipynb": notebook(one),
         f"{name}.answers.toml": one.answers,
     }
-    there = [str(folder / file) for file in files if (folder / file).exists()]
+    there = [str(folder / file) for file in files if os.path.exists(folder / file)]
     if there and not force:
         raise OutputError(f"{', '.join(there)}: already there; --force overwrites")
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import inspect
+import os
 import re
 import sys
 import traceback
@@ -43,7 +44,7 @@ def load(name: str | Path) -> None:
         PluginError: there is no such file or entry point, or it raises; the text names the line.
     """
     path = Path(name)
-    if path.suffix == ".py" or path.exists():
+    if path.suffix == ".py" or os.path.exists(path):
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
