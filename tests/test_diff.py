@@ -314,6 +314,18 @@ def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:
     assert "a file B, or --set" in result.stderr
 
 
+def test_standard_input_is_read_once(file: Path) -> None:
+    runner = CliRunner()
+    twice = runner.invoke(app, ["diff", "-", "-"], input=file.read_text())
+    copies = ["split", "-", "--copies", "2", "--transfers", "1000", "--replications", "2"]
+    once = runner.invoke(app, copies, input=file.read_text())
+
+    assert twice.exit_code == 2
+    assert "- is given twice, and standard input is read once" in " ".join(twice.stderr.split())
+    # Both networks are of one reading: what is wrong with it is not that it is empty.
+    assert "is missing" not in once.stderr
+
+
 def test_a_path_that_is_no_key_is_wrong_input(file: Path) -> None:
     result = call(file, "--set", "stations.fur.count=2")
 

@@ -155,6 +155,17 @@ def test_a_missing_device_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         check_machine()
 
 
+def test_a_device_that_is_not_for_everyone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(network, "_PROGRAMS", {})
+    monkeypatch.setattr(network.os, "open", refuse)
+
+    with pytest.raises(QuestionError, match=r"denied; as root: chmod a\+rw /dev/net/tun"):
+        check_machine()
+
+
 DATAGRAMS = cell(
     direction="upload", application='{ kind = "udp", packet = "1700 B", rate = "1 Mb/s" }'
 )

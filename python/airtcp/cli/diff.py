@@ -12,7 +12,7 @@ from airtcp.cli.ask import progress_bar, tell_report, whole
 from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
-from airtcp.cli.scenarios import Set, scenario_of, settings_of
+from airtcp.cli.scenarios import Set, check_standard_input, scenario_of, settings_of
 
 First = Annotated[
     Path,
@@ -60,6 +60,7 @@ def diff(
 
         if b is None and not set_:
             raise typer.BadParameter("nothing to compare A with; allowed: a file B, or --set")
+        check_standard_input([a] if b is None else [a, b])
         wanted = _precision(precision, replications)
         first, _ = scenario_of(a, set_ if b is not None else None)
         if b is None:

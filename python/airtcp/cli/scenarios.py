@@ -44,6 +44,16 @@ def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, st
     return scenario, "".join(f"# --set {change!r}\n" for change in changes or []) + text
 
 
+def check_standard_input(paths: Sequence[Path]) -> None:
+    """Raise BadParameter where two scenarios would come from standard input, read once."""
+    from airtcp.scenario.load import STDIN
+
+    if sum(path == STDIN for path in paths) > 1:
+        raise typer.BadParameter(
+            "- is given twice, and standard input is read once; allowed: one -, and files"
+        )
+
+
 def settings_of(changes: Sequence[str] | None) -> dict[str, Any]:
     """Key paths and values of `--set`. Raises BadParameter for what is no PATH=VALUE."""
     return dict(_setting(change, "--set", "40") for change in changes or [])

@@ -9,7 +9,7 @@ import typer
 
 from airtcp.cli.options import Json, Scenario, Seed, Threads
 from airtcp.cli.outcome import outcome
-from airtcp.cli.scenarios import Set, scenario_of
+from airtcp.cli.scenarios import Set, check_standard_input, scenario_of
 
 Jobs = Annotated[
     int, typer.Option("--transfers", min=100, help="Transfers that each replication measures.")
@@ -91,11 +91,14 @@ def split(
         from airtcp.sharing import split as split_of
 
         if copies is not None and len(networks) > 1:
-            raise typer.BadParameter("is for A alone; allowed: files, or --copies")
-        paths = networks * (copies or 1)
+            raise typer.BadParameter(
+                "is for A alone; allowed: files, or --copies", param_hint="--copies"
+            )
+        check_standard_input(networks)
+        read = [(path, scenario_of(path, set_)[0]) for path in networks]
         loaded = {
-            f"{number}: {path.stem}": scenario_of(path, set_)[0]
-            for number, path in enumerate(paths, start=1)
+            f"{number}: {path.stem}": scenario
+            for number, (path, scenario) in enumerate(read * (copies or 1), start=1)
         }
         found = split_of(
             loaded,

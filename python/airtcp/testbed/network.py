@@ -59,9 +59,12 @@ def check_machine(programs: dict[str, str] | None = None) -> None:
     try:
         os.close(os.open(_TUN, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
+        # A device that is there and not for everyone wants no module.
+        todo = "modprobe tun, and in a container give it the device"
+        if isinstance(error, PermissionError):
+            todo = f"chmod a+rw {_TUN}, or the testbed itself"
         raise QuestionError(
-            f"a testbed needs the TUN device {_TUN}: {error.strerror}; as root: modprobe tun, and "
-            "in a container give it the device"
+            f"a testbed needs the TUN device {_TUN}: {error.strerror}; as root: {todo}"
         ) from error
 
 
