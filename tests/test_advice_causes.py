@@ -8,6 +8,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.advice.problems import findings
+from airtcp.advice.reading import Reading
 from airtcp.advice.trials import advise
 from airtcp.present.verdict import starved_lines
 from airtcp.results import SimulationResult
@@ -240,6 +241,28 @@ def test_a_rate_at_which_pages_take_their_time_is_named() -> None:
     )
     assert [one.state for one in first.targets] == ["holds"]
     assert problems(SLOW, stations__reader__mcs=7) == []
+
+
+def test_of_pages_beside_calls_the_air_tells_of_no_rate() -> None:
+    """A group's air is that of all its frames, and two flows wait together for less than each."""
+    alone = Reading(simulated(SLOW))
+    used = alone.air_while_waiting(alone.scopes[0])
+    assert used is not None
+    assert 0.5 < used < 1.0
+
+    beside = Reading(simulated(SLOW.replace('["web"]', '["web", "call"]')))
+    assert beside.air_while_waiting(beside.scopes[0]) is None
+
+    more = {"name": "more", "stations": "reader", "profile": "web"}
+    twice = loads(SLOW)
+    both = Reading(
+        airtcp.simulate(airtcp.load(twice.written | {"flows": [*twice.written["flows"], more]}))
+    )
+    (scope,) = both.scopes
+    assert len(scope.flows) == 2
+    shared = both.air_while_waiting(scope)
+    assert shared is not None
+    assert shared <= 1.0
 
 
 def test_files_may_take_longer_than_pages() -> None:

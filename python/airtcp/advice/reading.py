@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from airtcp.advice.thresholds import of
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import CellResult, interval_of, of_simulation
@@ -442,17 +444,24 @@ class Reading:
     def air_while_waiting(self, scope: Scope) -> float | None:
         """The part of the time with a page of these flows in progress in which they have the air.
 
-        None where the books of pages are not kept. Of flows with pages at different times it is
-        less than what is told.
+        None where the group has other traffic, or books of pages are not kept. Of several flows
+        whose pages come at once it is more than what is told.
         """
-        places = [place for place, flow in enumerate(self.scenario.flows) if flow in scope.flows]
+        own = [one for one in self.scenario.flows if one.stations == scope.group]
+        alike = all(
+            one in scope.flows
+            and one.application.kind == "web"
+            and one.application.page is not None
+            for one in own
+        )
         books = [run.books for run in self.simulation.runs if run.books is not None]
-        if not books:
+        if not books or not alike:
             return None
-        without = [float(one.column("pageless_s")[:, places].sum(axis=0).min()) for one in books]
+        places = [place for place, one in enumerate(self.scenario.flows) if one in scope.flows]
         measured_s = self.scenario.run.duration_ns / 1e9
-        waiting = 1.0 - sum(without) / len(books) / measured_s
-        return self.airtime_share(scope.group) / waiting if waiting > 0.0 else None
+        without_s = sum(one.column("pageless_s")[:, places].sum(axis=0) for one in books)
+        waiting = float(np.sum(1.0 - without_s / len(books) / measured_s))
+        return self.airtime_share(scope.group) / min(waiting, 1.0) if waiting > 0.0 else None
 
     def goodput_bps(self, group: str) -> float:
         """The goodput of a group in both directions."""
