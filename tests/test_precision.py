@@ -4,8 +4,10 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.estimates import estimate
+from airtcp.present.sense import extent
 from airtcp.run.precision import beforehand, outlook
-from airtcp.scenario import Scenario
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
 from typer.testing import CliRunner
 
@@ -90,3 +92,23 @@ def test_the_command_says_both_on_stderr_and_once_each() -> None:
     quiet = CliRunner().invoke(app, ["simulate", "-", "--json", "--quiet"], input=text)
     assert quiet.stderr == ""
     assert '"stopped": "cap"' in quiet.stdout
+
+
+def test_what_drifts_is_not_called_as_narrow_as_asked() -> None:
+    growing = """
+        run = { duration = "%s", warmup = "100 ms", precision = "3 %%" }
+        phy = { standard = "802.11n", mcs = 7 }
+        stations = [{ name = "desk", count = 4 }]
+
+        [[flows]]
+        stations = "desk"
+        direction = "download"
+        application = { kind = "bulk" }
+        tcp = { congestion = "reno", receive_window = "%s" }
+        path = [{ delay = "20 ms", rate = "1 Gb/s" }]
+    """
+    short, long = (loads(growing % form) for form in (("4 s", "4 MiB"), ("60 s", "64 KiB")))
+
+    told = extent(simulate(short).simulation)
+    assert told.endswith("the rest is drift, which only longer runs mend")
+    assert "the intervals are as narrow as asked" in extent(simulate(long).simulation)

@@ -113,11 +113,12 @@ class Windows:
         """Say how much more is under way in the second half, in words."""
         growing = [kind for kind in self._kinds if kind.grows]
         most = max((one.second / one.first - 1.0 for one in growing if one.first), default=None)
-        by = "all" if most is None else percent(most, signed=True)
-        return (
-            f"windows of endless connections still grow: of some {by} is under way in the second "
-            "half of the measured time"
-        )
+        half = "half of the measured time"
+        if most is None:
+            grown = f"of some nothing is under way in the first {half}"
+        else:
+            grown = f"of some {percent(most)} more is under way in the second {half}"
+        return f"windows of endless connections still grow: {grown}"
 
     @cached_property
     def tooth_s(self) -> float:

@@ -14,6 +14,7 @@ from airtcp.metrics import metric
 from airtcp.present.cells import airtime_parts
 from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.objects import HEADLINES as IN_A_LINE
+from airtcp.stats import is_precise
 
 #: A gain below this many times the runs is not told.
 WORTH_TELLING: Final = 1.2
@@ -113,6 +114,15 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     return block
 
 
+def _precise(simulation: Simulation) -> str:
+    """Tell of what runs that go on until a precision are as narrow as asked."""
+    wanted = None if simulation.scenario is None else simulation.scenario.run.precision
+    known = [one for name in IN_A_LINE if (one := simulation.metrics[name]).is_known]
+    if wanted is None or is_precise(known, wanted):
+        return "the intervals are as narrow as asked"
+    return "chance leaves no more than asked; the rest is drift, which only longer runs mend"
+
+
 def _evenness(goodputs: Sequence[float]) -> str:
     """Tell Jain's index of stations, which that of flows is not where a station has several."""
     squares = len(goodputs) * math.fsum(one * one for one in goodputs)
@@ -132,7 +142,7 @@ def extent(simulation: Simulation) -> str:
     speed = simulation.simulated_s / max(simulation.wall_s, 1e-9)
     why = {
         "replications": "",
-        "precision": "; the intervals are as narrow as asked",
+        "precision": f"; {_precise(simulation)}",
         "cap": "; stopped at the cap, before the intervals were as narrow as asked",
         "interrupted": "; interrupted: only what had ended is shown",
     }[simulation.stopped]
