@@ -70,6 +70,16 @@ def test_laws_that_do_not_hold_are_found() -> None:
     assert broken_words("thread 'x' panicked at y")
 
 
+def test_a_run_whose_pages_are_all_of_one_replication_has_an_answer() -> None:
+    run = {"warmup": "1 s", "duration": "3 s", "replications": 4, "seed": 69}
+    scenario = loads(mixture(5, 69)).vary({f"run.{key}": value for key, value in run.items()})
+    result = airtcp.simulate(scenario)
+
+    pages = [one.books.pages for one in result.simulation.runs if one.books]
+    assert all(pages)
+    assert result.simulation.metrics["page_time_s"].n < len(pages)
+
+
 @pytest.mark.parametrize(
     ("cases", "interrupted", "compared"),
     [

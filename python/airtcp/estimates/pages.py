@@ -90,16 +90,20 @@ class Loading:
         return self.entries == self.own.recurrent
 
     def of(self, metric: str) -> Found | None:
-        """Estimate a metric of `OF_PAGES`; None of few pages, or where not all is pages."""
+        """Estimate a metric of `OF_PAGES`; None of few pages, or where not all is pages.
+
+        Few they are, too, where one replication has all.
+        """
         if not math.isfinite(self.settles_s) or not (self.is_all or metric == "page_time_s"):
             return None
         formula, tau = self._formulas[metric], self.settles_s
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self._sums.pseudo_values(lambda sums: formula(sums, tau))
+            as_is = self._sums.pseudo_values(lambda sums: formula(sums, 0.0))
+        if not np.isfinite(values).all() or not np.isfinite(as_is).all():
+            return None
         off = float(formula(self._sums.whole, tau) - formula(self._sums.whole, 0.0))
-        return Found(
-            self._sums.pseudo_values(lambda sums: formula(sums, tau)),
-            DOUBT * abs(off),
-            self._sums.pseudo_values(lambda sums: formula(sums, 0.0)),
-        )
+        return Found(values, DOUBT * abs(off), as_is)
 
     @cached_property
     def growth(self) -> Growth | None:
@@ -110,7 +114,9 @@ class Loading:
         def of(sums: Array) -> Array:
             return self._longer(sums, self.settles_s) - 1.0
 
-        return Growth(float(of(self._sums.whole)), self._sums.pseudo_values(of))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self._sums.pseudo_values(of)
+        return Growth(float(of(self._sums.whole)), values) if np.isfinite(values).all() else None
 
     @cached_property
     def settles_s(self) -> float:

@@ -1,4 +1,4 @@
-"""What was simulated along an axis, and what it says of conditions.
+"""The places along an axis that were simulated, and what they say of conditions.
 
 Knows the values of the axis that have runs, and the estimates of these. Does not know which values
 are to be looked at (`search`).
