@@ -59,6 +59,22 @@ def test_a_plan_without_an_answer_is_told_in_words_of_the_page(opened: Any) -> N
 
 
 @browses
+def test_a_search_is_between_numbers(opened: Any) -> None:
+    """A queue may be unbounded, which no search ends at."""
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", "persistent-downloads")
+    page.until("All flows")
+    page.page.get_by_role("button", name="Plan").click()
+    page.page.select_option("#plan-axis", "ap.queue.limit")
+
+    last = page.page.locator("#plan-to option:checked").inner_text()
+
+    assert int(last) > 5
+    page.page.locator(".asked", has_text=f'--from "5" --to "{last}"').wait_for()
+
+
+@browses
 def test_no_table_is_cut_off_beside_the_sliders(opened: Any) -> None:
     """The widest one has calls, pages and round trips."""
     page = opened()

@@ -99,7 +99,8 @@ export function plan(app) {
     if (!element.contains(document.activeElement) || !form.element.contains(document.activeElement)) offer();
     replace(axisOf, axes.map((one) => h("option", { value: one.path, selected: one.path === axis.path }, `${one.section}: ${one.label}`)));
     ends.hidden = counts(axis);
-    const options = axis.options.map((one, index) => h("option", { value: String(index) }, one.text));
+    // A search goes from a number to a number: "unbounded" is none.
+    const options = axis.options.flatMap((one, index) => (one.number === null ? [] : [h("option", { value: String(index) }, one.text)]));
     if (begin.dataset.path !== axis.path) {
       begin.dataset.path = axis.path;
       replace(begin, options.map((one) => one.cloneNode(true)));
@@ -112,7 +113,7 @@ export function plan(app) {
 
   /** The command that gives the answer of the page. */
   function showCommand() {
-    const reach = counts(axis) ? "" : [["--from", begin], ["--to", end]].map(([option, one]) => ` ${option} "${axis.options[one.selectedIndex].value}"`).join("");
+    const reach = counts(axis) ? "" : [["--from", begin], ["--to", end]].map(([option, one]) => ` ${option} "${axis.options[Number(one.value)].value}"`).join("");
     const without = withRemedies.checked ? "" : " --no-remedies";
     sentence.textContent = app.state.until ? `As a command: airtcp plan scenario.toml --vary ${axis.path}${reach} --until "${app.state.until}"${without}` : "";
   }
