@@ -382,6 +382,8 @@ def test_one_of_a_thing_is_told_as_one(sweep_file: Path, tmp_path: Path) -> None
     assert about.startswith("1 point, 1 row\nphy.data_rate: 11000000 b/s\n")
     kind = call("plot", tmp_path / "store", "--y", "goodput_bps", "--kind", "pie")
     assert "Invalid value for --kind: 'pie' is unknown" in " ".join(kind.stderr.split())
+    where = call("plot", tmp_path / "store", "--y", "goodput_bps", "--where", "nothing = 1")
+    assert where.stderr.startswith("airtcp: --where: Binder Error")
 
 
 def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import typer
 from airtcp.cli.options import Force, Json
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, end_at_once, note
-from airtcp.exceptions import one_line
+from airtcp.exceptions import QuestionError, one_line
 
 if TYPE_CHECKING:
     from airtcp.results.query import Results
@@ -172,8 +172,12 @@ def plot(
         check_picture(out, force=force)
         found = opened(store)
         if where is not None:
-            with _ending_at_once():
-                asked = found.sql(f"SELECT * FROM results WHERE {where}")
+            try:
+                with _ending_at_once():
+                    asked = found.sql(f"SELECT * FROM results WHERE {where}")
+            except QuestionError as error:
+                named = str(error).replace("--sql", "--where", 1)
+                raise QuestionError(named) from error
             found = replace(found, table=asked)
         figure, caption = picture(found, x=x, y=y, by=by, kind=cast("Kind", kind))
         content = drawing.png(figure) if out.suffix == ".png" else drawing.svg(figure).encode()
