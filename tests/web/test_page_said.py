@@ -75,6 +75,26 @@ def test_a_search_is_between_numbers(opened: Any) -> None:
 
 
 @browses
+def test_a_time_that_is_out_of_range_is_held_at_its_field(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.get_by_role("button", name="Timeline").click()
+    begin = page.page.get_by_label("From (ms after the start)")
+    for wrong in ("9000", "-5", ""):
+        begin.fill(wrong)
+        page.page.keyboard.press("Tab")
+        page.page.get_by_text("allowed: 0 to 5000 ms").wait_for()
+        assert begin.input_value() == wrong
+        page.page.get_by_role("button", name="Show").click()
+        page.page.locator("main .notice", has_text="There is no time to begin at").wait_for()
+    begin.fill("200")
+    page.page.keyboard.press("Tab")
+
+    assert begin.get_attribute("aria-invalid") == "false"
+    assert not page.page.get_by_text("allowed: 0 to 5000 ms").count()
+
+
+@browses
 def test_no_table_is_cut_off_beside_the_sliders(opened: Any) -> None:
     """The widest one has calls, pages and round trips."""
     page = opened()

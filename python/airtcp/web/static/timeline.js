@@ -13,10 +13,13 @@ const KINDS = {
 };
 const LENGTHS = [2, 5, 10, 20, 50, 100];
 const SPEEDS = [[0.0002, "5000 times slower"], [0.001, "1000 times slower"], [0.004, "250 times slower"], [0.02, "50 times slower"]];
+// As far as a server plays a run.
+const LATEST_MS = 5000;
 const found = new Map();
 
 export function timeline(app) {
-  const begin = h("input", { type: "number", id: "begin", min: 0, max: 5000, step: "any", onchange: () => set("begin", Number(begin.value)) });
+  const begin = h("input", { type: "number", id: "begin", min: 0, max: LATEST_MS, step: "any", "aria-describedby": "begin-bad", onchange: taken });
+  const reason = h("p", { class: "bad-field", id: "begin-bad", role: "alert" });
   const length = h("select", { id: "length", onchange: () => set("length", Number(length.value)) }, LENGTHS.map((one) => h("option", { value: String(one) }, `${one} ms`)));
   const result = h("div");
   let told = null;
@@ -29,11 +32,14 @@ export function timeline(app) {
     h("section", { class: "card first" }, h("h1", { class: "title" }, "A few milliseconds of the air"),
       h("p", { class: "muted" }, "Who counts down, who sends, who collides, and how TCP's windows move: one replication of the scenario, frame by frame."),
       h("div", { class: "row" },
-        h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "begin" }, "From (ms after the start)")), begin),
+        h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "begin" }, "From (ms after the start)")), begin, reason),
         h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "length" }, "Length")), length)),
       h("div", { class: "actions" }, runner({
         label: "Show",
-        body: () => ({ kind: "timeline", source: app.source(), begin_ms: app.state.timeline.begin, length_ms: app.state.timeline.length }),
+        body: () => {
+          if (reason.textContent) throw new Error("There is no time to begin at: see what is said of it.");
+          return { kind: "timeline", source: app.source(), begin_ms: app.state.timeline.begin, length_ms: app.state.timeline.length };
+        },
         take: (message, asked) => {
           if (!message.result) return;
           found.set(JSON.stringify([asked.source, asked.begin_ms, asked.length_ms]), message.result);
@@ -43,12 +49,20 @@ export function timeline(app) {
     result);
 
   function set(name, value) {
-    if (Number.isFinite(value)) app.update((state) => { state.timeline[name] = Math.min(5000, Math.max(0, value)); }, { local: true });
+    app.update((state) => { state.timeline[name] = value; }, { local: true });
+  }
+
+  /** Take a time to begin at, or hold what is none at its field. */
+  function taken() {
+    const good = begin.value !== "" && begin.validity.valid;
+    begin.setAttribute("aria-invalid", String(!good));
+    replace(reason, good ? "" : `allowed: 0 to ${LATEST_MS} ms`);
+    if (good) set("begin", Number(begin.value));
   }
 
   function show() {
     const { timeline: asked } = app.state;
-    if (document.activeElement !== begin) begin.value = asked.begin;
+    if (document.activeElement !== begin && !reason.textContent) begin.value = asked.begin;
     length.value = String(asked.length);
     const now = found.get(JSON.stringify([app.source(), asked.begin, asked.length])) ?? null;
     if (now === told && (now || !result.childElementCount)) return;
