@@ -338,6 +338,9 @@ SLOW_LINK = {
 }
 #: Values that a key is changed to where its type does not tell.
 OTHERS: dict[str, list[Any]] = {
+    # What follows from others: powers, and the node whose group it is.
+    "air.powers_known": [],
+    "stations.cell": [],
     "mac.beacon": [BEACON],
     "mac.edca": [None],
     # So long that it moves a whole number too.
