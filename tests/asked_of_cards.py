@@ -338,7 +338,7 @@ SLOW_LINK = {
 }
 #: Values that a key is changed to where its type does not tell.
 OTHERS: dict[str, list[Any]] = {
-    # What follows from others: powers, and the node whose group it is.
+    # Powers, and the access point of each node, follow from other keys.
     "air.powers_known": [],
     "stations.cell": [],
     "mac.beacon": [BEACON],
