@@ -89,17 +89,23 @@ def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
     return (group + flow).replace('"sta"', '"far"')
 
 
-def of_cells(application: str) -> ResolvedScenario:
-    """Two cells that hear each other, with two stations of one and one of the other."""
-    other = '[[stations]]\nname = "far"\ncount = 1\ncell = "right"\n'
-    flow = FLOW.format(direction="download", application=application)
+def of_cells(
+    application: str, *, standard: str = "802.11a", count: int = 2, mac: str = ""
+) -> ResolvedScenario:
+    """Two cells that hear each other, of one two groups of stations, of the other a station."""
+    groups, flows = "", ""
+    for name, cell in (("near", "left"), ("far", "right")):
+        groups += f'[[stations]]\nname = "{name}"\ncount = 1\ncell = "{cell}"\n'
+        flow = FLOW.format(direction="download", application=application)
+        flows += flow.replace('"sta"', f'"{name}"')
     return scenario(
         application,
-        standard="802.11a",
-        count=2,
+        standard=standard,
+        count=count,
+        mac=mac,
         top='[cells.left]\n[cells.right]\n[air]\nheard = [["left", "right"]]\n',
-        more=f'cell = "left"\n{other}',
-        also=flow.replace('"sta"', '"far"'),
+        more=f'cell = "left"\n{groups}',
+        also=flows,
     )
 
 
@@ -165,6 +171,9 @@ SCENARIOS = {
     "downloads, at once": scenario(BULK, mac='[mac]\nrules = { preset = "ns-3" }'),
     "downloads, at once, ofdm": scenario(
         BULK, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"\nrules = { preset = "ns-3" }'
+    ),
+    "downloads, at once, eifs": scenario(
+        BULK, mac='[mac]\nrules = { preset = "ns-3", after_collision = "eifs" }'
     ),
     "bursts": scenario(BULK, top=BURSTS),
     "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
@@ -309,6 +318,9 @@ SCENARIOS = {
     "cells, udp": of_cells(UDP),
     "cells, downloads": of_cells(BULK),
     "cells, web": of_cells(WEB),
+    "cells, web, rts": of_cells(
+        WEB, standard="802.11b", count=40, mac='[mac]\nrts_threshold = "0 B"\n'
+    ),
     "cells, ftp": of_cells(FTP),
     "one transfer": scenario(ONE, count=1),
     "one transfer, rts": scenario(ONE, count=1, mac='[mac]\nrts_threshold = "0 B"'),
@@ -330,6 +342,8 @@ RED = {
     "weight": 0.002,
     "idle_packet_time_ns": 1_000_000,
 }
+#: The cell of each class of nodes of `of_cells`: access points, and three groups of stations.
+CELL_OF = (0, 1, 0, 0, 1)
 PLAIN = {"mac_limit": None, "ack_filter": None}
 SLOW_LINK = {
     "rate_bps": 900_000,
@@ -338,9 +352,25 @@ SLOW_LINK = {
 }
 #: Values that a key is changed to where its type does not tell.
 OTHERS: dict[str, list[Any]] = {
-    # Powers, and the access point of each node, follow from other keys.
+    # Both follow from other keys.
     "air.powers_known": [],
     "stations.cell": [],
+    "air.received_dbm": [[[-50.0 if a == b else None for b in CELL_OF] for a in CELL_OF]],
+    "cells": [
+        [
+            {
+                "name": name,
+                "streams": streams,
+                "channel": None,
+                "ap": {
+                    "queue": {**PLAIN, "discipline": "fifo", "limit": limit},
+                    "access": {"scheme": "standard"},
+                    "scheduler": None,
+                },
+            }
+            for name, streams, limit in (("left", "ap", 3), ("right", None, None))
+        ]
+    ],
     "mac.beacon": [BEACON],
     "mac.edca": [None],
     # So long that it moves a whole number too.
@@ -390,6 +420,7 @@ OTHERS: dict[str, list[Any]] = {
     "flows.tcp.max_rto_ns": [30_000_000_000],
     "flows.tcp.initial_window_bytes": [1, 9_000],
     "flows.tcp.receive_window_bytes": [1_460, 2_920, 200_000],
+    "flows.tcp.delayed_ack.policy": ["mine"],
     "flows.tcp.delayed_ack.thresholds": [[[0, 1]], [[0, 4]], [[0, 1], [9, 3]]],
     "flows.tcp.ack_skip": [None, {"skip": 2, "after_segment": 9, "adaptive": None}],
     "flows.tcp.mac_feedback": [{"give_up": "retransmit"}],

@@ -20,7 +20,7 @@ from asked_of_cards import OTHERS, SCENARIOS
 from pydantic import ValidationError
 
 #: What cannot be changed without another flow or group.
-NAMED = {"flows.stations", "flows.application.kind"}
+NAMED = {"flows.stations", "flows.application.kind", "stations.cell"}
 #: Kinds of things, of which each has keys of its own: changing one makes another model's scenario.
 KINDS = {"kind", "discipline", "scheme", "modulation"}
 

@@ -50,7 +50,16 @@ _CARD: Final = Card(
         "flows.tcp.receive_window_bytes",
     ),
     assumes=(
-        *assumptions.COMMON,
+        *(one for one in assumptions.COMMON if "ap.queue" not in one.keys),
+        Assumption(
+            "no packet is lost: queues without limit, drops at the retry limit neglected",
+            (
+                "cells",
+                "stations.queue",
+                "flows.tcp.receive_window_bytes",
+                "mac.short_retry_limit",
+            ),
+        ),
         Assumption(
             "all nodes of two cells hear each other, or none does",
             ("air", "cells", "stations.cell"),
@@ -64,16 +73,15 @@ _CARD: Final = Card(
         ),
         Assumption(
             "transfers in progress share what their cell gets equally",
-            (
-                "ap.queue",
-                "flows.tcp.initial_window_bytes",
-                "flows.tcp.initial_ssthresh_bytes",
-                "flows.tcp.aimd",
-            ),
+            ("cells", "flows.tcp.initial_window_bytes", "flows.tcp.initial_ssthresh_bytes"),
         ),
         Assumption("what comes before the data waits for nobody", ()),
     ),
     needs=(ALIKE,),
+    harmless={
+        "ap": "each of several cells has an access point of its own",
+        "flows.tcp.aimd": "transfers share what their cell gets, however their windows grow",
+    },
 )
 CARDS: Final = (_CARD,)
 
@@ -201,6 +209,7 @@ def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
     for one in each:
         transfers = Transfers(one)
         told += assumptions.network(transfers.connections)
+        told += assumed_windows.web_first_ack(transfers.connections)
         told += assumed_windows.window_opens(transfers.connections)
         if abs(transfers.scv - 1.0) > 0.05:
             told.append(

@@ -51,15 +51,15 @@ _CARD: Final = Card(
     ),
     assumes=(
         *(one for one in assumptions.COMMON if not {*one.keys} & {*_RULES, "phy.eifs_ns"}),
-        Assumption(
-            "those who took part in a collision go on when a MAC ACK would have ended",
-            ("mac.rules.colliders", "phy.ack_timeout_ns"),
-        ),
         Assumption("the access point is always backlogged", ()),
         Assumption("segments for a station come one after the other", ("ap.queue",)),
     ),
     needs=(ALIKE, NEVER_ENDS),
-    harmless=assumptions.ENDLESS_HARMLESS,
+    harmless={
+        **assumptions.ENDLESS_HARMLESS,
+        "mac.rules.colliders": "0.1 % of goodput, measured with 2 to 20 downloads",
+        "phy.ack_timeout_ns": "as mac.rules.colliders",
+    },
 )
 CARDS: Final = (_CARD,)
 #: Windows of so many times the segments of an ACK keep the access point backlogged.
