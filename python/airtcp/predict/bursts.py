@@ -27,6 +27,7 @@ from airtcp.predict.keys import (
 )
 from airtcp.predict.senders import rts_before
 from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
+from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -49,7 +50,11 @@ _CARD: Final = Card(
         *COLLISIONS,
     ),
     assumes=(
-        *assumptions.COMMON,
+        *(one for one in assumptions.COMMON if "phy.eifs_ns" not in one.keys),
+        Assumption(
+            "after a collision all go on together, those who collided and those who heard it",
+            ("mac.rules.colliders", "phy.ack_timeout_ns"),
+        ),
         Assumption(
             "as many stations contend in each slot, their mean number, at which the bursts of (8) "
             "cause as many TCP ACKs as leave",
@@ -141,6 +146,20 @@ def _exchanges(scenario: ResolvedScenario, connections: Connections) -> Exchange
     return replace(single[0], **means)
 
 
+def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
+    """Say what becomes of it where those who took part in a collision go on before others."""
+    rules, phy = scenario.mac.rules, scenario.phy
+    own = phy.ack_timeout_ns + phy.difs_ns
+    heard = phy.eifs_ns + (phy.difs_ns if rules.after_collision == "eifs+difs" else 0)
+    apart = rules.colliders == "ack-timeout+difs" and rules.after_collision != "difs"
+    if apart and heard - own > phy.cw_min / 2 * phy.slot_time_ns:
+        yield (
+            "after a collision all go on together; here those who hear one wait "
+            f"{format_time_ns(heard)}, and those who took part in it {format_time_ns(own)}, most "
+            f"of all the access point; {PESSIMISTIC}, by up to 5 %"
+        )
+
+
 def _broken(connections: Connections) -> Iterator[str]:
     yield from assumptions.alike(connections)
     yield from assumptions.losses(connections)
@@ -148,17 +167,11 @@ def _broken(connections: Connections) -> Iterator[str]:
     yield from assumptions.acknowledgments(connections)
     yield from assumptions.skipped_acks(connections.flows)
     yield from assumptions.backoffs(connections)
+    yield from _after_collisions(connections.scenario)
     window, count = connections.smallest_window, connections.count
     if count == 1 and window < _FILLED * connections.every:
         yield (
             "windows that keep the queues of stations filled; here the only one has "
             f"{segments(window)}, and the station is often without an ACK to send; {OPTIMISTIC}, "
             "by up to 7 %"
-        )
-    first = connections.scenario.phy.cw_min
-    if first < 31:
-        yield (
-            "a station whose counter was frozen waits for an idle slot; here CWmin is "
-            f"{first}, so that one station in {first + 1} draws no wait at all; {PESSIMISTIC}, by "
-            "up to 6 %"
         )
