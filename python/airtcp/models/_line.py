@@ -62,8 +62,8 @@ def stationary_law(size: int, source: np.ndarray, target: np.ndarray, rates: Val
 def _visits(among: Values, leaving: Values) -> Values | None:
     """The time that is spent in each of some states until all are left, from each of them.
 
-    From the rates `among` them and those of leaving. None where it is not known well, which one
-    state is that is ever left.
+    From the rates `among` them and those of leaving. None where it is not known well; of a single
+    state it is, unless that is never left.
     """
     rates = among - np.diag(among.diagonal())
     try:

@@ -413,7 +413,7 @@ class Search(Places):
         if not is_bounded:
             falls = self.axis.numbers[-1] < self.axis.numbers[0]
             answer = replace(answer, high=None) if falls else replace(answer, low=None)
-        return answer, None if answer == found.answer else why
+        return answer, why if not is_bounded or answer != found.answer else None
 
     @staticmethod
     def _doubt(told: Estimate, by_chance: Estimate) -> float:
