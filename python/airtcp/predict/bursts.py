@@ -25,6 +25,7 @@ from airtcp.predict.keys import (
     RENO,
     SEGMENTS,
 )
+from airtcp.predict.saturated import after_collision_ns, head_start_ns
 from airtcp.predict.senders import rts_before
 from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_time_ns
@@ -148,15 +149,15 @@ def _exchanges(scenario: ResolvedScenario, connections: Connections) -> Exchange
 
 def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
     """Say what becomes of it where those who took part in a collision go on before others."""
-    rules, phy = scenario.mac.rules, scenario.phy
-    own = phy.ack_timeout_ns + phy.difs_ns
-    heard = phy.eifs_ns + (phy.difs_ns if rules.after_collision == "eifs+difs" else 0)
-    apart = rules.colliders == "ack-timeout+difs" and rules.after_collision != "difs"
-    if apart and heard - own > phy.cw_min / 2 * phy.slot_time_ns:
+    early, phy = head_start_ns(scenario), scenario.phy
+    apart = scenario.mac.rules.colliders == "ack-timeout+difs"
+    if apart and early > phy.cw_min / 2 * phy.slot_time_ns:
+        heard = after_collision_ns(scenario)
         yield (
             "after a collision all go on together; here those who hear one wait "
-            f"{format_time_ns(heard)}, and those who took part in it {format_time_ns(own)}, most "
-            f"of all the access point; {PESSIMISTIC}, by up to 5 %"
+            f"{format_time_ns(heard)}, and those who took part in it "
+            f"{format_time_ns(heard - early)}, most of all the access point; {PESSIMISTIC}, by up "
+            "to 5 %"
         )
 
 

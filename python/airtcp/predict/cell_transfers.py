@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -50,15 +50,10 @@ _CARD: Final = Card(
         "flows.tcp.receive_window_bytes",
     ),
     assumes=(
-        *(one for one in assumptions.COMMON if "ap.queue" not in one.keys),
-        Assumption(
-            "no packet is lost: queues without limit, drops at the retry limit neglected",
-            (
-                "cells",
-                "stations.queue",
-                "flows.tcp.receive_window_bytes",
-                "mac.short_retry_limit",
-            ),
+        # The queues of access points are keys of cells.
+        *(
+            replace(one, keys=tuple("cells" if key == "ap.queue" else key for key in one.keys))
+            for one in assumptions.COMMON
         ),
         Assumption(
             "all nodes of two cells hear each other, or none does",

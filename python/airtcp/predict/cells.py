@@ -24,6 +24,7 @@ from airtcp.models.cells import (
     approximate_clusters,
     clusters,
 )
+from airtcp.predict.air import jain
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.replies import contention, mean
@@ -158,7 +159,7 @@ def _tell(
             "cell_goodput_bps": goodputs,
             "goodput_bps": float(sum(goodputs)),
             "flow_goodput_bps": float(of_flows.mean()),
-            "jain_index": float(of_flows.sum() ** 2 / (len(of_flows) * (of_flows**2).sum())),
+            "jain_index": jain(of_flows),
         },
     )
 

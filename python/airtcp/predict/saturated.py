@@ -293,6 +293,15 @@ def after_collision_ns(scenario: ResolvedScenario) -> int:
     return waits[scenario.mac.rules.after_collision]
 
 
+def head_start_ns(scenario: ResolvedScenario) -> int:
+    """Say by how much those who took part in a collision go on before those who heard it.
+
+    They do so after the ACK timeout and DIFS; negative where that is longer.
+    """
+    phy = scenario.phy
+    return after_collision_ns(scenario) - phy.ack_timeout_ns - phy.difs_ns
+
+
 def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
     """Say what becomes of all going on together where those who collided wait for an ACK in vain.
 
@@ -301,9 +310,8 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
     """
     if scenario.mac.rules.colliders == "as-others":
         return
-    phy = scenario.phy
-    early = after_collision_ns(scenario) - phy.ack_timeout_ns - phy.difs_ns
-    slots = abs(early) / phy.slot_time_ns
+    early = head_start_ns(scenario)
+    slots = abs(early) / scenario.phy.slot_time_ns
     if nodes * slots < _HEAD_START:
         return
     here = (
