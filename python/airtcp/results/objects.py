@@ -149,9 +149,8 @@ class Simulation:
             name: student_interval([answer["metrics"][name] for answer in answers], confidence)
             for name in answers[0]["metrics"]
         }
-        known = _known(runs, scenario, confidence)
-        return cls(
-            metrics=plain | {name: one.interval for name, one in known.items()},
+        simulation = cls(
+            metrics=plain,
             airtime={
                 part: mean_of([answer["airtime"] for answer in answers], part)
                 for part in answers[0]["airtime"]
@@ -172,6 +171,9 @@ class Simulation:
             runs=runs,
             scenario=scenario,
         )
+        # Made once: who asks for the estimates has these.
+        plain.update({name: one.interval for name, one in simulation.estimates.items()})
+        return simulation
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -432,14 +434,6 @@ class SimulationResult(Pictured):
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
         return canonical_json(self.to_dict())
-
-
-def _known(
-    runs: Sequence[Replication], scenario: ResolvedScenario | None, confidence: float
-) -> dict[str, Estimate]:
-    """Estimate the metrics of everything that have another interval than that of plain means."""
-    known = improved(runs, scenario, confidence)
-    return Drift(runs, scenario, confidence).of_everything(known)
 
 
 def _told(name: str, interval: Interval) -> str:
