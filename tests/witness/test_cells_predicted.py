@@ -94,7 +94,7 @@ def test_random_floors(
 
 
 def test_what_the_chain_misses_by_the_rules_of_the_standard_is_mostly_eifs() -> None:
-    """Where those who hear a collision wait DIFS, as those do who were in it, it misses less."""
+    """The chain misses less where those who hear a collision wait DIFS, as those in it do."""
 
     def errors(after_collision: str) -> list[float]:
         found = []
