@@ -11,7 +11,7 @@ import pytest
 from airtcp.exceptions import QuestionError
 from airtcp.scenario import Scenario
 from airtcp.sweep import cluster
-from airtcp.sweep.execute import Progress
+from airtcp.sweep.work import Chunk, Done, Work
 
 distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
 
@@ -36,27 +36,21 @@ def test_the_rows_are_the_same_to_the_last_bit(
 
 
 def test_a_worker_that_is_killed_costs_its_chunk(
-    base: Scenario, tmp_path: Path, address: str
+    base: Scenario, tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killed: list[int] = []
+    made, killed = cluster._made, tmp_path / "killed"
 
-    def report(now: Progress) -> None:
-        if killed or not now.runs:
-            return
-        with distributed.Client(address) as client:
-            pids = client.run(os.getpid)
-            # One that has a chunk at this moment, which is lost with it.
-            busy = [worker for worker, keys in client.processing().items() if keys]
-        if busy:
-            killed.append(pids[busy[0]])
-            os.kill(killed[0], signal.SIGKILL)
+    # A function within a function is sent as it is: workers cannot import this module.
+    def killed_once(work: Work, chunk: Chunk) -> Done:
+        if not killed.exists():
+            killed.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return made(work, chunk)
 
-    axes = AXES | {"run.duration": ["20 s"]}
-    found = airtcp.sweep(
-        base, axes, tmp_path / "store", replications=1, dask=address, progress=report
-    )
+    monkeypatch.setattr(cluster, "_made", killed_once)
+    found = airtcp.sweep(base, AXES, tmp_path / "store", replications=1, dask=address)
 
-    assert killed
+    assert int(killed.read_text()) != os.getpid()
     assert found.table["run.seed"].to_pylist() == list(range(1, 81))
 
 
