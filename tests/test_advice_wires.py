@@ -115,3 +115,18 @@ def test_a_delay_that_the_wires_alone_have_is_told_as_such(delay: str, told: boo
 
     assert [one.problem for one in found] == (["way"] if told else [])
     assert not told or "the wires alone take 100 ms" in found[0].evidence
+
+
+def test_a_film_that_stalls_is_a_complaint_about_the_wire_it_comes_over() -> None:
+    """Segments that play for 6 s have to come within them, and not within the minute of a file."""
+    films = network(
+        links={"line": {"rate": "12 Mb/s", "delay": "8 ms", "queue": 20}},
+        stations=[{"name": "tablet", "count": 3}],
+        flows=[{"stations": "tablet", "profile": "video", "path": ["line"]}],
+        run={"warmup": "5 s", "duration": "30 s", "replications": 2},
+    )
+    (found,) = findings(airtcp.simulate(airtcp.load(films)))
+
+    assert found.problem == "wire"
+    assert found.goal.group == "tablet"
+    assert found.evidence.startswith("one in twenty transfers of tablet downloads takes more than")

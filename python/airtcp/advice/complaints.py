@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from airtcp.advice.profiles import targets_of
+from airtcp.advice.profiles import profile_of, targets_of
 from airtcp.advice.reading import Reading, Scope, known
 from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity
@@ -140,16 +140,30 @@ def too_little(reading: Reading, scope: Scope) -> str:
 
 
 def slow_pages(reading: Reading, scope: Scope) -> str:
-    """Tell that people of a scope wait too long for one page or transfer in ten; "" if not."""
+    """Tell that people of a scope wait too long for the slowest pages or transfers; "" if not.
+
+    Of pages and files these are one in ten, of segments of a film one in twenty.
+    """
     metric = "transfer_time" if scope.mean("page_time_p90_s") is None else "page_time"
-    time = scope.mean(f"{metric}_p90_s")
+    threshold, percentile, share = _allowed(reading, scope)
+    time = scope.mean(f"{metric}_{percentile}_s")
     if not scope.waits_for_pages or time is None:
         return ""
-    files = not any(flow.application.kind in ("web", "replay") for flow in scope.flows)
-    if not _is_beyond(reading, scope, metric, time, "file time" if files else "page time"):
+    if not _is_beyond(reading, scope, metric, time, threshold):
         return ""
     what = "pages" if metric == "page_time" else "transfers"
-    return f"one in ten {what} of {scope} takes more than {quantity(time, 's', 2)}"
+    return f"one in {share} {what} of {scope} takes more than {quantity(time, 's', 2)}"
+
+
+def _allowed(reading: Reading, scope: Scope) -> tuple[str, str, str]:
+    """Return the threshold of what a scope waits for, the percentile held to it, and its share."""
+    purposes = reading.scenario.purposes
+    profiles = {profile_of(flow, purpose=purposes.get(flow.name)) for flow in scope.flows}
+    if profiles & {"web", "web page"}:
+        return "page time", "p90", "ten"
+    if "video segments" in profiles:
+        return "segment time", "p95", "twenty"
+    return "file time", "p90", "ten"
 
 
 def gets_nothing(scope: Scope) -> bool:

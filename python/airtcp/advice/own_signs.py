@@ -193,7 +193,8 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
     if found:
         scope, wire = found[0]
         used = percent(max(wire.used.values()))
-        told = f"{complaint(reading, scope)}; " if found is waited else ""
+        told = complaint(reading, scope)
+        told = f"{told}; " if told else ""
         rate = quantity(wire.rate_bps, "b/s", 3)
         evidence = f"{told}{wire.name} of {rate} is in use {used} of the time"
         yield Sign([scope for scope, _ in found], evidence)

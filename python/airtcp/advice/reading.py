@@ -305,7 +305,7 @@ class Reading:
                     # One that has no name is there for each station.
                     lines = 1 if isinstance(one, str) else scope.count
                     used = self._carried_bps(flows, lines)
-                    parts = {part: bps / link.rate_bps for part, bps in used.items()}
+                    parts = {part: min(1.0, bps / link.rate_bps) for part, bps in used.items()}
                     told = f"the wire {one}" if isinstance(one, str) else f"a wire of {scope.group}"
                     found[name] = Wire(told, link.rate_bps, link.queue.limit, parts)
         return list(found.values())
