@@ -128,6 +128,16 @@ def test_runs_that_are_too_short_give_no_sign() -> None:
     assert early.to_dict() == known.to_dict() | {"unsteady": early.unsteady}
 
 
+@pytest.mark.parametrize(
+    ("moved", "word"), [(-0.00002, "hardly different"), (-0.002, "worse"), (0.002, "better")]
+)
+def test_a_change_of_less_than_a_thousandth_is_for_nobody_worse(moved: float, word: str) -> None:
+    a, b = (Interval(mean, 0.9 * mean, 1.1 * mean, 5) for mean in (1e6, 1e6 * (1.0 + moved)))
+    difference = Interval(1e6 * moved, 1e6 * moved - 1.0, 1e6 * moved + 1.0, 5)
+
+    assert Ranked("goodput_bps", None, None, Change(a, b, difference)).verdict == word
+
+
 def test_a_reason_is_told_once_with_the_longest_time_that_is_wanted() -> None:
     grows = [Steadiness("unsteady", "it grows", simulate_s=seconds) for seconds in (60.0, 90.0)]
     rises = Steadiness("unsteady", "so does that")

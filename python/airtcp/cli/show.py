@@ -48,6 +48,7 @@ _VERDICT_STYLES: Final = {
     "better": "green",
     "worse": "red",
     "different": "cyan",
+    "hardly different": "dim",
 }
 
 _CLAIM_STYLES: Final = {

@@ -54,7 +54,13 @@ CAPTION: Final = "What changes from A to B: paired differences relative to A, wi
 
 HEAD: Final = ("metric", "of", "A", "B", "B - A", "", "")
 
-_COLOURS: Final = {"better": GREEN, "worse": VERMILION, "different": BLUE, "not separated": GREY}
+_COLOURS: Final = {
+    "better": GREEN,
+    "worse": VERMILION,
+    "different": BLUE,
+    "hardly different": GREY,
+    "not separated": GREY,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,9 @@ Samples = Mapping[str, float | None]
 #: which few events are counted; of counts one. Of an R factor and Jain's index all values do.
 WORTH: Final = {"s": 1e-3, "b/s": 10e3, "": 0.01}
 
+#: A smaller change, as a part of `a`, is neither better nor worse for anybody; chosen.
+_HARDLY: Final = 0.001
+
 #: Metrics that users feel: what they wait for comes before what they get.
 _FELT: Final = (
     ("packet_delay_p95_s", "packet_loss", "r_factor"),
@@ -124,12 +127,15 @@ class Ranked:
     def verdict(self) -> str:
         """Tell whether `b` is "better" or "worse", "different", or "not separated" from `a`.
 
-        "cannot tell yet" where runs are too short for their traffic.
+        "hardly different" where the change is real and less than a thousandth of `a`; "cannot tell
+        yet" where runs are too short for their traffic.
         """
         if self.change.early is not None:
             return "cannot tell yet"
         if not self.change.separated:
             return "not separated"
+        if self.relative is not None and abs(self.relative) < _HARDLY:
+            return "hardly different"
         better = METRICS[self.metric].better
         if better is None:
             return "different"
