@@ -208,6 +208,23 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
+def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "rows-1.parquet").write_text("mine")
+    (tmp_path / "scenario.toml").write_text("mine, too")
+
+    refused = pytest.raises(
+        OutputError, match=r"such as scenario\.toml; allowed: a directory of its"
+    )
+    with refused, Writer.open(tmp_path, about()):
+        raise AssertionError
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows-1.parquet", "scenario.toml"]
+    # A store goes on, whatever was put beside it.
+    filled(tmp_path / "store")
+    (tmp_path / "store" / "plot.png").write_text("mine")
+    filled(tmp_path / "store")
+
+
 def test_two_cannot_write_at_once(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom airtcp.exceptions import OutputError\n"

@@ -39,6 +39,8 @@ _CONTENTS: Final = "store.json"
 _OURS: Final = re.compile(
     r"(rows|points)-\d+\.parquet|\.(rows-\d+\.parquet|points-\d+\.parquet|store\.json)\.\d+"
 )
+#: Files of ours beside these: the lock, and what `airtcp.sweep.decided` keeps.
+_BESIDE: Final = ("lock", "precision.json")
 #: Columns that are neither axes nor metrics.
 _FIXED: Final = ("point", "replication", "seed", "version", "core")
 #: More files of rows than this are put together on the way.
@@ -149,12 +151,13 @@ class Writer:
 
         Of one that is there, axes and metrics are kept beside those of `about`.
 
-        Raises OutputError if it cannot be written, if another process writes to it, or if it has
-        rows of another version or without some of the metrics; QuestionError if there is no
-        PyArrow.
+        Raises OutputError if it cannot be written, if there are files of others and no table, if
+        another process writes to it, or if it has rows of another version or without some of the
+        metrics; QuestionError if there is no PyArrow.
         """
         needed("pyarrow", "sweeps", "the store of a sweep")
         prepare(folder)
+        _refuse_others_files(folder)
         with locked(folder / "lock", folder):
             there = Contents.read(folder)
             writer = cls(folder, about if there is None else _extended(folder, there, about))
@@ -245,6 +248,19 @@ class Writer:
         named = {*self.contents.rows, self.contents.points}
         found = [path.name for path in self.folder.iterdir() if _OURS.fullmatch(path.name)]
         self._remove([name for name in found if name not in named])
+
+
+def _refuse_others_files(folder: Path) -> None:
+    """See that a folder without a table has no files but ours. Raises OutputError."""
+    if (folder / _CONTENTS).exists():
+        return
+    names = sorted(path.name for path in folder.iterdir())
+    found = [name for name in names if name not in _BESIDE and not _OURS.fullmatch(name)]
+    if found:
+        raise OutputError(
+            f"{folder} has files that are not of a sweep, such as {found[0]}; allowed: a directory "
+            "of its own, new or empty, or the store of a sweep"
+        )
 
 
 def forget(folder: Path) -> None:
