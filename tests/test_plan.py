@@ -21,7 +21,7 @@ from airtcp.plan.axis import axis_of
 from airtcp.plan.beside import Beside, Other
 from airtcp.plan.search import Search
 from airtcp.present import plan as present
-from airtcp.results.plans import Plan
+from airtcp.results.plans import Evidence, Plan
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
@@ -337,6 +337,20 @@ def test_a_question_without_an_answer_ends_with_status_2_and_one_message(
     assert result.stdout == ""
 
 
+def test_runs_too_short_for_an_answer_are_not_said_to_have_no_transfers() -> None:
+    """Sizes with a mean and no variance: some transfers end, and no percentile is known."""
+    uneven = PAGES.replace(
+        '{ distribution = "exponential", mean = "30 kB" }',
+        '{ distribution = "pareto", mean = "3 MB", shape = 1.05 }',
+    )
+    asked = ["--until", "p90 transfer_time < 1 us", "--to", 9, "--set", "run.duration=2 s"]
+
+    result = call(*asked, stdin=uneven)
+
+    assert "does not hold even at 9 stations" in result.stderr
+    assert "no transfer ended" not in result.stderr
+
+
 def test_what_the_command_prints(tmp_path: Path) -> None:
     quick = ["--set", "run.duration=10 s", "--replications", 5]
     until = ["--until", "p90 transfer_time > 1 s"]
@@ -360,20 +374,46 @@ def test_what_the_command_prints(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("width", [24, 40, 80, 120])
-def test_the_curve_fits_any_terminal(scenario: Scenario, width: int) -> None:
-    found = carried(
+@pytest.fixture(scope="module")
+def quick(scenario: Scenario) -> Plan:
+    return carried(
         scenario.vary({"run.duration": "5 s", "run.replications": 3}),
         vary="stations",
         until="transfer_time > 500 ms",
     )
 
-    lines = present.bars(found, found.conditions[0], width)
+
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
+def test_the_curve_fits_any_terminal(quick: Plan, width: int) -> None:
+    lines = present.bars(quick, quick.conditions[0], width)
 
     assert lines
     assert max(map(len, lines)) <= max(width, 24)
-    for point in present.points(found, found.conditions[0]):
+    for point in present.points(quick, quick.conditions[0]):
         assert any(point.mean in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "label", "shown"),
+    [
+        ([3.0, 4.0], "", "stations", [3.0, 4.0]),
+        ([35e6, 60e6], "b/s", "stations (Mb/s)", [35.0, 60.0]),
+    ],
+)
+def test_a_picture_has_no_half_stations_and_no_rates_without_a_unit(
+    quick: Plan, values: list[float], unit: str, label: str, shown: list[float]
+) -> None:
+    condition = quick.conditions[0]
+    measured = {condition.text: Interval(0.5, 0.4, 0.6, 3)}
+    evidence = [Evidence(value, "simulation", dict(measured)) for value in values]
+    assert quick.answer is not None
+    answer = replace(quick.answer, value=values[0], low=values[0], high=values[1], unit=unit)
+
+    [axes] = present.picture(replace(quick, evidence=evidence, answer=answer), condition).axes
+
+    assert axes.get_xlabel() == label
+    assert axes.lines[0].get_xdata() == pytest.approx(shown)
+    assert unit or all(tick.is_integer() for tick in axes.get_xticks())
 
 
 @pytest.mark.usefixtures("interruptible")

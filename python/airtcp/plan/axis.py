@@ -81,9 +81,11 @@ class Axis:
         return f"{number:g}"
 
     def name(self, index: int) -> str:
-        """A value with what is varied: "1 station", "20 ms flows.laptop.path"."""
+        """A value with what is varied: "1 station", "ap.queue.limit = 20"."""
         text = self.text(self.numbers[index])
-        return "1 station" if (text, self.path) == ("1", STATIONS) else f"{text} {self.label}"
+        if self.path != STATIONS:
+            return f"{self.path} = {text}"
+        return "1 station" if text == "1" else f"{text} {self.label}"
 
     def at(self, index: int) -> Scenario:
         """The scenario with a value of the grid. Raises ScenarioError where there is none."""

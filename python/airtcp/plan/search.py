@@ -222,16 +222,23 @@ class Search(Places):
         )
 
     def _error(self, what: str, place: int) -> QuestionError:
-        means = [(one, self.estimated(one, place).interval.mean) for one in self._conditions]
-        told = [f"{one.label} {quantity_of(one, mean)}" for one, mean in means if mean is not None]
+        told = []
+        for one in self._conditions:
+            interval = self.estimated(one, place).interval
+            if interval.mean is not None:
+                told.append(f"{one.label} {quantity_of(one, interval.mean)}")
+            elif interval.low is not None:
+                told.append(f"{one.label} at least {quantity_of(one, interval.low)}")
         texts = " or ".join(f'"{condition.text}"' for condition in self._conditions)
         hint = (
             "a condition that does not hold there, or another --from"
             if place == 0
             else "a condition that holds somewhere, or another --to"
         )
-        # Of transfers that never end there is no mean.
-        seen = ", ".join(told) or "no transfer ended"
+        # Of transfers that never end there is no mean, nor of such as begin but to be long.
+        ended = any(flow["transfers"] for run in self.runs(place) for flow in run.answer["flows"])
+        none = "runs are too short to tell" if ended else "no transfer ended"
+        seen = ", ".join(told) or none
         return QuestionError(
             f"--until {texts}: {what} {self.axis.name(place)} ({seen}); allowed: {hint}"
         )

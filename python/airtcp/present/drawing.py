@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -56,6 +56,11 @@ _STYLE: Final[Any] = {
     "ytick.labelcolor": INK,
     "xtick.labelsize": 9,
     "ytick.labelsize": 9,
+    # Labels of short ticks stand in one line with those of long ones.
+    "xtick.major.size": 3.5,
+    "xtick.major.pad": 3.5,
+    "xtick.minor.size": 2.0,
+    "xtick.minor.pad": 5.0,
     "legend.fontsize": 9,
     "legend.title_fontsize": 9,
     "legend.frameon": False,
@@ -164,6 +169,14 @@ def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
             handlelength=1.6,
             columnspacing=1.6,
         )
+
+
+def whole_ticks(axes: Axes, values: Iterable[float]) -> None:
+    """Set ticks along the x axis at whole numbers alone where all of its values are."""
+    from matplotlib.ticker import MaxNLocator
+
+    if all(float(value).is_integer() for value in values):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def minor_label(low: float, high: float) -> Callable[[float, float], str]:

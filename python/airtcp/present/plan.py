@@ -22,6 +22,7 @@ from airtcp.present.drawing import (
     legend_above,
     new_figure,
     styled,
+    whole_ticks,
 )
 from airtcp.present.markup import definitions, document, table
 from airtcp.results.glance import SOURCE
@@ -325,7 +326,9 @@ def picture(plan: Plan, condition: Condition) -> Figure:
             and one.metrics[condition.text].mean is not None  # type: ignore[union-attr]
         ]
         factor, name = scaled(condition.bound, unit)
-        xs = [value for value, _ in seen]
+        axis_unit = "" if plan.answer is None else plan.answer.unit
+        across, across_name = scaled(max((value for value, _ in seen), default=1.0), axis_unit)
+        xs = [value / across for value, _ in seen]
         means = [one.mean / factor for _, one in seen]  # type: ignore[union-attr, operator]
         widths = [(one.half_width or 0.0) / factor for _, one in seen]  # type: ignore[union-attr]
         axes.errorbar(
@@ -345,13 +348,13 @@ def picture(plan: Plan, condition: Condition) -> Figure:
             (condition.mean_metric, "models, mean"),
         ):
             modelled = [
-                (one.value, one.metrics[metric])
+                (one.value / across, one.metrics[metric])
                 for one in plan.evidence
                 if metric
                 and one.depth == "model"
                 and metric in one.metrics
                 and xs
-                and min(xs) <= one.value <= max(xs)
+                and min(xs) <= one.value / across <= max(xs)
             ]
             if len(modelled) > 1:
                 axes.plot(
@@ -372,18 +375,20 @@ def picture(plan: Plan, condition: Condition) -> Figure:
             answer = plan.answer
             if answer.low is not None and answer.high is not None:
                 axes.axvspan(
-                    answer.low,
-                    answer.high,
+                    answer.low / across,
+                    answer.high / across,
                     color=GREEN,
                     alpha=0.22,
                     linewidth=0,
                     label=f"{100 * answer.confidence:g} % sure",
                 )
-            axes.axvline(answer.value, color=GREEN, linewidth=1.2)
+            axes.axvline(answer.value / across, color=GREEN, linewidth=1.2)
         if xs:
             top = 1.25 * max([condition.bound / factor, *means])
             axes.set_ylim(0.0, top)
-        axes.set_xlabel(plan.label)
+        if not axis_unit:
+            whole_ticks(axes, xs)
+        axes.set_xlabel(f"{plan.label} ({across_name})" if across_name else plan.label)
         axes.set_ylabel(f"{condition.label} ({name})" if name else condition.label)
         legend_above(figure, axes)
     return figure

@@ -18,6 +18,7 @@ from airtcp.present.drawing import (
     legend_above,
     new_figure,
     styled,
+    whole_ticks,
 )
 from airtcp.present.samples import (
     Intervals,
@@ -206,6 +207,7 @@ def _x_axis(axes: Axes, across: Side) -> None:
         axes.set_xlim(-0.5, len(across.steps) - 0.5)
         return
     numbers: Sequence[float] = [step / across.factor for step in across.steps]
+    whole_ticks(axes, numbers)
     if min(numbers) > 0 and max(numbers) / min(numbers) > _LOG_FROM and len(numbers) > 3:
         axes.set_xscale("log")
         if len(numbers) <= 12:
