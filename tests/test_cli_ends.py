@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 SCENARIO = cell(2, warmup="0 s", duration="5 s", replications=3)
 #: Starts the command with arguments, as a process of its own.
 Start = Callable[..., "subprocess.Popen[str]"]
-ENDLESS = SCENARIO.replace("replications = 3", "replications = 1000000")
+ENDLESS = SCENARIO.replace("replications = 3", "replications = 200000")
 
 
 @pytest.fixture

@@ -159,7 +159,10 @@ def _chunk(law: Distribution, rng: np.random.Generator) -> FloatArray:
     if isinstance(law, Exponential):
         return rng.exponential(law.mean(), _CHUNK)
     if isinstance(law, Pareto):
-        return np.asarray(law.scale * (1.0 - rng.random(_CHUNK)) ** (-1.0 / law.shape))
+        # One by one, by the C library: where there is AVX-512, NumPy's power of a whole array has
+        # other last bits, and a processor that is shared makes another history of them.
+        power = -1.0 / law.shape
+        return law.scale * np.array([(1.0 - one) ** power for one in rng.random(_CHUNK).tolist()])
     if isinstance(law, Empirical):
         counts = np.asarray(law.counts, dtype=float)
         return rng.choice(np.asarray(law.values, dtype=float), _CHUNK, p=counts / counts.sum())
