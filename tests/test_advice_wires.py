@@ -87,6 +87,7 @@ def test_pages_wait_behind_what_others_send_over_the_wire_either_way(part: str) 
     first = advice.problems[0]
     assert first.finding.problem == "wire"
     assert "reader" in first.finding.groups
+    assert f"of that by pc {part}s" in first.finding.evidence
     assert advice.best is not None
     assert advice.best.name in ("wire-fq-codel", "faster-wire")
 

@@ -189,14 +189,19 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
         for scope in scopes
         if complaint(reading, scope) and (wire := reading.wire_waited_for(scope))
     ]
-    found = felt or waited or (full if reading.air_has_room else [])
+    felt += [(scope, wire) for scope, wire in waited if scope not in [one for one, _ in felt]]
+    found = felt or (full if reading.air_has_room else [])
     if found:
         scope, wire = found[0]
-        used = percent(max(wire.used.values()))
+        fullest = max(wire.used, key=lambda one: wire.used[one])
+        part = scope.part if wire.full(scope.part) else fullest
         told = complaint(reading, scope)
         told = f"{told}; " if told else ""
         rate = quantity(wire.rate_bps, "b/s", 3)
-        evidence = f"{told}{wire.name} of {rate} is in use {used} of the time"
+        evidence = f"{told}{wire.name} of {rate} is in use {percent(wire.used[part])} of the time"
+        group, share = wire.crowded.get(part, ("", 0.0))
+        if group and any(one.group != group for one, _ in found):
+            evidence += f", {percent(share)} of that by {group} {part}s"
         yield Sign([scope for scope, _ in found], evidence)
 
 

@@ -108,12 +108,15 @@ class Wire:
     """A wired link in use: its name in words, its rate, and the part of it in use, by direction.
 
     `queue` is the number of packets for which there is room at each end, None without a limit.
+    `crowded` has the group of endless flows that has more than half of what goes in a direction,
+    with its part of that.
     """
 
     name: str
     rate_bps: int
     queue: int | None
     used: Mapping[str, float]
+    crowded: Mapping[str, tuple[str, float]]
 
     def most(self, parts: Iterable[str]) -> float:
         """Return the most that is in use in some directions."""
@@ -301,14 +304,29 @@ class Reading:
                 name = one if isinstance(one, str) else f"{flow.name}.path.{place}"
                 link = self.scenario.links[one] if isinstance(one, str) else one
                 if link.rate_bps is not None:
-                    flows = self._flows_over(one) if isinstance(one, str) else (flow,)
+                    flows = self._flows_over(one) if isinstance(one, str) else [flow]
                     # One that has no name is there for each station.
                     lines = 1 if isinstance(one, str) else scope.count
                     used = self._carried_bps(flows, lines)
                     parts = {part: min(1.0, bps / link.rate_bps) for part, bps in used.items()}
                     told = f"the wire {one}" if isinstance(one, str) else f"a wire of {scope.group}"
-                    found[name] = Wire(told, link.rate_bps, link.queue.limit, parts)
+                    crowded = self._crowded(flows, lines)
+                    found[name] = Wire(told, link.rate_bps, link.queue.limit, parts, crowded)
         return list(found.values())
+
+    def _crowded(self, flows: Iterable[Flow], lines: int) -> dict[str, tuple[str, float]]:
+        """The group of endless flows with more than half of what a wire carries, by direction."""
+        used = self._carried_bps(flows, lines)
+        endless: dict[str, list[Flow]] = {}
+        for flow in flows:
+            if flow.tcp is not None and is_endless(flow):
+                endless.setdefault(flow.stations, []).append(flow)
+        return {
+            part: (group, bps / used[part])
+            for group, own in endless.items()
+            for part, bps in self._carried_bps(own, lines).items()
+            if bps > 0.5 * used[part]
+        }
 
     def _flows_over(self, link: str) -> list[Flow]:
         return [flow for flow in self.scenario.flows if link in flow.path]
