@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from airtcp.amounts import duration
+from airtcp.amounts import duration, percent
 from airtcp.estimates.regression import adjusted
 from airtcp.stats import Interval, student_interval
 
@@ -87,8 +87,8 @@ def judge(traffic: Traffic) -> Judgement:
     share = (growth.mean or 0.0) / wanted
     in_progress = np.mean([len(run.books.under_way_age_s) for run in traffic.runs if run.books])
     reason = (
-        f"of the bytes wanted {share:.1%} more are in progress at the end than at the beginning, "
-        f"in {in_progress:.0f} transfers"
+        f"{'more' if share > 0.0 else 'fewer'} bytes are in progress at the end than at the "
+        f"beginning, by {percent(abs(share))} of those wanted, in {in_progress:.0f} transfers"
     )
     if not traffic.is_closed:
         state: State = "unsteady" if abs(share) > _HARMLESS_SHARE else "steady"
