@@ -124,6 +124,15 @@ def test_the_report_stands_alone(page: str) -> None:
     assert seen.tags.count("svg") == len(OF_PAGES)
 
 
+def test_paper_gets_whole_tables_and_no_heading_alone(page: str) -> None:
+    """On a page of paper nothing can be moved sideways: what is cut off is lost."""
+    on_paper = page.partition("@media print {")[2].partition("</style>")[0]
+
+    assert ".number, .nowrap, .verdict { white-space: normal; }" in on_paper
+    assert ".scroll { overflow: visible; }" in on_paper
+    assert "h1, h2, h3, .state, summary { break-after: avoid; }" in on_paper
+
+
 def test_ids_on_the_page_are_unique(page: str) -> None:
     ids = re.findall(r"""\bid=["']([^"']+)["']""", page)
 

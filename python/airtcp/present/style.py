@@ -105,7 +105,20 @@ pre {
   figcaption { position: sticky; left: 0; }
 }
 @media print {
+  /* On white whatever the screen likes; tables break lines before they are cut. */
+  :root {
+    --paper: #ffffff; --panel: #f5f7f9; --ink: #20242a; --muted: #5f6773; --grid: #dfe3e8;
+  }
+  html, body { font-size: 12px; }
+  main { max-width: none; padding: 0; }
+  nav { display: none; }
+  .scroll { overflow: visible; }
+  table { font-size: .85rem; }
+  .number, .nowrap, .verdict { white-space: normal; }
+  h1, h2, h3, .state, summary { break-after: avoid; }
   pre { max-height: none; white-space: pre-wrap; }
-  figure, table { break-inside: avoid; }
+  figure { margin-top: 1.25rem; }
+  figure, tr, li { break-inside: avoid; }
+  figure svg { max-width: 42rem; }
 }
 """
