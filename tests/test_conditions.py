@@ -43,6 +43,14 @@ def test_a_condition_is_read(
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [("loss > 1 %", "1 %"), ("transfer_time > 2.5 s", "2.5 s"), ("jain_index < 0.9", "0.9")],
+)
+def test_a_bound_is_shown_as_it_is_asked(text: str, shown: str) -> None:
+    assert parse_condition(text).bound_text == shown
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("transfer_time", "is no condition"),

@@ -37,6 +37,7 @@ def test_quantities(value: float | None, unit: str, text: str) -> None:
         (Interval(-146.0, -14_799.0, 14_507.0, 3), "b/s", "0 ± 15 kb/s"),
         (Interval(10.0, 10.0, 10.0, 5), "", "10.00 ± 0"),
         (Interval(0.0, 0.0, 0.0, 5), "", "0"),
+        (Interval(0.0193, 0.0136, 0.025, 5), "%", "1.93 ± 0.57 %"),
         (Interval(0.25, None, None, 1), "", "0.2500"),
         (Interval(None, None, None, 0), "s", "–"),
     ],

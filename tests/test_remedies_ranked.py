@@ -5,6 +5,7 @@ equipment makes it (`test_remedies`).
 """
 
 import signal
+from dataclasses import replace
 
 import airtcp
 import pytest
@@ -62,6 +63,13 @@ def test_remedies_that_equipment_has_come_before_ideas_and_a_named_problem_bring
     assert (present.best_line(found) or "").startswith(
         f"What helps most: {found.remedies[0].title}"
     )
+    first = found.remedies[0]
+    assert first.gain is not None
+    assert first.gain.mean is not None
+    for share, told in ((0.5, False), (2.0, True)):
+        gain = replace(first.gain, mean=share * first.gain.mean)
+        both = replace(found, together=replace(first, title="both of them", gain=gain))
+        assert ("The best two at once, both of them" in (present.best_line(both) or "")) == told
 
 
 CALLS = """

@@ -20,9 +20,12 @@ _MANY_DIGITS: Final = 10_000
 def scaled(value: float, unit: str) -> tuple[float, str]:
     """The factor and the prefixed unit in which people read `value`: 2.3e6 b/s gives 1e6, "Mb/s".
 
-    Values are divided by the factor. Seconds and bits per second take prefixes, others none.
+    Values are divided by the factor. Seconds and bits per second take prefixes, others none; parts
+    of one that are read in "%" are times 100.
     """
     size = abs(value)
+    if unit == "%":
+        return 0.01, unit
     if unit == "b/s":
         for factor, prefix in _DECIMAL_PREFIXES:
             if size >= factor:

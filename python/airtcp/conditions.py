@@ -72,7 +72,7 @@ class Condition:
     @property
     def bound_text(self) -> str:
         """The bound for people: "2 s"."""
-        return bound_text(self.bound, self.about.unit)
+        return bound_text(self.bound, self.about.read_in)
 
     @property
     def mean_metric(self) -> str | None:

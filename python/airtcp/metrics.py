@@ -7,6 +7,7 @@ The page of results in the documentation is made from here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -17,6 +18,8 @@ Scope = Literal["all", "group", "direction", "category", "cell"]
 
 #: Which values are the better ones; None where that depends on what one wants.
 Better = Literal["higher", "lower"] | None
+
+_PARTS_OF_ONE: Final = re.compile("probability|share|ratio|loss|utilization")
 
 #: Suffixes of names, by unit, which people may leave out.
 _SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
@@ -38,6 +41,16 @@ class Metric:
     better: Better = None
     scopes: tuple[Scope, ...] = ("all",)
     detail: bool = False
+
+    @property
+    def is_part(self) -> bool:
+        """Tell whether it is a part of one, which people read in per cent."""
+        return not self.unit and bool(_PARTS_OF_ONE.search(self.name))
+
+    @property
+    def read_in(self) -> str:
+        """The unit in which people read it: "%" of a part of one."""
+        return "%" if self.is_part else self.unit
 
     @property
     def short(self) -> str:

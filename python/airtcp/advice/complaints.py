@@ -134,8 +134,7 @@ def too_little(reading: Reading, scope: Scope) -> str:
             got = known(reading.measured(target))
             unit = target.about.unit
             told = quantity(got, unit, 3) if unit else percent(got)
-            bound = target.bound_text if unit else percent(target.bound)
-            return f"{target.label} is {told}, wanted > {bound}"
+            return f"{target.label} is {told}, wanted > {target.bound_text}"
     return ""
 
 

@@ -454,4 +454,4 @@ def quantity_of(condition: Condition, value: float) -> str:
     """A value of the metric of a condition, for people."""
     from airtcp.amounts import quantity
 
-    return quantity(value, condition.about.unit, 3)
+    return quantity(value, condition.about.read_in, 3)

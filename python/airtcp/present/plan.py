@@ -134,7 +134,7 @@ def points(plan: Plan, condition: Condition) -> list[Point]:
         interval = one.metrics.get(condition.text)
         if one.depth != "simulation" or not isinstance(interval, Interval):
             continue
-        told, unit = interval.mean, condition.about.unit
+        told, unit = interval.mean, condition.about.read_in
         words = quantity_with_interval(interval, unit)
         if told is None:
             # Runs that are too short say what it is at least.
@@ -207,7 +207,7 @@ def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
     elif one.answer is not None:
         # The end without it is not known well enough for a difference.
         moved = f"up to {value_text(plan, one.answer.value)}"
-    return one.title, moved, signed(one.change, condition.about.unit), VERDICTS[one.verdict]
+    return one.title, moved, signed(one.change, condition.about.read_in), VERDICTS[one.verdict]
 
 
 #: The meanings of verdicts, for people.
@@ -249,7 +249,7 @@ def best_line(plan: Plan) -> str | None:
     else:
         line = f"What helps most: {best.title}{_further(plan, best)}."
     both = plan.together
-    if both is not None and both.verdict == "gains":
+    if both is not None and both.verdict == "gains" and not _goes_less_far(both, best):
         line += f" The best two at once, {both.title}{_further(plan, both)}."
     costly = next((one for one in plan.remedies if one.verdict == "costs others"), None)
     if best is None and costly is not None:
@@ -261,6 +261,12 @@ def best_line(plan: Plan) -> str | None:
     if idea is not None:
         line += f" No equipment has it: {idea.title}{_further(plan, idea)}."
     return line
+
+
+def _goes_less_far(both: Gain, best: Gain | None) -> bool:
+    """Tell whether two remedies at once carry less far than the better one alone."""
+    gains = [None if one is None or one.gain is None else one.gain.mean for one in (both, best)]
+    return gains[0] is not None and gains[1] is not None and gains[0] < gains[1]
 
 
 def _capital(text: str) -> str:
@@ -317,7 +323,7 @@ def picture(plan: Plan, condition: Condition) -> Figure:
     """The curve of a metric along the axis, with its bound and where the end is."""
     with styled():
         figure, axes = new_figure(height=3.8)
-        unit = condition.about.unit
+        unit = condition.about.read_in
         seen = [
             (one.value, one.metrics[condition.text])
             for one in plan.evidence

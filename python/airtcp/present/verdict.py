@@ -12,7 +12,6 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity, scaled
-from airtcp.conditions import bound_text
 from airtcp.labels import flows_of
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.scenario.keys.traffic import is_endless
@@ -39,7 +38,6 @@ _FIRST_RUNS: Final = 5
 _TIMES: Final = 2.0
 #: The part of a wanted goodput below which a flow gets next to nothing of it; chosen.
 _STARVED: Final = 0.5
-_PARTS_OF_ONE: Final = re.compile("probability|share|ratio|loss|utilization")
 
 
 def headline(verdict: Verdict) -> str:
@@ -182,7 +180,7 @@ def starved_lines(verdict: Verdict, result: Comparison | SimulationResult) -> li
             who = "the flow gets" if of == 1 else f"{some} of {of} flows get{'s' * (some == 1)}"
             lines.append(
                 f"{about(one)} is a mean: in {len(found)} of {len(runs)} runs {who} less than half "
-                f"of {_bound(condition)}, the least {least}."
+                f"of {condition.bound_text}, the least {least}."
             )
     return [line[0].upper() + line[1:] for line in lines]
 
@@ -231,13 +229,7 @@ def about(one: Judged) -> str:
 def wanted_text(one: Judged) -> str:
     """Return the bound with its sign: "< 50 ms"."""
     condition = one.target.condition
-    return f"{'>' if condition.above else '<'} {_bound(condition)}"
-
-
-def _bound(condition: Condition) -> str:
-    if _is_part(condition.about):
-        return f"{100.0 * condition.bound:g} %"
-    return bound_text(condition.bound, condition.about.unit)
+    return f"{'>' if condition.above else '<'} {condition.bound_text}"
 
 
 def _measured(one: Judged) -> str:
@@ -249,8 +241,7 @@ def _measured(one: Judged) -> str:
     told = amount(interval.mean, condition.about)
     if interval.low is None or interval.high is None:
         return told
-    factor, _ = scaled(interval.mean, condition.about.unit)
-    factor = 0.01 if _is_part(condition.about) else factor
+    factor, _ = scaled(interval.mean, condition.about.read_in)
     spread = f"{interval.half_width or 0.0:.1e}"
     decimals = max(0, 1 - int(spread.partition("e")[2]) + round(math.log10(factor)))
     low, high = (f"{end / factor:.{decimals}f}" for end in (max(0.0, interval.low), interval.high))
@@ -259,16 +250,12 @@ def _measured(one: Judged) -> str:
 
 def amount(value: float | None, metric: Metric) -> str:
     """Tell a value of a metric with its unit: parts of one in per cent."""
-    return percent(value) if _is_part(metric) else quantity(value, metric.unit, 3)
+    return percent(value) if metric.is_part else quantity(value, metric.unit, 3)
 
 
 def _stations(number: int) -> str:
     """Tell a number of stations."""
     return f"{number} station{'s' if number > 1 else ''}"
-
-
-def _is_part(metric: Metric) -> bool:
-    return not metric.unit and bool(_PARTS_OF_ONE.search(metric.name))
 
 
 def _by(one: Judged) -> str:
