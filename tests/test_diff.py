@@ -128,6 +128,21 @@ def test_runs_that_are_too_short_give_no_sign() -> None:
     assert early.to_dict() == known.to_dict() | {"unsteady": early.unsteady}
 
 
+def test_rates_and_widths_are_told_by_their_keys_and_units() -> None:
+    narrow = airtcp.load(
+        {
+            "phy": {"standard": "802.11n", "channel_width": "20 MHz", "mcs": 7},
+            "stations": [{"name": "pc", "count": 1}],
+            "flows": [{"stations": "pc", "direction": "download", "application": {"kind": "bulk"}}],
+            "run": {"warmup": "10 ms", "duration": "50 ms", "replications": 2},
+        }
+    )
+    said = present.subject(airtcp.diff(narrow, narrow.vary({"phy.channel_width": "40 MHz"})))
+
+    assert "phy.channel_width: 20 MHz → 40 MHz" in said
+    assert "phy.data_rate: 72.222222 Mb/s → 150 Mb/s" in said
+
+
 @pytest.mark.parametrize(
     ("moved", "word"), [(-0.00002, "hardly different"), (-0.002, "worse"), (0.002, "better")]
 )

@@ -325,6 +325,8 @@ def _changed(key: str, old: object, new: object) -> str:
         return f"air, powers received: {_powers_that_differ(old, new)}"
     table, _, name = key.rpartition(".")
     in_file = f"{table}.{name_in_files(name)}" if table else name_in_files(name)
+    # A rate of the resolved form is a table of its own, with what files have beside it.
+    in_file = in_file.removesuffix(".bps").removesuffix("_mhz").replace(".data_rate.high.", ".")
     return f"{in_file}: {_value(key, old)} → {_value(key, new)}"
 
 
@@ -344,7 +346,7 @@ def _value(key: str, value: object) -> str:
     """A value of a key of the resolved form; amounts with their unit, as people write them."""
     if value is None:
         return "–"
-    _, _, unit = key.rpartition("_")
+    unit = key.replace(".", "_").rpartition("_")[2]
     if unit in _UNITS and isinstance(value, int | float) and not isinstance(value, bool):
         return _UNITS[unit](value)
     return "a list" if _is_long(value) else str(value)
@@ -360,6 +362,7 @@ _UNITS: Final[dict[str, Callable[[Any], str]]] = {
     "s": format_time_s,
     "bps": format_rate,
     "bytes": format_size,
+    "mhz": "{:g} MHz".format,
     "dbm": "{:g} dBm".format,
     "db": "{:g} dB".format,
 }
