@@ -295,6 +295,17 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
     assert json.loads(answer.stdout) == [{"q": 10, "n": 6}, {"q": 100, "n": 6}]
 
 
+def test_a_directory_with_files_of_others_is_no_store(sweep_file: Path) -> None:
+    there = sorted(sweep_file.parent.iterdir())
+    (sweep_file.parent / "notes.txt").write_text("mine")
+
+    done = call("sweep", sweep_file, "--to", sweep_file.parent)
+
+    assert done.exit_code == 2
+    assert "has files that are not of a sweep, such as" in done.stderr
+    assert sorted(sweep_file.parent.iterdir()) == sorted([*there, sweep_file.parent / "notes.txt"])
+
+
 def test_a_table_that_is_too_wide_stands_upright(
     sweep_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

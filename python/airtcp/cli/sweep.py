@@ -95,6 +95,7 @@ def sweep(
 ) -> None:
     """Run a grid of scenarios into a store; go on where it was interrupted."""
     with outcome():
+        from airtcp.results.table import check_own
         from airtcp.run.processors import processors
 
         workers = threads or processors()
@@ -111,6 +112,7 @@ def sweep(
             return
         assert to is not None
         _refuse_many(wanted, yes=yes)
+        check_own(to)
         from airtcp.sweep.bar import columns, on
         from airtcp.sweep.crews import crew_of
         from airtcp.sweep.execute import execute
@@ -146,11 +148,13 @@ def _search(
     """Look for the best values of some keys, and tell them."""
     from airtcp.amounts import quantity_with_interval
     from airtcp.metrics import metric
+    from airtcp.results.table import check_own
     from airtcp.sweep.crews import crew_of
     from airtcp.sweep.search import goal_of, search
 
     if optimise is None or not over or to is None:
         raise typer.BadParameter("a search needs --optimise, --over and --to")
+    check_own(to)
     goal = goal_of(optimise)
     base, _ = scenario_of(file, changes)
     with crew_of(workers, dask) as crew:

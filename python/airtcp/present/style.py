@@ -93,7 +93,9 @@ pre {
   tr { border-top: 1px solid var(--grid); padding: .4rem 0; }
   td { border: 0; padding: .1rem 0; display: flex; justify-content: space-between; gap: 1rem; }
   td, .number, .nowrap, .verdict { white-space: normal; overflow-wrap: anywhere; }
-  td[data-head]::before { content: attr(data-head); color: var(--muted); font-weight: 400; }
+  td[data-head]::before {
+    content: attr(data-head); color: var(--muted); font-weight: 400; flex: none; max-width: 45%;
+  }
   td:first-child { font-weight: 600; }
   td:empty { display: none; }
   dl div { grid-template-columns: 1fr; gap: 0; }

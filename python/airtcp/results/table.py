@@ -151,13 +151,12 @@ class Writer:
 
         Of one that is there, axes and metrics are kept beside those of `about`.
 
-        Raises OutputError if it cannot be written, if there are files of others and no table, if
-        another process writes to it, or if it has rows of another version or without some of the
-        metrics; QuestionError if there is no PyArrow.
+        Raises OutputError if it cannot be written, if another process writes to it, or if it has
+        rows of another version or without some of the metrics; QuestionError if there is no
+        PyArrow.
         """
         needed("pyarrow", "sweeps", "the store of a sweep")
         prepare(folder)
-        _refuse_others_files(folder)
         with locked(folder / "lock", folder):
             there = Contents.read(folder)
             writer = cls(folder, about if there is None else _extended(folder, there, about))
@@ -250,9 +249,9 @@ class Writer:
         self._remove([name for name in found if name not in named])
 
 
-def _refuse_others_files(folder: Path) -> None:
+def check_own(folder: Path) -> None:
     """See that a folder without a table has no files but ours. Raises OutputError."""
-    if (folder / _CONTENTS).exists():
+    if not folder.is_dir() or (folder / _CONTENTS).exists():
         return
     names = sorted(path.name for path in folder.iterdir())
     found = [name for name in names if name not in _BESIDE and not _OURS.fullmatch(name)]

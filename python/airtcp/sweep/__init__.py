@@ -55,7 +55,8 @@ def sweep(
 
     Raises:
         ScenarioError: an axis names no key, is empty, or makes a point that is no scenario.
-        OutputError: the store cannot be written, or is of another version.
+        OutputError: the store cannot be written, is of another version, or the directory has files
+            of others.
         QuestionError: the cluster cannot be reached, or has another airtcp.
         SimulationError: some points have no result; all others are in the store.
         KeyboardInterrupt: what had ended before is in the store.
@@ -68,6 +69,7 @@ def sweep(
     """
     from airtcp.exceptions import SimulationError
     from airtcp.results.query import open as opened
+    from airtcp.results.table import check_own
     from airtcp.run.processors import processors
     from airtcp.sweep.bar import shown
     from airtcp.sweep.crews import crew_of
@@ -84,6 +86,7 @@ def sweep(
     )
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
+    check_own(Path(to))
     with crew_of(threads or processors(), dask) as crew, shown(progress) as report:
         outcome = execute(wanted, Path(to), crew=crew, progress=report)
     if outcome.interrupted:
