@@ -10,7 +10,7 @@ from airtcp.amounts import quantity
 from airtcp.examples import directory
 from airtcp.scenario import Scenario
 from bases import cell
-from browsing import AXE, CHROMIUM, SIZES, link, packed, put, serious
+from browsing import CHROMIUM, link, packed, put
 from serving import Web
 
 pytestmark = pytest.mark.skipif(
@@ -422,58 +422,6 @@ def test_the_keyboard_is_enough(opened: Any) -> None:
     scenario = airtcp.load(str(directory() / "persistent-downloads.toml"))
     page.until(goodput(scenario.vary({"stations.station.count": 12})))
     assert slider.get_attribute("aria-valuetext") == "12"
-
-
-@pytest.mark.parametrize(
-    ("size", "scheme"),
-    [
-        ("laptop", "light"),
-        ("phone", "dark"),
-        pytest.param("laptop", "dark", marks=pytest.mark.verify),
-        pytest.param("phone", "light", marks=pytest.mark.verify),
-    ],
-)
-def test_nothing_is_cut_off_and_nobody_is_left_out(opened: Any, size: str, scheme: str) -> None:
-    width, height = SIZES[size]
-    page = opened(viewport={"width": width, "height": height}, color_scheme=scheme)
-    page.answer()
-    page.page.locator(".picture svg").first.wait_for()
-
-    def look(where: str) -> None:
-        page.page.wait_for_timeout(150)
-        wide = page.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= width, f"{where}: {wide} px"
-        if AXE.is_file():
-            serious(page)
-
-    for view in page.page.locator("#views button").all():
-        view.click()
-        look(view.inner_text())
-    page.page.get_by_label("As", exact=True).select_option("heat")
-    page.page.locator(".heat .cell").first.wait_for()
-    look("heat map")
-    # All that there is once something was simulated, with everything unfolded.
-    page.page.get_by_role("button", name="Explore", exact=True).click()
-    put(page, QUICK.replace("DURATION", "2 s"))
-    page.until("All flows")
-    page.page.get_by_role("button", name="Simulate", exact=True).click()
-    page.page.get_by_text("The simulation says").wait_for()
-    page.page.evaluate(
-        "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-    )
-    page.page.locator(".switch input").first.check()
-    page.page.get_by_role("button", name="Try: simulate before and after").click()
-    page.page.get_by_text("pairs of replications").first.wait_for(state="attached")
-    look("simulated")
-    page.page.get_by_role("button", name="Timeline").click()
-    page.page.get_by_role("button", name="Show").click()
-    page.page.locator(".now").wait_for()
-    look("timeline")
-    put(page, QUICK.replace("count = 3", "count = 0"))
-    page.page.locator(".problem .notice").wait_for()
-    look("refused")
-    if not AXE.is_file():
-        pytest.skip("axe-core is not here (make test takes it from npm)")
 
 
 def test_the_first_answer_is_there_in_two_seconds(opened: Any) -> None:

@@ -27,6 +27,7 @@ from airtcp.scenario.vary import has_word_none, place_of, varied_with_profiles
 #: The most characters that comments are kept of: a longer text takes seconds to read with them.
 MOST_KEPT: Final = 300_000
 _MARK: Final = "the-line-that-is-sought"
+_COMMENTS: Final = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 
 
 @lru_cache(maxsize=64)
@@ -109,7 +110,8 @@ def line_of(text: str, key: str) -> int | None:
     steps = re.findall(r"\[(\d+)\](?: \([^)]*\))?|([^.\[\]]+)", key)
     place = tuple(int(index) if index else name for index, name in steps)
     try:
-        document = tomlkit.parse(text)
+        # Comments take most of the time, and no line.
+        document = tomlkit.parse(_COMMENTS.sub("#", text))
     except (TOMLKitError, ValueError, RecursionError):
         return None
     while place and at(document, place) is None:
