@@ -307,6 +307,15 @@ def test_trials_cost_as_much_as_the_run_or_as_little_as_a_floor(
     assert airtcp.advise(result, most=None).problems[0].remedies
 
 
+def test_advice_is_told_in_a_line_where_python_shows_it() -> None:
+    advice = airtcp.advise(airtcp.simulate(airtcp.load(PLANTED["window"]), replications=2))
+
+    assert advice.best is not None
+    assert repr(advice).startswith(f"<Advice: {advice.problems[0].finding.title} (desk)")
+    assert repr(advice).endswith(f"; try {advice.best.title}>")
+    assert repr(Advice(())) == "<Advice: nothing stands out as wrong>"
+
+
 def test_equal_shares_of_next_to_nothing_are_no_help() -> None:
     goal = Goal("jain_index", "sender", "upload")
     nothing = Effect("flow_goodput_bps", "sender", "upload", 423e3, 6e3)

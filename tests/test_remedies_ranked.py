@@ -53,7 +53,7 @@ def test_ack_priority_restores_the_fairness_of_uploads() -> None:
 
 def test_remedies_that_equipment_has_come_before_ideas_and_a_named_problem_brings_its_own() -> None:
     """A managed queue is no remedy of a plan by itself: what limits the uploads asks for it."""
-    found = airtcp.plan(airtcp.load(UPLOADS), vary="stations", until="jain_index < 0.8")
+    found = airtcp.plan(airtcp.load(UPLOADS), until="jain_index < 0.8")
 
     ideas = [one.research for one in found.remedies]
     assert ideas == sorted(ideas)
@@ -124,6 +124,7 @@ def test_no_gain_is_not_too_noisy_to_tell() -> None:
 
     assert [one.verdict for one in sure.remedies] == ["none"]
     assert sure.remedies[0].change.mean == 0.0
+    assert (present.remedies_line(sure) or "").startswith("1 remedy tried at ")
     assert [one.verdict for one in noisy.remedies] == ["cannot tell"]
     assert "more replications are needed" in (present.best_line(noisy) or "")
 

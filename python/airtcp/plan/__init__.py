@@ -59,7 +59,7 @@ def plan(
 def plan(
     scenario: Scenario,
     *,
-    vary: str,
+    vary: str = "stations",
     until: str | Sequence[str],
     begin: Any | None = None,
     end: Any | None = None,
@@ -77,7 +77,7 @@ def plan(
 def plan(
     scenario: Scenario,
     *,
-    vary: str,
+    vary: str = "stations",
     until: str | Sequence[str],
     channels: Sequence[int] | None,
     objective: str | None,
@@ -98,7 +98,7 @@ def plan(
 def plan(
     scenario: Scenario,
     *,
-    vary: str,
+    vary: str = "stations",
     until: str | Sequence[str] = (),
     channels: Sequence[int] | None = None,
     powers: Sequence[str] | None = None,
@@ -118,7 +118,7 @@ def plan(
 
     Args:
         scenario: where to start from.
-        vary: `"stations"`, all groups in proportion, or a key path such as
+        vary: `"stations"`, all groups in proportion, which is the default, or a key path such as
             `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
             `"channels"`, `"powers"`, `"positions"`, or some of them with commas between, the answer
             is a `ChannelPlan`: what the access point of each of several cells is to have.

@@ -298,8 +298,9 @@ def remedies_line(plan: Plan) -> str | None:
     """Say what was done with the remedies and what was not; None if none was tried."""
     if not plan.remedies:
         return None
+    tried = "1 remedy" if len(plan.remedies) == 1 else f"{len(plan.remedies)} remedies"
     words = (
-        f"{len(plan.remedies)} remedies tried at the same random numbers, just beyond the end; "
+        f"{tried} tried at the same random numbers, just beyond the end; "
         "with intervals of paired differences."
     )
     sought = sum(one.answer is not None for one in plan.remedies)

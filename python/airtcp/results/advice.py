@@ -165,13 +165,18 @@ class Advised:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Advice:
     """The problems of a simulation, the one to look at first at the head."""
 
     problems: tuple[Advised, ...]
     #: Ctrl-C came before all trials had ended.
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        told = [f"{one.finding.title} ({', '.join(one.finding.groups)})" for one in self.problems]
+        best = "" if self.best is None else f"; try {self.best.title}"
+        return f"<Advice: {'; '.join(told) or 'nothing stands out as wrong'}{best}>"
 
     @property
     def best(self) -> Trial | None:
