@@ -326,6 +326,19 @@ def test_a_metric_of_a_group_goes_by_the_words_of_a_screen(tmp_path: Path) -> No
         "flow_goodput_bps",
         "flow_goodput",
         "download.goodput_per_flow",
+        "guest/download flow_goodput",
         "goodput per flow",
     ):
         assert found.column(words) == column
+
+
+def test_a_percentile_goes_by_the_words_of_a_condition(tmp_path: Path) -> None:
+    with Writer.open(tmp_path, about(metrics=("packet_delay_p95_s",))) as writer:
+        writer.add_points(points(point=["a"], count=[1]))
+        row = rows("a", 0)
+        row["packet_delay_p95_s"] = row.pop("goodput_bps")
+        writer.add(row)
+
+    assert opened(tmp_path).column("p95 delay") == "packet_delay_p95_s"
+    with pytest.raises(QuestionError, match=r"^p99 delay is no column"):
+        opened(tmp_path).column("p99 delay")

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.conditions import ConditionError, read_measure
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.extras import needed
 from airtcp.labels import spellings
@@ -169,14 +170,15 @@ class Results:
         """The column that a name means: its own, or the only one that has it as one of its steps.
 
         `stations` means `stations.laptop.count` where no other column has that step, and a metric
-        may be spelled as on a screen. Raises QuestionError if there is none, or several.
+        may be spelled as on a screen, or as a condition has it: `guest/download p95 delay`. Raises
+        QuestionError if there is none, or several.
         """
         names: list[str] = self.table.column_names
         if name in names:
             return name
         *of, last = name.split(".")
         metric = spellings().get(last.lower().replace(" ", "_"))
-        spelled = name if metric is None else ".".join([*of, metric.name])
+        spelled = _as_measured(name) if metric is None else ".".join([*of, metric.name])
         if spelled in names:
             return spelled
         meant = [word.split(".") for word in (name, spelled)]
@@ -241,6 +243,16 @@ def _joined(files: TableFiles) -> pa.Table:
     axes = [column.name for column in files.contents.axes]
     metrics = files.contents.metrics
     return table.select(["point", "replication", *axes, "seed", *metrics, "version", "core"])
+
+
+def _as_measured(name: str) -> str:
+    """The column of a metric as conditions have it; the name itself where it is none of these."""
+    try:
+        metric, group, part, cell = read_measure(name)
+    except ConditionError:
+        return name
+    of = [] if group is None else [group, part]
+    return ".".join([*(["cells", cell] if cell is not None else of), metric.name])
 
 
 def _within(wanted: Sequence[str], path: Sequence[str]) -> bool:
