@@ -311,6 +311,8 @@ def test_a_column_goes_by_a_part_of_its_name(tmp_path: Path) -> None:
         QuestionError, match=r"^bps is no column \(did you mean goodput_bps\?\); allowed: count"
     ):
         found.column("bps")
+    with pytest.raises(QuestionError, match=r"^conut is no column \(did you mean count\?\)"):
+        found.column("conut")
 
 
 def test_a_metric_of_a_group_goes_by_the_words_of_a_screen(tmp_path: Path) -> None:

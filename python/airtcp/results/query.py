@@ -6,6 +6,7 @@ Does not know how it lies on disk (`table`), nor what becomes of an answer.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -188,7 +189,9 @@ class Results:
         shown = ", ".join([column.name for column in self.axes] + list(self.metrics))
         what = f"may be {', '.join(alike)}" if alike else "is no column"
         word = last.lower()
-        near = [one for one in names if word in one.rpartition(".")[2].split("_")]
+        lasts = {one.rpartition(".")[2]: one for one in names}
+        near = [one for last, one in lasts.items() if word in last.split("_")]
+        near = near or [lasts[one] for one in difflib.get_close_matches(word, lasts, 1, 0.8)]
         if len(near) == 1 and not alike:
             what += f" (did you mean {near[0]}?)"
         raise QuestionError(f"{name} {what}; allowed: {shown}")

@@ -259,8 +259,11 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
         raise InvalidError((path,), message)
     if said := _meant(path, known):
         raise InvalidError((path,), f"is no key of this scenario (here: {said})")
-    # Paths of as many steps come first: most mistakes are in a name.
-    alike = [other for other in known if other.count(".") == path.count(".")]
+    # A path without the name of its group or flow comes first, then paths of as many steps: most
+    # mistakes are in a name.
+    steps = path.split(".")
+    unnamed = [one for one in known if steps == [*one.split(".")[:1], *one.split(".")[2:]]]
+    alike = unnamed or [other for other in known if other.count(".") == path.count(".")]
     nearest = difflib.get_close_matches(path, alike or known, n=1, cutoff=0)
     raise InvalidError((path,), f"is no key of this scenario; the nearest is {nearest[0]}")
 
