@@ -105,7 +105,7 @@ def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("stations.count", "is no key of this scenario; the nearest is stations.near.count"),
+        ("stations.count", "is no key of this scenario; the nearest is stations.far.count"),
         ("stations.near.cuont", "is no key of this scenario; the nearest is stations.near.count"),
         ("stations.nera.count", "is no key of this scenario; the nearest is stations.near.count"),
         ("flows.far.tpc.mss", "is no key of this scenario; the nearest is flows.far.tcp.mss"),
