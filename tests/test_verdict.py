@@ -12,6 +12,7 @@ from airtcp.advice.thresholds import THRESHOLDS
 from airtcp.advice.verdicts import joint_level, state_of
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
+from airtcp.present import verdict as words
 from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.scenario import load, loads
 from airtcp.scenario.measured import measurable
@@ -53,6 +54,15 @@ def test_a_target_is_judged_by_its_whole_interval(
     text: str, interval: tuple[float | None, ...], state: str
 ) -> None:
     assert judged(text, *interval).state == state
+
+
+@pytest.mark.parametrize(
+    ("low", "told"), [(2.5, "at least 2.50 s"), (0.0, "not known"), (None, "not known")]
+)
+def test_a_bound_of_nothing_is_not_told(low: float | None, told: str) -> None:
+    one = judged("page_time < 4 s", None, low, None)
+
+    assert words.rows(Verdict((one,), written=True, confidence=0.95))[0][2] == told
 
 
 def test_the_margin_is_the_distance_from_the_bound_over_the_bound() -> None:

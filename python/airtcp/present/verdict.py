@@ -236,8 +236,9 @@ def _measured(one: Judged) -> str:
     """Tell a mean with its interval in one unit: "74.3 ms (68.5 to 80.0)"."""
     interval, condition = one.interval, one.target.condition
     if interval.mean is None:
+        # That something is at least nothing says nothing.
         at_least = interval.low
-        return "not known" if at_least is None else f"at least {amount(at_least, condition.about)}"
+        return f"at least {amount(at_least, condition.about)}" if at_least else "not known"
     told = amount(interval.mean, condition.about)
     if interval.low is None or interval.high is None:
         return told

@@ -112,7 +112,7 @@ export function explore(app) {
   }
 
   function show() {
-    paper.textContent = [app.scenario.title, ...app.scenario.subject].join("; ");
+    paper.replaceChildren(h("strong", {}, app.scenario.title), ["", ...app.scenario.subject].join("; "));
     prediction ??= along.known() ?? predictionOf.get(here()) ?? null;
     // Whoever comes from another view finds nothing asked yet.
     if (!prediction && asked !== here()) moved();
