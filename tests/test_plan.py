@@ -393,6 +393,20 @@ def test_the_curve_fits_any_terminal(quick: Plan, width: int) -> None:
         assert any(point.mean in line for line in lines)
 
 
+def test_no_value_that_is_carried_is_said_to_be_beyond(quick: Plan) -> None:
+    """A mean a little past the bound, at the answer of a curve through all."""
+    condition = quick.conditions[0]
+    assert quick.answer is not None
+    answer = replace(quick.answer, value=4.0)
+    evidence = [
+        Evidence(value, "simulation", {condition.text: Interval(mean, mean, mean, 3)})
+        for value, mean in ((3.0, 0.4), (4.0, 0.505), (5.0, 0.6))
+    ]
+    found = replace(quick, evidence=evidence, answer=answer)
+
+    assert [one.beyond for one in present.points(found, condition)] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("values", "unit", "label", "shown"),
     [

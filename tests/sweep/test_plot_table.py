@@ -65,6 +65,15 @@ def test_lines_are_means_with_the_intervals_of_replications(results: Results) ->
     assert caption == "Means and 95 % intervals of 3 replications."
 
 
+def test_series_over_words_stand_side_by_side(results: Results) -> None:
+    """In the order of the legend around the word: what is equal does not hide another."""
+    axes, _ = axes_of(results, x="queue", y="goodput_bps", by="stations")
+
+    first, second = ([place for place, _ in one[0].get_xydata()] for one in axes.containers)
+    assert all(a < word < b for a, word, b in zip(first, (0, 1), second, strict=True))
+    assert max(b - a for a, b in zip(first, second, strict=True)) < 0.5
+
+
 def test_an_axis_that_is_not_named_is_averaged_within_each_replication(results: Results) -> None:
     """The mean over queues of 10 n + r and 1000 + 10 n + r: its spread is that of r alone."""
     axes, caption = axes_of(results, x="stations", y="goodput_bps")

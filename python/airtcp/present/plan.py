@@ -43,7 +43,11 @@ CAPTION: Final = "What was simulated, with intervals; the bound; and where it is
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One simulated value: `part` is its mean over the bound, and `beyond` whether it is past."""
+    """One simulated value: `part` is its mean over the bound.
+
+    It is `beyond` where the mean is past the bound and the value past the answer, which is that of
+    a curve through all of them.
+    """
 
     value: str
     mean: str
@@ -147,10 +151,18 @@ def points(plan: Plan, condition: Condition) -> list[Point]:
                 value=value_text(plan, one.value),
                 mean=words,
                 part=told / condition.bound if condition.bound else 0.0,
-                beyond=condition.excess(told) > 0.0,
+                beyond=condition.excess(told) > 0.0 and not _is_carried(plan, one.value),
             )
         )
     return found
+
+
+def _is_carried(plan: Plan, value: float) -> bool:
+    """Tell whether a value is no further along the axis than the answer."""
+    if plan.answer is None:
+        return False
+    falls = plan.evidence[0].value > plan.evidence[-1].value
+    return value >= plan.answer.value if falls else value <= plan.answer.value
 
 
 def bars(plan: Plan, condition: Condition, width: int) -> list[str]:

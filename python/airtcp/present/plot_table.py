@@ -43,6 +43,8 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 _MOST_SERIES: Final = len(SERIES)
 #: Numbers that go so far apart are easier read on a log scale.
 _LOG_FROM: Final = 30.0
+#: The distance of two series where the axis has words, of a step.
+_ASIDE: Final = 0.08
 #: Cells of a map in which a number can be read.
 _MOST_NUMBERS: Final = 80
 
@@ -104,9 +106,11 @@ def picture(
 
 
 def _lines(axes: Axes, intervals: Intervals, up: Side, across: Side, lines: Side | None) -> None:
-    for (line, places), colour in zip(intervals.items(), SERIES, strict=False):
+    for number, ((line, places), colour) in enumerate(zip(intervals.items(), SERIES, strict=False)):
+        # Between words there is room: what would lie on each other stands side by side.
+        aside = _ASIDE * (number - (len(intervals) - 1) / 2) if across.is_text else 0.0
         known = {place: one for place, one in places.items() if one.mean is not None}
-        xs = [across.at(place) for place in known]
+        xs = [across.at(place) + aside for place in known]
         means = [(one.mean or 0.0) / up.factor for one in known.values()]
         widths = [(one.half_width or 0.0) / up.factor for one in known.values()]
         axes.errorbar(
