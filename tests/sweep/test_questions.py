@@ -54,6 +54,29 @@ def store(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_rows_and_answers_go_to_tables_that_questions_read(
+    store: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "made" / name
+    doubled = "SELECT point, 2 * goodput_bps AS twice FROM results"
+
+    def call(*arguments: object) -> Result:
+        return CliRunner().invoke(app, ["results", str(store), *map(str, arguments)])
+
+    assert call("--out", out).stdout == f"table of 2 rows: {out}\n"
+    again = opened(store).sql(f"SELECT * FROM '{out}'", [out])
+    assert again.column("goodput_bps").to_pylist() == [3.0, 5.0]
+    refused = call("--out", out, "--sql", doubled)
+    assert refused.exit_code == 2
+    assert "it is there" in refused.stderr
+    assert call("--out", out, "--sql", doubled, "--force").exit_code == 0
+    again = opened(store).sql(f"SELECT * FROM '{out}'", [out])
+    assert again.column("twice").to_pylist() == [6.0, 10.0]
+    assert call("--out", out.with_suffix(".txt")).exit_code == 2
+    assert call("--out", out, "--json").exit_code == 2
+
+
 @pytest.fixture
 def found(store: Path) -> Results:
     return opened(store)

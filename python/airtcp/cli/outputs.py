@@ -82,6 +82,13 @@ def check_picture(path: Path, *, force: bool) -> None:
     check_directory(path.parent)
 
 
+def check_table(path: Path, *, force: bool) -> None:
+    """The same for a table: by its columns none is known for one of ours."""
+    if not force:
+        _refuse_foreign([path])
+    check_directory(path.parent)
+
+
 def _names_of_a_report() -> list[str]:
     from airtcp.present.plot import CAPTIONS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,21 +40,42 @@ Files = Annotated[
     ),
 ]
 
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="FILE", help="Write the answer, or all rows, to a table (.csv, .parquet)."
+    ),
+]
+
 #: Steps of an axis that are told one by one.
 _MOST_STEPS = 8
 #: Rows of an answer that are taken from Arrow in one go.
 _PIECE = 10_000
 
 
-def results(store: Store, sql: Sql = None, file: Files = None, json: Json = False) -> None:
+def results(
+    store: Store,
+    sql: Sql = None,
+    file: Files = None,
+    out: Out = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
     """Query the results of a sweep by SQL; without --sql, list what there is."""
     if file and sql is None:
         raise typer.BadParameter("it is for a question; allowed: with --sql", param_hint="--file")
+    if out is not None and out.suffix not in (".csv", ".parquet"):
+        raise typer.BadParameter(f"{out} is neither .csv nor .parquet", param_hint="--out")
+    if out is not None and json:
+        raise typer.BadParameter("stands beside --json; allowed: one of both", param_hint="--out")
     with outcome():
         from airtcp.cli.rows import as_json, tell
         from airtcp.results.query import open as opened
 
         found = opened(store)
+        if out is not None:
+            _write(found, sql, file or (), out, force=force)
+            return
         if sql is None:
             if json:
                 print(json_.dumps(_about(found), indent=2))
@@ -72,6 +93,24 @@ def results(store: Store, sql: Sql = None, file: Files = None, json: Json = Fals
                 print(as_json([dict(zip(names, row, strict=True)) for row in rows]))
             elif names:
                 tell(names, rows)
+
+
+def _write(
+    found: Results, sql: str | None, files: Sequence[Path], out: Path, *, force: bool
+) -> None:
+    """Write the answer to a question, or all rows without one, to a table, and say where."""
+    from airtcp.cli.outputs import check_table
+    from airtcp.files import prepare, write_files
+    from airtcp.present.sense import many
+    from airtcp.results.sql import as_file
+
+    check_table(out, force=force)
+    with _ending_at_once():
+        table = found.table if sql is None else found.sql(sql, files)
+    content = as_file(table, out.suffix)
+    prepare(out.parent)
+    write_files(out.parent, {out.name: content})
+    print(f"table of {many(len(table), 'row')}: {one_line(str(out))}")
 
 
 @contextmanager

@@ -107,6 +107,24 @@ def _read(path: Path) -> pa.Table:
         raise QuestionError(f"--file: {path} cannot be read as .{suffix}: {said}") from error
 
 
+def as_file(table: pa.Table, suffix: str) -> bytes:
+    """The bytes of a file that holds a table, .csv or .parquet.
+
+    Raises QuestionError where the format cannot hold it, as Parquet two columns of one name.
+    """
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    writer: Any = csv.write_csv if suffix == ".csv" else parquet.write_table
+    sink = pa.BufferOutputStream()
+    try:
+        writer(table, sink)
+    except (pa.ArrowException, ValueError) as error:
+        said = " ".join(str(error).split())
+        raise QuestionError(f"--out: no {suffix} can hold the answer: {said}") from error
+    return bytes(sink.getvalue())
+
+
 def _nothing() -> pa.Table:
     import pyarrow as pa
 
