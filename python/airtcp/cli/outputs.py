@@ -83,7 +83,7 @@ def check_picture(path: Path, *, force: bool) -> None:
 
 
 def check_table(path: Path, *, force: bool) -> None:
-    """The same for a table: by its columns none is known for one of ours."""
+    """See that a table can be written where none is: by its columns none is known for ours."""
     if not force:
         _refuse_foreign([path])
     check_directory(path.parent)
