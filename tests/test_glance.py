@@ -16,7 +16,7 @@ from airtcp.present.summary import glanced
 from airtcp.results.glance import SOURCE
 from airtcp.run.glance import BATCHES, BUDGET, glance
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.stats import student_interval
+from airtcp.stats import Interval, student_interval
 from bases import SATURATED, cell, reading
 from hypothesis import HealthCheck, given, reject, settings
 from test_predict_any import written
@@ -141,6 +141,9 @@ def test_a_few_transfers_bound_nothing() -> None:
     assert (time.mean, time.low, time.high) == (None, None, None)
     assert "transfer_time_s" not in dict(seen.shown())
     assert "nor times of so few transfers" in (glanced(predict(seen.scenario)) or "")
+    # Nor does a bound of zero tell anything.
+    vars(seen)["metrics"] = {"page_time_s": Interval(None, 0.0, None, 3)}
+    assert seen.shown() == []
 
 
 def test_what_ends_is_looked_at_in_its_own_time() -> None:

@@ -40,6 +40,8 @@ def test_quantities(value: float | None, unit: str, text: str) -> None:
         (Interval(0.0193, 0.0136, 0.025, 5), "%", "1.93 ± 0.57 %"),
         (Interval(0.25, None, None, 1), "", "0.2500"),
         (Interval(None, None, None, 0), "s", "–"),
+        (Interval(None, 17.2, None, 5), "s", "at least 17.20 s"),
+        (Interval(None, 0.0, None, 5), "s", "–"),
     ],
 )
 def test_quantities_with_their_interval(interval: Interval, unit: str, text: str) -> None:

@@ -56,11 +56,11 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
     The half width gets two significant digits and the mean as many decimals, both in the mean's
     unit, unless the half width has five digits in it; without an interval the mean stands alone,
     and so does a zero: replications that never saw a thing do not say how rare it is.
-    Where nothing but a lower bound is known it is "at least 17.2 s".
+    Where nothing but a lower bound is known it is "at least 17.2 s"; one of zero says nothing.
     """
     mean, half_width = interval.mean, interval.half_width
     if interval.high is None and interval.low is not None:
-        return f"at least {quantity(interval.low, unit)}"
+        return f"at least {quantity(interval.low, unit)}" if interval.low else quantity(None, unit)
     if mean is None or half_width is None or mean == half_width == 0.0:
         return quantity(mean, unit)
     factor, name = scaled(mean, unit)

@@ -83,7 +83,7 @@ def check_picture(path: Path, *, force: bool) -> None:
 
 
 def check_table(path: Path, *, force: bool) -> None:
-    """See that a table can be written where none is: by its columns none is known for ours."""
+    """See that a table can be written; one that is there does not tell by its columns whose it is."""
     if not force:
         _refuse_foreign([path])
     check_directory(path.parent)

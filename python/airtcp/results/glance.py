@@ -227,7 +227,7 @@ def _ratio(one: Interval, other: Interval) -> Interval | None:
 
 
 def _says_something(interval: Interval) -> bool:
-    return interval.mean is not None or interval.low is not None
+    return interval.mean is not None or bool(interval.low)
 
 
 def _words(interval: Interval, unit: str) -> str:
