@@ -1,7 +1,7 @@
 """Statistics over independent replications.
 
-Knows: samples of one number per replication, Student-t intervals, and when intervals are narrow
-enough. Knows nothing about what the numbers mean, nor how they were made.
+Knows: samples of one number per replication, Student-t intervals, when intervals are narrow enough,
+and how even numbers are. Knows nothing about what the numbers mean, nor how they were made.
 """
 
 from __future__ import annotations
@@ -167,6 +167,19 @@ def widest(intervals: Sequence[Interval]) -> float:
     """The largest relative half width; 0 of no interval, infinite where one is not known."""
     widths = [interval.relative_half_width for interval in intervals]
     return max((math.inf if width is None else width for width in widths), default=0.0)
+
+
+def jain_index(values: Iterable[float]) -> float | None:
+    """Return Jain's index of some numbers, 1 where all are alike; None where none is above 0.
+
+    The squared sum over n times the sum of squares (Jain, Chiu and Hawe, DEC-TR-301, 1984).
+
+    >>> jain_index([1.0, 1.0, 0.0])
+    0.6666666666666666
+    """
+    all_values = list(values)
+    squares = len(all_values) * math.fsum(one * one for one in all_values)
+    return math.fsum(all_values) ** 2 / squares if squares else None
 
 
 @cache

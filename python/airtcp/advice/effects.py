@@ -19,7 +19,7 @@ from airtcp.estimates.traffic import measured
 from airtcp.metrics import METRICS
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.advice import Effect, Goal
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval, jain_index, student_interval
 
 if TYPE_CHECKING:
     from airtcp.results import Provenance, Replication
@@ -37,21 +37,12 @@ _THROUGH: Final = "flow_goodput_bps"
 def value_of(run: Replication, goal: Goal) -> float | None:
     """Return the metric of a goal in one replication."""
     if goal.among:
-        return _jain_index(
-            [
-                flow["goodput_bps"]
-                for flow in run.answer["flows"]
-                if flow["station"].rpartition("/")[0] in goal.among
-            ]
+        return jain_index(
+            flow["goodput_bps"]
+            for flow in run.answer["flows"]
+            if flow["station"].rpartition("/")[0] in goal.among
         )
     return measured(run, goal.metric, goal.group or None, goal.part)
-
-
-def _jain_index(goodputs_bps: Sequence[float]) -> float | None:
-    """Jain's index, 1 where all have as much; None where nobody has anything."""
-    total = sum(goodputs_bps)
-    squares = sum(one * one for one in goodputs_bps)
-    return total * total / (len(goodputs_bps) * squares) if squares else None
 
 
 def gain_of(goal: Goal, before: float, after: float) -> float:

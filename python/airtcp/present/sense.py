@@ -5,7 +5,6 @@ Knows which counters a reader checks first, and how they are put. Computes no re
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,7 +13,7 @@ from airtcp.metrics import metric
 from airtcp.present.cells import airtime_parts
 from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.objects import HEADLINES as IN_A_LINE
-from airtcp.stats import is_precise
+from airtcp.stats import is_precise, jain_index
 
 #: A gain below this many times the runs is not told.
 WORTH_TELLING: Final = 1.2
@@ -125,10 +124,8 @@ def _precise(simulation: Simulation) -> str:
 
 def _evenness(goodputs: Sequence[float]) -> str:
     """Tell Jain's index of stations, which that of flows is not where a station has several."""
-    squares = len(goodputs) * math.fsum(one * one for one in goodputs)
-    if not squares:
-        return ""
-    return f", Jain index {quantity(math.fsum(goodputs) ** 2 / squares, '', 3)}"
+    index = jain_index(goodputs)
+    return "" if index is None else f", Jain index {quantity(index, '', 3)}"
 
 
 def many(count: int, what: str) -> str:
