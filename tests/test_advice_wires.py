@@ -92,6 +92,21 @@ def test_pages_wait_behind_what_others_send_over_the_wire_either_way(part: str) 
     assert advice.best.name in ("wire-fq-codel", "faster-wire")
 
 
+def test_who_waits_behind_uploads_is_who_is_to_be_helped() -> None:
+    """A wire without a limit holds megabytes of uploads: their own wait is the least of it."""
+    bloated = network(
+        links={"line": {"rate": "20 Mb/s", "delay": "8 ms"}},
+        stations=[{"name": "reader", "count": 2}, {"name": "cloud", "count": 2}],
+        flows=[PAGES, bulk("cloud", "upload", ["line"])],
+        run={"warmup": "10 s", "duration": "30 s", "replications": 3},
+    )
+    (first, *_) = findings(airtcp.simulate(airtcp.load(bloated)))
+
+    assert first.problem == "wire"
+    assert set(first.groups) == {"reader", "cloud"}
+    assert first.goal.group == "reader"
+
+
 def test_a_wire_in_the_path_of_a_flow_is_a_wire_as_one_with_a_name_is() -> None:
     slow = network(
         stations=[{"name": "pc", "count": 2}],

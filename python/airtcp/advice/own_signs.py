@@ -191,6 +191,8 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
     ]
     felt += [(scope, wire) for scope, wire in waited if scope not in [one for one, _ in felt]]
     found = felt or (full if reading.air_has_room else [])
+    # Who fills a wire has less to complain of than those who wait behind.
+    found = sorted(found, key=lambda one: one[0].endless)
     if found:
         scope, wire = found[0]
         fullest = max(wire.used, key=lambda one: wire.used[one])

@@ -83,7 +83,7 @@ def check_picture(path: Path, *, force: bool) -> None:
 
 
 def check_table(path: Path, *, force: bool) -> None:
-    """See that a table can be written; one that is there does not tell by its columns whose it is."""
+    """See that a table can be written; by its columns none that is there is known for ours."""
     if not force:
         _refuse_foreign([path])
     check_directory(path.parent)
