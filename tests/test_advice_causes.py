@@ -14,6 +14,7 @@ from airtcp.present.verdict import starved_lines
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
+from airtcp.web import judged
 
 RUN = 'run = { warmup = "2 s", duration = "6 s", replications = 4 }'
 
@@ -329,6 +330,10 @@ def test_a_mean_that_holds_tells_of_the_flows_that_get_nothing() -> None:
     assert line.startswith(
         f"Goodput per flow of side is a mean: in {poor} of 4 runs 1 of 2 flows gets less than half"
     )
+    # The page says what `run` does.
+    shown = judged.verdict(found, result)
+    assert shown is not None
+    assert shown["lines"][0] == line
 
 
 def test_a_mean_of_flows_that_are_alike_tells_of_none() -> None:

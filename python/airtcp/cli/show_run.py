@@ -100,10 +100,8 @@ def _gap(console: Console, gap: Gap) -> None:
 def _verdict(console: Console, result: Comparison, verdict: Verdict) -> None:
     """Print the verdict, a line for each target where there are several, and what fails first."""
     console.print(Text(one_line(words.headline(verdict)), style=_STATE_STYLES[verdict.state]))
-    step = words.next_step(verdict, result.simulation)
-    for line in (*words.starved_lines(verdict, result), words.basis(verdict), step):
-        if line is not None:
-            console.print(Text(one_line(line)))
+    for line in words.lines(verdict, result):
+        console.print(Text(one_line(line)))
     for line in words.growth_lines(verdict):
         console.print(Text(one_line(line)), soft_wrap="airtcp plan" in line)
     console.print()

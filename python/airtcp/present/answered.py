@@ -26,10 +26,7 @@ def answered(result: Comparison | SimulationResult) -> list[str]:
     lines = experience(result) if judged else first_lines(result)
     parts = []
     if verdict is not None:
-        step = words.next_step(verdict, result.simulation)
-        said = (*words.starved_lines(verdict, result), words.basis(verdict), step)
-        told = [line for line in said if line is not None]
-        lines = [*told, *words.growth_lines(verdict), *lines]
+        lines = [*words.lines(verdict, result), *words.growth_lines(verdict), *lines]
         shown = escape(words.headline(verdict))
         parts.append(f"<p class='state {verdict.state} note'>{shown}</p>")
     parts += ["<ul class='answer note'>", *(f"<li>{escape(line)}</li>" for line in lines), "</ul>"]

@@ -147,12 +147,21 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
     return "It is at its bound: no number of replications that is worth its time tells."
 
 
+def lines(verdict: Verdict, result: Comparison | SimulationResult) -> list[str]:
+    """Tell what stands below the headline of a simulation: whom a mean hides, on what it is based.
+
+    Then what may tell more.
+    """
+    said = (*starved_lines(verdict, result), basis(verdict), next_step(verdict, result.simulation))
+    return [line for line in said if line is not None]
+
+
 def starved_lines(verdict: Verdict, result: Comparison | SimulationResult) -> list[str]:
     """Tell of goodputs per flow that are not missed in the mean how many flows get next to nothing.
 
     Less than half of what is wanted, in half of the runs or more, of flows that take all they get.
     """
-    lines = []
+    told = []
     for one in verdict.targets:
         condition = one.target.condition
         if condition.metric != "flow_goodput_bps" or not condition.above or one.state == "fails":
@@ -178,11 +187,11 @@ def starved_lines(verdict: Verdict, result: Comparison | SimulationResult) -> li
             least = quantity(min(map(min, runs)), "b/s", 2)
             some, of = found[len(found) // 2], len(runs[0])
             who = "the flow gets" if of == 1 else f"{some} of {of} flows get{'s' * (some == 1)}"
-            lines.append(
+            told.append(
                 f"{about(one)} is a mean: in {len(found)} of {len(runs)} runs {who} less than half "
                 f"of {condition.bound_text}, the least {least}."
             )
-    return [line[0].upper() + line[1:] for line in lines]
+    return [line[0].upper() + line[1:] for line in told]
 
 
 def _nothing_comes(condition: Condition, simulation: Simulation) -> bool:

@@ -17,7 +17,7 @@ from airtcp.present import verdict as words
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
-    from airtcp.results import Simulation
+    from airtcp.present.answer import Simulated
     from airtcp.results.advice import Advice, Advised, Effect, Trial
     from airtcp.results.verdict import Judged, Verdict
     from airtcp.stats import Interval
@@ -46,22 +46,22 @@ def condition(one: Condition) -> Json:
     }
 
 
-def verdict(found: Verdict | None, simulation: Simulation | None = None) -> Json | None:
+def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | None:
     """A verdict: its state, the headline, and a light for each target, those that fail first.
 
-    `simulation` is what was judged, if that was no glance: what it would take to know more follows
-    from it.
+    `result` is what was judged, if that was no glance: which flows a mean hides, and what it would
+    take to know more, follow from it.
     """
     if found is None:
         return None
     order = {row: place for place, row in enumerate(words.rows(found))}
     rows = sorted((_light(found, one) for one in found.targets), key=lambda one: order[one[0]])
-    step = None if simulation is None else words.next_step(found, simulation)
+    basis = words.basis(found)
     return {
         "state": found.state,
         "headline": words.headline(found),
         "written": found.written,
-        "lines": [line for line in (words.basis(found), step) if line is not None],
+        "lines": words.lines(found, result) if result else [] if basis is None else [basis],
         "growth": words.growth_lines(found) if found.growth is not None else [],
         "targets": [light for _, light in rows],
         "confidence": found.confidence,

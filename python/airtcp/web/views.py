@@ -187,7 +187,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
         "sanity": [list(pair) for pair in sanity(result)],
         "cautions": cautions(result),
         "broken": _sentences(summary.broken(summary.best_alone(result).model)),
-        "verdict": judged.verdict(result.verdict, simulation),
+        "verdict": judged.verdict(result.verdict, result),
         "advice": judged.advice(result.advice),
         "card": card.of_comparison(result),
         "stopped": simulation.stopped,
