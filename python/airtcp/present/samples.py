@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import scaled
 from airtcp.labels import PARTS, flows_of, label_of
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 #: Samples by step of `by` and step of `x`.
 Samples = dict[Any, dict[Any, list[float | None]]]
 Intervals = dict[Any, dict[Any, Interval]]
+
+#: The words for shares that a cell alone has, by their paths below its name.
+_SHARES_OF_CELLS: Final = {
+    "airtime.own": "own share of the time",
+    "airtime.heard": "share of the time with frames of others",
+    "airtime.idle": "share of idle time",
+    "failures.same_slot": "share of transmissions that began with another",
+    "failures.hidden": "share of transmissions lost under hidden stations",
+    "failures.neighbour": "share of transmissions lost under other cells",
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,9 @@ def unit_and_label(results: Results, column: str) -> tuple[str, str]:
     for axis in results.axes:
         if axis.name == column:
             return axis.unit, column
+    whose, _, share = column.removeprefix("cells.").partition(".")
+    if column.startswith("cells.") and share in _SHARES_OF_CELLS:
+        return "", f"cell {whose}'s {_SHARES_OF_CELLS[share]}"
     of, _, name = column.rpartition(".")
     found = metric(name)
     if not of:
