@@ -85,7 +85,7 @@ def test_cells_that_change_places_have_no_intervals() -> None:
     assert seen.metrics["goodput_bps"].mean is not None
     assert seen.metrics["goodput_bps"].low is None
     assert seen.groups["lawyer"]["download"]["goodput_bps"].high is None
-    assert "tax had too few turns" in (
+    assert "; without intervals, for tax had too few turns" in (
         summary.glanced(predict(example("three-offices"), glance=True)) or ""
     )
 

@@ -201,7 +201,7 @@ def glanced(prediction: Prediction) -> str | None:
     if glance.seldom:
         names = " and ".join(glance.seldom[:3]) if len(glance.seldom) < 4 else "several cells"
         seen += (
-            f" without intervals, for {names} had too few turns to tell whether that lasts; a "
+            f"; without intervals, for {names} had too few turns to tell whether that lasts; a "
             "simulation of several replications tells."
         )
         return seen
