@@ -159,6 +159,17 @@ def test_the_page_has_what_the_command_tells() -> None:
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
 
 
+def test_a_longer_look_takes_its_words_along_where_nothing_else_answers() -> None:
+    """The page would tell of one cell by the first look, and beside it by the longest."""
+    longer = views.lights(predict(example("three-offices"), glance=True, times=3))
+
+    assert longer["cells"]["sentences"]
+    assert set(longer["cells"]["sentences"]) < set(longer["words"])
+    shown = {row[0]: row[1] for row in longer["best"]}
+    assert shown["goodput of cell tax"] == longer["cells"]["rows"][1][1]
+    assert "words" not in views.lights(predict(example("three-cells"), glance=True))
+
+
 #: Readers at one access point, a backup beside readers at another on its channel.
 READERS = """
 phy = { standard = "802.11ax", channel_width = "40 MHz" }

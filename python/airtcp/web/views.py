@@ -80,9 +80,13 @@ def prediction(told: Prediction) -> dict[str, Any]:
 
 
 def lights(told: Prediction) -> dict[str, Any]:
-    """All that a glance sees, models or not, and its verdict on the targets."""
+    """All that a glance sees, models or not, and its verdict on the targets.
+
+    Where nothing else answers, its words and rows, too: those of a shorter look give way.
+    """
     assert told.glance is not None, "it was asked for"
-    return {
+    shown = {} if told.uncovered is None else prediction(told)
+    return {name: shown[name] for name in ("words", "best") if shown} | {
         "glance": {
             name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
             for name, text in told.glance.shown()

@@ -128,7 +128,10 @@ export function explore(app) {
   /** The answer at once, with the lights of the longest look that was taken. */
   function lit() {
     const lights = lightsOf.get(here());
-    return prediction && { ...prediction, seen: lights?.glance, verdict: lights?.verdict ?? prediction.verdict };
+    return prediction && {
+      ...prediction, seen: lights?.glance, verdict: lights?.verdict ?? prediction.verdict,
+      words: lights?.words ?? prediction.words, best: lights?.words ? lights.best : prediction.best,
+    };
   }
 
   /** Look at the targets for a moment, then longer while nobody touches anything. */
@@ -144,7 +147,7 @@ export function explore(app) {
       looking = new AbortController();
       post("/api/lights", { source: app.source(), times }, looking.signal).then((told) => {
         lightsOf.set(id, { ...told, times });
-        if (id === here()) { showWords(); if (told.cells) showResult(); along.show(); look(); }
+        if (id === here()) { showWords(); if (told.cells) showResult(); if (told.words) showModels(); along.show(); look(); }
       }).catch((error) => { if (!isAbort(error)) lightsOf.set(id, { ...lightsOf.get(id), times: LOOKS.at(-1) }); });
     }, times > 1 ? REST_MS : SETTLED_MS);
   }
@@ -160,10 +163,10 @@ export function explore(app) {
     if (told) {
       replace(words, h("p", { class: "depth" }, "The simulation says"),
         told.words.filter((line) => !/^(What is wrong|What helps|Nothing stands|How far it)/.test(line)).map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        prediction && h("p", { class: "muted" }, prediction.words[0]));
+        prediction && h("p", { class: "muted" }, lit().words[0]));
     } else if (prediction) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A glance says (simulated)" : "The models say"),
-        prediction.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
+        lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Asking the models …"));
   }
@@ -217,7 +220,7 @@ export function explore(app) {
     const broken = prediction.broken;
     if (alone(prediction)) {
       replace(models, h("h2", {}, "What a glance says (simulated)"),
-        table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "What a glance says" }));
+        table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "What a glance says" }));
       return;
     }
     replace(models, h("h2", {}, Object.keys(prediction.glance).length ? "What the models and a glance say" : "What the models say"),
