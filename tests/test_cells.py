@@ -357,6 +357,15 @@ def test_the_timeline_tells_who_hears_a_frame() -> None:
         ears.setdefault(sender, set()).update(heard)
     assert ears["left"] == {"middle", "guest/0", "reader/0"}
     assert ears["right"] == {"middle", "guest/0", "clerk/0"}
+    # Beside a frame of both the middle receives the first, and has a busy medium in both.
+    found = [one for one in shown["frames"] if names[one["node"]] in ("left", "right")]
+    middle = names.index("middle")
+    assert any(middle in one["sensed"] for one in found)
+    assert all(middle in one["heard"] + one["lost"] + one["sensed"] for one in found)
+    assert not any(
+        {"left", "right"} <= {names[one["node"]], *(names[ear] for ear in one["sensed"])}
+        for one in found
+    )
     # Left and right send at once, for they do not hear each other; an answer is a SIFS behind.
     assert shown["gaps"] == []
     assert any(

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.airtime import Rate, ppdu_ns
+from airtcp.scenario import hearing
 from airtcp.web.heard import heard
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
     aps = range(len(scenario.access_points))
     nodes = sorted({*aps, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
     place = {node: index for index, node in enumerate(nodes)}
+    sensed = _sensed(scenario, nodes) if several else {}
     return {
         "begin_ms": begin_s * 1e3,
         "length_us": length_s * 1e6,
@@ -123,7 +125,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
                 "text": one.text,
                 "rate": one.rate,
             }
-            | _ears(one, place)
+            | _ears(one, place, sensed)
             for one in shown
             if one.node in place
         ],
@@ -147,11 +149,29 @@ def _name(names: Sequence[str], node: int) -> str:
     return names[node] if 0 <= node < len(names) else "all"
 
 
-def _ears(frame: _Frame, place: dict[int, int]) -> dict[str, list[int]]:
-    """The nodes that heard a frame, and those at which it was lost; nothing where all hear all."""
+def _sensed(scenario: ResolvedScenario, nodes: Sequence[int]) -> dict[int, frozenset[int]]:
+    """Return of each node those of others that sense what it sends."""
+    return {
+        one: frozenset(
+            other for other in nodes if other != one and hearing.senses(scenario, one, other)
+        )
+        for one in nodes
+        if one >= 0
+    }
+
+
+def _ears(
+    frame: _Frame, place: dict[int, int], sensed: Mapping[int, frozenset[int]]
+) -> dict[str, list[int]]:
+    """The nodes that heard a frame, those at which it was lost, and those that sense it alone.
+
+    The last have the medium busy, and do not receive it: another was there first, or they sent.
+    Nothing where all hear all.
+    """
     if frame.came is None or frame.lost is None:
         return {}
-    told = {"heard": frame.came, "lost": frame.lost}
+    alone = sensed.get(frame.node, frozenset()) - frame.came - frame.lost
+    told = {"heard": frame.came, "lost": frame.lost, "sensed": alone}
     return {key: sorted(place[one] for one in of if one in place) for key, of in told.items()}
 
 

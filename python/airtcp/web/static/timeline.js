@@ -93,7 +93,7 @@ export function timeline(app) {
         h("label", { for: pace, class: "visually-hidden" }, "Speed"),
         h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, SPEEDS.map(([value, text]) => h("option", { value: String(value), selected: value === speed }, text)))),
       slider, label, box, key(told), windows,
-      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the foot of a row is a frame of another that this node hears, in the colour of lost frames where it hears it disturbed." : "Numbers in gaps are backoff slots that a node has left, worked out from when it sends next."}`)));
+      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the foot of a row is a frame of another that this node hears, in the colour of lost frames where it hears it disturbed; an outline, where it senses it and receives another, or sends." : "Numbers in gaps are backoff slots that a node has left, worked out from when it sends next."}`)));
     element.controls = { label, play, slider };
     move(at);
   }
@@ -182,7 +182,7 @@ function picture(told, width) {
       gap.count < gap.end && s("rect", { class: "count", x: x(gap.count), width: Math.max(0.5, x(gap.end) - x(gap.count)), y: row(Number(node)) + 22, height: 6 }),
       room > 13 && s("text", { class: "left", x: x(gap.begin) + room / 2, y: row(Number(node)) + 18, "text-anchor": "middle" }, String(left))]);
   }),
-  told.frames.map((frame) => ["heard", "lost"].map((how) => (frame[how] ?? []).map((node) => {
+  told.frames.map((frame) => ["heard", "lost", "sensed"].map((how) => (frame[how] ?? []).map((node) => {
     const from = Math.max(x(frame.begin), LEFT);
     const wide = Math.min(x(frame.end), width - RIGHT) - from;
     return wide > 0 && s("rect", { class: `ear ${how}`, x: from, width: Math.max(1, wide), y: row(node) + ROW - 12, height: 6 });
@@ -245,8 +245,8 @@ function ears(told, frame) {
 }
 
 function key(told) {
-  const [kind, name] = told.frames.some((one) => one.heard) ? ["ear heard", "hears another"] : ["count", "counts down"];
+  const ears = told.frames.some((one) => one.heard) ? [["ear heard", "hears another"], ["ear sensed", "senses another"]] : [["count", "counts down"]];
   return h("ul", { class: "legend", "aria-hidden": "true" }, [["data", "data"], ["tcp-ack", "TCP ACK"], ["ack", "control frames"], ["data bad", "lost"]].map(([frame, what]) => h("li", {},
     s("svg", { width: 14, height: 12, class: "chart air" }, s("g", { class: `air-frame k-${frame}` }, s("rect", { width: 14, height: 12, rx: 2 }))), what)),
-  h("li", {}, s("svg", { width: 14, height: 12, class: "chart air" }, s("rect", { class: kind, width: 14, height: 6, y: 3 })), name));
+  ears.map(([kind, name]) => h("li", {}, s("svg", { width: 14, height: 12, class: "chart air" }, s("rect", { class: kind, width: 14, height: 6, y: 3 })), name)));
 }
