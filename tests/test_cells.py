@@ -192,6 +192,40 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert "RTS" not in told
 
 
+def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:
+    """Of twenty that upload half of all frames collide; one that hardly sends is behind a wall."""
+    of = loads(
+        """
+        phy = { standard = "802.11a" }
+        stations = [{ name = "hall", count = 20 }, { name = "cellar", count = 1, hears = [] }]
+        [[flows]]
+        stations = "hall"
+        direction = "upload"
+        application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+        [[flows]]
+        stations = "cellar"
+        direction = "download"
+        application = { kind = "udp", packet = "1000 B", rate = "100 kb/s" }
+        [run]
+        warmup = "100 ms"
+        duration = "1 s"
+        replications = 2
+        """
+    )
+    result = airtcp.simulate(of, threads=1)
+
+    (one,) = result.simulation.cells.values()
+    assert one.failures.same_slot > 0.4
+    assert 0.0 < one.failures.hidden < 0.01
+    assert (one.worst_hidden or 0.0) < 0.05
+    assert sentences(of, result.simulation.cells) == []
+    assert "hidden" not in {found.problem for found in findings(result)}
+    # Those that each station has lost so are those of the cell.
+    for run in result.simulation.runs:
+        of_stations = sum(node["hidden"] for node in run.answer["stations"])
+        assert of_stations == run.answer["cells"][0]["failures"]["hidden"]
+
+
 def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     """Of a row the middle hears both: what it senses of others is a part of its own."""
     row = simulate(example("three-cells", **{"run.replications": 2}), threads=1)
@@ -248,8 +282,8 @@ def test_failures_are_shares_of_all_transmissions() -> None:
         "waits_for": [[1, 0.25]],
     }
     second = {**first, "attempts": 30, "failures": {"same_slot": 2, "hidden": 3, "neighbour": 0}}
-    nodes = [{"name": "a", "attempts": 9, "successes": 9},
-             {"name": "x/0", "attempts": 4, "successes": 1}]  # fmt: skip
+    nodes = [{"name": "a", "attempts": 9, "hidden": 0},
+             {"name": "x/0", "attempts": 4, "hidden": 1}]  # fmt: skip
     answers = [{"cells": [one, one], "stations": nodes} for one in (first, second)]
 
     of = loads(
@@ -274,7 +308,7 @@ def test_failures_are_shares_of_all_transmissions() -> None:
     assert found["a"].failures.hidden == pytest.approx(3 / 40)
     assert found["a"].failures.neighbour == pytest.approx(2 / 40)
     assert found["a"].failures.total == pytest.approx(8 / 40)
-    assert found["a"].worst_failed == 0.75
+    assert found["a"].worst_hidden == 0.25
     assert found["a"].waits_for == {"b": 0.25}
     assert found["a"].share_of_alone is not None
     # 1 of 2 and 1 of 4 Mb/s.
@@ -287,7 +321,7 @@ def test_results_have_cells_by_name(row: Simulation) -> None:
 
     assert set(told) == {"left", "middle", "right"}
     assert set(told["middle"]) == {
-        *("goodput_bps", "share_of_alone", "airtime", "failures", "waits_for", "worst_failed")
+        *("goodput_bps", "share_of_alone", "airtime", "failures", "waits_for", "worst_hidden")
     }
     assert set(told["middle"]["failures"]) == {"same_slot", "hidden", "neighbour"}
 

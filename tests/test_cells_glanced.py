@@ -115,7 +115,7 @@ def test_a_hidden_pair_has_a_cell_and_nobody_alone() -> None:
     seen = glance(example("hidden-uploads"))
 
     assert list(seen.cells) == ["ap"]
-    assert seen.cells["ap"].worst_failed is None
+    assert seen.cells["ap"].worst_hidden is None
     assert seen.alone == {}
 
 

@@ -46,6 +46,7 @@ def answer(**changes: Any) -> dict[str, Any]:
         "attempts": 10,
         "successes": 9,
         "collisions": 1,
+        "hidden": 0,
         "mac_drops": 0,
         "queue_drops": 2,
         "mean_cw": 31.0,

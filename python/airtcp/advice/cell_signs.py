@@ -60,7 +60,7 @@ def hidden_stations(reading: Reading) -> Iterator[Sign]:
     """Finds stations that lose much under the frames of others, which they do not hear."""
     for index, (name, cell) in enumerate(reading.cells.items()):
         deaf = {name for pair in deaf_groups(reading.scenario, index) for name in pair}
-        worst = cell.worst_failed or 0.0
+        worst = cell.worst_hidden or 0.0
         if not deaf or not cell.failures.hidden or worst < of("hidden loss"):
             continue
         scopes = [scope for scope in reading.of_cell(name).scopes if scope.group in deaf]

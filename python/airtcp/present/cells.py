@@ -133,7 +133,7 @@ def sentences(
             where = "In this look cell" if glanced and share.high is None else "Cell"
             told.append(f"{where} {name} gets {percent(share.mean)} of what it has alone{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
-        worst = cell.worst_failed or 0.0
+        worst = cell.worst_hidden or 0.0
         if pairs and cell.failures.hidden and worst >= of("hidden loss"):
             told.append(_hidden(scenario, name, worst, pairs))
     return told

@@ -96,6 +96,10 @@ class Station:
     )
     successes: float = _is("those that led to a MAC ACK")
     collisions: float = _is("those that collided")
+    hidden: float = _is(
+        "those of them that a frame of its own cell met, but for such as began at once; none where "
+        "all hear each other"
+    )
     mac_drops: float = _is("packets given up at the retry limit, per replication")
     queue_drops: float = _is("packets lost at its full queue, per replication")
     mean_cw: float | None = _is(

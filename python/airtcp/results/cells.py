@@ -67,10 +67,10 @@ class CellResult:
 
     `share_of_alone` is its goodput over what it has with no other cell about, on common random
     numbers; None where that was not simulated. `waits_for` has the share of time in which its
-    access point senses frames of each other cell, in the order of the scenario. `worst_failed` is
-    the highest share of failures of one of its stations, a mean over replications: of two that do
-    not hear each other one may have the air, and its few failures are most of all. A glance has
-    none: it does not tell stations apart.
+    access point senses frames of each other cell, in the order of the scenario. `worst_hidden` is
+    the highest share of its transmissions that one of its stations loses under frames of the cell
+    that it does not hear, a mean over replications: of two such stations one may have the air, and
+    its few failures are most of all. A glance has none: it does not tell stations apart.
     """
 
     goodput_bps: Interval
@@ -78,7 +78,7 @@ class CellResult:
     airtime: CellAirtime
     failures: CellFailures
     waits_for: dict[str, float]
-    worst_failed: float | None
+    worst_hidden: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """The cell as it stands in results.json."""
@@ -89,7 +89,7 @@ class CellResult:
             "airtime": asdict(self.airtime),
             "failures": asdict(self.failures),
             "waits_for": self.waits_for,
-            "worst_failed": self.worst_failed,
+            "worst_hidden": self.worst_hidden,
         }
 
 
@@ -149,7 +149,7 @@ def _cell(
     names: Sequence[str],
     confidence: float,
     alone: Alone,
-    worst_failed: float | None,
+    worst_hidden: float | None,
 ) -> CellResult:
     goodputs = [record["goodput_bps"] for record in records]
     shares = [
@@ -175,18 +175,21 @@ def _cell(
             )
         ),
         waits_for={other: heard[other] for other in names if other in heard},
-        worst_failed=worst_failed,
+        worst_hidden=worst_hidden,
     )
 
 
 def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float | None:
-    """The highest share of failures of a station of a cell, a mean over replications."""
+    """Return the highest share of what a station sends that is lost under what it does not hear.
+
+    A mean over replications.
+    """
     if not all(answer["stations"] for answer in answers):
         return None
     worst = []
     for answer in answers:
         own = [
-            1.0 - node["successes"] / node["attempts"]
+            node["hidden"] / node["attempts"]
             for node in answer["stations"]
             if node["attempts"] and through.get(node["name"].rpartition("/")[0]) == name
         ]

@@ -248,6 +248,7 @@ impl World<'_> {
                 attempts: mac.attempts,
                 successes: mac.successes,
                 collisions: mac.collisions,
+                hidden: mac.hidden,
                 mac_drops: mac.drops,
                 queue_drops,
                 mean_cw: fraction(mac.cw_sum, mac.draws),

@@ -296,6 +296,7 @@ impl<P: Clone> Field<P> {
         let count = if is_heard && apart <= self.hearing.detect {
             &mut failures.same_slot
         } else if self.roles.cell(other) == cell {
+            counters.hidden += 1;
             &mut failures.hidden
         } else {
             &mut failures.neighbour

@@ -441,12 +441,19 @@ impl Digest {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds all counts and views of `field` at `now`, and checks that airtime is conserved.
+    /// Adds all counts and views of `field` at `now`, and checks that airtime is conserved and that the failures by
+    /// stations that are not heard are those of its cells.
     fn add_counts(&mut self, field: &mut Field<Packet>, now: Time, queues: usize) {
         field.settle(now);
+        let mut hidden = 0;
         for id in 0..queues as ContenderId {
-            self.add_text(&format!("{:?}", field.counters(id)));
+            let counted = field.counters(id);
+            hidden += counted.hidden;
+            // The digests are older than this count.
+            let told = format!("{counted:?}").replace(&format!(", hidden: {}", counted.hidden), "");
+            self.add_text(&told);
         }
+        assert_eq!(hidden, field.failures().iter().map(|one| one.hidden).sum::<u64>());
         for failures in field.failures() {
             self.add_text(&format!("{failures:?}"));
         }
