@@ -241,9 +241,17 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     assert told["airtime"].startswith("mean of 3 access points: data ")
     assert f"other cells' frames {percent(heard)}, idle {percent(idle)}" in told["airtime"]
     assert "simultaneous" not in told["MAC"]
+    middle = row.simulation.cells["middle"].failures
+    assert f"middle {percent(middle.same_slot)} in the same slot" in told["lost"]
+    assert "under its own" not in told["lost"]
     # A single cell has none of that.
     hidden = simulate(example("hidden-uploads", **{"run.replications": 1}), threads=1)
     assert airtime_parts(hidden.simulation) == hidden.simulation.airtime
+    (failed,) = (cell.failures for cell in hidden.simulation.cells.values())
+    lost = dict(sanity(hidden))["lost"]
+    assert lost == (
+        f"{percent(failed.same_slot)} in the same slot, {percent(failed.hidden)} under its own cell"
+    )
 
 
 def test_what_mends_a_hidden_pair_is_judged_by_its_own_cell() -> None:

@@ -90,6 +90,27 @@ def _shares(cell: CellResult) -> dict[str, str]:
     return dict(zip(_SHARES, shown, strict=True))
 
 
+def failures(cells: Mapping[str, CellResult]) -> str:
+    """Tell what share of its transmissions each cell loses to what, those that lose most first.
+
+    "" where none does.
+    """
+    losing = [(name, one.failures) for name, one in cells.items() if one.failures.total > 0.0]
+    losing.sort(key=lambda one: -one[1].total)
+    told = []
+    for name, lost in losing[:_NAMED]:
+        causes = (
+            ("in the same slot", lost.same_slot),
+            ("under its own cell", lost.hidden),
+            ("under other cells", lost.neighbour),
+        )
+        said = ", ".join(f"{percent(share)} {cause}" for cause, share in causes if share)
+        told.append(f"{name} {said}" if len(cells) > 1 else said)
+    if len(losing) > _NAMED:
+        told.append(f"and {len(losing) - _NAMED} more")
+    return "; ".join(told)
+
+
 def glanced_share(cell: CellResult) -> str:
     """Tell the share of what a cell has alone, as a glance knows it: by both ends, if it is wide.
 

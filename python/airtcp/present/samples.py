@@ -30,7 +30,7 @@ _SHARES_OF_CELLS: Final = {
     "airtime.heard": "share of the time with frames of others",
     "airtime.idle": "share of idle time",
     "failures.same_slot": "share of transmissions that began with another",
-    "failures.hidden": "share of transmissions lost under hidden stations",
+    "failures.hidden": "share of transmissions lost under its own",
     "failures.neighbour": "share of transmissions lost under other cells",
 }
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from airtcp.amounts import duration, percent, quantity
 from airtcp.metrics import metric
-from airtcp.present.cells import airtime_parts
+from airtcp.present.cells import airtime_parts, failures
 from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.objects import HEADLINES as IN_A_LINE
 from airtcp.stats import is_precise, jain_index
@@ -62,7 +62,8 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(
             (
                 "starved",
-                f"{starved} of {len(simulation.flows)} flows have less than a tenth of a fair "
+                f"{starved} of {len(simulation.flows)} flows "
+                f"{'has' if starved == 1 else 'have'} less than a tenth of a fair "
                 f"share in half of the runs or more; over all runs the least is "
                 f"{quantity(little.goodput_bps, 'b/s', 3)} ({little.name})",
             )
@@ -80,6 +81,8 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
             ),
         )
     )
+    if lost := failures(cells):
+        block.append(("lost", lost))
     if counts["contention_free_periods"]:
         block.append(
             (
