@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from airtcp.amounts import percent
 from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
+from airtcp.present import report
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
 from airtcp.present.difference import rows
@@ -190,6 +192,14 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert told.startswith("One of the stations that do not hear each other (near-wall and behind")
     # A remedy is told with its trial, by a run.
     assert "RTS" not in told
+
+
+def test_the_report_tells_of_hidden_stations_in_one_cell() -> None:
+    """It has no table of cells, whose sentences stand below it."""
+    result = simulate(example("hidden-uploads"), threads=1)
+
+    (told,) = sentences(result.scenario, result.simulation.cells)
+    assert f"<p>{escape(told)}</p>" in report.html(result, {})
 
 
 def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:

@@ -85,9 +85,7 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
                 "<h2 id='cells'>Cells</h2>",
                 table(of_cells.head, of_cells.rows, numbers=numbers),
             ]
-            parts += [
-                f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation.cells)
-            ]
+        parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation.cells)]
     if isinstance(result, Comparison) and result.measured is not None:
         parts += beside_measured(result.measured)
     if isinstance(result, Comparison) and result.advice is not None:
