@@ -1,7 +1,9 @@
 """Paired differences of two scenarios: their arithmetic, their ranking, and how they are shown."""
 
 import json
+import re
 import sys
+from html import unescape
 from pathlib import Path
 
 import airtcp
@@ -126,6 +128,16 @@ def test_runs_that_are_too_short_give_no_sign() -> None:
     assert Ranked("transfer_time_s", None, None, early).verdict == "cannot tell yet"
     assert early.unsteady == "the queue grows; simulate 60 min"
     assert early.to_dict() == known.to_dict() | {"unsteady": early.unsteady}
+
+
+def test_the_page_tells_where_both_come_from_with_files_in_lines(fewer: Difference) -> None:
+    page = present.html(fewer, None)
+
+    for name in "AB":
+        told = page.partition(f"Where {name} comes from")[2]
+        assert re.search(r"<dt>packages</dt><dd>numpy [\d.]+, scipy [\d.]+</dd>", told)
+        assert re.search(r"<pre>title = .Near and far.\n", unescape(told))
+    assert "<dt>file</dt>" not in page
 
 
 def test_rates_and_widths_are_told_by_their_keys_and_units() -> None:

@@ -16,7 +16,7 @@ from airtcp.files import prepare, write_files
 from airtcp.present import drawing
 from airtcp.present.advice import equipment, settings
 from airtcp.present.drawing import BLUE, GREY, ORANGE, legend_above, new_figure, styled
-from airtcp.present.markup import definitions, document, table
+from airtcp.present.markup import document, origin, table
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -250,11 +250,7 @@ def html(plan: ChannelPlan, svg: str) -> str:
     ]
     if lines := escape("\n".join(apply_lines(plan))):
         parts += ["<h2>Apply it</h2>", f"<pre>{lines}</pre>"]
-    provenance = plan.to_dict()["provenance"]
-    parts += [
-        "<h2>Where this comes from</h2>",
-        definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
-    ]
+    parts += origin("Where this comes from", plan.to_dict()["provenance"])
     return document(title, parts)
 
 

@@ -27,7 +27,7 @@ from airtcp.present.drawing import (
     new_figure,
     styled,
 )
-from airtcp.present.markup import definitions, document, table
+from airtcp.present.markup import document, origin, table
 from airtcp.scenario.declare import name_in_files
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
@@ -277,11 +277,7 @@ def html(difference: Difference, svg: str | None) -> str:
     if unseparated is not None:
         parts.append(f"<p class='muted'>{escape(unseparated)}</p>")
     for name, one in (("A", difference.a), ("B", difference.b)):
-        provenance = one.to_dict()["provenance"]
-        parts += [
-            f"<h2>Where {name} comes from</h2>",
-            definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
-        ]
+        parts += origin(f"Where {name} comes from", one.to_dict()["provenance"])
     return document(title, parts)
 
 

@@ -6,9 +6,9 @@ classes of the style (`airtcp.report_style`); does not know what a page says.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from airtcp.present.style import STYLE
 
@@ -80,3 +80,21 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
         f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in pairs
     )
     return f"<dl>\n{rows}\n</dl>"
+
+
+def origin(title: str, provenance: Mapping[str, Any]) -> list[str]:
+    """The provenance of a result under a heading: packages in words, its file in lines."""
+    packages = ", ".join(f"{name} {number}" for name, number in provenance["packages"].items())
+    told = {**provenance, "packages": packages, "file": None}
+    parts = [
+        f"<h2>{escape(title)}</h2>",
+        definitions(
+            (key.replace("_", " "), str(value)) for key, value in told.items() if value is not None
+        ),
+    ]
+    if provenance["file"] is not None:
+        parts += [
+            "<details><summary>As a file, with the changes of the command line</summary>",
+            f"<pre>{escape(provenance['file'])}</pre></details>",
+        ]
+    return parts

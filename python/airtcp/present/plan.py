@@ -24,7 +24,7 @@ from airtcp.present.drawing import (
     styled,
     whole_ticks,
 )
-from airtcp.present.markup import definitions, document, table
+from airtcp.present.markup import document, origin, table
 from airtcp.results.glance import SOURCE
 from airtcp.stats import Interval
 from airtcp.units import format_rate, format_size, format_time_s
@@ -465,11 +465,7 @@ def html(plan: Plan, svgs: dict[str, str]) -> str:
         head = [plan.label, condition.label, ""]
         parts += [f"<h2>{escape(condition.text)}</h2>", table(head, rows, numbers={0, 1})]
     parts += _remedies_html(plan)
-    provenance = plan.to_dict()["provenance"]
-    parts += [
-        "<h2>Where this comes from</h2>",
-        definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
-    ]
+    parts += origin("Where this comes from", plan.to_dict()["provenance"])
     return document(title, parts)
 
 

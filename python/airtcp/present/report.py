@@ -17,7 +17,7 @@ from airtcp.present.answered import advised, answered, beside_measured
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
 from airtcp.present.groups import by_group
-from airtcp.present.markup import definitions, document, items, table
+from airtcp.present.markup import definitions, document, items, origin, table
 from airtcp.present.sense import extent, sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import lateness, trust
@@ -220,8 +220,6 @@ def _assumptions(result: Result) -> list[str]:
 
 
 def _scenario(result: Result, written: str | None) -> list[str]:
-    provenance = result.to_dict()["provenance"]
-    packages = ", ".join(f"{name} {number}" for name, number in provenance["packages"].items())
     parts = [
         "<h2 id='scenario'>The scenario</h2>",
         "<ul class='subject'>",
@@ -237,18 +235,8 @@ def _scenario(result: Result, written: str | None) -> list[str]:
     parts += [
         "<details><summary>As it was run: every default filled in, SI units</summary>",
         f"<pre>{escape(resolved)}</pre></details>",
-        "<h2>Where this comes from</h2>",
-        definitions(
-            (key.replace("_", " "), str(value))
-            for key, value in (provenance | {"packages": packages, "file": None}).items()
-            if value is not None
-        ),
+        *origin("Where this comes from", result.to_dict()["provenance"]),
     ]
-    if provenance["file"] is not None:
-        parts += [
-            "<details><summary>As a file, with the changes of the command line</summary>",
-            f"<pre>{escape(provenance['file'])}</pre></details>",
-        ]
     return parts
 
 

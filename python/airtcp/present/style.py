@@ -117,6 +117,7 @@ pre {
   .scroll { overflow: visible; }
   table { font-size: .85rem; }
   .number, .nowrap, .verdict { white-space: normal; }
+  .number { min-width: 7em; }
   h1, h2, h3, .state, summary { break-after: avoid; }
   pre { max-height: none; white-space: pre-wrap; }
   figure { margin-top: 1.25rem; }
