@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Python with what a command imports, and the scenario itself.
 _PROCESS: Final = 110_000_000
+#: So much beside it there is wherever Python has started: the kernel is not asked.
+_SMALL: Final = 16_000_000
 #: In a run under way: a node with its queues, more where each access category has one.
 _STATION: Final = 2_500
 _CATEGORIES: Final = 1_500
@@ -166,12 +168,12 @@ def refuse_too_large(
 
     It names the key that asks for most of it.
     """
-    there = available_bytes()
-    if there is None:
-        return
     found = costs(scenario, threads=threads, replications=replications, sample_s=sample_s)
     total = sum(cost.size for cost in found)
-    if total <= there:
+    if total <= _PROCESS + _SMALL:
+        return
+    there = available_bytes()
+    if there is None or total <= there:
         return
     most = max(found[1:], key=lambda cost: cost.size)
     fewer = ", or fewer threads" if min(threads, replications) > 1 else ""
