@@ -191,7 +191,7 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
     ]
     felt += [(scope, wire) for scope, wire in waited if scope not in [one for one, _ in felt]]
     found = felt or (full if reading.air_has_room else [])
-    # Who fills a wire has less to complain of than those who wait behind.
+    # Those who wait behind others come before those who fill the wire.
     found = sorted(found, key=lambda one: one[0].endless)
     if found:
         scope, wire = found[0]
