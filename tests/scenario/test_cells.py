@@ -197,6 +197,8 @@ def test_a_row_of_one_station_stands_above_its_group_in_any_order() -> None:
         ("ap,x/1", "has 2 fields; allowed: as many as the head, with from, to, dbm"),
         ("ap,x/1,-60,-61", "has 4 fields; allowed: as many as the head"),
         ("ap,x,-51", 'says again what "x" receives of "ap"; allowed: once'),
+        ("ap,ap,-51", 'says what "ap" receives of itself; allowed: two nodes, or a group'),
+        ("x/1,x/1,-51", 'says what "x/1" receives of itself'),
     ],
 )
 def test_a_fault_in_a_file_of_powers_is_told_with_its_line(

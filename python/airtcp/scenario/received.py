@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Container
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -79,7 +80,7 @@ def received_powers(
     said: dict[tuple[str, str], float] = {}
     for place, row in enumerate(rows):
         try:
-            sender, listener, power = _row(row, parts)
+            sender, listener, power = _row(row, parts, cells)
             if (sender, listener) in said:
                 raise ValueError(
                     f'says again what "{listener}" receives of "{sender}"; allowed: once'
@@ -104,7 +105,9 @@ def _stations(pair: tuple[str, str]) -> int:
     return sum("/" in name for name in pair)
 
 
-def _row(row: list[Any], parts: dict[str, list[int]]) -> tuple[str, str, float]:
+def _row(
+    row: list[Any], parts: dict[str, list[int]], cells: Container[str]
+) -> tuple[str, str, float]:
     """Raises ValueError for what a row may not have."""
     if len(row) != 3:
         raise ValueError(f"has {len(row)} fields; allowed: as many as the head, with from, to, dbm")
@@ -115,6 +118,8 @@ def _row(row: list[Any], parts: dict[str, list[int]]) -> tuple[str, str, float]:
                 f'there is no node "{name}"; allowed: a cell, a group, or a station such as '
                 + ", ".join(f'"{one}"' for one in list(parts)[:4])
             )
+    if sender == listener and ("/" in sender or sender in cells):
+        raise ValueError(f'says what "{sender}" receives of itself; allowed: two nodes, or a group')
     try:
         dbm = float(str(power).removesuffix("dBm"))
     except ValueError:
