@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,30 @@ def test_a_sentence_names_cause_and_culprits(row: Simulation) -> None:
 
     assert told.startswith("Cell middle gets ")
     assert "of what it has alone: it waits for left and right, who do not hear each other" in told
+
+
+def test_of_many_culprits_those_with_the_most_time_are_named() -> None:
+    """A cell in the middle of four that do not hear each other; the first of them sends least."""
+    outer = ("north", "east", "south", "west")
+    names = ("middle", *outer)
+    of = loads(
+        'phy = { standard = "802.11a" }\n'
+        + "".join(f"[cells.{name}]\n" for name in names)
+        + f"[air]\nheard = {[['middle', name] for name in outer]}\n"
+        + "".join(
+            f'[[stations]]\nname = "at-{name}"\ncount = 1\ncell = "{name}"\n'
+            f'[[flows]]\nstations = "at-{name}"\ndirection = "download"\n'
+            'application = { kind = "bulk" }\n'
+            for name in names
+        )
+        + '[run]\nwarmup = "100 ms"\nduration = "500 ms"\nreplications = 2\n'
+    )
+    found = simulate(of, threads=1).simulation.cells
+    waits = dict(zip(outer, (0.12, 0.8, 0.6, 0.7), strict=True))
+
+    (told,) = sentences(of, found | {"middle": replace(found["middle"], waits_for=waits)})
+    assert "it waits for east, south, west and 1 more" in told
+    assert told.endswith("of whom east, south and west do not hear each other.")
 
 
 def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:

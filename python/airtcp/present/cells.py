@@ -165,17 +165,21 @@ def _causes(
 ) -> Iterator[str]:
     """The causes that are worth naming, each with those who cause it."""
     failures = cell.failures.neighbour
-    waits = [name for name, share in cell.waits_for.items() if share >= _CAUSE][:_NAMED]
+    waited_for = [name for name, share in cell.waits_for.items() if share >= _CAUSE]
+    longest = sorted(waited_for, key=lambda one: -cell.waits_for[one])[:_NAMED]
+    waits = [name for name in waited_for if name in longest]
+    more = len(waited_for) - len(waits)
     does_wait = bool(waits) and cell.airtime.heard >= failures / 2
     if does_wait:
-        words = f"it waits for {_and(waits)}"
+        words = f"it waits for {_and([*waits, f'{more} more'] if more else waits)}"
         deaf = [
             (one, other)
             for one, other in itertools.combinations(waits, 2)
             if not hear(scenario, names.index(one), names.index(other))
         ]
         if len(waits) > 1 and len(deaf) == len(list(itertools.combinations(waits, 2))):
-            words += ", who do not hear each other"
+            whom = f"of whom {_and(waits)}" if more else "who"
+            words += f", {whom} do not hear each other"
         elif deaf:
             words += f", of whom {_and(deaf[0])} do not hear each other"
         yield words
