@@ -100,11 +100,25 @@ def test_who_waits_behind_uploads_is_who_is_to_be_helped() -> None:
         flows=[PAGES, bulk("cloud", "upload", ["line"])],
         run={"warmup": "10 s", "duration": "30 s", "replications": 3},
     )
-    (first, *_) = findings(airtcp.simulate(airtcp.load(bloated)))
+    (first,) = findings(airtcp.simulate(airtcp.load(bloated)))
 
     assert first.problem == "wire"
     assert set(first.groups) == {"reader", "cloud"}
     assert first.goal.group == "reader"
+
+
+def test_what_waits_in_a_wire_is_not_said_to_wait_at_the_access_point() -> None:
+    bloated = network(
+        links={"line": {"rate": "50 Mb/s", "delay": "8 ms", "queue": 2000}},
+        flows=[bulk("pc", "download", ["line"], connections=2)],
+    )
+    advice = advise(airtcp.simulate(airtcp.load(bloated)))
+
+    (tried,) = advice.problems
+    assert tried.finding.problem == "wire"
+    assert tried.finding.goal.metric == "path_rtt_s"
+    assert advice.best is not None
+    assert advice.best.name == "wire-fq-codel"
 
 
 def test_a_wire_in_the_path_of_a_flow_is_a_wire_as_one_with_a_name_is() -> None:

@@ -159,8 +159,15 @@ def ap_queue(reading: Reading) -> Iterator[Sign]:
 
 
 def latency(reading: Reading) -> Iterator[Sign]:
-    """Finds long waits of endless transfers: whatever else shares the queue would wait as long."""
-    scopes = [scope for scope in reading.scopes if scope.endless and waits(reading, scope)]
+    """Finds long waits of endless transfers: whatever else shares the queue would wait as long.
+
+    Those in the queue of a wire are its sign.
+    """
+    scopes = [
+        scope
+        for scope in reading.scopes
+        if scope.endless and waits(reading, scope) and not _waits_in_wire(reading, scope)
+    ]
     managed = reading.ap.queue.discipline not in _UNMANAGED
     at_stations = {
         scope.group
@@ -174,6 +181,13 @@ def latency(reading: Reading) -> Iterator[Sign]:
         place = "at the stations" if scope.group in at_stations else "mostly at the access point"
         goal = Goal("path_rtt_s", scope.group, scope.part)
         yield Sign([scope, *scopes], f"{waits(reading, scope)}, {place}", goal)
+
+
+def _waits_in_wire(reading: Reading, scope: Scope) -> bool:
+    """Tell whether the segments of endless transfers wait in a wire, and not at a node."""
+    if scope.part == "upload":
+        return reading.full_wire(scope) is not None and not reading.air_is_full
+    return reading.wire_waited_for(scope) is not None
 
 
 def starving(reading: Reading) -> Iterator[Sign]:

@@ -16,6 +16,8 @@ from airtcp.advice.complaints import (
     slow_pages,
     suffering,
     suffers,
+    too_little,
+    waits,
     wanting,
 )
 from airtcp.advice.profiles import targets_of
@@ -23,6 +25,7 @@ from airtcp.advice.reading import Reading, Scope
 from airtcp.advice.thresholds import of
 from airtcp.amendments import AMENDMENTS
 from airtcp.amounts import percent, quantity
+from airtcp.results.advice import Goal
 from airtcp.standards import DSSS
 
 _NO_WAY: Final = "nothing at the access point mends that"
@@ -204,7 +207,10 @@ def slow_wire(reading: Reading) -> Iterator[Sign]:
         group, share = wire.crowded.get(part, ("", 0.0))
         if group and any(one.group != group for one, _ in found):
             evidence += f", {percent(share)} of that by {group} {part}s"
-        yield Sign([scope for scope, _ in found], evidence)
+        goal = None
+        if scope.endless and waits(reading, scope) and not too_little(reading, scope):
+            goal = Goal("path_rtt_s", scope.group, scope.part)
+        yield Sign([scope for scope, _ in found], evidence, goal)
 
 
 def short_queue(reading: Reading) -> Iterator[Sign]:
