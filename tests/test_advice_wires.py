@@ -107,10 +107,13 @@ def test_who_waits_behind_uploads_is_who_is_to_be_helped() -> None:
     assert first.goal.group == "reader"
 
 
-def test_what_waits_in_a_wire_is_not_said_to_wait_at_the_access_point() -> None:
+@pytest.mark.parametrize("part", ["download", "upload"])
+def test_what_waits_in_a_wire_is_not_said_to_wait_elsewhere(part: str) -> None:
+    """Also of five uploads, of which some node has a packet at most times."""
     bloated = network(
         links={"line": {"rate": "50 Mb/s", "delay": "8 ms", "queue": 2000}},
-        flows=[bulk("pc", "download", ["line"], connections=2)],
+        stations=[{"name": "pc", "count": 5}],
+        flows=[bulk("pc", part, ["line"])],
     )
     advice = advise(airtcp.simulate(airtcp.load(bloated)))
 

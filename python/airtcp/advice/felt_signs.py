@@ -186,7 +186,7 @@ def latency(reading: Reading) -> Iterator[Sign]:
 def _waits_in_wire(reading: Reading, scope: Scope) -> bool:
     """Tell whether the segments of endless transfers wait in a wire, and not at a node."""
     if scope.part == "upload":
-        return reading.full_wire(scope) is not None and not reading.air_is_full
+        return reading.full_wire(scope) is not None
     return reading.wire_waited_for(scope) is not None
 
 
