@@ -20,7 +20,7 @@ from airtcp.present import report
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
 from airtcp.present.difference import rows
-from airtcp.present.sense import sanity
+from airtcp.present.sense import extent, sanity
 from airtcp.results import Simulation
 from airtcp.results.advice import Goal
 from airtcp.results.cells import cells
@@ -279,6 +279,9 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     middle = row.simulation.cells["middle"].failures
     assert f"middle {percent(middle.same_slot)} in the same slot" in told["lost"]
     assert "under its own" not in told["lost"]
+    # Many nodes are simulated in more time than passes for them: never at "0".
+    slow = extent(replace(row.simulation, simulated_s=1.5, wall_s=5.0))
+    assert "(0.3 simulated seconds per second)" in slow
     # A single cell has none of that.
     hidden = simulate(example("hidden-uploads", **{"run.replications": 1}), threads=1)
     assert airtime_parts(hidden.simulation) == hidden.simulation.airtime

@@ -148,7 +148,8 @@ def extent(simulation: Simulation) -> str:
     }[simulation.stopped]
     return (
         f"{n} replication{'s' if n > 1 else ''}, {duration(simulation.simulated_s)} simulated in "
-        f"{duration(simulation.wall_s)} ({speed:,.0f} simulated seconds per second){why}"
+        f"{duration(simulation.wall_s)} ({speed:,.{0 if speed >= 10.0 else 1}f} simulated seconds "
+        f"per second){why}"
         f"{_gains(simulation)}"
     )
 
