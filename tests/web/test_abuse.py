@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from airtcp.examples import directory
+from bases import BULK, two_cells
 from serving import LONG, QUICK, Web, ended, started
 
 SIZES = {"distribution": "empirical", "file": "sizes.csv", "column": "size"}
@@ -56,6 +57,34 @@ def test_a_scenario_from_the_network_names_no_file_of_the_server(web: Web, name:
             assert status == 422
             assert "was not uploaded" in message(told)
             assert "root:" not in str(told)
+    status, told = web.ask("api/scenario", {"source": {"text": powers_from(name)}})
+    assert status == 422
+    assert "was not uploaded" in message(told)
+    assert str(web.temporary) not in json.dumps(told)
+
+
+def test_uploaded_powers_are_what_a_scenario_may_name(web: Web) -> None:
+    rows = b"from,to,dbm\nleft,reader,-50\nright,clerk,-50\nleft,right,-70\n"
+    _, told = web.ask("api/uploads", raw=rows, method="POST")
+    source = {"text": powers_from("powers.csv"), "files": {"powers.csv": told["id"]}}
+
+    status, scenario = web.ask("api/scenario", {"source": source})
+    assert status == 200, scenario
+    assert "received by their power" in "; ".join(scenario["subject"])
+    assert str(web.temporary) not in json.dumps(scenario)
+
+    _, told = web.ask("api/uploads", raw=rows + b"left,nobody,-50\n", method="POST")
+    wrong = source | {"files": {"powers.csv": told["id"]}}
+    status, told = web.ask("api/scenario", {"source": wrong})
+    assert status == 422
+    assert '"powers.csv", line 5: there is no node "nobody"' in message(told)
+
+
+def powers_from(name: str) -> str:
+    """The text of two cells with powers from a file."""
+    down = f"application = {BULK}"
+    run: dict[str, str | int] = {"warmup": "100 ms", "duration": "500 ms", "replications": 2}
+    return two_cells(f'received = "{name}"', reader=down, clerk=down, **run)
 
 
 def test_an_uploaded_file_is_what_a_scenario_may_name(web: Web) -> None:

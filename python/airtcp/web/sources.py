@@ -93,11 +93,11 @@ def at(source: Source, axis: str, value: Any) -> Source:
 def _resolved(data: Mapping[str, Any], source: Source, uploads: Path) -> Scenario:
     local = copy.deepcopy(dict(data))
     shown: dict[str, str] = {}
-    for table in _naming(local):
-        name = table["file"]
+    for table, key in _naming(local):
+        name = table[key]
         path = _path(name, source, uploads)
         shown[str(path)] = name
-        table["file"] = str(path)
+        table[key] = str(path)
     try:
         return Scenario.from_written(local, name=_NAME, base=uploads)
     except ScenarioError as error:
@@ -209,14 +209,14 @@ def _check_depth(changes: Mapping[str, Any]) -> None:
             waiting += [(one, depth + 1) for one in value]
 
 
-def _naming(value: Any) -> Iterator[dict[str, Any]]:
-    """All tables that name a file."""
+def _naming(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """All tables that name a file, and their keys that do."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            if isinstance(one.get("file"), str):
-                yield one
+            # Received powers may be a list of rows, too.
+            yield from ((one, key) for key in ("file", "received") if isinstance(one.get(key), str))
             waiting += one.values()
         elif isinstance(one, list):
             waiting += one
