@@ -171,8 +171,21 @@ def test_profiles_are_recognised_by_their_traffic() -> None:
         ("web", "laptop/download p90 transfer_time < 4 s")
     ]
     one_way = cell(application='{ kind = "udp", packet = "1200 B", rate = "4 Mb/s" }')
-    assert told(one_way) == [("video", "laptop/download packet_loss < 1 %")]
+    assert told(one_way) == [
+        ("video", "laptop/download p95 packet_delay < 10 s"),
+        ("video", "laptop/download packet_loss < 1 %"),
+    ]
     assert told(cell(direction="upload", application=SATURATED)) == []
+
+
+def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
+    """Twice what the air carries: next to nothing is lost, and no picture comes in time."""
+    camera = '{ kind = "udp", packet = "1200 B", rate = "6 Mb/s" }'
+    scenario = loads(cell(2, direction="upload", application=camera, duration="30 s"))
+    found = airtcp.verdict(airtcp.simulate(scenario, replications=2))
+
+    assert found is not None
+    assert [one.state for one in found.targets] == ["fails", "holds"]
 
 
 def test_a_purpose_that_a_file_states_stands_above_what_traffic_looks_like() -> None:

@@ -54,7 +54,10 @@ EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
         Expected("p95 packet_delay", "call delay"),
         Expected("packet_loss", "call loss"),
     ),
-    "video": (Expected("packet_loss", "video loss"),),
+    "video": (
+        Expected("p95 packet_delay", "video delay"),
+        Expected("packet_loss", "video loss"),
+    ),
     "video segments": (Expected("p95 transfer_time", "segment time"),),
     "game": (
         Expected("p95 packet_delay", "game delay"),

@@ -140,6 +140,12 @@ THRESHOLDS: Final = {
         "the mean of endless transfers: 10 MB in 60 s are acceptable (ITU-T G.1010)",
     ),
     "video loss": Threshold(0.01, "", "a part of the packets of one-way video (ITU-T G.1010)"),
+    "video delay": Threshold(
+        10.0,
+        "s",
+        "the 95th percentile of one way of one-way video (ITU-T G.1010): what waits in a queue "
+        "without a limit is not lost, and comes too late all the same",
+    ),
     "segment time": Threshold(
         6.0,
         "s",
