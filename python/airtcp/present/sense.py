@@ -158,8 +158,8 @@ def _gains(simulation: Simulation) -> str:
     """Tell how much narrower than those of means over replications the first intervals are."""
     known = simulation.estimates
     gains = [
-        f"{quantity(known[name].gain, '', 2)} times the runs ({metric(name).label})"
+        f"{quantity(known[name].gain, '', 2)} times as many runs ({metric(name).label})"
         for name in IN_A_LINE
         if name in known and (known[name].gain or 0.0) >= WORTH_TELLING
     ]
-    return f"; intervals as narrow as {', '.join(gains)}" if gains else ""
+    return f"; intervals as narrow as those of {', '.join(gains)}" if gains else ""
