@@ -20,6 +20,7 @@ from airtcp.present import report
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
 from airtcp.present.difference import rows
+from airtcp.present.plot import pictures
 from airtcp.present.sense import extent, sanity
 from airtcp.results import Simulation
 from airtcp.results.advice import Goal
@@ -274,6 +275,8 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     idle = sum(cell.airtime.idle for cell in row.simulation.cells.values()) / 3
     assert parts["idle"] == pytest.approx(idle)
     assert told["airtime"].startswith("mean of 3 access points: data ")
+    (axes,) = pictures(row)["airtime"].axes
+    assert axes.get_xlabel() == "share of the measured time (%), mean of 3 access points"
     assert f"other cells' frames {percent(heard)}, idle {percent(idle)}" in told["airtime"]
     assert "simultaneous" not in told["MAC"]
     middle = row.simulation.cells["middle"].failures

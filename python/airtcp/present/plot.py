@@ -232,7 +232,9 @@ def _airtime(simulation: Simulation) -> Figure:
     axes.set_ylim(-0.42, 0.42)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("share of the measured time (%)")
+    cells = len(simulation.cells)
+    mean = f", mean of {cells} access points" if cells > 1 else ""
+    axes.set_xlabel(f"share of the measured time (%){mean}")
     axes.grid(visible=False)
     legend_above(figure, axes, columns=3)
     return figure
