@@ -147,6 +147,28 @@ def problems(text: str, **changes: Any) -> list[str]:
     return [one.problem for one in findings(simulated(text, **changes))]
 
 
+def test_a_window_below_what_an_ack_waits_for_is_no_wait_in_a_queue() -> None:
+    """One segment, an ACK for each second one: 200 ms for each, and all queues are empty."""
+    paper = {
+        "phy": {"standard": "802.11b"},
+        "stations": [{"name": "pc", "count": 2}],
+        "flows": [
+            {
+                "stations": "pc",
+                "direction": "download",
+                "application": {"kind": "bulk"},
+                "tcp": {"receive_window": {"segments": 1}},
+            }
+        ],
+        "run": {"warmup": "1 s", "duration": "5 s", "replications": 2},
+    }
+    (found,) = findings(airtcp.simulate(airtcp.load(paper)))
+
+    assert found.problem == "window"
+    assert "a receive window of 1 segment in each round trip" in found.evidence
+    assert "the timer of delayed ACKs" in found.evidence
+
+
 def test_a_congestion_control_that_crowds_out_another_is_named() -> None:
     found = advice(RIVALS).problems[0]
 

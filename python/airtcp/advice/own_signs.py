@@ -141,7 +141,8 @@ def small_window(reading: Reading) -> Iterator[Sign]:
                 continue
             base = one.base_rtt_s(scope)
             waited = one.excess_rtt_s(scope) or 0.0
-            idle = waited < max(0.5 * base, 0.005) and not one.air_is_full
+            timer = one.waits_for_timer(scope)
+            idle = (timer or waited < max(0.5 * base, 0.005)) and not one.air_is_full
             others = [
                 other.mean("flow_goodput_bps") or 0.0
                 for other in one.scopes
@@ -153,8 +154,11 @@ def small_window(reading: Reading) -> Iterator[Sign]:
                 segments = window // min(f.tcp.mss_bytes for f in scope.flows if f.tcp is not None)
                 evidence = (
                     f"{scope} get {quantity(goodput, 'b/s', 2)} each: a receive window of "
-                    f"{segments} segments in each round trip of {quantity(rtt, 's', 2)}"
+                    f"{segments} segment{'' if segments == 1 else 's'} in each round trip of "
+                    f"{quantity(rtt, 's', 2)}"
                 )
+                if timer:
+                    evidence += ", which ends with the timer of delayed ACKs: these wait for more"
                 yield Sign([scope], evidence)
 
 

@@ -452,6 +452,15 @@ class Reading:
         """Tell whether the receive window is what bounds the flows of a scope."""
         return (self.window_use(scope) or 0.0) > of("window use")
 
+    def waits_for_timer(self, scope: Scope) -> bool:
+        """Tell whether windows hold fewer segments than an ACK waits for: each ends by a timer."""
+        return any(
+            flow.tcp is not None
+            and flow.tcp.receive_window_bytes // flow.tcp.mss_bytes
+            < flow.tcp.delayed_ack.thresholds[-1][1]
+            for flow in scope.flows
+        )
+
     # Of airtime.
 
     def airtime_share(self, group: str) -> float:
