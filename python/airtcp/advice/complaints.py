@@ -114,7 +114,7 @@ def waits(reading: Reading, scope: Scope) -> str:
     missed = any(
         scope.misses(one) and reading.base_rtt_s(scope) <= of("way") * one.bound for one in wanted
     )
-    # What waits for the receiver's timer is in no queue.
+    # Segments that wait for the receiver's timer are in no queue.
     if wait is None or reading.waits_for_timer(scope) or not (missed if wanted else wait > bound):
         return ""
     return f"segments of {scope} wait {quantity(wait, 's', 2)} in queues and for the air"
