@@ -18,7 +18,7 @@ from airtcp.difference import diff
 from airtcp.examples import directory
 from airtcp.present import report
 from airtcp.present.cautions import cautions
-from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, sentences
+from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, known_share, sentences
 from airtcp.present.difference import rows
 from airtcp.present.plot import pictures
 from airtcp.present.sense import extent, sanity
@@ -28,6 +28,7 @@ from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
 from airtcp.scenario.alone import cell_alone
+from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell
 from typer.testing import CliRunner
@@ -360,9 +361,17 @@ def test_failures_are_shares_of_all_transmissions() -> None:
     assert found["a"].worst_hidden == 0.25
     assert found["a"].waits_for == {"b": 0.25}
     assert found["a"].share_of_alone is not None
-    # 1 of 2 and 1 of 4 Mb/s.
-    assert found["a"].share_of_alone.mean == 0.375
+    # 1 of 2 and 1 of 4 Mb/s, together 2 of 6.
+    assert found["a"].share_of_alone.mean == pytest.approx(2 / 6)
     assert found["b"].share_of_alone is None
+
+
+def test_a_share_that_is_hardly_known_is_told_by_both_ends() -> None:
+    """Of cells with a few pages a mean alone, "74 %", said nothing of 14 to 82."""
+    assert known_share(Interval(0.48, 0.14, 0.82, 5)) == "14.0 % to 82.0 %"
+    assert known_share(Interval(0.3, -0.1, 0.7, 5)) == "0.00 % to 70.0 %"
+    assert known_share(Interval(0.93, 0.92, 0.94, 5)) == "93.0 %"
+    assert known_share(Interval(0.93, None, None, 1)) == "93.0 %"
 
 
 def test_results_have_cells_by_name(row: Simulation) -> None:

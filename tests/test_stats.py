@@ -10,6 +10,7 @@ from airtcp.stats import (
     is_precise,
     next_round,
     of_one_more,
+    ratio_interval,
     student_interval,
 )
 from scipy import stats
@@ -32,6 +33,28 @@ def test_interval_is_that_of_scipy(n: int, confidence: float) -> None:
     assert interval.mean == pytest.approx(sum(samples) / n, rel=1e-14)
     assert interval.low == pytest.approx(low, rel=1e-12)
     assert interval.high == pytest.approx(high, rel=1e-12)
+
+
+def test_a_ratio_is_held_as_often_as_it_says_though_what_is_below_is_uneven() -> None:
+    """Goodputs alone are exponential, of which a cell keeps some 60 %: a mean of ratios errs."""
+    source = random.Random(11)
+    held = 0
+    for _ in range(2000):
+        below = [source.expovariate(1.0) for _ in range(10)]
+        above = [max(0.0, 0.6 * one + source.gauss(0.0, 0.1)) for one in below]
+        interval = ratio_interval(above, below, 0.9)
+        assert interval.low is not None
+        assert interval.high is not None
+        held += interval.low <= 0.6038 <= interval.high
+
+    assert 0.86 < held / 2000 < 0.94
+
+
+def test_a_ratio_of_constants_is_exact_and_one_of_nothing_is_not_known() -> None:
+    assert ratio_interval([1.0, 2.0], [2.0, 4.0]) == Interval(0.5, 0.5, 0.5, 2)
+    assert ratio_interval([3.0], [4.0]) == Interval(0.75, None, None, 1)
+    assert ratio_interval([0.0, 0.0], [0.0, 0.0]) == Interval(None, None, None, 0)
+    assert ratio_interval([], []) == Interval(None, None, None, 0)
 
 
 def test_interval_holds_the_mean_as_often_as_it_says() -> None:

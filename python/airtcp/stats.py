@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -107,6 +107,27 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half_width = student_quantile(confidence, n - 1) * math.sqrt(variance / n)
     return Interval(mean, mean - half_width, mean + half_width, n)
+
+
+def ratio_interval(
+    above: Sequence[float], below: Sequence[float], confidence: float = 0.95
+) -> Interval:
+    """The interval of the ratio of two means, of pairs of samples.
+
+    That of the means over replications, not the mean of ratios: a replication in which little is
+    below the line weighs little. Its error is that of above - ratio * below, over the mean below
+    (Cochran, Sampling Techniques, 3rd edition, 6.3). Without a mean where all below is 0.
+
+    Raises ValueError as `student_interval`, and for numbers of samples that differ.
+    """
+    pairs = list(zip(above, below, strict=True))
+    total = math.fsum(below)
+    if not total:
+        return Interval(None, None, None, 0)
+    ratio = math.fsum(above) / total
+    mean = total / len(pairs)
+    found = student_interval([(one - ratio * other) / mean for one, other in pairs], confidence)
+    return replace(found, mean=0.0).shifted(ratio)
 
 
 def joint(interval: Interval, confidence: float, intervals: int) -> Interval:

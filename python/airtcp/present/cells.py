@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from airtcp.results import Simulation
     from airtcp.results.cells import CellResult
     from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
 
 #: The least share of time, or of transmissions, that is named as a cause.
 _CAUSE: Final = 0.1
 #: The least share of transmissions that is named where nothing else is.
 _ONLY_CAUSE: Final = 0.02
-#: The half widths up to which a share of a glance is told as a number, and told at all.
+#: The half widths up to which a share is told as a number, and that of a glance at all.
 _NARROW: Final = 0.1
 _WIDEST: Final = 0.5
 #: Cells and pairs of groups that are named.
@@ -81,7 +82,7 @@ def _shares(cell: CellResult) -> dict[str, str]:
     """The shares of a cell: of its goodput alone, of the time, and of transmissions that fail."""
     alone = cell.share_of_alone
     shown = [
-        "–" if alone is None else percent(alone.mean),
+        "–" if alone is None else known_share(alone),
         percent(cell.airtime.own),
         percent(cell.airtime.heard),
         percent(cell.airtime.idle),
@@ -112,13 +113,18 @@ def failures(cells: Mapping[str, CellResult]) -> str:
 
 
 def glanced_share(cell: CellResult) -> str:
-    """Tell the share of what a cell has alone, as a glance knows it: by both ends, if it is wide.
+    """Tell the share of what a cell has alone, as a glance knows it.
 
     "" where it was not looked at, or next to nothing is known.
     """
     share = cell.share_of_alone
     if share is None or share.mean is None or (share.half_width or 0.0) > _WIDEST:
         return ""
+    return known_share(share)
+
+
+def known_share(share: Interval) -> str:
+    """Tell a share by both ends, if they are far apart."""
     low, high = share.low, share.high
     if low is None or high is None or high - low < 2.0 * _NARROW:
         return percent(share.mean)
@@ -152,7 +158,7 @@ def sentences(
             why = f": {', and '.join(causes)}" if causes else ""
             # Cells that keep each other off the air may have changed places by the next look.
             where = "In this look cell" if glanced and share.high is None else "Cell"
-            told.append(f"{where} {name} gets {percent(share.mean)} of what it has alone{why}.")
+            told.append(f"{where} {name} gets {known_share(share)} of what it has alone{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
         worst = cell.worst_hidden or 0.0
         if pairs and cell.failures.hidden and worst >= of("hidden loss"):

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.results.averages import Answer
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval, ratio_interval, student_interval
 
 if TYPE_CHECKING:
     from airtcp.estimates import Estimate
@@ -152,11 +152,9 @@ def _cell(
     worst_hidden: float | None,
 ) -> CellResult:
     goodputs = [record["goodput_bps"] for record in records]
-    shares = [
-        own / undisturbed
-        for own, undisturbed in zip(goodputs, alone.get(name, ()), strict=False)
-        if undisturbed > 0.0
-    ]
+    # Of some replications what the cell has alone may not have been simulated.
+    both = list(zip(goodputs, alone.get(name, ()), strict=False))
+    of_alone = ratio_interval([one for one, _ in both], [one for _, one in both], confidence)
     attempts = sum(record["attempts"] for record in records)
     heard: dict[str, float] = {}
     for record in records:
@@ -164,7 +162,7 @@ def _cell(
             heard[names[other]] = heard.get(names[other], 0.0) + share / len(records)
     return CellResult(
         goodput_bps=student_interval(goodputs, confidence),
-        share_of_alone=student_interval(shares, confidence) if shares else None,
+        share_of_alone=of_alone if of_alone.is_known else None,
         airtime=CellAirtime(
             *(_mean(records, "airtime", part) for part in ("own", "heard", "idle"))
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import percent, quantity
+from airtcp.amounts import quantity
 from airtcp.labels import flows_of, label_of
 from airtcp.metrics import METRICS
 from airtcp.present import summary
@@ -204,7 +204,7 @@ def _cells(
     scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
 ) -> dict[str, Any] | None:
     """The cells beside each other, their shares of what each has alone, and why; None of one."""
-    from airtcp.present.cells import by_cell, glanced_share, sentences
+    from airtcp.present.cells import by_cell, glanced_share, known_share, sentences
 
     table = by_cell(cells, glanced=glanced)
     told = sentences(scenario, cells, glanced=glanced)
@@ -214,7 +214,7 @@ def _cells(
         name: f"{share} simulated"
         for name, cell in cells.items()
         if cell.share_of_alone is not None
-        and (share := glanced_share(cell) if glanced else percent(cell.share_of_alone.mean))
+        and (share := glanced_share(cell) if glanced else known_share(cell.share_of_alone))
     }
     return {"head": table.head, "rows": table.rows, "sentences": told, "shares": shares}
 
