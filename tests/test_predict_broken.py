@@ -34,7 +34,7 @@ QUEUE = '[ap]\nqueue = {{ discipline = "fifo", limit = {limit} }}\n'
     [
         (lambda: scenario(window=20), ["W* = d = 1; here W* is 20 segments", "small"]),
         (lambda: scenario(count=400), ["together take 1.2 s, and the least RTO is 1 s"]),
-        (lambda: scenario(window=2, d=4), ["an ACK waits for 4", "too optimistic"]),
+        (lambda: scenario(count=200, window=2, d=4), ["an ACK waits for 4", "too optimistic"]),
         (lambda: scenario(window=20, more=QUEUE.format(limit=100)), ["100 packets", "200"]),
         (lambda: scenario(direction="upload"), ["10 of 10 connections are uploads"]),
         (

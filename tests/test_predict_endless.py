@@ -292,3 +292,28 @@ def test_another_congestion_control_than_renos_is_never_answered_in_silence() ->
             for entry in entries:
                 found = [s for s in entry.broken if s.startswith("Reno's congestion control;")]
                 assert bool(found) == is_broken, (control, entry.source)
+
+
+# Windows that hold fewer segments than an ACK waits for.
+
+HELD = 'tcp = { receive_window = "1460 B", delayed_ack = { every = 2, timeout = "200 ms" } }'
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_where_timers_leave_the_air_idle_no_model_of_a_full_one_answers(count: int) -> None:
+    """One segment in 200 ms: paper M's (12) had 17 to 90 times of what is carried."""
+    held = loads(cell(count, flow=HELD, duration="10 s", replications=2))
+
+    said = predict(held)
+
+    assert "goodput_bps" not in said.model
+    why = said.unanswered["models of a full air"]
+    assert "a window of 1 segment ends with the timer of delayed ACKs" in why
+    found = simulate(held, threads=1).metrics["goodput_bps"].mean
+    assert found == pytest.approx(count * 8 * 1460 / 0.2, rel=0.05)
+
+
+def test_many_that_wait_for_timers_fill_the_air_all_the_same() -> None:
+    held = loads(cell(200, flow=HELD))
+
+    assert "goodput_bps" in predict(held).model

@@ -161,6 +161,9 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             uploads,
         )
 
+        settings = (("L (9), best CWmin", best.window), ("B (1), m*", best.bursts))
+        if idle := downloads.idle_by_timers(scenario):
+            return (("models of a full air", lambda *_: idle), *settings), ""
         return (
             ("L, section 5.1", bottleneck.predict),
             ("L (9)", uploads.predict),
@@ -168,8 +171,7 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             ("B (8), cycles", bursts.predict),
             ("paper B", _under_dcf(cycles.predict, silent=True)),
             ("losses on wired links", lossy_path.predict),
-            ("L (9), best CWmin", best.window),
-            ("B (1), m*", best.bursts),
+            *settings,
         ), ""
     if all(app.kind == "web" for app in apps):
         from airtcp.predict import effective, web

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from airtcp.amounts import quantity
 from airtcp.models.miorandi import (
     CORRECTED,
     PAPER,
@@ -20,8 +21,9 @@ from airtcp.models.miorandi.throughput import Throughput
 from airtcp.predict import assumed_windows, assumptions, replies
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card, Origin
-from airtcp.predict.facts import Connections, endless_flows
+from airtcp.predict.facts import Connections, endless_flows, tcp_of
 from airtcp.predict.keys import ALIKE, NEVER_ENDS
+from airtcp.predict.wording import segments
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -63,6 +65,32 @@ _WINDOWED: Final = replace(
 CARDS: Final = (_ENDLESS, _LONE, _WINDOWED)
 #: The better forms first; the paper's own beside them.
 _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))
+
+
+def idle_by_timers(scenario: ResolvedScenario) -> str | None:
+    """Say that timers of delayed ACKs leave the air idle; None where they do not.
+
+    Each connection whose window holds fewer segments than an ACK waits for has a window in each
+    timeout at most: models of a full air are far off where all of these are less than it carries.
+    """
+    connections = Connections.of(scenario, endless_flows(scenario))
+    if not connections.alone:
+        return None
+    most_bps = 0.0
+    for n, flow, window in zip(
+        connections.counts, connections.flows, connections.windows, strict=True
+    ):
+        tcp = tcp_of(flow)
+        if window >= tcp.delayed_ack.every or tcp.delayed_ack.policy is not None:
+            return None
+        most_bps += 8e9 * n * window * tcp.mss_bytes / tcp.delayed_ack.timeout_ns
+    air = throughput(connections.count, connections.parameters, CORRECTED, d=connections.every)
+    if most_bps >= float(air.goodput_bps):
+        return None
+    return (
+        f"a window of {segments(max(connections.windows))} ends with the timer of delayed ACKs, "
+        f"which lets {quantity(most_bps, 'b/s', 2)} through at most"
+    )
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:

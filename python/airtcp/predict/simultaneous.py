@@ -33,6 +33,7 @@ _CARD: Final = Card(
                 "flows.application",
                 "flows.tcp.receive_window_bytes",
                 "flows.tcp.mss_bytes",
+                "flows.tcp.delayed_ack",
                 "flows.path",
             ),
         ),
