@@ -131,9 +131,10 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
     unmeasured = [one for one in unknown if one.interval.mean is None]
     if any(_nothing_comes(one.target.condition, simulation) for one in unmeasured):
         return "Nothing gets through in any of the runs: see what is wrong."
-    # Transfers that are long beside the runs have no estimate, however many were seen.
+    # Transfers that are long beside the runs have no estimate, however many were seen; and runs
+    # that all drift alike do so, however many there are.
     too_short = simulation.steadiness is not None
-    if unmeasured and (too_short or any(one.interval.low is not None for one in unmeasured)):
+    if too_short or any(one.interval.low is not None for one in unmeasured):
         return "The runs are too short for this traffic: a longer run.duration tells."
     if unmeasured:
         return "Nothing of it was seen: a longer run.duration tells."
