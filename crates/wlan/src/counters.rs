@@ -32,8 +32,6 @@ pub struct MacCounters {
     pub mpdus: u64,
     /// Those that were lost by errors.
     pub mpdu_errors: u64,
-    /// Those collisions that were with a frame of the own cell, by a station that the sender does not hear.
-    pub hidden: u64,
 }
 
 impl MacCounters {
@@ -76,7 +74,6 @@ impl MacCounters {
             internal_collisions: with(self.internal_collisions, other.internal_collisions),
             mpdus: with(self.mpdus, other.mpdus),
             mpdu_errors: with(self.mpdu_errors, other.mpdu_errors),
-            hidden: with(self.hidden, other.hidden),
         }
     }
 }

@@ -105,6 +105,7 @@ pub struct Field<P> {
     sensed: Vec<Sensed>,
     /// The frames of each cell on the air.
     cells_on_air: Vec<OnAir>,
+    /// The failures of each queue.
     failures: Vec<FailureCounts>,
     /// The frame that overlapped the last one of each exchange.
     last_culprits: Vec<node::Culprit>,
@@ -186,6 +187,7 @@ impl<P: Clone> Field<P> {
         let times = Times { sifs: phy.sifs, detect: hearing.detect, eifs: settings_eifs };
         let originators: Vec<_> = contenders.iter().map(Originator::new).collect();
         let last_culprits = vec![node::Culprit::NOBODY; contenders.len()];
+        let failures = vec![FailureCounts::default(); contenders.len()];
         let queue = |config: ContenderConfig| Queue {
             aifs: config.access.aifs,
             waits: Waits::Idle,
@@ -231,7 +233,7 @@ impl<P: Clone> Field<P> {
             long_retry_limit: limit(mac.long_retry_limit),
             sensed: Sensed::of_all(&hearing, &roles, stations as u32, access_points),
             cells_on_air: vec![OnAir::default(); access_points],
-            failures: vec![FailureCounts::default(); access_points],
+            failures,
             last_culprits,
             arrivals: Vec::new(),
             broken_law: None,

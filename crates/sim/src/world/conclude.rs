@@ -1,7 +1,7 @@
 //! The end of a run: checks the laws, then makes the outcome out of what was counted.
 
 use airtcp_kernel::Duration;
-use airtcp_wlan::{ContenderId, MacCounters, View};
+use airtcp_wlan::{ContenderId, FailureCounts, MacCounters, View};
 
 use super::World;
 use super::groups::SentCounts;
@@ -60,6 +60,7 @@ impl World<'_> {
         let Figures { mac, counts, flows, distribution, metrics, groups } = self.figures(medium);
         let measured = self.measured();
         let share = |part| ratio(part, measured);
+        let failures = if self.has_air() { self.failures(medium) } else { Vec::new() };
         Ok(Outcome {
             metrics,
             groups,
@@ -74,8 +75,8 @@ impl World<'_> {
                 collision: share(airtime.collision),
             },
             counts,
-            stations: self.station_records(&mac, &flows),
-            cells: self.cell_records(medium, &views, &flows),
+            stations: self.station_records(&mac, &failures, &flows),
+            cells: self.cell_records(medium, &views, &flows, &failures),
             flows,
             active_flows_distribution: distribution,
             goodput_series_bps: self.measures.series.rates_bps(),
@@ -227,28 +228,39 @@ impl World<'_> {
             .collect()
     }
 
-    fn station_records(&self, mac: &[MacCounters], flows: &[FlowRecord]) -> Vec<StationRecord> {
+    /// Makes the records of stations from the counts of each and the failures of queues, of which a cell that all hear has
+    /// none.
+    fn station_records(
+        &self,
+        mac: &[MacCounters],
+        failures: &[FailureCounts],
+        flows: &[FlowRecord],
+    ) -> Vec<StationRecord> {
         let mut goodput = vec![0.0; self.nodes.len()];
         for (flow, record) in self.flows.iter().zip(flows) {
             goodput[flow.station as usize] += record.goodput_bps;
             goodput[flow.access_point as usize] += record.goodput_bps;
         }
         let mut queue_drops = vec![0; self.nodes.len()];
+        let mut hidden = vec![0; self.nodes.len()];
         for transmitter in &self.transmitters {
             queue_drops[transmitter.node as usize] += transmitter.counts.queue_drops;
+        }
+        for (transmitter, failed) in self.transmitters.iter().zip(failures) {
+            hidden[transmitter.node as usize] += failed.hidden;
         }
         self.nodes
             .iter()
             .zip(mac)
             .zip(goodput)
-            .zip(queue_drops)
-            .map(|(((node, mac), goodput_bps), queue_drops)| StationRecord {
+            .zip(queue_drops.into_iter().zip(hidden))
+            .map(|(((node, mac), goodput_bps), (queue_drops, hidden))| StationRecord {
                 name: node.name.clone(),
                 goodput_bps,
                 attempts: mac.attempts,
                 successes: mac.successes,
                 collisions: mac.collisions,
-                hidden: mac.hidden,
+                hidden,
                 mac_drops: mac.drops,
                 queue_drops,
                 mean_cw: fraction(mac.cw_sum, mac.draws),

@@ -26,7 +26,7 @@ pub(super) struct FieldBooks {
     /// certain to be measured as a whole.
     under_way: Vec<UnderWay>,
     at_edge: Vec<(Time, FrameTimes)>,
-    /// The airtime that access points had sensed, and the failures of cells, when measuring began.
+    /// The airtime that access points had sensed, and the failures of queues, when measuring began.
     views: Vec<View>,
     failures: Vec<FailureCounts>,
 }
@@ -245,15 +245,10 @@ impl World<'_> {
         views.collect()
     }
 
-    /// Returns the failures of the cells of a field in the measured time.
+    /// Returns the failures of the queues of a field in the measured time.
     pub(super) fn field_failures(&self, field: &Field<Packet>) -> Vec<FailureCounts> {
         let both = field.failures().iter().zip(&self.field.failures);
-        let since = |(now, then): (&FailureCounts, &FailureCounts)| FailureCounts {
-            same_slot: now.same_slot - then.same_slot,
-            hidden: now.hidden - then.hidden,
-            neighbour: now.neighbour - then.neighbour,
-        };
-        both.map(since).collect()
+        both.map(|(&now, &then)| now - then).collect()
     }
 
     /// Computes the mean over what the access points of several cells have sensed.
@@ -276,13 +271,14 @@ impl World<'_> {
         medium: &Medium,
         views: &[View],
         flows: &[FlowRecord],
+        failures: &[FailureCounts],
     ) -> Vec<CellRecord> {
         if views.is_empty() {
             return Vec::new();
         }
         let share = |part: Duration| ratio(part, self.scenario.run.duration);
         (0..)
-            .zip(views.iter().zip(self.failures_of_cells(medium)))
+            .zip(views.iter().zip(self.failures_of_cells(failures)))
             .map(|(cell, (view, failed))| {
                 let is_own = |node: u32| self.nodes[node as usize].access_point == cell;
                 let goodput = self.flows.iter().zip(flows);

@@ -256,19 +256,28 @@ impl World<'_> {
         Ok(own.iter().zip(&of_cells).map(view).collect())
     }
 
-    /// Returns the failures of each cell in the measured time.
-    pub(super) fn failures_of_cells(&self, medium: &Medium) -> Vec<FailureCounts> {
-        let mut failures = vec![FailureCounts::default(); self.access_points as usize];
+    /// Returns the failures of each queue in the measured time.
+    pub(super) fn failures(&self, medium: &Medium) -> Vec<FailureCounts> {
+        let mut failures = vec![FailureCounts::default(); self.transmitters.len()];
         for part in 0..self.parts.kinds.len() {
             if let Medium::Field(field) = medium.part(part) {
                 failures = self.field_failures(field);
             }
         }
-        for id in 0..self.transmitters.len() as ContenderId {
+        for (id, failed) in (0..).zip(&mut failures) {
             let cell = self.cell_of(id) as usize;
             if self.parts.kinds[self.parts.of_cells[cell] as usize] != Kind::Field {
-                failures[cell].same_slot += self.mac_counted_by(id, medium).collisions;
+                failed.same_slot = self.mac_counted_by(id, medium).collisions;
             }
+        }
+        failures
+    }
+
+    /// Returns the failures of each cell, of those of each queue.
+    pub(super) fn failures_of_cells(&self, of_queues: &[FailureCounts]) -> Vec<FailureCounts> {
+        let mut failures = vec![FailureCounts::default(); self.access_points as usize];
+        for (id, &failed) in (0..).zip(of_queues) {
+            failures[self.cell_of(id) as usize] += failed;
         }
         failures
     }

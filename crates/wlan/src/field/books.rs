@@ -1,6 +1,8 @@
 //! The counts of a field, and the airtime that each access point has sensed, by the cells that were on the air. Changes nothing
 //! but counts.
 
+use std::ops::{AddAssign, Sub};
+
 use airtcp_kernel::{Duration, Time};
 
 use super::Field;
@@ -12,7 +14,7 @@ use crate::frame::{Frames, Mpdu};
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 
-/// The failures of a cell's transmissions by what overlapped them, or kept their receivers from answering.
+/// The failures of a queue's or a cell's transmissions by what overlapped them, or kept their receivers from answering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailureCounts {
     /// A frame that began within the detection time of theirs, by a station that the sender hears.
@@ -21,6 +23,30 @@ pub struct FailureCounts {
     pub hidden: u64,
     /// A frame of another cell.
     pub neighbour: u64,
+}
+
+impl FailureCounts {
+    fn combine(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            same_slot: with(self.same_slot, other.same_slot),
+            hidden: with(self.hidden, other.hidden),
+            neighbour: with(self.neighbour, other.neighbour),
+        }
+    }
+}
+
+impl Sub for FailureCounts {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        self.combine(earlier, |total, earlier| total - earlier)
+    }
+}
+
+impl AddAssign for FailureCounts {
+    fn add_assign(&mut self, other: Self) {
+        *self = self.combine(other, |one, other| one + other);
+    }
 }
 
 /// The time so far as an access point senses it. The parts up to `heard` add up to it.
@@ -289,14 +315,12 @@ impl<P: Clone> Field<P> {
             return;
         }
         counters.collisions += 1;
-        let cell = self.roles.cell(station);
-        let failures = &mut self.failures[cell as usize];
+        let failures = &mut self.failures[by as usize];
         let Culprit { station: other, apart } = culprit;
         let is_heard = self.hearing.power(other, station) >= self.hearing.sense;
         let count = if is_heard && apart <= self.hearing.detect {
             &mut failures.same_slot
-        } else if self.roles.cell(other) == cell {
-            counters.hidden += 1;
+        } else if self.roles.cell(other) == self.roles.cell(station) {
             &mut failures.hidden
         } else {
             &mut failures.neighbour
@@ -309,7 +333,7 @@ impl<P: Clone> Field<P> {
         &self.air.queues[contender as usize].contender.counters
     }
 
-    /// Returns the failures of each cell so far.
+    /// Returns the failures of each queue so far.
     pub fn failures(&self) -> &[FailureCounts] {
         &self.failures
     }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     ALL_HEAR_ALL, AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig,
-    Field, FieldConfig, HearingConfig, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId,
-    Supply,
+    FailureCounts, Field, FieldConfig, HearingConfig, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig,
+    StationId, Supply,
 };
 
 use super::aggregates::{ax, ax_mac};
@@ -347,6 +347,7 @@ impl Drawn {
             field.play_in_frames();
         }
         let all = stations * queues;
+        let of_queues: Vec<_> = (0..all).map(|id| self.cells[id / queues]).collect();
         let mut supply = Queues {
             queues: vec![VecDeque::new(); all],
             first: (0..stations).map(|one| (one * queues) as ContenderId).collect(),
@@ -383,7 +384,7 @@ impl Drawn {
             let now = arrival.min(field.next_time());
             if now >= half && at_half.is_none() {
                 let mut digest = Digest::new();
-                digest.add_counts(&mut field, half, all);
+                digest.add_counts(&mut field, half, &of_queues);
                 at_half = Some(digest.0);
             }
             if now >= end {
@@ -415,7 +416,7 @@ impl Drawn {
             field.check_laws(id).unwrap_or_else(|law| panic!("floor {}: {law}", self.seed));
             attempts += field.counters(id).attempts;
         }
-        digest.add_counts(&mut field, end, all);
+        digest.add_counts(&mut field, end, &of_queues);
         let (told, at_half) = (told.len(), at_half.expect("half of it has passed"));
         Told { digest: digest.0, at_half, attempts, told, whole: field.whole() }
     }
@@ -441,20 +442,16 @@ impl Digest {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds all counts and views of `field` at `now`, and checks that airtime is conserved and that the failures by
-    /// stations that are not heard are those of its cells.
-    fn add_counts(&mut self, field: &mut Field<Packet>, now: Time, queues: usize) {
+    /// Adds all counts and views of `field` at `now`, whose queues are of these `cells`, and checks that airtime is conserved.
+    fn add_counts(&mut self, field: &mut Field<Packet>, now: Time, cells: &[u32]) {
         field.settle(now);
-        let mut hidden = 0;
-        for id in 0..queues as ContenderId {
-            let counted = field.counters(id);
-            hidden += counted.hidden;
-            // The digests are older than this count.
-            let told = format!("{counted:?}").replace(&format!(", hidden: {}", counted.hidden), "");
-            self.add_text(&told);
+        let last = cells.iter().max().expect("there are queues");
+        let mut of_cells = vec![FailureCounts::default(); *last as usize + 1];
+        for ((id, &cell), &failed) in (0..).zip(cells).zip(field.failures()) {
+            self.add_text(&format!("{:?}", field.counters(id)));
+            of_cells[cell as usize] += failed;
         }
-        assert_eq!(hidden, field.failures().iter().map(|one| one.hidden).sum::<u64>());
-        for failures in field.failures() {
+        for failures in of_cells {
             self.add_text(&format!("{failures:?}"));
         }
         for view in field.views(now) {
