@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from airtcp.advice.thresholds import of
+from airtcp.advice.wires import Wire, lost_share
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import CellResult, interval_of, of_simulation
 from airtcp.scenario.keys.traffic import is_endless
@@ -101,39 +102,6 @@ def is_live(flow: Flow) -> bool:
     """Tell whether a flow has datagrams at a rate of its own."""
     app = flow.application
     return app.kind == "udp" and app.rate_bps is not None
-
-
-@dataclass(frozen=True)
-class Wire:
-    """A wired link in use: its name in words, its rate, and the part of it in use, by direction.
-
-    `queue` is the number of packets for which there is room at each end, None without a limit.
-    `crowded` has the group of endless flows that has more than half of what goes in a direction,
-    with its part of that.
-    """
-
-    name: str
-    rate_bps: int
-    queue: int | None
-    used: Mapping[str, float]
-    crowded: Mapping[str, tuple[str, float]]
-
-    def most(self, parts: Iterable[str]) -> float:
-        """Return the most that is in use in some directions."""
-        return max(self.used.get(part, 0.0) for part in parts)
-
-    def full(self, part: str) -> bool:
-        """Tell whether it is full in a direction."""
-        return self.most([part]) > of("wire use")
-
-
-def lost_share(link: Link) -> float:
-    """Return the share of packets with payload that a link loses beside those of its queue."""
-    if link.loss is None:
-        return 0.0
-    if link.loss.rate is not None:
-        return link.loss.rate
-    return 1.0 / link.loss.every if link.loss.every else 0.0
 
 
 class Reading:
@@ -310,13 +278,14 @@ class Reading:
                     used = self._carried_bps(flows, lines)
                     parts = {part: min(1.0, bps / link.rate_bps) for part, bps in used.items()}
                     told = f"the wire {one}" if isinstance(one, str) else f"a wire of {scope.group}"
-                    crowded = self._crowded(flows, lines)
+                    crowded = self._crowded(flows, lines, used)
                     found[name] = Wire(told, link.rate_bps, link.queue.limit, parts, crowded)
         return list(found.values())
 
-    def _crowded(self, flows: Iterable[Flow], lines: int) -> dict[str, tuple[str, float]]:
-        """The group of endless flows with more than half of what a wire carries, by direction."""
-        used = self._carried_bps(flows, lines)
+    def _crowded(
+        self, flows: Iterable[Flow], lines: int, used: Mapping[str, float]
+    ) -> dict[str, tuple[str, float]]:
+        """The group of endless flows with more than half of what is `used` of a wire, each way."""
         endless: dict[str, list[Flow]] = {}
         for flow in flows:
             if flow.tcp is not None and is_endless(flow):
@@ -453,13 +422,8 @@ class Reading:
         return (self.window_use(scope) or 0.0) > of("window use")
 
     def waits_for_timer(self, scope: Scope) -> bool:
-        """Tell whether windows hold fewer segments than an ACK waits for: each ends by a timer."""
-        return any(
-            flow.tcp is not None
-            and flow.tcp.receive_window_bytes // flow.tcp.mss_bytes
-            < flow.tcp.delayed_ack.thresholds[-1][1]
-            for flow in scope.flows
-        )
+        """Tell whether windows of a scope end by the timer of delayed ACKs."""
+        return any(flow.tcp is not None and flow.tcp.waits_for_timer for flow in scope.flows)
 
     # Of airtime.
 

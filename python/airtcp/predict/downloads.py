@@ -77,13 +77,11 @@ def idle_by_timers(scenario: ResolvedScenario) -> str | None:
     if not connections.alone:
         return None
     most_bps = 0.0
-    for n, flow, window in zip(
-        connections.counts, connections.flows, connections.windows, strict=True
-    ):
-        tcp = tcp_of(flow)
-        if window >= tcp.delayed_ack.every or tcp.delayed_ack.policy is not None:
+    for n, tcp in zip(connections.counts, map(tcp_of, connections.flows), strict=True):
+        if not tcp.waits_for_timer or tcp.delayed_ack.policy is not None:
             return None
-        most_bps += 8e9 * n * window * tcp.mss_bytes / tcp.delayed_ack.timeout_ns
+        window_bits = 8 * tcp.window_segments * tcp.mss_bytes
+        most_bps += 1e9 * n * window_bits / tcp.delayed_ack.timeout_ns
     air = throughput(connections.count, connections.parameters, CORRECTED, d=connections.every)
     if most_bps >= float(air.goodput_bps):
         return None

@@ -117,8 +117,7 @@ def tcp_of(flow: Flow) -> Tcp:
 
 def window_segments(flow: Flow) -> int:
     """W*: full segments that fit in the receive window."""
-    tcp = tcp_of(flow)
-    return max(1, tcp.receive_window_bytes // tcp.mss_bytes)
+    return tcp_of(flow).window_segments
 
 
 def rate_of(group: StationGroup) -> tuple[Rate, Rate]:

@@ -315,3 +315,13 @@ class Tcp(Table):
     pad_last_segment: bool = key(
         "Fill the last segment of a transfer up to the MSS, as ns-2 does.", default=False
     )
+
+    @property
+    def window_segments(self) -> int:
+        """Full segments that fit in the receive window, one at least."""
+        return max(1, self.receive_window_bytes // self.mss_bytes)
+
+    @property
+    def waits_for_timer(self) -> bool:
+        """Tell whether a window holds fewer segments than an ACK waits for: it ends by a timer."""
+        return self.window_segments < self.delayed_ack.every
