@@ -43,8 +43,8 @@ class Interval:
 
     @property
     def is_known(self) -> bool:
-        """Tell whether there is a mean, or a lower bound of it at least."""
-        return self.mean is not None or self.low is not None
+        """Tell whether there is a mean, or a lower bound: that of zero says nothing."""
+        return self.mean is not None or bool(self.low)
 
     @property
     def half_width(self) -> float | None:

@@ -148,12 +148,15 @@ def next_step(verdict: Verdict, simulation: Simulation) -> str | None:
     return "It is at its bound: no number of replications that is worth its time tells."
 
 
-def lines(verdict: Verdict, result: Comparison | SimulationResult) -> list[str]:
-    """Tell what stands below the headline of a simulation: whom a mean hides, on what it is based.
+def lines(verdict: Verdict, result: Comparison | SimulationResult | None) -> list[str]:
+    """Tell what stands below the headline: on what it is based, as of a glance, without a result.
 
-    Then what may tell more.
+    Of a simulation whom a mean hides stands before that, and what may tell more behind it.
     """
-    said = (*starved_lines(verdict, result), basis(verdict), next_step(verdict, result.simulation))
+    said = [basis(verdict)]
+    if result is not None:
+        hidden, step = starved_lines(verdict, result), next_step(verdict, result.simulation)
+        said = [*hidden, *said, step]
     return [line for line in said if line is not None]
 
 

@@ -158,7 +158,7 @@ class Glance:
         return [
             (name, _words(self.metrics[name], metric.unit))
             for name, metric in METRICS.items()
-            if not metric.detail and name in self.metrics and _says_something(self.metrics[name])
+            if not metric.detail and name in self.metrics and self.metrics[name].is_known
         ]
 
     def __repr__(self) -> str:
@@ -224,10 +224,6 @@ def _ratio(one: Interval, other: Interval) -> Interval | None:
         return Interval(share, None, None, one.n)
     half = math.hypot(one.half_width, share * other.half_width) / other.mean
     return Interval(share, share - half, share + half, one.n)
-
-
-def _says_something(interval: Interval) -> bool:
-    return interval.mean is not None or bool(interval.low)
 
 
 def _words(interval: Interval, unit: str) -> str:

@@ -56,12 +56,11 @@ def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | No
         return None
     order = {row: place for place, row in enumerate(words.rows(found))}
     rows = sorted((_light(found, one) for one in found.targets), key=lambda one: order[one[0]])
-    basis = words.basis(found)
     return {
         "state": found.state,
         "headline": words.headline(found),
         "written": found.written,
-        "lines": words.lines(found, result) if result else [] if basis is None else [basis],
+        "lines": words.lines(found, result),
         "growth": words.growth_lines(found) if found.growth is not None else [],
         "targets": [light for _, light in rows],
         "confidence": found.confidence,

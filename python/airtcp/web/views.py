@@ -69,8 +69,8 @@ def prediction(told: Prediction) -> dict[str, Any]:
         "glance": _glance(told),
         "cells": _glanced_cells(told),
         "values": values,
-        "rows": [[row.metric, row.model, row.source] for row in summary.prediction_lines(told)],
-        "best": [[row.metric, row.model, row.source] for row in summary.prediction_lines(best)],
+        "rows": _rows(told),
+        "best": _rows(best),
         "broken": _sentences(summary.broken(best.model)),
         "unanswered": dict(told.unanswered) if told.uncovered is None else {},
         "uncovered": told.uncovered,
@@ -79,14 +79,20 @@ def prediction(told: Prediction) -> dict[str, Any]:
     }
 
 
+def _rows(told: Prediction) -> list[list[str]]:
+    return [[row.metric, row.model, row.source] for row in summary.prediction_lines(told)]
+
+
 def lights(told: Prediction) -> dict[str, Any]:
     """All that a glance sees, models or not, and its verdict on the targets.
 
     Where nothing else answers, its words and rows, too: those of a shorter look give way.
     """
     assert told.glance is not None, "it was asked for"
-    shown = {} if told.uncovered is None else prediction(told)
-    return {name: shown[name] for name in ("words", "best") if shown} | {
+    alone: dict[str, Any] = {}
+    if told.uncovered is not None:
+        alone = {"words": _words({}, told), "best": _rows(summary.best_alone(told))}
+    return alone | {
         "glance": {
             name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
             for name, text in told.glance.shown()
