@@ -150,8 +150,8 @@ impl Medium {
         match self {
             Self::Cell(cell) => *cell.cell_counters(),
             Self::Field(field) => {
-                let of_cells = field.failures().iter();
-                let collisions = of_cells.map(|one| one.same_slot + one.hidden + one.neighbour);
+                let of_queues = field.failures().iter();
+                let collisions = of_queues.map(|one| one.same_slot + one.hidden + one.neighbour);
                 CellCounters { collisions: collisions.sum(), ..CellCounters::default() }
             }
             Self::Several(several) => several.cell_counters(),

@@ -272,7 +272,7 @@ pub struct StationRecord {
     pub successes: u64,
     /// Those that collided.
     pub collisions: u64,
-    /// Those of them that a frame of the own cell met, by a station that this one does not hear.
+    /// Those of them that a frame of the own cell met, by a station that this one does not hear or had not noticed.
     pub hidden: u64,
     /// Frames given up at the retry limit.
     pub mac_drops: u64,

@@ -19,7 +19,7 @@ use crate::station::{ContenderId, StationId};
 pub struct FailureCounts {
     /// A frame that began within the detection time of theirs, by a station that the sender hears.
     pub same_slot: u64,
-    /// A frame of the own cell, by a station that the sender does not hear.
+    /// A frame of the own cell, by a station that the sender does not hear or had not noticed.
     pub hidden: u64,
     /// A frame of another cell.
     pub neighbour: u64,
