@@ -11,12 +11,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import airtcp
 import pytest
 from airtcp.exceptions import QuestionError
-from airtcp.remedies import Changed, Remedy, catalogue, changed, named, together
+from airtcp.remedies import Changed, Cost, Remedy, catalogue, changed, named, together
 from airtcp.remedies.apply import Lines, lines_for
 from airtcp.scenario import Scenario
 from children import children
@@ -140,6 +140,17 @@ NAMES = [one.name for one in catalogue()]
 
 def test_names_are_different() -> None:
     assert len(set(NAMES)) == len(NAMES)
+
+
+def test_each_says_what_it_takes() -> None:
+    """One of the costs that the type names; research exactly where no equipment has it."""
+    for one in catalogue():
+        assert one.cost in get_args(Cost), one.name
+        assert (one.cost == "research") == one.research, one.name
+    assert {one.cost for one in catalogue()} == set(get_args(Cost))
+    assert remedy("calls-first").cost == "setting"
+    assert remedy("second-access-point").cost == "hardware"
+    assert remedy("wider-channel").cost == "spectrum"
 
 
 @pytest.mark.parametrize("name", NAMES)

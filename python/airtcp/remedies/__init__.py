@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Changed",
+    "Cost",
     "Remedy",
     "as_written",
     "catalogue",
@@ -37,6 +38,9 @@ __all__ = [
     "named",
     "together",
 ]
+
+#: What a change takes; the catalogue says what each means.
+Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 
 _MODERN: Final = "802.11n and later"
 #: The keys of wires that remedies change, and those without which they do nothing.
@@ -51,6 +55,7 @@ class Remedy:
     title: str
     source: str
     where: tuple[str, ...]
+    cost: Cost
     set: Mapping[str, Any] = field(default_factory=dict)
     scale: Mapping[str, float] = field(default_factory=dict)
     otherwise: Mapping[str, Any] = field(default_factory=dict)
