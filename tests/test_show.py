@@ -110,3 +110,34 @@ def test_files_are_named_from_where_the_reader_is(
     assert 'file = "in/sizes.csv"' in result.stdout
     (tmp_path / "here.toml").write_text(result.stdout)
     assert airtcp.load("here.toml").to_json() == airtcp.load("in/home.toml").to_json()
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_cells_and_links_keep_their_order_where_one_has_no_room_in_a_line(name: str) -> None:
+    queue = (
+        '{ discipline = "fq-codel", limit = 500, target = "5 ms", interval = "100 ms", '
+        'quantum = "1514 B", ack_filter = true }'
+    )
+    cells = {one: f"ap = {{ queue = {queue} }}" if one == name else "" for one in "abc"}
+    links = {
+        one: f'delay = "1 ms", rate = "9 Mb/s"{f", queue = {queue}" if one == name else ""}'
+        for one in "abc"
+    }
+    scenario = airtcp.load(f"""
+        phy = {{ standard = "802.11a" }}
+        cells = {{ {", ".join(f"{one} = {{ {has} }}" for one, has in cells.items())} }}
+        links = {{ {", ".join(f"{one} = {{ {has} }}" for one, has in links.items())} }}
+        air = {{ heard = [["a", "b"], ["b", "c"]] }}
+        stations = [{", ".join(f'{{ name = "{2 * c}", count = 1, cell = "{c}" }}' for c in "abc")}]
+        run = {{ warmup = "0 s" }}
+        [[flows]]
+        stations = "aa"
+        direction = "download"
+        application = {{ kind = "bulk" }}
+        path = ["a", "c"]
+    """)
+
+    again = airtcp.load(scenario.to_toml())
+
+    assert [cell.name for cell in again.cells or ()] == ["a", "b", "c"]
+    assert again.hash() == scenario.hash()

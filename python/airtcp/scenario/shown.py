@@ -36,6 +36,9 @@ _SECTIONS: Final = (
     "run",
 )
 
+#: The tables whose order decides about numbers of cells and links, and so about results.
+_IN_ORDER: Final = (("cells",), ("links",))
+
 
 def shown(
     written: Mapping[str, Any], origins: Mapping[Path, str], *, title: str, base: FilePath
@@ -62,9 +65,12 @@ def _table(
     table: Mapping[str, Any], path: Path, header: str, origins: Mapping[Path, str]
 ) -> Iterator[str]:
     """The lines of a table: its own keys first, then the tables in it."""
-    inner, before = {}, ""
+    inner: dict[str, Any] = {}
+    before = ""
+    keeps_order = path in _IN_ORDER
     for name, value in table.items():
-        if _is_apart(name, value, (*path, name), origins):
+        follows = keeps_order and bool(inner)  # TOML has inline tables before those with a header.
+        if follows or _is_apart(name, value, (*path, name), origins):
             inner[name] = value
         else:
             origin = origins.get((*path, name), "")
