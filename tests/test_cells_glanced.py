@@ -14,6 +14,7 @@ from airtcp.present import summary
 from airtcp.present.cells import sentences
 from airtcp.results.glance import Glance
 from airtcp.run.glance import BUDGET, glance
+from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
 from airtcp.web import views
 from bases import cell
@@ -210,3 +211,42 @@ def test_what_timers_decide_has_no_interval(name: str, group: str | None) -> Non
         told = look.interval("goodput_bps", group)
         assert told.mean is not None
         assert (told.low, told.high) == (None, None)
+
+
+#: Two cells with three browsing laptops each, which are so short looked at that batches have none.
+BROWSING = """
+phy = { standard = "802.11ax" }
+cells = { a = {}, b = {} }
+air = { heard = [["a", "b"]] }
+stations = [
+    { profile = "office-laptop", cell = "a", count = 3 },
+    { profile = "office-laptop", name = "o2", cell = "b", count = 3 },
+]
+"""
+
+
+def test_batches_without_a_page_of_a_group_leave_a_cell_its_goodput() -> None:
+    seen = glance(loads(BROWSING), alone=False)
+
+    assert list(seen.cells) == ["a", "b"]
+    assert all((one.goodput_bps.mean or 0.0) > 0.0 for one in seen.cells.values())
+
+
+def test_a_cell_whose_access_point_is_idle_has_no_goodput_and_no_share_of_it() -> None:
+    text = """
+        phy = { standard = "802.11a" }
+        cells = { a = {}, b = {} }
+        air = { heard = [["a", "b"]] }
+        stations = [{ name = "s", count = 1, cell = "a" }, { name = "idle", count = 1, cell = "b" }]
+        run = { warmup = "0 s", duration = "100 ms", replications = 2 }
+        [[flows]]
+        stations = "s"
+        direction = "download"
+        application = { kind = "bulk", size = "10 kB" }
+    """
+    cells = simulate(loads(text), threads=1).simulation.cells
+
+    assert cells["b"].goodput_bps.mean == 0.0
+    assert cells["b"].share_of_alone is None
+    assert cells["a"].share_of_alone is not None
+    assert cells["a"].share_of_alone.mean == pytest.approx(1.0)

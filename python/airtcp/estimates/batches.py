@@ -187,7 +187,9 @@ class Batches:
         values = [record["goodput_bps"] for record in self._cells[name]]
         told = student_interval(values, self.scenario.run.confidence)
         if any(part.estimator != "plain" for part in parts):
-            values = [math.fsum(one) for one in zip(*(part.values for part in parts), strict=True)]
+            # A batch without the pages of a group has no value of it.
+            together = zip(*(part.values for part in parts), strict=True)
+            values = [math.fsum(one) for one in together if None not in one]
             told = _sum(student_interval(values, self.scenario.run.confidence), parts)
         told = self._as_wide(told, values)
         if self.seldom:

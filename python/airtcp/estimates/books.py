@@ -81,7 +81,9 @@ class Books:
 
         entries = int(numbers("entries")[0])
         widths = {"sums": len(SUMS) - _OF_PAGES, "pages": _OF_PAGES}
-        parts = [numbers(name).reshape(-1, entries, width) for name, width in widths.items()]
+        # Without entries, as of a cell that is idle, there is nothing to write down in any block.
+        blocks = -1 if entries else 0
+        parts = [numbers(name).reshape(blocks, entries, width) for name, width in widths.items()]
         added = np.concatenate(parts, axis=2)
         return cls(
             np.diff(added, axis=0, prepend=0.0),
