@@ -56,7 +56,7 @@ BOTH_DEPTHS = ANSWERS | {
 }
 
 ROOMS = {
-    "plugins": {"choices", "exceptions"},
+    "plugins": {"choices", "exceptions", "files"},
     **{
         one: {"choices", "plugins", "_core"}
         for one in ("acks", "congestion", "queues", "schedulers")

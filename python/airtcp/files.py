@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +11,43 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from airtcp.exceptions import OutputError
+
+
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the content of a file that has at most `most` bytes.
+
+    The file may be a device or a pipe: not more than that is read. Raises OSError (EFBIG) if there
+    is more.
+    """
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise _larger(most)
+    return content
+
+
+def read_text(path: str | os.PathLike[str], most: int) -> str:
+    """Return the text (UTF-8) of a file that has at most `most` bytes.
+
+    Raises OSError as `read_bytes`, UnicodeDecodeError.
+    """
+    return read_bytes(path, most).decode("utf-8-sig")
+
+
+def unpacked(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the content of a gzip file that has at most `most` bytes when it is unpacked.
+
+    Raises OSError as `read_bytes`, and gzip.BadGzipFile, EOFError or zlib.error for a damaged file.
+    """
+    with gzip.open(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise _larger(most)
+    return content
+
+
+def _larger(most: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {most // 2**20} MiB")
 
 
 def prepare(directory: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError, ScenarioError, UnitError
+from airtcp.files import read_text
 from airtcp.labels import flows_of, label_of, spoken
 from airtcp.labs.sheet import FORMS, NAMES, Question, Sheet, sheet
 from airtcp.metrics import METRICS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from airtcp.stats import Interval
 
 _END: Final = ".answers.toml"
+_MOST_BYTES: Final = 2**20
 #: Values of options that are nearer than this are alike.
 _ALIKE: Final = 0.02
 
@@ -60,7 +62,7 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
         allowed = f"{', '.join(NAMES)}, with {_END} after it"
         raise QuestionError(f"{file}: is named after no sheet; allowed: {allowed}")
     try:
-        answers = tomllib.loads(file.read_text(encoding="utf-8"))
+        answers = tomllib.loads(read_text(file, _MOST_BYTES))
     except OSError as error:
         raise QuestionError(f"{file}: cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -23,6 +23,7 @@ from typing import Final
 
 from ..choices import Choice, add
 from ..exceptions import PluginError, PluginFailedError, one_line
+from ..files import read_text
 
 __all__ = ["Kind", "carried", "code_of", "explained", "load", "registered", "take"]
 
@@ -30,6 +31,7 @@ GROUP: Final = "airtcp.plugins"
 """The group of entry points: each names a module that registers what it has."""
 
 _HASH_DIGITS: Final = 12
+_MOST_BYTES: Final = 2**22
 #: Texts of the files that were loaded, by the names of their modules.
 _LOADED: Final[dict[str, str]] = {}
 
@@ -46,7 +48,7 @@ def load(name: str | Path) -> None:
     path = Path(name)
     if path.suffix == ".py" or os.path.exists(path):
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path, _MOST_BYTES)
         except (OSError, UnicodeDecodeError) as error:
             raise PluginError(f"{name}: cannot be read: {one_line(str(error))}") from error
         _run(str(path), text)

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 
 from airtcp._version import __version__
 from airtcp.exceptions import AirtcpError, OutputError, QuestionError
-from airtcp.files import prepare, write_files
+from airtcp.files import prepare, read_text, write_files
 from airtcp.present import drawing
 from airtcp.reproduce.bench import STORE, Bench, Settings
 from airtcp.reproduce.catalogue import SOURCES
@@ -31,6 +31,8 @@ from airtcp.results import canonical_json
 from airtcp.results.store import code_digest, core_digest
 from airtcp.stats import Interval
 
+#: The size of a record.
+_MOST_BYTES: Final = 2**28
 #: An item with a claim that is not firm is made again with twice, four, ... as many replications.
 _TIMES: Final = (1, 2, 4, 8, 16)
 #: A quick run does so once, with four times as many, which halve the intervals.
@@ -111,7 +113,7 @@ def record_of(item: Item, out: Path) -> Record | None:
     """
     file = out / item.paper / f"{item.stem}.json"
     try:
-        record: Record = json.loads(file.read_text(encoding="utf-8"))
+        record: Record = json.loads(read_text(file, _MOST_BYTES))
     except FileNotFoundError:
         return None
     except ValueError as error:

@@ -6,6 +6,7 @@ Parquet. Does not know what stands in a table.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: The endings of a file that is a table.
 ENDINGS: Final = (".parquet", ".csv")
+#: The cells of a table that is read: 2 GB of numbers.
+_MOST_CELLS: Final = 250_000_000
 #: The kinds of columns, by the names that Arrow has for them: int32, int64, double, string, bool.
 Kinds = Mapping[str, str]
 
@@ -76,6 +79,18 @@ def check_ending(path: Path, what: str) -> None:
     if path.suffix.lower() == ".parquet" and not is_installed("pyarrow"):
         allowed = how_to_get("pyarrow", "sweeps", "Parquet")
         raise OutputError(f"{path}: {allowed}, or a name that ends in .csv")
+
+
+def refuse_large(file: Path) -> None:
+    """Refuse a Parquet file whose cells do not fit into memory: a few bytes may stand for many.
+
+    Raises OSError (EFBIG), and as `pyarrow.parquet.read_metadata`.
+    """
+    from pyarrow import parquet
+
+    about = parquet.read_metadata(file)
+    if about.num_rows * about.num_columns > _MOST_CELLS:
+        raise OSError(errno.EFBIG, f"more than {_MOST_CELLS:.0e} cells")
 
 
 def arrow(kinds: Kinds, columns: Columns) -> pa.Table:

@@ -14,9 +14,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.files import read_text
+
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
+#: The size of a file of git that says where its checkout is.
+_MOST_BYTES: Final = 2**24
 #: The packages on which numbers depend.
 _PACKAGES: Final = ("numpy", "scipy")
 
@@ -90,13 +94,13 @@ def _commit() -> str | None:
     """Return the commit of the checkout that this package is part of; None if it is installed."""
     git = Path(__file__).parents[3] / ".git"
     try:
-        at = (git / "HEAD").read_text(encoding="ascii").strip()
+        at = read_text(git / "HEAD", _MOST_BYTES).strip()
         if not at.startswith("ref: "):
             return at
         name = at.removeprefix("ref: ")
         if (git / name).exists():
-            return (git / name).read_text(encoding="ascii").strip()
-        packed = (git / "packed-refs").read_text(encoding="ascii")
+            return read_text(git / name, _MOST_BYTES).strip()
+        packed = read_text(git / "packed-refs", _MOST_BYTES)
     except (OSError, UnicodeDecodeError):
         return None
     found = [line.split()[0] for line in packed.splitlines() if line.endswith(f" {name}")]

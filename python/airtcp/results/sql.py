@@ -6,6 +6,7 @@ know what the tables are about.
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import QuestionError
+from airtcp.results.columns import refuse_large
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +29,8 @@ _SEALED: Final = (
     "enable_external_access = false",
     "lock_configuration = true",
 )
+#: The text of a CSV file.
+_MOST_BYTES: Final = 2**30
 _ALLOWED: Final = "allowed: to read the view results, and files that are named with --file"
 #: The time that a query may take to end that was interrupted, and the time after which it is told
 #: so again: an interruption between two of its steps is lost.
@@ -97,13 +101,19 @@ def _read(path: Path) -> pa.Table:
     suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
     if suffix not in ("csv", "parquet"):
         raise QuestionError(f"--file: {path} is no table; allowed: .csv, .csv.gz, .parquet")
-    reader: Any = csv.read_csv if suffix == "csv" else parquet.read_table
     try:
-        return reader(path)
+        if suffix == "parquet":
+            refuse_large(path)
+            return parquet.read_table(path)
+        with pa.input_stream(path, compression="detect") as file:
+            text = file.read_buffer(_MOST_BYTES + 1)
+        if text.size > _MOST_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {_MOST_BYTES // 2**20} MiB")
+        return csv.read_csv(pa.BufferReader(text))
     except FileNotFoundError as error:
         raise QuestionError(f"--file: {path}: there is no such file") from error
     except (OSError, pa.ArrowException) as error:
-        said = " ".join(str(error).split())
+        said = " ".join((getattr(error, "strerror", None) or str(error)).split())
         raise QuestionError(f"--file: {path} cannot be read as .{suffix}: {said}") from error
 
 

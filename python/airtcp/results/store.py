@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import json
 import sys
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,13 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airtcp.exceptions import OutputError
-from airtcp.files import prepare, write_files
+from airtcp.files import prepare, unpacked, write_files
 from airtcp.results.objects import Replication, Simulation
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _ROOT = Path(__file__).parents[1]
+_MOST_BYTES = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,8 @@ class Store:
         name = f"{key}.json.gz"
         file = self.folder / name
         try:
-            return json.loads(gzip.decompress(file.read_bytes()))
-        except (FileNotFoundError, EOFError, ValueError, gzip.BadGzipFile):
+            return json.loads(unpacked(file, _MOST_BYTES))
+        except (FileNotFoundError, EOFError, ValueError, gzip.BadGzipFile, zlib.error):
             # Not there, or damaged by something else than us: made again.
             pass
         except OSError as error:

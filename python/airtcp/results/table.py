@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from airtcp.exceptions import OutputError
 from airtcp.extras import needed
-from airtcp.files import aside, prepare
+from airtcp.files import aside, prepare, read_text
 from airtcp.results.lock import locked
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 #: Of store.json and of the columns. A change that older versions cannot read makes it one more.
 FORMAT: Final = 1
 _CONTENTS: Final = "store.json"
+_MOST_BYTES: Final = 2**28
 _OURS: Final = re.compile(
     r"(rows|points)-\d+\.parquet|\.(rows-\d+\.parquet|points-\d+\.parquet|store\.json)\.\d+"
 )
@@ -87,7 +88,7 @@ class Contents:
         """Say what a folder says that it has; None if it is no table. Raises OutputError."""
         file = folder / _CONTENTS
         try:
-            data = json.loads(file.read_text(encoding="utf-8"))
+            data = json.loads(read_text(file, _MOST_BYTES))
             if data["format"] != FORMAT:
                 raise OutputError(
                     f"{folder} is a store of format {data['format']}, made by airtcp "
@@ -368,7 +369,10 @@ def _read(file: Path, schema: pa.Schema | None) -> pa.Table:
     import pyarrow as pa
     from pyarrow import parquet
 
+    from airtcp.results.columns import refuse_large
+
     try:
+        refuse_large(file)
         columns = None if schema is None else schema.names
         table = parquet.read_table(file, columns=columns, partitioning=None)
         return table if schema is None else table.cast(schema)

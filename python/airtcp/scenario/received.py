@@ -13,6 +13,7 @@ from collections.abc import Container
 from pathlib import Path as FilePath
 from typing import Any, Final
 
+from ..files import read_text
 from .errors import InvalidError, Path
 from .quantities import Written
 
@@ -137,9 +138,7 @@ def _lines_of_file(file: FilePath, here: Path) -> dict[int, list[Any]]:
     A row that has not as many fields as the head is as it is.
     """
     try:
-        if file.stat().st_size > _LARGEST_CSV:
-            raise InvalidError(here, f'"{file}" is too large; allowed: 64 MiB at most')
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_text(file, _LARGEST_CSV)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise InvalidError(

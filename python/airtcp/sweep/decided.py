@@ -17,12 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from airtcp.files import aside
+from airtcp.files import aside, read_text
 
 if TYPE_CHECKING:
     from airtcp.results.table import Contents
 
 _FILE: Final = "precision.json"
+_MOST_BYTES: Final = 2**28
 
 
 class Decided:
@@ -42,7 +43,7 @@ class Decided:
             {"version": about.version, "core": about.core, "confidence": about.confidence},
         )
         try:
-            data = json.loads(found._file.read_text(encoding="utf-8"))
+            data = json.loads(read_text(found._file, _MOST_BYTES))
             if all(data[name] == value for name, value in found._made_by.items()):
                 found._widths = {
                     point: {
