@@ -94,7 +94,12 @@ MIXED = cell(
     ],
 )
 FAR = cell("802.11ac", DOWNLOAD, laptop={"mcs": 1})
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR)
+BURSTS = cell(
+    "802.11b",
+    phy={"control_rate": "1 Mb/s"},
+    ap={"access": {"scheme": "adaptive-burst"}, "queue": {"limit": 8, "mac_limit": 4}},
+)
+CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR, BURSTS)
 
 
 def test_queues_of_stations_are_left_alone_where_nothing_goes_up() -> None:
@@ -185,6 +190,31 @@ def test_a_remedy_is_for_those_who_can_have_it() -> None:
     assert changed(cell("802.11a", UPLOAD), remedy("cubic")) == "there are no downloads"
     datagrams = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
     assert changed(cell("802.11a", datagrams), remedy("ack-skip")) == "there are no flows with TCP"
+
+
+def test_a_channel_is_made_wider_or_narrower_by_steps_of_the_standard() -> None:
+    paths = {
+        name: changed(AGGREGATES, remedy(name))
+        for name in ("wider-channel", "four-times-width", "narrower-channel")
+    }
+    assert isinstance(paths["four-times-width"], Changed)
+    assert paths["four-times-width"].changes == {"phy.channel_width": "80 MHz"}
+    assert paths["narrower-channel"] == "there is none narrower"
+    half = applied("narrower-channel", cell("802.11ac", phy={"channel_width": "80 MHz"}))
+    assert half.changes == {"phy.channel_width": "40 MHz"}
+    wide = cell("802.11ac", phy={"channel_width": "80 MHz"})
+    assert changed(wide, remedy("four-times-width")) == "there is none wider"
+
+
+@pytest.mark.parametrize("name", ["queue-100", "managed-queue"])
+def test_a_queue_that_is_replaced_keeps_the_ring_of_the_driver(name: str) -> None:
+    """`tc` replaces the discipline above the ring, and the ring stays."""
+    new = applied(name, BURSTS).scenario
+    assert BURSTS.ap.queue.mac_limit == 4
+    assert new.ap.queue.mac_limit == 4
+    assert new.ap.queue != BURSTS.ap.queue
+    assert applied("aql", BURSTS).scenario.ap.queue.mac_limit is None
+    assert applied(name, OFDM).scenario.ap.queue.mac_limit is None
 
 
 def test_what_is_raised_is_what_is_below() -> None:

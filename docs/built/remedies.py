@@ -16,12 +16,13 @@ def remedies() -> str:
             f"`{one.name}`",
             one.title,
             ", ".join(one.where),
+            one.cost,
             one.source,
             ", ".join(one.standards) or "all",
         ]
         for one in catalogue()
     ]
-    return markdown(["name", "what", "who changes", "source", "standards"], rows)
+    return markdown(["name", "what", "who changes", "takes", "source", "standards"], rows)
 
 
 TABLES = {"remedies": remedies}

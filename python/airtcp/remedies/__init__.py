@@ -45,6 +45,8 @@ Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 _MODERN: Final = "802.11n and later"
 #: The keys of wires that remedies change, and those without which they do nothing.
 _WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
+#: Where a standard has no further channel width, by the word of `next`.
+_WIDTHS: Final = {"width": "wider", "width after next": "wider", "narrower": "narrower"}
 
 
 @dataclass(frozen=True)
@@ -170,11 +172,19 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
-            changes[one] = value
+            changes[one] = _with_ring(scenario, one, value)
     changes |= _scaled(scenario, remedy)
     changes |= _next(scenario, remedy)
     changes |= _raised(scenario, remedy)
     return changes
+
+
+def _with_ring(scenario: Scenario, path: str, value: Any) -> Any:
+    """Return the value for a path; a queue keeps its driver's ring, which no setting moves."""
+    if not path.endswith(".queue"):
+        return value
+    ring = _value(scenario, f"{path}.mac_limit")
+    return value if ring is None else {**value, "mac_limit": ring}
 
 
 def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
@@ -250,7 +260,7 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for pattern, factor in remedy.scale.items():
         for path in _paths(scenario, remedy, pattern):
-            present = _number(scenario, path)
+            present = _value(scenario, path)
             if isinstance(present, str):
                 changes[path] = format_rate(round(parse_rate_bps(present) * factor))
             elif isinstance(present, int):
@@ -265,7 +275,7 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     return changes
 
 
-def _number(scenario: Scenario, path: str) -> Any:
+def _value(scenario: Scenario, path: str) -> Any:
     """The value at a key path; groups and flows go by their names."""
     table, _, rest = path.partition(".")
     if table not in ("stations", "flows"):
@@ -285,10 +295,15 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
             continue
         amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
         assert high is not None, "a standard with channel widths has MCSs"
-        wider = [mhz for mhz in amendment.subcarriers if mhz > high.channel_width_mhz]
-        if not wider:
-            raise CannotBeAppliedError("there is none wider")
-        changes[path] = f"{wider[0]} MHz"
+        width = high.channel_width_mhz
+        if what == "narrower":
+            candidates = sorted((mhz for mhz in amendment.subcarriers if mhz < width), reverse=True)
+        else:
+            candidates = sorted(mhz for mhz in amendment.subcarriers if mhz > width)
+            candidates = candidates[1:] if what == "width after next" else candidates
+        if not candidates:
+            raise CannotBeAppliedError(f"there is none {_WIDTHS[what]}")
+        changes[path] = f"{candidates[0]} MHz"
     return changes
 
 
