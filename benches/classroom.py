@@ -40,9 +40,10 @@ PATIENCE_S = 600.0
 class Browser:
     """One that presses `Simulate` and waits."""
 
-    def __init__(self, web: Web, name: str) -> None:
+    def __init__(self, web: Web) -> None:
+        # The page gives each client a cookie with its name.
         self.http = httpx.AsyncClient(
-            base_url=web.url, timeout=60, headers={"x-airtcp-browser": name}
+            base_url=web.url, timeout=60, cookies=httpx.get(web.url).cookies
         )
 
     async def simulate(self, seed: int) -> float | str:
@@ -83,7 +84,7 @@ class Browser:
 
 async def at_once(web: Web, seeds: list[int], answers: list[float]) -> list[float | str]:
     """How long each of so many browsers waits that ask at once."""
-    browsers = [Browser(web, str(number)) for number in range(len(seeds) + 1)]
+    browsers = [Browser(web) for _ in range(len(seeds) + 1)]
     stop = asyncio.Event()
     slider = asyncio.create_task(browsers[-1].slide(stop, answers))
     asked = zip(browsers[:-1], seeds, strict=True)
@@ -97,7 +98,7 @@ async def at_once(web: Web, seeds: list[int], answers: list[float]) -> list[floa
 
 async def warm(web: Web) -> None:
     """Have all workers there: whoever comes first waits for them, which `web.py` measures."""
-    browsers = [Browser(web, "first") for _ in range(8)]
+    browsers = [Browser(web) for _ in range(8)]
     async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*(one.predict(number) for number, one in enumerate(browsers)))
     for one in browsers:

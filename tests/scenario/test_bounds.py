@@ -1,12 +1,14 @@
 """A bound that a number breaks is told of the key of that number, written or not."""
 
+import time
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.scenario import ResolvedScenario, loads
+from airtcp.scenario import ResolvedScenario, loads, toml_text
 from airtcp.scenario.errors import scenario_error
+from bases import cell
 from pydantic import ValidationError
 
 WRITTEN: dict[str, Any] = {
@@ -67,3 +69,49 @@ def test_a_window_beyond_its_amendment(standard: str, most: int) -> None:
         loads(text)
     assert caught.value.key == "mac.aggregation.block_ack_window"
     assert f"allowed: {most} at most" in str(caught.value)
+
+
+DEEP = "a." * 60_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{DEEP}b = 1",
+        '"a" . ' * 60_000 + "b = 1",
+        '"\u2028".' * 60_000 + "b = 1",
+        f"[{DEEP}b]",
+        f"x = {{ {DEEP}b = 1 }}",
+        "a." * toml_text.MOST_PARTS + "b = 1",
+    ],
+    ids=["bare", "quoted", "other line ends", "header", "inline", "one too many"],
+)
+def test_a_key_has_few_parts(line: str) -> None:
+    with pytest.raises(ScenarioError, match="more than 32 parts") as error:
+        loads(f"{cell(1)}\n{line}\n")
+
+    assert error.value.key == ""
+
+
+@pytest.mark.parametrize("sign", ['"', "'", '"""', "'''"])
+def test_dots_in_texts_and_comments_are_no_parts(sign: str) -> None:
+    title = f"title = {sign}{DEEP}{sign}"
+
+    assert loads(f"{title}\n# {DEEP}\n{cell(1)}").title == DEEP
+
+
+def test_signs_of_texts_that_do_not_end_are_looked_at_once() -> None:
+    begin = time.process_time()
+
+    with pytest.raises(ScenarioError, match="not TOML"):
+        loads('\\"""' * 100_000 + "." * 100)
+
+    assert time.process_time() - begin < 2.0
+
+
+def test_the_mistakes_of_a_file_are_worked_out_up_to_a_number() -> None:
+    lines = "".join(f"unknown{one} = 1\n" for one in range(20_000))
+    with pytest.raises(ScenarioError) as error:
+        loads(lines + cell(1))
+
+    assert len(error.value.more) == 999

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 from airtcp.examples import directory
+from airtcp.exceptions import ScenarioError
+from airtcp.web import bodies, sources
 from bases import BULK, two_cells
 from serving import LONG, QUICK, Web, ended, started
 
@@ -149,6 +151,26 @@ def test_uploads_are_bounded_and_stay_in_their_folder(web: Web) -> None:
         assert web.ask(path)[0] in (404, 405)
     there = {path.name for path in web.temporary.iterdir()}
     assert all(name.startswith("airtcp-web-") or name in ("stderr", "sizes.csv") for name in there)
+
+
+def test_a_body_that_takes_long_to_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_MOST_CPU_S", 0.05)
+    groups = "".join(f'[[stations]]\nname = "g{one}"\ncount = 1\n' for one in range(2000))
+    edit = bodies.Edit(op="copy", path="stations.g1", name="h")
+    begin = time.process_time()
+
+    with pytest.raises(ScenarioError, match=r"more than 0\.05 s to read"):
+        sources.rebuilt(bodies.Source(text=groups), edit, Path())
+
+    assert time.process_time() - begin < 0.5
+
+
+def test_keys_of_many_parts_leave_the_page_to_others(web: Web) -> None:
+    text = f"{'a.' * 60_000}b = 1\n"
+    for path in ("api/scenario", "api/predict"):
+        status, told = web.ask(path, {"source": {"text": text}})
+        assert status == 422
+        assert "more than 32 parts" in message(told)
 
 
 def test_other_sites_cannot_ask(web: Web) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import time
+import urllib.request
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,15 @@ def asked(seed: int, changes: dict[str, Any] = QUICK) -> dict[str, Any]:
     return {"kind": "run", "source": source}
 
 
+@cache
+def cookie(web_url: str, browser: str) -> str:
+    """The cookie that a server gives to a browser, which is the same for the same name."""
+    with urllib.request.urlopen(web_url) as page:
+        return str(page.headers["set-cookie"]).partition(";")[0]
+
+
 def post(web: Web, body: dict[str, Any], browser: str) -> Any:
-    status, told = web.ask("api/jobs", body, headers={"x-airtcp-browser": browser})
+    status, told = web.ask("api/jobs", body, headers={"cookie": cookie(web.url, browser)})
     assert status == 202, told
     return told["id"]
 
@@ -65,8 +74,52 @@ def test_one_browser_may_not_fill_the_queue() -> None:
     shared = several.add({}, key="shared", browser="B")
     assert several.add({}, key="shared", browser="A").job is shared.job
     several.add({}, key="4", browser="B")
+    with pytest.raises(FullError, match="2 runs of this browser wait already"):
+        several.add({}, key="5", browser="B")
+
+
+def test_browsers_of_one_address_take_the_place_of_no_other_address() -> None:
+    several = jobs(queue=6, own=2)
+    many = [
+        several.add({}, key=str(number), address="one", browser=str(number // 2))
+        for number in range(6)
+    ]
+
+    few = [several.add({}, key=f"few {number}", address="other") for number in range(2)]
+
+    # The last of each of two browsers gave way.
+    left = [one for one in many if one.state == "waiting"]
+    assert [many.index(one) for one in left] == [0, 1, 2, 4]
+    assert [one.state for one in few] == ["waiting"] * 2
+    # Addresses take turns, and so do the browsers at one.
+    assert [several.place(one) for one in (*left, *few)] == [0, 5, 2, 4, 1, 3]
+
+
+def test_a_browser_without_runs_takes_the_place_of_one_with_several() -> None:
+    several = jobs(queue=4, own=3)
+    many = [several.add({}, key=str(number), browser="A") for number in range(3)]
+    several.add({}, key="B", browser="B")
+
+    assert several.add({}, key="C", browser="C").state == "waiting"
+    assert [one.state for one in many] == ["waiting", "waiting", "failed"]
+    # Now all have as few.
+    several.add({}, key="D", browser="D")
     with pytest.raises(FullError, match="4 runs wait already"):
-        several.add({}, key="5", browser="C")
+        several.add({}, key="E", browser="E")
+
+
+def test_names_that_a_client_invents_are_one_browser(web: Web) -> None:
+    blockers = [post(web, asked(60 + number, LONG), f"blocker {number}") for number in range(2)]
+    asks = []
+    try:
+        for number in range(11):
+            invented = {"x-airtcp-browser": str(number), "cookie": f"airtcp-browser={number}.0"}
+            asks.append(web.ask("api/jobs", asked(70 + number), headers=invented))
+        assert [status for status, _ in asks] == [202] * 10 + [503]
+        assert web.ask("api/jobs", asked(90), headers={"cookie": cookie(web.url, "A")})[0] == 202
+    finally:
+        for one in [*blockers, *(told["id"] for status, told in asks if status == 202)]:
+            web.ask(f"api/jobs/{one}/stop", {})
 
 
 def test_what_waits_is_bounded_in_bytes() -> None:
@@ -100,7 +153,8 @@ def test_questions_and_runs_are_forgotten_together() -> None:
     now = 1000.0
     several.forget()
     assert [several.get(one.id) for one in questions] == [None] * 30
-    assert [several._jobs, several._questions, several._alike, several._turns.rounds] == [{}] * 4
+    assert [several._jobs, several._questions, several._alike] == [{}] * 3
+    assert [several._turns.addresses.rounds, several._turns.browsers] == [{}] * 2
 
 
 def test_equal_scenarios_however_they_are_put_share_a_run(web: Web) -> None:

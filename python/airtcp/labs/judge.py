@@ -7,7 +7,6 @@ answer is stored: the scenario of the sheet is run, with its seed.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from airtcp.files import read_text
 from airtcp.labels import flows_of, label_of, spoken
 from airtcp.labs.sheet import FORMS, NAMES, Question, Sheet, sheet
 from airtcp.metrics import METRICS
-from airtcp.scenario.toml_text import option_value
+from airtcp.scenario.toml_text import option_value, parse
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 if TYPE_CHECKING:
@@ -62,10 +61,10 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
         allowed = f"{', '.join(NAMES)}, with {_END} after it"
         raise QuestionError(f"{file}: is named after no sheet; allowed: {allowed}")
     try:
-        answers = tomllib.loads(read_text(file, _MOST_BYTES))
+        answers = parse(read_text(file, _MOST_BYTES))
     except OSError as error:
         raise QuestionError(f"{file}: cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise QuestionError(f"{file}: is no TOML: {error}") from error
     of = sheet(name)
     unknown = [key for key in answers if key not in of.questions]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -29,6 +30,8 @@ _OPEN = {
     "scheduler": "scheduler",
 }
 
+#: The problems of a file that are worked out: each of them takes a search for the key meant.
+_MOST_PROBLEMS: Final = 1000
 #: The place of a key: the names of tables, the indices of lists.
 Path = tuple[str | int, ...]
 
@@ -49,8 +52,8 @@ def scenario_error(
     if isinstance(error, InvalidError):
         return ScenarioError(file, key_path(data, error.path), error.message)
     details = error.errors(include_url=False)
-    problems = [problem for detail in details for problem in _problems(data, detail)]
-    (key, message), *more = dict.fromkeys(problems)
+    problems = (problem for detail in details for problem in _problems(data, detail))
+    (key, message), *more = dict.fromkeys(islice(problems, _MOST_PROBLEMS))
     return ScenarioError(file, key, message, more)
 
 
@@ -92,7 +95,7 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             allowed = context["allowed"]
             return [
                 (key_path(data, (*path, name)), _unknown(name, allowed, path))
-                for name in context["unknown"]
+                for name in islice(context["unknown"], _MOST_PROBLEMS)
             ]
         case "missing_keys":
             return [

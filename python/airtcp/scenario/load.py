@@ -9,7 +9,6 @@ import errno
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 
 from ..exceptions import ScenarioError
 from .scenario import Scenario
+from .toml_text import parse
 
 #: The sign for standard input in the place of a file.
 STDIN = Path("-")
@@ -131,7 +131,7 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
     if text.lstrip()[:1] == "{":
         return _of_result(text, name=name, base=base)
     try:
-        data = tomllib.loads(text)
+        data = parse(text)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ScenarioError(name, "", f"is not TOML: {error}") from error
     except RecursionError:

@@ -10,11 +10,50 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 #: A text that TOML does not read as anything else: it begins with a letter, and is no word of it.
 _BARE_VALUE = re.compile(r"(?!(true|false|inf|nan)\b)[A-Za-z][A-Za-z0-9_.-]*")
+
+#: The parts of a dotted key: no key of a scenario has as many as ten.
+MOST_PARTS: Final = 32
+#: Texts, comments, bare words and single signs. Texts of several lines that do not end are signs.
+_TOKENS: Final = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"""|\'\'\''''
+    r"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[A-Za-z0-9_-]+|[ \t]+|.""",
+    re.DOTALL,
+)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read TOML, as `tomllib` does, whose time grows with the cube of the parts of a key.
+
+    Raises ValueError for what is no TOML, and for a key of more than `MOST_PARTS` parts;
+    RecursionError for tables that are nested too deeply.
+    """
+    if max(line.count(".") for line in text.split("\n")) >= MOST_PARTS:
+        _check_parts(text)
+    return tomllib.loads(text)
+
+
+def _check_parts(text: str) -> None:
+    parts, after_dot = 0, False
+    for found in _TOKENS.finditer(text):
+        token = found[0]
+        if token in ('"""', "'''"):
+            return  # which `tomllib` says, and reads nothing after it
+        if token[0] in " \t":
+            continue
+        if token == ".":
+            after_dot = True
+            continue
+        is_part = token[0] in "\"'" or token[0].isalnum() or token[0] in "_-"
+        parts = parts * after_dot + 1 if is_part else 0
+        after_dot = False
+        if parts > MOST_PARTS:
+            line = text.count("\n", 0, found.start()) + 1
+            raise ValueError(f"a key has more than {MOST_PARTS} parts (at line {line}, column 1)")
 
 
 def dumps(data: Mapping[str, Any]) -> str:
@@ -57,7 +96,7 @@ def option_text(value: Any) -> str:
 def option_value(text: str) -> Any:
     """A value as `--set` has it; one that is not TOML is a text."""
     try:
-        read = tomllib.loads(f"value = {text}")
+        read = parse(f"value = {text}")
     except ValueError:
         return text.strip()
     return read["value"] if len(read) == 1 else text

@@ -6,7 +6,6 @@ a value that is not allowed, is refused by name. Does not know points, stores or
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.load import load, read
 from airtcp.scenario.quantities import Percent, Written, needed, optional
+from airtcp.scenario.toml_text import parse
 from airtcp.sweep.axes import Axis, read_axes
 from airtcp.sweep.work import Often
 from airtcp.units import parse_percent
@@ -73,7 +73,7 @@ def load_sweep(path: Path, changes: Mapping[str, Any] | None = None) -> Sweep:
     name = str(path)
     text = read(path)
     try:
-        data = tomllib.loads(text)
+        data = parse(text)
     except ValueError as error:
         raise ScenarioError(name, "", f"is not TOML: {error}") from error
     except RecursionError:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
 import json
+import secrets
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -63,9 +65,8 @@ _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "stores": Nothing,
     "look": Look,
 }
-#: The header in which a page tells which browser it is in: fairness goes by it, and nothing else.
-_BROWSER: Final = "x-airtcp-browser"
-_LONGEST_NAME: Final = 64
+#: The cookie with the name that this server gave a browser: turns within an address go by it.
+_BROWSER: Final = "airtcp-browser-{port}"
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -119,10 +120,25 @@ class Server:
         self.uploads = Uploads(folder / "uploads", limits)
         self.pool = ModelPool(models, folder, limits, stores)
         self.jobs = Jobs(folder, limits)
+        self._key = secrets.token_bytes(32)
 
     async def page(self, request: Request) -> Response:
         """The page itself."""
-        return _file("index.html")
+        response = _file("index.html")
+        if not self._browser(request):
+            name = secrets.token_urlsafe(9)
+            response.set_cookie(
+                _cookie(request), f"{name}.{self._mark(name)}", httponly=True, samesite="strict"
+            )
+        return response
+
+    def _browser(self, request: Request) -> str:
+        """The name that this server gave a browser; "" for one that it did not."""
+        name, _, mark = request.cookies.get(_cookie(request), "").partition(".")
+        return name if hmac.compare_digest(mark.encode(), self._mark(name).encode()) else ""
+
+    def _mark(self, name: str) -> str:
+        return hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest()
 
     async def static(self, request: Request) -> Response:
         """Scripts and styles."""
@@ -202,7 +218,8 @@ class Server:
         # What cannot be read is a run that says so.
         key = said["answer"]["key"] if "answer" in said else _digest(body)
         try:
-            question = self.jobs.add(body, key=key, browser=_browser(request))
+            address = request.client.host if request.client else ""
+            question = self.jobs.add(body, key=key, address=address, browser=self._browser(request))
         except FullError as error:
             raise _RefusedError(503, str(error)) from None
         return JSONResponse({"id": question.id}, 202)
@@ -365,10 +382,9 @@ def _shown(said: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _browser(request: Request) -> str:
-    """The browser that asks, by the name that it gave itself, or else by its address."""
-    name = request.headers.get(_BROWSER, "")[:_LONGEST_NAME]
-    return name or (request.client.host if request.client else "")
+def _cookie(request: Request) -> str:
+    """The name of the cookie: browsers send those of one port to all ports of a host."""
+    return _BROWSER.format(port=request.url.port or "")
 
 
 def _digest(body: dict[str, Any]) -> str:

@@ -13,14 +13,15 @@ import contextlib
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from airtcp.web.limits import Limits
 from airtcp.web.pool import WorkerProcess
-from airtcp.web.turns import Turns
+from airtcp.web.turns import Asker, Shares
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
@@ -59,11 +60,11 @@ class Job:
         return self.state not in ("waiting", "running")
 
     @property
-    def browsers(self) -> dict[str, int]:
+    def askers(self) -> dict[Asker, int]:
         """The browsers that wait for it, each with the number of its first question."""
-        found: dict[str, int] = {}
+        found: dict[Asker, int] = {}
         for one in self.questions.values():
-            found.setdefault(one.browser, one.number)
+            found.setdefault(one.asker, one.number)
         return found
 
 
@@ -72,7 +73,7 @@ class Question:
     """A run as one browser asked for it."""
 
     id: str
-    browser: str
+    asker: Asker
     number: int
     job: Job
     asked_at: float
@@ -96,7 +97,7 @@ class Jobs:
         self._alike: dict[str, Job] = {}
         self._questions: dict[str, Question] = {}
         self._asked = 0
-        self._turns = Turns()
+        self._turns = Shares()
         self._line: list[str] | None = None
         self._come = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -112,23 +113,29 @@ class Jobs:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def add(self, body: dict[str, Any], *, key: str = "", browser: str = "") -> Question:
+    def add(
+        self, body: dict[str, Any], *, key: str = "", address: str = "", browser: str = ""
+    ) -> Question:
         """Ask for a run; one of an equal `key` that is under way or done answers as well.
+
+        `browser` is one at `address`, as far as it has a name. Where the queue is full, a run of
+        whoever has most of it gives way to one who has less.
 
         Raises FullError.
         """
         if len(self._questions) >= self._limits.questions:
             raise FullError("too many have asked for runs at a time; try again in a moment")
+        asker = Asker(address, browser)
         self._asked += 1
         job = self._alike.get(key)
         if job is None or job.id not in self._jobs or not _shareable(job):
-            job = self._new(body, browser)
+            job = self._new(body, asker)
             if key:
                 self._alike[key] = job
         if job.ended:
             job.ended_at = self._clock()
         self._jobs[job.id] = self._jobs.pop(job.id, job)
-        question = Question(secrets.token_urlsafe(18), browser, self._asked, job, self._clock())
+        question = Question(secrets.token_urlsafe(18), asker, self._asked, job, self._clock())
         self._questions[question.id] = job.questions[question.id] = question
         self._changed()
         return question
@@ -156,30 +163,52 @@ class Jobs:
                 self._end(job, "stopped")
         self._changed()
 
-    def _new(self, body: dict[str, Any], browser: str) -> Job:
+    def _new(self, body: dict[str, Any], asker: Asker) -> Job:
         """A run that waits. Raises FullError where one more may not."""
         waiting = [job for job in self._jobs.values() if job.state == "waiting"]
-        if len(waiting) >= self._limits.queue:
-            raise FullError(
-                f"{_runs(len(waiting))} already, and no more may; nothing is lost on the page: "
-                "try again in a moment"
-            )
-        own = sum(browser in job.browsers for job in waiting)
+        own = sum(asker in job.askers for job in waiting)
         if own >= self._limits.own:
             raise FullError(
                 f"{_runs(own, ' of this browser')} already, and no more may; stop one, or "
                 "try again when one has ended"
             )
+        if len(waiting) >= self._limits.queue:
+            if (giving := self._most_of(waiting, asker)) is None:
+                raise FullError(
+                    f"{_runs(len(waiting))} already, and no more may; nothing is lost on the page: "
+                    "try again in a moment"
+                )
+            waiting.remove(giving)
+            self._fail(giving, "others asked for runs who had fewer; try again in a moment")
         job = Job(str(self._asked), body, held=len(json.dumps(body)))
         if job.held + sum(one.held for one in waiting) > self._limits.held_bytes:
             raise FullError("runs that wait are too large together; try again in a moment")
         return job
 
+    def _most_of(self, waiting: Sequence[Job], asker: Asker) -> Job | None:
+        """Return the run that gives way to one of `asker`: the last of who has most that wait.
+
+        That is an address, or where it is the own one a browser at it. None where all have as few.
+        """
+        of_address = Counter(one.address for job in waiting for one in job.askers)
+        of_browser = Counter(one for job in waiting for one in job.askers)
+        address, most = of_address.most_common(1)[0]
+        if of_address[asker.address] + 1 < most:
+            chosen = [job for job in waiting if {one.address for one in job.askers} == {address}]
+        else:
+            at_own = [one for one in of_browser if one.address == asker.address]
+            largest = max(at_own, key=of_browser.__getitem__, default=asker)
+            if of_browser[asker] + 1 >= of_browser[largest]:
+                return None
+            chosen = [job for job in waiting if set(job.askers) == {largest}]
+        places = {name: place for place, name in enumerate(self._waiting())}
+        return max(chosen, key=lambda job: places[job.id], default=None)
+
     def _waiting(self) -> list[str]:
         """The runs that wait by their names, the next one first."""
         if self._line is None:
             waiting = [job for job in self._jobs.values() if job.state == "waiting"]
-            self._line = self._turns.order({job.id: job.browsers for job in waiting})
+            self._line = self._turns.order({job.id: job.askers for job in waiting})
         return self._line
 
     def _changed(self) -> None:
@@ -194,7 +223,7 @@ class Jobs:
             await self._come.wait()
         job = self._jobs[line[0]]
         job.state = "running"
-        self._turns.took(job.browsers)
+        self._turns.took(job.askers)
         self._changed()
         return job
 
@@ -314,7 +343,7 @@ class Jobs:
             name: one for name, one in self._questions.items() if one.job.id in self._jobs
         }
         self._alike = {key: job for key, job in self._alike.items() if job.id in self._jobs}
-        self._turns.forget({one.browser for one in self._questions.values()})
+        self._turns.forget({one.asker for one in self._questions.values()})
 
 
 def _shareable(job: Job) -> bool:

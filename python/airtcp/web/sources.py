@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 import re
-import tomllib
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -23,7 +25,7 @@ from airtcp.plan.axis import STATIONS
 from airtcp.scenario import Scenario
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.expand import expand
-from airtcp.scenario.toml_text import option_value
+from airtcp.scenario.toml_text import option_value, parse
 from airtcp.scenario.vary import MOST_STATIONS, shared_out
 from airtcp.web.bodies import Edit, Source
 from airtcp.web.edits import edited, line_of
@@ -33,6 +35,9 @@ _Edited = TypeVar("_Edited")
 
 _NAME = "scenario"
 _DEEPEST = 40
+#: The CPU time that a text may take to be read: the slowest of ordinary size take a second.
+_MOST_CPU_S: Final = 4.0
+_TIMER: Final = getattr(signal, "ITIMER_VIRTUAL", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +52,49 @@ class Read:
     written: dict[str, Any]
 
 
+class _OutOfTimeError(BaseException):
+    """Raised where a signal comes; no handler of errors takes it for one of its own."""
+
+
+@contextmanager
+def _within_bounds() -> Iterator[None]:
+    """Bound the CPU time of a block, which is that of a body. Raises ScenarioError.
+
+    A worker that reads on and on keeps all other questions waiting. Only the main thread hears
+    signals; blocks within others have the bound of these.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "setitimer") or signal.getitimer(_TIMER)[0] > 0.0:
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    try:
+        signal.setitimer(_TIMER, _MOST_CPU_S)
+        try:
+            yield
+        finally:
+            signal.setitimer(_TIMER, 0.0)
+    except _OutOfTimeError:
+        told = f"takes more than {_MOST_CPU_S:g} s to read; allowed: fewer groups and flows"
+        raise ScenarioError(_NAME, "", told) from None
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def read(source: Source, uploads: Path) -> Read:
     """The scenario of a source.
 
     Raises ScenarioError, in which no path of this machine is named, and QuestionError for a number
     of stations that cannot be shared out.
     """
-    text = _text(source, uploads)
-    scenario = _resolved(_tables(text), source, uploads)
-    return Read(scenario, text, expand(_tables(text)).data)
+    with _within_bounds():
+        text = _text(source, uploads)
+        scenario = _resolved(_tables(text), source, uploads)
+        return Read(scenario, text, expand(_tables(text)).data)
 
 
 def _text(source: Source, uploads: Path) -> str:
@@ -109,11 +148,12 @@ def rebuilt(source: Source, edit: Edit, uploads: Path) -> tuple[str, str]:
 
     Raises ScenarioError, and QuestionError where the edit cannot be.
     """
-    text = _text(source, uploads)
-    if edit.op == "set":
-        return _varied(text, {edit.path: option_value(edit.text)}), edit.path
-    _check_depth(edit.entry)
-    return _guarded(text, edit.entry, lambda: restructured(text, edit))
+    with _within_bounds():
+        text = _text(source, uploads)
+        if edit.op == "set":
+            return _varied(text, {edit.path: option_value(edit.text)}), edit.path
+        _check_depth(edit.entry)
+        return _guarded(text, edit.entry, lambda: restructured(text, edit))
 
 
 def _varied(text: str, changes: Mapping[str, Any]) -> str:
@@ -149,14 +189,17 @@ def where(error: ScenarioError, asked: Any) -> tuple[str | None, int | None]:
         text = text_of(source)
     except (ValidationError, ScenarioError):
         return None, None
+    with suppress(ScenarioError), _within_bounds():
+        return _place(error, source, text)
+    return text, None
+
+
+def _place(error: ScenarioError, source: Source, text: str) -> tuple[str, int | None]:
     if at_line := re.search(r"\(at line (\d+),", error.message):
         return text, int(at_line[1])
     if error.message.endswith("(at end of document)"):
         return text, text.count("\n") + 1
-    try:
-        text = _varied(text, source.changes)
-    except ScenarioError:
-        return text, None
+    text = _varied(text, source.changes)
     return text, line_of(text, error.key) if error.key else None
 
 
@@ -189,7 +232,7 @@ def _examples() -> tuple[Example, ...]:
 def _tables(text: str) -> dict[str, Any]:
     """A text as TOML, kept since sliders ask for the same text over and over."""
     try:
-        return tomllib.loads(text)
+        return parse(text)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ScenarioError(_NAME, "", f"is not TOML: {error}") from None
     except RecursionError:

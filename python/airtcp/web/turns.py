@@ -12,6 +12,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Asker(NamedTuple):
+    """A browser at an address; "" where it has no name, so that all such are one."""
+
+    address: str
+    browser: str
 
 
 @dataclass(slots=True)
@@ -72,3 +80,52 @@ class Turns:
 
     def _round(self, browser: str) -> int:
         return max(self.now, self.rounds.get(browser, 0))
+
+
+@dataclass(slots=True)
+class Shares:
+    """The turns of addresses, and those of the browsers at each.
+
+    However many browsers an address has, it is served once in a round.
+    """
+
+    addresses: Turns = field(default_factory=Turns)
+    browsers: dict[str, Turns] = field(default_factory=dict)
+
+    def order(self, waiting: Mapping[str, Mapping[Asker, int]]) -> list[str]:
+        """Return the runs that wait, the next one first, as `Turns.order` does."""
+        own: dict[str, dict[str, dict[str, int]]] = {}
+        for run, askers in waiting.items():
+            for asker, number in askers.items():
+                runs = own.setdefault(asker.address, {})
+                runs.setdefault(run, {})[asker.browser] = number
+        found: dict[str, dict[str, int]] = {}
+        for address, runs in own.items():
+            # The k-th in the order of its browsers counts as its k-th question.
+            numbers = sorted(min(of.values()) for of in runs.values())
+            order = self.browsers.get(address, Turns()).order(runs)
+            for run, number in zip(order, numbers, strict=True):
+                found.setdefault(run, {})[address] = number
+        return self.addresses.order(found)
+
+    def took(self, askers: Collection[Asker]) -> None:
+        """Note that a run has begun, which these have asked for."""
+        addresses = {asker.address for asker in askers}
+        self.addresses.took(addresses)
+        for address in addresses:
+            turns = self.browsers.setdefault(address, Turns())
+            turns.took([asker.browser for asker in askers if asker.address == address])
+
+    def rest(self) -> None:
+        """Note that nobody waits: all are in one round again."""
+        self.addresses.rest()
+        self.browsers.clear()
+
+    def forget(self, known: Collection[Asker]) -> None:
+        """Forget all but these."""
+        self.addresses.forget({one.address for one in known})
+        for address in list(self.browsers):
+            of = {one.browser for one in known if one.address == address}
+            self.browsers[address].forget(of)
+            if not of:
+                del self.browsers[address]

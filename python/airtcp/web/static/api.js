@@ -48,17 +48,8 @@ export function isAbort(error) {
 }
 
 function asked(body, signal) {
-  const headers = { "content-type": "application/json", "x-airtcp-browser": browser() };
+  const headers = { "content-type": "application/json" };
   return { method: "POST", headers, body: JSON.stringify(body), signal };
-}
-
-/** A name of this browser, chosen at random, by which the server lets browsers take turns. */
-function browser() {
-  try {
-    return localStorage.airtcp ??= crypto.getRandomValues(new Uint32Array(3)).join("-");
-  } catch {
-    return ""; // without storage it goes by its address
-  }
 }
 
 async function answered(request) {
