@@ -33,6 +33,7 @@ BUILT = (
     "built.records",
     "built.remedies",
     "built.problems",
+    "built.imports",
     "built.profiles",
 )
 #: The scripts of tables that are stored and come out the same on every machine, with those of their

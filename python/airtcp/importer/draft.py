@@ -91,7 +91,7 @@ class Draft:
         lines = [f"# Written by airtcp import from {names}."]
         for head, told in (
             ("Not known from these files:", self.unknown),
-            ("Not read, for no key of a scenario says it:", self.unread),
+            ("Not read, or not followed:", self.unread),
             ("Measured; airtcp run --measured sets it beside the answer:", self.measured),
         ):
             if told:

@@ -1,36 +1,46 @@
-"""OpenWrt's /etc/config/wireless: one radio of it.
+"""OpenWrt's /etc/config/wireless: one radio of it, of mac80211 or of a vendor's driver.
 
-Knows UCI's lines, and the options of `wifi-device` that say something of airtime. No value of an
-option of a `wifi-iface` is kept but its mode: there are passwords among them.
+Keeps values only of the options that become keys: there are passwords among the others.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from airtcp.importer import radio
 from airtcp.importer.draft import Draft
+from airtcp.importer.options import unfollowed
 from airtcp.importer.source import Source, shown, whole, word
 
-_BANDS: Final = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
-_MODES: Final = {"11b": "2g", "11g": "2g", "11a": "5g", "11n": "2g", "11ng": "2g", "11na": "5g"}
-_HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)([+-])?")
-_STANDARDS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
-#: Options of airtime of which a scenario has no key.
-_TOLD: Final = frozenset(
-    {"frag", "txpower", "distance", "noscan", "cell_density", "mu_beamformer", "maxassoc"}
-    | {
-        "airtime_mode",
-        "he_bss_color",
-        "ldpc",
-        "max_ampdu_length_exp",
-        "antenna_gain",
-        "require_mode",
-    }
+_BANDS: Final = {"2g": "2.4 GHz", "2.4g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
+#: Band and amendment by `hwmode`: of OpenWrt first, then of drivers of Qualcomm and MediaTek.
+_HWMODES: Final = {
+    **{"11b": ("2g", ""), "11g": ("2g", ""), "11a": ("5g", "")},
+    **{"11n": ("2g", "n"), "11ng": ("2g", "n"), "11na": ("5g", "n")},
+    **{"11bgn": ("2g", "n"), "11an": ("5g", "n"), "11ac": ("5g", "ac"), "11anac": ("5g", "ac")},
+    **{"11ax": ("", "ax"), "11axg": ("2g", "ax"), "11axa": ("5g", "ax")},
+    **{"11be": ("", "be"), "11beg": ("2g", "be"), "11bea": ("5g", "be")},
+}
+_HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)(?:[+-]|_80)?", re.IGNORECASE)
+_AMENDMENTS: Final = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
+_ORDER: Final = ("", "n", "ac", "ax", "be")
+_MODES: Final = ("ap", "sta", "adhoc", "mesh", "monitor", "wds", "mesh_point")
+_NO_MODEL: Final = {
+    "sta": "a client: import the configuration of its access point",
+    "adhoc": "an ad-hoc network: airtcp has no model of it; nearest: an access point in the place "
+    "of one node",
+    "monitor": "a monitor: it sends no data",
+}
+_NO_MESH: Final = (
+    "a mesh: airtcp has no model of it; nearest: an access point, with a path that has the rate of "
+    "the hop behind it"
 )
+#: mac80211's limit of a burst of best effort, where OpenWrt turns VHT on.
+_BURST: Final = "2.0"
 
 
 @dataclass
@@ -40,11 +50,25 @@ class _Section:
     line: int
     options: dict[str, tuple[str, int]] = field(default_factory=dict)
 
+    def get(self, *names: str) -> tuple[str, int] | None:
+        """Return value and line of the first of these options that is there."""
+        return next((self.options[name] for name in names if name in self.options), None)
+
+    def text(self, name: str) -> str:
+        """Return the value of an option, "" without it."""
+        return self.options.get(name, ("", 0))[0]
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is not disabled."""
+        return self.text("disabled") != "1"
+
 
 def read_uci(source: Source, wanted: str | None = None) -> Draft:
-    """The draft of a scenario of one radio: `wanted`, or the first that is not disabled.
+    """Return the draft of a scenario of one radio: `wanted`, or the first that is an access point.
 
-    Raises ScenarioError for lines that UCI would not take, and for a radio that is not there.
+    Raises ScenarioError for lines that UCI would not take, for a radio that is not there, and for
+    one without an access point.
     """
     sections = _sections(source)
     radios = [one for one in sections if one.kind == "wifi-device"]
@@ -53,8 +77,10 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
     names = [one.name for one in radios]
     if wanted is not None and wanted not in names:
         raise source.error("", f"has no radio {shown(wanted)}; allowed: {', '.join(names)}")
-    on = [one for one in radios if one.options.get("disabled", ("0", 0))[0] != "1"] or radios
-    chosen = next((one for one in radios if one.name == wanted), on[0])
+    ifaces = {name: _of_radio(sections, name) for name in names}
+    on = [one for one in radios if one.is_on] or radios
+    first = next((one for one in on if _has_ap(ifaces[one.name])), on[0])
+    chosen = next((one for one in radios if one.name == wanted), first)
     draft = Draft(names=[source.short])
     others = [name for name in names if name != chosen.name]
     if others:
@@ -62,20 +88,19 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
             f"other radios, which are networks of their own: {', '.join(others)}; this is "
             f"{chosen.name}, and --radio takes another"
         )
-    _radio(source, chosen, draft)
-    for key, write, least in (("rts", radio.rts_threshold, 0), ("beacon_int", radio.beacons, 15)):
-        if key in chosen.options:
-            value, line = chosen.options[key]
-            number = whole(source, f"line {line}: {key}", value, least, 65535)
-            write(draft, number, _why(source, chosen, key))
-    draft.unread += [
-        f"{key} ({source.short}:{line})"
-        for key, (_, line) in chosen.options.items()
-        if key in _TOLD
-    ]
-    why = "OpenWrt's mac80211 does so; drivers with queues of their own do not"
-    draft.say("ap", "queue", {"discipline": "fq-codel"}, why)
-    draft.say("ap", "scheduler", {"kind": "airtime"}, why)
+    own = ifaces[chosen.name]
+    _tell_interfaces(source, own, draft)
+    standard = _radio(source, chosen, own, draft)
+    for name, write, least in (("rts", radio.rts_threshold, 0), ("beacon_int", radio.beacons, 10)):
+        found = chosen.get(name, "rts_threshold" if name == "rts" else name)
+        if found is not None:
+            number = whole(source, f"line {found[1]}: {name}", found[0], least, 65535)
+            write(draft, number, _why(source, chosen, name))
+    _rates(source, chosen, draft, standard)
+    for kind, section in (("uci-device", chosen), *(("uci-iface", one) for one in own)):
+        seen = ((key, f"{source.short}:{line}") for key, (_, line) in section.options.items())
+        draft.unread += unfollowed(kind, seen)
+    _queue(source, chosen, draft, standard)
     radio.close(draft)
     return draft
 
@@ -94,8 +119,11 @@ def _sections(source: Source) -> list[_Section]:
                 sections.append(_Section(kind, f"@{kind}[{len(sections)}]", number))
             case ["config", kind, name]:
                 sections.append(_Section(kind, name, number))
-            case ["option" | "list", key, value] if sections:
+            case ["option", key, value] if sections:
                 sections[-1].options[key] = (value, number)
+            case ["list", key, value] if sections:
+                before = sections[-1].text(key)
+                sections[-1].options[key] = (f"{before} {value}".strip(), number)
             case ["package", _]:
                 continue
             case _:
@@ -106,40 +134,179 @@ def _sections(source: Source) -> list[_Section]:
     return sections
 
 
+def _of_radio(sections: Sequence[_Section], name: str) -> list[_Section]:
+    """Return the interfaces of a radio that are not disabled."""
+    return [
+        one
+        for one in sections
+        if one.kind == "wifi-iface" and name in one.text("device").split() and one.is_on
+    ]
+
+
+def _has_ap(ifaces: Sequence[_Section]) -> bool:
+    """True if an interface is an access point, or there is none yet."""
+    return not ifaces or any((one.text("mode") or "ap") == "ap" for one in ifaces)
+
+
 def _why(source: Source, section: _Section, key: str) -> str:
-    value, line = section.options[key]
+    value, line = section.options.get(key, ("", section.line))
     return f"{source.short}:{line}: option {key} {value}"
 
 
-def _radio(source: Source, section: _Section, draft: Draft) -> None:
-    """Write standard, band and width."""
-    options = section.options
-    band, why = "", ""
-    if "band" in options:
-        value, line = options["band"]
-        band = word(source, f"line {line}: band", value, tuple(_BANDS))
-        why = _why(source, section, "band")
-    elif "hwmode" in options:
-        value, line = options["hwmode"]
-        band = _MODES[word(source, f"line {line}: hwmode", value, tuple(_MODES))]
-        why = _why(source, section, "hwmode")
-    elif "channel" in options and options["channel"][0] != "auto":
-        value, line = options["channel"]
-        band = "2g" if whole(source, f"line {line}: channel", value, 1, 233) <= 14 else "5g"
-        why = _why(source, section, "channel")
-    else:
+def _tell_interfaces(source: Source, ifaces: Sequence[_Section], draft: Draft) -> None:
+    """Name the interfaces that are not in the scenario. Raises ScenarioError if all are not."""
+    aps = 0
+    for one in ifaces:
+        mode, line = one.options.get("mode", ("ap", one.line))
+        word(source, f"line {line}: mode", mode, _MODES)
+        aps += mode == "ap"
+        if mode == "ap":
+            continue
+        message = f"is {_NO_MODEL.get(mode, _NO_MESH)}"
+        if not _has_ap(ifaces):
+            raise source.error(f"line {line}: mode {mode}", message)
+        draft.unread.append(f"interface with mode {mode} ({source.short}:{line}) {message}")
+    if aps > 1:
+        draft.unknown.append(
+            f"{aps} networks on this radio: the beacons and stations of one are in the scenario"
+        )
+
+
+def _radio(source: Source, section: _Section, ifaces: Sequence[_Section], draft: Draft) -> str:
+    """Write standard, band and width. Return the standard."""
+    is_vendor = section.text("type") not in ("", "mac80211")
+    band, asked, why = _band(source, section)
+    value, line = section.get("htmode") or ("", section.line)
+    match = _HTMODE.fullmatch(value)
+    if match is None and value and not (is_vendor and value.lower() == "auto"):
+        word(source, f"line {line}: htmode", value, ("NOHT", "NONE", "HT20", "VHT80", "HE80"))
+    amendment, width = asked, 20
+    if match is not None:
+        own = _AMENDMENTS[match[1].upper()]
+        width = int(match[2])
+        amendment = max(own, asked, key=_ORDER.index)
+        if width > 40 and amendment == "n":
+            if not is_vendor:
+                word(source, f"line {line}: htmode", value, ("HT20", "HT40", "VHT80", "HE80"))
+            amendment = "ac"
+    elif value.upper() in ("NOHT", "NONE"):
+        amendment = ""
+    if is_vendor:
+        draft.unknown.append(
+            f"{_why(source, section, 'type')}: a vendor's driver; standard and width are read from "
+            "hwmode and htmode"
+        )
+    if band == "2.4 GHz" and amendment == "ac":
+        amendment = "n"
+        draft.unknown.append(f"{_why(source, section, 'htmode')}: VHT is not part of 2.4 GHz")
+    off = _off(source, ifaces) if amendment and band != "6 GHz" else ""
+    if not amendment or off:
+        is_b = section.text("hwmode") == "11b" and "band" not in section.options
+        old = "802.11a" if band == "5 GHz" else "802.11b" if is_b else "802.11g"
+        draft.say("phy", "standard", old, off or f"{why}; no htmode")
+        if off:
+            draft.unknown.append(f"802.11{amendment} is off: {off}")
+        return old
+    said = _why(source, section, "htmode") if match else f"{why}; no width is given"
+    about = said if not match or _AMENDMENTS[match[1].upper()] == amendment else f"{why}; {said}"
+    draft.say("phy", "standard", f"802.11{amendment}", about)
+    draft.say("phy", "band", band, why)
+    draft.say("phy", "channel_width", f"{width} MHz", said)
+    if width == 40 and band == "2.4 GHz" and section.text("noscan") != "1":
+        draft.unknown.append(
+            "40 MHz in 2.4 GHz: hostapd takes 20 MHz if its scan finds a network on these channels"
+        )
+    short = f"short_gi_{width}"
+    if amendment in ("n", "ac") and section.text(short) == "0":
+        draft.say("phy", "guard_interval", "800 ns", _why(source, section, short))
+    return f"802.11{amendment}"
+
+
+def _band(source: Source, section: _Section) -> tuple[str, str, str]:
+    """Return the band, the amendment that hwmode names ("" for none), and the line of the band."""
+    asked, of_mode, place = "", "", ""
+    found = section.get("hwmode", "hw_mode")
+    if found is not None:
+        value, line = found
+        place = f"line {line}: hwmode"
+        if value.lower() in _HWMODES:
+            of_mode, asked = _HWMODES[value.lower()]
+        elif "band" not in section.options and value.lower() != "auto":
+            word(source, place, value, tuple(_HWMODES))
+    why = _why(source, section, "hwmode")
+    if "band" in section.options:
+        value, line = section.options["band"]
+        band = word(source, f"line {line}: band", value.lower(), tuple(_BANDS))
+        return _BANDS[band], asked, _why(source, section, "band")
+    channel = section.text("channel")
+    if not of_mode and channel not in ("", "auto", "0"):
+        line = section.options["channel"][1]
+        number = whole(source, f"line {line}: channel", channel, 1, 233)
+        of_mode, why = ("2g" if number <= 14 else "5g"), _why(source, section, "channel")
+    if not of_mode:
         raise source.error(
             f"line {section.line}: {section.name}", "has no band; allowed: option band 2g, 5g or 6g"
         )
-    mode, line = options.get("htmode", ("NOHT", section.line))
-    match = _HTMODE.fullmatch(mode)
-    if match is None:
-        word(source, f"line {line}: htmode", mode, ("NOHT", "NONE", "HT20", "VHT80", "HE80"))
-        old = "802.11g" if band == "2g" else "802.11a"
-        standard = "802.11b" if options.get("hwmode", ("", 0))[0] == "11b" else old
-        draft.say("phy", "standard", standard, f"{why}; no htmode")
+    return _BANDS[of_mode], asked, why
+
+
+def _off(source: Source, ifaces: Sequence[_Section]) -> str:
+    """Return why stations of the first access point use neither HT nor later, "" if they do."""
+    for one in ifaces:
+        if (one.text("mode") or "ap") != "ap":
+            continue
+        encryption = one.text("encryption").lower()
+        if encryption.startswith("wep"):
+            return f"{_cipher(source, one)}: hostapd turns HT and later off with WEP"
+        if one.text("wmm") == "0":
+            return f"{_why(source, one, 'wmm')}: stations leave HT and later out without WMM"
+        if encryption.endswith("+tkip") and not re.search("ccmp|aes|gcmp", encryption):
+            return f"{_cipher(source, one)}: hostapd turns HT and later off with TKIP"
+        return ""
+    return ""
+
+
+def _cipher(source: Source, section: _Section) -> str:
+    return f"{source.short}:{section.options['encryption'][1]}: option encryption"
+
+
+def _rates(source: Source, section: _Section, draft: Draft, standard: str) -> None:
+    """Write the highest basic rate for control frames, and the highest of all for data."""
+    is_old = standard in ("802.11a", "802.11b", "802.11g")
+    for names, key in ((("basic_rate", "basic_rates"), "control_rate"),
+                       (("supported_rates",), "data_rate")):  # fmt: skip
+        found = section.get(*names)
+        if found is None or (key == "data_rate" and not is_old):
+            continue
+        place = f"line {found[1]}: {names[0]}"
+        rates = [whole(source, place, one, 100, 10**6) for one in re.split(r"[\s,]+", found[0])]
+        name = next(one for one in names if one in section.options)
+        draft.say("phy", key, f"{max(rates) / 1000:g} Mb/s", _why(source, section, name))
+    density = whole(source, "cell_density", section.text("cell_density") or "0", 0, 9)
+    if density == 3 and not draft.has("phy", "control_rate"):
+        draft.say("phy", "control_rate", "24 Mb/s", _why(source, section, "cell_density"))
+    if section.text("legacy_rates") == "1" and standard != "802.11b":
+        draft.unknown.append(
+            f"{_why(source, section, 'legacy_rates')}: control frames and beacons at rates of "
+            "802.11b; those of OFDM stand instead"
+        )
+
+
+def _queue(source: Source, section: _Section, draft: Draft, standard: str) -> None:
+    """Write the queue and the burst of OpenWrt's own driver stack."""
+    if section.text("type") not in ("", "mac80211"):
+        draft.unknown.append("the access point's queue: a vendor's driver has one of its own")
         return
-    said = _why(source, section, "htmode")
-    draft.say("phy", "standard", _STANDARDS[match[1]], said)
-    draft.say("phy", "band", _BANDS[band], why)
-    draft.say("phy", "channel_width", f"{match[2]} MHz", said)
+    why = "OpenWrt's mac80211 does so; drivers with queues of their own do not"
+    is_modern = standard not in ("802.11a", "802.11b", "802.11g")
+    is_vht = is_modern and draft.tables["phy"]["band"].value == "5 GHz" and standard != "802.11n"
+    burst = section.text("tx_burst") or (_BURST if is_vht else "0")
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", burst, re.ASCII):
+        place = f"line {section.options['tx_burst'][1]}: tx_burst"
+        raise source.error(place, f"{shown(burst)} is no time in milliseconds; allowed: 2.0")
+    if float(burst) and is_modern:
+        given = "tx_burst" in section.options
+        said = _why(source, section, "tx_burst") if given else "OpenWrt's default with VHT"
+        draft.say("mac.edca.ap", "AC_BE", {"txop_limit": f"{float(burst):g} ms"}, said)
+    draft.say("ap", "queue", {"discipline": "fq-codel"}, why)
+    draft.say("ap", "scheduler", {"kind": "airtime"}, why)

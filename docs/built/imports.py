@@ -1,0 +1,34 @@
+"""The tables of docs/guide/import-options.md: what airtcp import does with foreign options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from airtcp.importer.options import PROGRAMS, options_of
+from tables import markdown
+
+VERDICTS = {
+    "followed": "followed",
+    "named": "named, not followed",
+    "refused": "refused",
+    "harmless": "harmless",
+}
+
+
+def _maker(program: str) -> Callable[[], str]:
+    """Return the maker of the table of a program."""
+
+    def table() -> str:
+        rows = []
+        options = options_of(program)
+        for verdict, called in VERDICTS.items():
+            of_verdict = [one for one in options.values() if one.verdict == verdict]
+            for reason in dict.fromkeys(one.reason for one in of_verdict):
+                names = [name for name, one in options.items() if one == (verdict, reason)]
+                rows.append([called, reason, " ".join(f"`{name}`" for name in names)])
+        return markdown(["", "why, or what it becomes", "options"], rows)
+
+    return table
+
+
+TABLES = {f"import-{program}": _maker(program) for program in PROGRAMS}

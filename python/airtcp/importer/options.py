@@ -1,0 +1,60 @@
+"""The options of foreign programs, and what airtcp does with each (`options.toml`)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Final, Literal, NamedTuple
+
+Verdict = Literal["followed", "named", "refused", "harmless"]
+
+
+class Option(NamedTuple):
+    """The verdict on an option, and its reason."""
+
+    verdict: Verdict
+    reason: str
+
+
+#: The programs, with the versions whose options the table has.
+PROGRAMS: Final[Mapping[str, str]] = {
+    "hostapd": "hostapd 2.10 and 2.11",
+    "iperf3": "iperf3 3.12 to 3.19",
+    "flent": "flent 2.2",
+    "uci-device": "OpenWrt's wifi-device",
+    "uci-iface": "OpenWrt's wifi-iface",
+}
+
+
+@cache
+def options_of(program: str) -> Mapping[str, Option]:
+    """Return all options of a program by name."""
+    text = resources.files("airtcp.importer").joinpath("options.toml").read_text("utf-8")
+    found: dict[str, Option] = {}
+    for verdict, reasons in tomllib.loads(text)[program].items():
+        for reason, names in reasons.items():
+            found |= dict.fromkeys(names.split(), Option(verdict, reason))
+    return found
+
+
+def unfollowed(program: str, seen: Iterable[tuple[str, str]]) -> list[str]:
+    """Return one line per reason for the options that are not followed.
+
+    Args:
+        program: a key of `PROGRAMS`.
+        seen: names of options with their places in the file.
+    """
+    known = options_of(program)
+    by_reason: dict[str, list[str]] = {}
+    for name, place in seen:
+        option = known.get(name)
+        if option is None:
+            reason = f"unknown to {PROGRAMS[program]}"
+        elif option.verdict == "named":
+            reason = option.reason
+        else:
+            continue
+        by_reason.setdefault(reason, []).append(f"{name} ({place})" if place else name)
+    return [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]

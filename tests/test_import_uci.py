@@ -1,0 +1,205 @@
+"""OpenWrt's wireless: dialects of drivers, interfaces that are no access points, all options."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.exceptions import ScenarioError
+from airtcp.importer.files import scenario_of
+from airtcp.importer.options import options_of
+from airtcp.importer.source import Source
+from airtcp.importer.uci import read_uci
+from airtcp.scenario import loads
+
+
+def device(*options: str, kind: str = "mac80211") -> str:
+    return "\n".join(
+        [
+            "config wifi-device radio0",
+            f" option type {kind}",
+            *(f" option {one}" for one in options),
+        ]
+    )
+
+
+def iface(*options: str) -> str:
+    return "\n".join(
+        ["", "config wifi-iface", " option device radio0", *(f" option {one}" for one in options)]
+    )
+
+
+def phy(text: str) -> dict[str, Any]:
+    return {
+        key: said.value for key, said in read_uci(Source("wireless", text)).tables["phy"].items()
+    }
+
+
+VHT = device("band 5g", "channel 36", "htmode VHT80")
+
+
+@pytest.mark.parametrize("mode", ["adhoc", "mesh", "monitor", "sta"])
+def test_a_radio_without_an_access_point_is_refused_with_its_line(mode: str) -> None:
+    with pytest.raises(ScenarioError, match=f"line 8: mode {mode}"):
+        read_uci(Source("wireless", VHT + iface(f"mode {mode}", "ssid x")))
+
+
+def test_an_interface_that_is_no_access_point_is_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "wireless"
+    path.write_text(VHT + iface("mode ap") + iface("mode mesh", "mesh_id hidden-name"))
+
+    text = scenario_of([path])
+
+    assert tomllib.loads(text)["phy"]["channel_width"] == "80 MHz"
+    assert "mode mesh (wireless:11)" in text
+    assert "hidden-name" not in text
+
+
+def test_the_radio_with_an_access_point_comes_first() -> None:
+    other = device("band 2g", "channel 6", "htmode HT20").replace("radio0", "radio1")
+    text = VHT + "\n" + other + iface("mode sta") + iface("mode ap").replace("radio0", "radio1")
+
+    assert phy(text)["standard"] == "802.11n"
+
+
+#: Configurations of drivers: type, options; standard, band, width.
+DIALECTS = {
+    "qca-ax": ("qcawificfg80211", ["hwmode 11axa", "htmode HT80", "channel auto"], "ax", 5, 80),
+    "qca-ac": ("qcawificfg80211", ["hwmode 11ac", "htmode HT80", "channel auto"], "ac", 5, 80),
+    "mtk": ("mt7981", ["band 5G", "htmode HE160", "channel 44"], "ax", 5, 160),
+    "qca-axg": ("qcawificfg80211", ["hwmode 11axg", "htmode HT40"], "ax", 2.4, 40),
+    "qca-na": ("qcawifi", ["hwmode 11na", "htmode HT40+"], "n", 5, 40),
+    # Not looked at before the rules were written.
+    "qca-bea": ("qcawificfg80211", ["hwmode 11bea", "htmode HT160"], "be", 5, 160),
+    "qca-ng": ("qca-wifi", ["hwmode 11ng", "htmode HT20"], "n", 2.4, 20),
+    "mtk-2.4": ("mtk", ["band 2.4G", "htmode HE40"], "ax", 2.4, 40),
+    "mtk-vht": ("mt_dbdc", ["band 5G", "htmode VHT80"], "ac", 5, 80),
+    "by channel": ("mac80211", ["channel 149", "htmode HE80"], "ax", 5, 80),
+    "6 GHz": ("mac80211", ["band 6g", "htmode EHT320"], "be", 6, 320),
+    "VHT in 2.4 GHz": ("mac80211", ["band 2g", "htmode VHT40", "channel 6"], "n", 2.4, 40),
+    "old": ("mac80211", ["hwmode 11a", "htmode HT20"], "n", 5, 20),
+}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_standard_and_width_stand_in_hwmode_and_htmode(tmp_path: Path, name: str) -> None:
+    kind, options, standard, band, width = DIALECTS[name]
+    path = tmp_path / "wireless"
+    path.write_text(device(*options, kind=kind))
+
+    scenario = loads(scenario_of([path]))
+
+    assert scenario.phy.standard == f"802.11{standard}"
+    found = phy(path.read_text())
+    assert found["channel_width"] == f"{width} MHz"
+    assert found["band"] == f"{band} GHz"
+    # A vendor's driver has a queue of its own.
+    is_fair = "scheduler" in tomllib.loads(scenario_of([path])).get("ap", {})
+    assert is_fair == (kind == "mac80211")
+
+
+@pytest.mark.parametrize(
+    ("options", "standard"),
+    [
+        (["encryption psk2"], "802.11ac"),
+        (["encryption psk2+tkip"], "802.11a"),
+        (["encryption psk-mixed+tkip+ccmp"], "802.11ac"),
+        (["encryption wep-open"], "802.11a"),
+        (["wmm 0"], "802.11a"),
+        (["mode ap", "encryption sae"], "802.11ac"),
+    ],
+)
+def test_ciphers_and_wmm_decide_on_ht(options: list[str], standard: str) -> None:
+    assert phy(VHT + iface(*options))["standard"] == standard
+
+
+def test_openwrt_s_bursts_are_the_access_point_s(tmp_path: Path) -> None:
+    path = tmp_path / "wireless"
+    path.write_text(VHT)
+    edca = tomllib.loads(scenario_of([path]))["mac"]["edca"]
+    # tx_queue_data2_burst=2.0: OpenWrt's default with VHT.
+    assert edca == {"ap": {"AC_BE": {"txop_limit": "2 ms"}}}
+
+    path.write_text(VHT + "\n option tx_burst 0")
+    assert "mac" not in tomllib.loads(scenario_of([path]))
+
+
+VALUES = {
+    "band": "2g",
+    "hwmode|hw_mode": "11axa",
+    "htmode": "HT20",
+    "channel": "149",
+    "basic_rates?|supported_rates": "6000",
+    "cell_density": "3",
+    "short_gi_.*": "0",
+    "rts.*": "500",
+    "beacon_int": "200",
+    "type": "mt7981",
+    "tx_burst": "5",
+    "mode": "mesh",
+    "encryption": "wep",
+    "wmm": "0",
+    "device": "another",
+    "wpa_pairwise": "TKIP",
+}
+BASES = [
+    VHT,
+    VHT.replace("VHT80", "HT20"),
+    VHT.replace("VHT80", "HT40"),
+    VHT.replace("VHT80", "VHT160"),
+    VHT.replace(" option htmode VHT80", ""),
+    device("channel 36"),
+    device("channel 36", "htmode VHT80"),
+    device("band 2g", "htmode HT20"),
+    device("htmode VHT80"),
+    # Another radio, which is off, and an interface that is no access point.
+    device("band 2g", "disabled 1").replace("radio0", "radio1") + "\n" + VHT,
+    VHT + iface("mode sta"),
+]
+
+
+def outcome(text: str) -> tuple[dict[str, Any], str]:
+    try:
+        draft = read_uci(Source("wireless", text))
+    except ScenarioError as error:
+        return {"refused": error.key}, ""
+    keys = {
+        header: {key: said.value for key, said in table.items()}
+        for header, table in draft.tables.items()
+    }
+    return keys, "\n".join([*draft.unknown, *draft.unread])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(kind, name) for kind in ("uci-device", "uci-iface") for name in sorted(options_of(kind))],
+)
+def test_every_option_of_openwrt_does_what_the_table_says(kind: str, name: str) -> None:
+    verdict = options_of(kind)[name].verdict
+    value = next((one for key, one in VALUES.items() if re.fullmatch(key, name)), "1")
+
+    # The option belongs to the last section.
+    bases = [base for base in BASES if kind == "uci-iface" or "wifi-iface" not in base]
+    for base in bases:
+        whole = base if kind == "uci-device" else base + iface()
+        before, after = outcome(whole), outcome(f"{whole}\n option {name} {value}")
+        if verdict == "followed" and before != after:
+            return
+        if verdict == "harmless":
+            assert after == before
+        elif verdict == "named" and "refused" not in before[0]:
+            assert after[0] == before[0]
+            assert re.search(rf"\b{name}\b", after[1])
+    assert verdict != "followed"
+
+
+def test_openwrt_s_radio_runs(tmp_path: Path) -> None:
+    path = tmp_path / "wireless"
+    path.write_text(VHT)
+    scenario = loads(scenario_of([path])).vary(
+        {"run.warmup": "100 ms", "run.duration": "400 ms", "run.replications": 1}
+    )
+
+    assert airtcp.simulate(scenario).metrics["goodput_bps"].mean > 100e6
