@@ -53,7 +53,7 @@ $(STAMPS)/dev: $(STAMPS)/packages pyproject.toml requirements.lock
 
 $(STAMPS)/core: $(STAMPS)/tools $(CORE_SOURCES)
 	$(SAY) 'the core, by Rust: a minute of a processor'
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --skip-install > $(STAMPS)/core.log 2>&1 || { cat $(STAMPS)/core.log >&2; exit 1; }
+	+@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --skip-install > $(STAMPS)/core.log 2>&1 || { cat $(STAMPS)/core.log >&2; exit 1; }
 	$(SAY) 'the core is there'
 	@touch $@
 
@@ -96,7 +96,7 @@ FAST_TESTS := tests/scenario tests/models tests/test_rooms.py tests/test_results
 	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py tests/test_summary.py
 
 check: build ## Run the unit tests of Rust and the quick tests of Python (under a minute)
-	cargo test --workspace --exclude airtcp-py --quiet --lib
+	+cargo test --workspace --exclude airtcp-py --quiet --lib
 	$(BIN)/python -m pytest -q -n 2 -m 'not verify' $(FAST_TESTS)
 
 test: build programs ## Run every fast test (minutes), those of Rust and of Python side by side
@@ -109,7 +109,7 @@ test-python: build programs tests-of-python
 # Told when they end, so that they do not stand between the others.
 tests-of-rust:
 	$(SAY) 'tests of Rust: building and running them takes two minutes'
-	@mkdir -p out && { cargo test --workspace --exclude airtcp-py --quiet \
+	+@mkdir -p out && { cargo test --workspace --exclude airtcp-py --quiet \
 		&& cargo test --package airtcp-tcp --lib --quiet -- --ignored; } > out/test-rust.log 2>&1 \
 		|| { cat out/test-rust.log; exit 1; }
 	@grep '^test result' out/test-rust.log
@@ -162,9 +162,9 @@ coverage: build ## Run the fast tests of Python and say which lines they reach (
 		--deselect tests/test_trace.py::test_a_full_disk_leaves_what_was_there --cov=airtcp --cov-report=term --cov-report=html:out/coverage
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios
-	AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
-	AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
-	cargo test --release --package airtcp-tcp --test scripts --quiet -- --ignored
+	+AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
+	+AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
+	+cargo test --release --package airtcp-tcp --test scripts --quiet -- --ignored
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m verify
 	$(BIN)/python validation/compare.py
 	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
@@ -180,9 +180,9 @@ same-store: build ## Store the digests that `make same` compares with, for a com
 	$(BIN)/python validation/same/same.py --store
 
 lint: build ## Check style, types and documentation comments
-	cargo fmt --all --check
-	RUSTFLAGS=-Dwarnings cargo clippy --workspace --all-targets --quiet
-	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet
+	+cargo fmt --all --check
+	+RUSTFLAGS=-Dwarnings cargo clippy --workspace --all-targets --quiet
+	+RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

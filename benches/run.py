@@ -1,8 +1,8 @@
 """Measures how fast airtcp is, and writes what came out into benches/README.md.
 
-Knows what is measured and how; judges nothing. Rust is measured by Criterion, whole processes
-here, the models in `models.py`. ns-2 runs beside airtcp in the same call if it is installed, so
-that the ratio means something on any machine.
+Contains what is measured and how. Whole runs of the core are timed here, the models in `models.py`.
+ns-2 runs next to airtcp in the same call if it is installed, so that the ratio means something on
+any machine.
 
     make bench                               # measure and print
     .venv/bin/python benches/run.py --write  # and replace the table of benches/README.md
@@ -27,7 +27,17 @@ from readme import processor, replace
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 SCENARIOS = HERE / "scenarios"
-CRITERION = ROOT / "target" / "criterion" / "run"
+
+#: Runs of the core that are timed: name, scenario, what is counted, and its unit.
+RUNS = (
+    ("10 endless downloads", "downloads-10", "mac_exchanges", "exchange"),
+    ("10 active of 2000 stations", "downloads-10-of-2000", "mac_exchanges", "exchange"),
+    ("20 flows, EDCA, per-flow queues, SACK", "categories-20", "mac_exchanges", "exchange"),
+    ("50 saturated stations", "saturated-50", "mac_attempts", "transmission"),
+    # Each MPDU carries one segment.
+    ("1 download over 802.11ax", "download-ax", "tcp_segments", "MPDU"),
+    ("20 downloads over 802.11n", "downloads-20-n", "tcp_segments", "MPDU"),
+)
 
 Row = tuple[str, str, str]
 
@@ -43,27 +53,15 @@ def best_seconds(call: Callable[[], object], repeats: int = 9) -> float:
 
 
 def rust_rows() -> list[Row]:
-    """Runs Criterion; time per element of its throughput, the lower end and the median."""
-    subprocess.run(
-        ["cargo", "bench", "--quiet", "--package", "airtcp-sim", "--bench", "exchange"],
-        cwd=ROOT,
-        check=True,
-    )
-    rows = []
-    for folder in sorted(CRITERION.iterdir()):
-        if not (folder / "new").is_dir():
-            continue
-        benchmark = json.loads((folder / "new" / "benchmark.json").read_text())
-        estimates = json.loads((folder / "new" / "estimates.json").read_text())
-        elements = benchmark["throughput"]["Elements"]
-        median = estimates["median"]["point_estimate"] / elements
-        name, unit = benchmark["function_id"].rsplit(", per ", 1)
-        rows.append((name, f"{median:.0f} ns per {unit}", "Criterion, median of whole runs"))
-    return rows
+    """Time whole runs of the core."""
+    return [
+        (name, f"{core_cpu(scenario, counted):.0f} ns per {unit}", "CPU time, best of 5")
+        for name, scenario, counted, unit in RUNS
+    ]
 
 
-def core_cpu_per_exchange(name: str, repeats: int = 5) -> float:
-    """CPU nanoseconds of airtcp for a successful MAC exchange, one thread, best of some."""
+def core_cpu(name: str, counted: str, repeats: int = 5) -> float:
+    """CPU nanoseconds of the core for one of what is counted, one thread, best of some."""
     from airtcp import _core, scenario
 
     simulation = _core.Simulation(scenario.load(SCENARIOS / f"{name}.toml").to_json())
@@ -72,7 +70,7 @@ def core_cpu_per_exchange(name: str, repeats: int = 5) -> float:
         begin = time.process_time()
         answer, *_ = simulation.run(1, 0, _core.RunControl())
         spent = time.process_time() - begin
-        best = min(best, spent * 1e9 / json.loads(answer)["counts"]["mac_exchanges"])
+        best = min(best, spent * 1e9 / json.loads(answer)["counts"][counted])
     return best
 
 
@@ -80,7 +78,7 @@ def ns2_rows() -> list[Row]:
     """Ten downloads in ns-2 and in airtcp, one after the other."""
     if shutil.which("ns") is None:
         return [("ns-2 beside airtcp", "not measured", "ns-2 is not installed (apt install ns2)")]
-    ours = core_cpu_per_exchange("downloads-10")
+    ours = core_cpu("downloads-10", "mac_exchanges")
     finished = subprocess.run(
         [sys.executable, str(ROOT / "validation" / "ns2" / "speed.py"), "--stations", "10"],
         capture_output=True,
