@@ -1,4 +1,4 @@
-"""The tables of docs/guide/profiles.md: devices, traffic and places.
+"""The tables of docs/guide/profiles.md: access points, devices, traffic and places.
 
 Knows how a record is shown, and no record.
 """
@@ -9,13 +9,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from airtcp.amendments import AMENDMENTS
-from airtcp.scenario.profiles import devices, places, traffic
+from airtcp.scenario.profiles import access_points, devices, places, traffic
 from airtcp.scenario.toml_text import value_text
 from airtcp.sensitivity import mcs_at, rate_at
 from tables import markdown
 
 #: Widths and amendments that the table of places shows.
 _SHOWN = (("802.11n", 20), ("802.11ax", 20), ("802.11ax", 40), ("802.11ax", 80), ("802.11ax", 160))
+
+
+def access_points_table() -> str:
+    """Lists the access points: each key of `[ap]`, its value, its source."""
+    rows = []
+    for word, one in access_points().items():
+        rows += _rows(word, one.meaning, one.keys, one.source)
+    return markdown(["access point", "", "key", "value", "source"], rows)
 
 
 def devices_table() -> str:
@@ -83,4 +91,9 @@ def places_table() -> str:
     return markdown(head, rows)
 
 
-TABLES = {"devices": devices_table, "traffic": traffic_table, "places": places_table}
+TABLES = {
+    "access-points": access_points_table,
+    "devices": devices_table,
+    "traffic": traffic_table,
+    "places": places_table,
+}

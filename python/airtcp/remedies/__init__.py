@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies.apart import apart, channel_changes, spread
+from airtcp.scenario.keys.queue import UNLIMITED
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
 from airtcp.standards import DSSS, OFDM, STANDARDS
@@ -39,13 +40,13 @@ __all__ = [
     "together",
 ]
 
-#: What a change takes; the catalogue says what each means.
+#: Costs of a change, as the catalogue explains them.
 Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 
 _MODERN: Final = "802.11n and later"
 #: The keys of wires that remedies change, and those without which they do nothing.
 _WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
-#: Where a standard has no further channel width, by the word of `next`.
+#: The direction in which a channel width is missing, by the word of `next`.
 _WIDTHS: Final = {"width": "wider", "width after next": "wider", "narrower": "narrower"}
 
 
@@ -261,6 +262,8 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     for pattern, factor in remedy.scale.items():
         for path in _paths(scenario, remedy, pattern):
             present = _value(scenario, path)
+            if present == UNLIMITED:
+                present = None
             if isinstance(present, str):
                 changes[path] = format_rate(round(parse_rate_bps(present) * factor))
             elif isinstance(present, int):

@@ -1,6 +1,7 @@
 """Profiles of a written scenario, replaced by the keys that they stand for.
 
-Knows how a place, a device and traffic become keys of `[[stations]]` and `[[flows]]`, and that what
+Knows how an access point, a place, a device and traffic become keys of `[ap]`, `[[stations]]` and
+`[[flows]]`, and that what
 a file says itself stands above them. What comes out has no profile left, so that all that works on
 a scenario sees keys alone. Does not know which values are allowed: a mistake that is none of
 profiles stays for those who read the keys.
@@ -12,10 +13,10 @@ import copy
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ..amendments import AMENDMENTS
-from ..choices import APPLICATIONS
+from ..choices import APPLICATIONS, DISCIPLINES
 from ..sensitivity import BY_RATE_DBM, mcs_at, rate_at
 from . import profiles
 from .errors import InvalidError, Path
@@ -26,6 +27,8 @@ _OF_FLOWS: Final = ("tcp", "path")
 _OF_GROUPS: Final = ("profile", "place", "traffic", *_OF_FLOWS)
 #: Keys of a group that say which rates it has, beside which its place says nothing.
 _RATES: Final = frozenset({"mcs", "data_rate", "snr", "error_table", "rate_control"})
+#: Keys that say of which kind a table is.
+_TAGS: Final = ("kind", "distribution", "discipline", "profile")
 
 #: Tables of a list, with their places in it.
 _Tables = list[tuple[int, dict[str, Any]]]
@@ -68,6 +71,7 @@ def expand(given: Mapping[str, Any]) -> Expanded:
     """
     expanded = Expanded(copy.deepcopy(dict(given)))
     data = expanded.data
+    _expand_access_points(expanded)
     groups, flows = _with_profiles(data)
     if not groups and not flows:
         return expanded
@@ -105,7 +109,7 @@ def applications_expanded(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict
 
 def has_profiles(given: Mapping[str, Any]) -> bool:
     """Tell whether a written form has anything to be replaced."""
-    return any(_with_profiles(given))
+    return any(_with_profiles(given)) or any("profile" in ap for _, ap in _access_points(given))
 
 
 def _with_profiles(data: Mapping[str, Any]) -> tuple[_Tables, _Tables]:
@@ -141,8 +145,78 @@ def is_of_profiles(path: str, *, among: bool) -> bool:
             return key in _OF_GROUPS or (among and key == "channel_width")
         case "flows", [_, "profile"]:
             return True
+        case "ap", [] | ["profile"]:
+            return True
+        case "cells", [_, "ap"] | [_, "ap", "profile"]:
+            return True
         case _:
             return among and table == "phy"
+
+
+def _access_points(data: Mapping[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
+    """The tables of access points with their places, that of `[ap]` first."""
+    cells = data.get("cells")
+    tables: list[tuple[Path, Any]] = [(("ap",), data.get("ap"))]
+    for name, cell in cells.items() if isinstance(cells, Mapping) else ():
+        if isinstance(cell, Mapping):
+            tables.append((("cells", name, "ap"), cell.get("ap")))
+    return [(place, table) for place, table in tables if isinstance(table, dict)]
+
+
+def _expand_access_points(expanded: Expanded) -> None:
+    """Replace the profiles of access points by their keys."""
+    data = expanded.data
+    own: list[Path] = []
+    for place, ap in _access_points(data):
+        word = ap.pop("profile", None)
+        if word is None:
+            continue
+        known = profiles.access_points()[_word("access-point", word, (*place, "profile"))]
+        own.append(place)
+        expanded.origins[place] = f"access point {known.word}: {known.meaning}"
+        for key, value in _fitting(known, ap, data).items():
+            origin = f"access point {known.word}: {known.source[key]}"
+            _over(expanded, place, ap, key, value, origin)
+    if any(place[0] == "cells" for place in own):
+        _hand_down(expanded, own)
+
+
+def _fitting(
+    known: profiles.AccessPoint, ap: Mapping[str, Any], data: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The keys of a profile without those that a written queue or the standard excludes."""
+    keys = copy.deepcopy(dict(known.keys))
+    phy, queue = data.get("phy"), ap.get("queue")
+    standard = str(phy.get("standard")).lower() if isinstance(phy, Mapping) else ""
+    queue = queue if isinstance(queue, Mapping) else {}
+    discipline = DISCIPLINES.get(str(queue.get("discipline")))
+    scheduler = keys["scheduler"]
+    if isinstance(scheduler, dict) and queue.get("mac_limit") is not None:
+        scheduler.pop("aql", None)  # the ring is limited in packets
+    one_by_one = standard not in AMENDMENTS and not isinstance(scheduler, dict)
+    if one_by_one or (discipline is not None and not discipline.leaves_stations):
+        del keys["scheduler"]
+    return keys
+
+
+def _hand_down(expanded: Expanded, own: Sequence[Path]) -> None:
+    """Move what `[ap]` says of its queue into the cells that have no profile of their own.
+
+    A cell with a profile takes nothing of it: its queue may have another discipline.
+    """
+    data = expanded.data
+    ap = data.get("ap")
+    if not isinstance(ap, dict):
+        return
+    moved = {key: ap.pop(key) for key in ("queue", "scheduler") if key in ap}
+    origins = {path: expanded.origins.pop(path) for path in [*expanded.origins] if path[0] == "ap"}
+    for name, cell in data["cells"].items():
+        place: Path = ("cells", name, "ap")
+        table = cell.setdefault("ap", {}) if isinstance(cell, dict) else None
+        if place in own or not isinstance(table, dict):
+            continue
+        for key, value in moved.items():
+            _over(expanded, place, table, key, value, origins.get(("ap", key), ""))
 
 
 def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None:
@@ -294,9 +368,7 @@ def _over(
     if not isinstance(there, dict) or not isinstance(value, Mapping):
         _fill(expanded, here, table, key, value, origin)
         return
-    if "profile" in there or any(
-        tag in there and there[tag] != value.get(tag) for tag in ("kind", "distribution", "profile")
-    ):
+    if "profile" in there or any(tag in there and there[tag] != value.get(tag) for tag in _TAGS):
         return
     for inner, one in value.items():
         _over(expanded, (*here, key), there, inner, one, origin)
@@ -335,7 +407,7 @@ def _traffic(given: object, here: Path) -> Iterator[profiles.Traffic]:
         yield known[name]
 
 
-def _word(kind: Literal["place", "device", "traffic"], value: object, here: Path) -> str:
+def _word(kind: profiles.Kind, value: object, here: Path) -> str:
     """A name of a record. Raises InvalidError for any other, and names the nearest."""
     known = profiles.names(kind)
     if isinstance(value, str) and value in known:
@@ -346,7 +418,8 @@ def _word(kind: Literal["place", "device", "traffic"], value: object, here: Path
         iter(difflib.get_close_matches(value.lower(), known, n=1)), ""
     )
     hint = f' (did you mean "{near}"?)' if near else ""
-    raise InvalidError(here, f'there is no {kind} "{value}"{hint}; allowed: {_quoted(known)}')
+    called = kind.replace("-", " ")
+    raise InvalidError(here, f'there is no {called} "{value}"{hint}; allowed: {_quoted(known)}')
 
 
 def _entry(flows: list[Any], name: str) -> tuple[Path, dict[str, Any]]:

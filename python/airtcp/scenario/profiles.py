@@ -1,4 +1,4 @@
-"""The profiles of `profiles.toml`: places, devices and traffic, each value with its source.
+"""The profiles of `profiles.toml`: access points, places, devices and traffic, with sources.
 
 Knows what a record has. Does not know how its keys get into a scenario: `expand` does.
 """
@@ -14,6 +14,9 @@ from typing import Any, Final, Literal
 
 #: The kinds of `purpose` of a flow, by the thing that its users wait for.
 Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
+
+#: The kinds of profiles.
+Kind = Literal["access-point", "place", "device", "traffic"]
 
 _FILE: Final = "profiles.toml"
 #: Keys of a record that are none of a scenario.
@@ -61,6 +64,31 @@ class Device:
     source: Mapping[str, str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AccessPoint:
+    """An access point: keys of `[ap]`, and what a screen calls it."""
+
+    word: str
+    name: str
+    meaning: str
+    keys: Mapping[str, Any]
+    source: Mapping[str, str]
+
+
+def access_points() -> Mapping[str, AccessPoint]:
+    """List the access points by the words of their profiles."""
+    return {
+        word: AccessPoint(
+            word=word,
+            name=one["name"],
+            meaning=one["meaning"],
+            keys={key: one[key] for key in ("queue", "scheduler") if key in one},
+            source=one["source"],
+        )
+        for word, one in _records()["access-point"].items()
+    }
+
+
 def places() -> Mapping[str, Place]:
     """List the places by name."""
     return {
@@ -105,12 +133,12 @@ def devices() -> Mapping[str, Device]:
     }
 
 
-def names(kind: Literal["place", "device", "traffic"]) -> list[str]:
+def names(kind: Kind) -> list[str]:
     """List the names of all records of a kind, as the file has them."""
     return list(_records()[kind])
 
 
-def record(kind: Literal["place", "device", "traffic"], word: object) -> str:
+def record(kind: Kind, word: object) -> str:
     """Find the name of a record by a word for it: its own, or one that others have for it."""
     plain = str(word).lower().replace("_", "-").replace(" ", "-")
     for name, one in _records()[kind].items():

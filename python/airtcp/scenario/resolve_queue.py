@@ -18,6 +18,7 @@ from .declare import Table, written
 from .errors import InvalidError, Path
 from .keys.phy import Phy
 from .keys.queue import (
+    UNLIMITED,
     Codel,
     CodelQueue,
     Fq,
@@ -85,8 +86,8 @@ def resolve_queue(
     """
     discipline = queue.discipline
     _check_keys(queue, here)
-    limit = queue.limit
-    if limit is None and discipline == "fq-codel":
+    limit = None if queue.limit == UNLIMITED else queue.limit
+    if queue.limit is None and discipline == "fq-codel":
         limit = standards.FQ_CODEL_PACKETS
     ack_filter = {False: None, True: "conservative"}.get(queue.ack_filter, queue.ack_filter)
     common = {"discipline": discipline, "limit": limit, "ack_filter": ack_filter}

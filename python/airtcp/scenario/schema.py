@@ -84,6 +84,9 @@ def holds(key: Schema, *, of_size: bool = False) -> str:
     """Tell what a key of the schema holds: its type, its unit, its words, its bounds."""
     if "x-unit" in key and key.get("type") != "integer":
         units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
+        number = next((one for one in key.get("oneOf", ()) if one.get("type") == "integer"), None)
+        if number is not None:
+            return f'"unlimited", or whole number{_bounds(number)} of {key["x-unit"]}'
         if not key["x-unit"]:
             units = "a whole number"
         if key.get("type") == "string":

@@ -1,4 +1,4 @@
-"""Profiles of applications: keys under a name, above which a file's own keys stand.
+"""Profiles of applications, above whose keys a file's own stand, and the names of all profiles.
 
 Knows what is measured of the traffic of today, and from where. Does not know what the keys mean.
 
@@ -15,6 +15,12 @@ how long a request is are not in that report: 30 s and 500 B are assumptions.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from ..profiles import Kind, names
+
 PROFILES: Final[Mapping[str, Mapping[str, Any]]] = {
     "web-2025": {
         "kind": "web",
@@ -29,3 +35,15 @@ PROFILES: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "call": {"kind": "call"},
 }
+
+
+class NameOf:
+    """The names of profiles of a kind, for the JSON Schema; `expand` refuses all others."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "enum": names(self._kind)}

@@ -5,13 +5,13 @@ Knows their keys. Does not know which keys belong to which discipline or scheme:
 """
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from ...choices import AccessSchemeName, DisciplineName, SchedulerName
-from ..declare import Table, derived, follows, key, none, written
+from ..declare import Key, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
     PositiveSizeBytes,
     PositiveTimeNs,
@@ -19,6 +19,7 @@ from ..quantities import (
     own,
     text_or_table,
 )
+from .profiles import NameOf
 
 
 def _filter(value: object) -> object:
@@ -37,6 +38,18 @@ _AckFilter: Any = Annotated[
 ]
 
 
+def _number_or_unlimited(value: object) -> str:
+    return "word" if isinstance(value, str) and value == UNLIMITED else "number"
+
+
+UNLIMITED: Final = "unlimited"
+_Limit: Any = Annotated[
+    Annotated[int, Field(ge=1, le=10**9), Tag("number")]
+    | Annotated[Literal["unlimited"], Tag("word")],
+    Discriminator(_number_or_unlimited),
+]
+
+
 class AnyQueue(Table):
     """A queue of packets."""
 
@@ -48,11 +61,10 @@ class AnyQueue(Table):
         default="fifo",
         reads=Annotated[DisciplineName, own("queue discipline")],
     )
-    limit: int | None = key(
+    limit: Annotated[int, Field(ge=1, le=10**9)] | None = key(
         "Packets at most, the one being sent included.",
-        default=follows("unbounded; `fq-codel`: 10240"),
-        ge=1,
-        le=10**9,
+        default=follows("unlimited; `fq-codel`: 10240"),
+        reads=_Limit,
         unit="packets",
         source="RFC 8290, 5.2.1",
     )
@@ -343,6 +355,12 @@ SchedulerForm: Any = Annotated[
 class AccessPoint(Table):
     """The access point."""
 
+    profile: ClassVar[Key] = file_only(
+        Annotated[str, NameOf("access-point")],
+        "Access points that are sold: a profile sets `queue` and `scheduler` where this table does "
+        "not. A `queue` with another discipline takes nothing from the profile's.",
+        default=none(),
+    )
     queue: Queue = key("Queue of packets to the stations.", default={}, reads=QueueForm)
     access: Access = key(
         "Access to the medium.", default={}, reads=written(StandardAccess, AdaptiveBurst)

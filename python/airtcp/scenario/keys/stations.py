@@ -22,9 +22,10 @@ from ..quantities import (
     text_or_table,
 )
 from .air import Needs, Positions
+from .profiles import NameOf
 from .queue import Queue, QueueForm
 from .tcp import Tcp
-from .traffic import NameOf, PathElement
+from .traffic import PathElement
 
 
 class FrameErrors(Table):

@@ -6,15 +6,13 @@ Knows their keys. Does not know how keys of different tables depend on each othe
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, GetJsonSchemaHandler, Tag
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 
 from ... import distributions
 from ...choices import APPLICATIONS
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
 from ..profiles import Purpose
-from ..profiles import names as names_of_profiles
 from ..quantities import (
     Name,
     Percent,
@@ -24,7 +22,7 @@ from ..quantities import (
     text_or_table,
 )
 from .laws import CountDistribution, SizeDistribution, TimeDistribution, checked_tag
-from .profiles import PROFILES
+from .profiles import PROFILES, NameOf
 from .queue import LinkQueueForm, Queue
 from .tcp import Tcp
 
@@ -271,18 +269,6 @@ PathElement: Any = Annotated[
     Annotated[Name, Tag("text")] | Annotated[LinkForm, Tag("table")],
     Discriminator(text_or_table),
 ]
-
-
-class NameOf:
-    """The names of profiles of a kind, for the JSON Schema; `expand` refuses all others."""
-
-    def __init__(self, kind: Literal["place", "device", "traffic"]) -> None:
-        self._kind = kind
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return {**handler(schema), "enum": names_of_profiles(self._kind)}
 
 
 class Flow(Table):
