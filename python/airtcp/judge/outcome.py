@@ -1,0 +1,258 @@
+"""The outcome of a variant: the state of every target, and what each group gets.
+
+Two variants of a scenario are compared by how many targets they miss, by how many are undecided, by
+the worst ratio of a measured value to its bound, and by whom they harm. Ratios are oriented: above
+one the target is missed. Everything here follows from replications alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+from airtcp.advice.verdicts import verdict
+from airtcp.results import Simulation, SimulationResult
+from airtcp.results.cells import Alone
+from airtcp.results.verdict import Judged, State
+
+if TYPE_CHECKING:
+    from airtcp.results import Provenance, Replication
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
+
+#: Goodput below this part of what it was counts as harm, and below the second as a loss that no
+#: recommendation may cause.
+HARM: Final = 0.9
+HALF: Final = 0.5
+#: A delay of more than this many times what it was counts as harm.
+DOUBLE: Final = 2.0
+#: The ratio given to a target of which nothing came through although it did before.
+NOTHING: Final = 10.0
+#: A value this near its bound (relative) is taken as likely to be on either side.
+NEAR: Final = 0.05
+#: The relative standard error of a single short replication, which has no interval.
+_SINGLE: Final = 0.15
+#: The fewest replications whose intervals decide.
+_INTERVALS: Final = 2
+_NORMAL: Final = NormalDist()
+
+
+@dataclass(frozen=True)
+class TargetOutcome:
+    """One target in one variant.
+
+    `ratio` is measured over bound, or bound over measured for targets with a lower bound: above
+    one the target is missed; None where nothing was measured. `spread` is the standard error of its
+    logarithm.
+    """
+
+    text: str
+    state: State
+    ratio: float | None
+    spread: float
+
+    @property
+    def miss(self) -> float:
+        """The probability that the target is missed, as far as the replications tell."""
+        if self.ratio is None:
+            return 0.5
+        if self.ratio <= 0.0:
+            return 0.0
+        return _NORMAL.cdf(math.log(self.ratio) / math.hypot(self.spread, NEAR))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All targets of a variant, and what every group gets per direction.
+
+    `goodputs` has the mean goodput in b/s by (group, direction), `delays` the mean queueing-related
+    delay in seconds that its users feel (95th percentile of packet delays, 90th of page or transfer
+    times), where there is one.
+    """
+
+    targets: tuple[TargetOutcome, ...]
+    goodputs: Mapping[tuple[str, str], float]
+    delays: Mapping[tuple[str, str], float]
+
+    @property
+    def met(self) -> int:
+        """The number of targets that are met for sure."""
+        return sum(one.state == "holds" for one in self.targets)
+
+    @property
+    def missed(self) -> int:
+        """The number of targets that are missed for sure."""
+        return sum(one.state == "fails" for one in self.targets)
+
+    @property
+    def expected_misses(self) -> float:
+        """The expected number of missed targets, given what the replications tell."""
+        return sum(one.miss for one in self.targets)
+
+    @property
+    def worst(self) -> float:
+        """The largest ratio of a value to its bound; 0 where there is no target."""
+        return max((one.ratio for one in self.targets if one.ratio is not None), default=0.0)
+
+    def score(self, base: Outcome) -> float:
+        """Return a number that is lower for better variants, for elimination in a race.
+
+        A target that was met and is now missed counts once more, and so does somebody who loses
+        half of their goodput; the worst ratio decides among equals.
+        """
+        worst = math.log(min(max(self.worst, 1e-2), 1e2))
+        return (
+            self.expected_misses
+            + sum(self.breaks(base).values())
+            + len(self.halved(base))
+            + 0.05 * worst
+        )
+
+    def breaks(self, base: Outcome) -> dict[str, float]:
+        """Return the targets that are likely met in `base` and likely missed here, with odds."""
+        return {
+            mine.text: mine.miss
+            for mine, its in zip(self.targets, base.targets, strict=True)
+            if its.miss < 0.5 < mine.miss and mine.miss - its.miss > 0.25
+        }
+
+    def halved(self, base: Outcome) -> dict[tuple[str, str], float]:
+        """Return who gets less than half the goodput of `base`, with the ratio."""
+        return self._lower(base, HALF)
+
+    def harmed(self, base: Outcome) -> dict[tuple[str, str], float]:
+        """Return who loses more than a tenth of their goodput, with the ratio to `base`."""
+        return self._lower(base, HARM)
+
+    def delayed(self, base: Outcome) -> dict[tuple[str, str], float]:
+        """Return whose delay at least doubles, with the ratio to `base`."""
+        return {
+            who: self.delays[who] / before
+            for who, before in base.delays.items()
+            if before > 0.0 and self.delays.get(who, 0.0) > DOUBLE * before
+        }
+
+    def gains(self, base: Outcome) -> dict[tuple[str, str], float]:
+        """Return who gets more goodput, with the ratio to `base`."""
+        return {
+            who: self.goodputs.get(who, 0.0) / before
+            for who, before in base.goodputs.items()
+            if before > 0.0 and self.goodputs.get(who, 0.0) > before
+        }
+
+    def _lower(self, base: Outcome, part: float) -> dict[tuple[str, str], float]:
+        return {
+            who: self.goodputs.get(who, 0.0) / before
+            for who, before in base.goodputs.items()
+            if before > 0.0 and self.goodputs.get(who, 0.0) < part * before
+        }
+
+
+def outcome(
+    scenario: ResolvedScenario,
+    provenance: Provenance,
+    runs: Sequence[Replication],
+    *,
+    confidence: float,
+    alone: Alone | None = None,
+    base: Outcome | None = None,
+) -> Outcome:
+    """Judge a variant by its replications.
+
+    `alone` has the goodputs of cells that were simulated alone; `base` the outcome of the scenario
+    as it is on the same random numbers, which tells whether nothing came through by this change.
+    """
+    plain = gathered(scenario, provenance, runs, confidence=confidence, alone=alone)
+    return outcome_of(plain, base)
+
+
+def outcome_of(result: SimulationResult, base: Outcome | None = None) -> Outcome:
+    """Judge a simulation: its targets, and what each group gets.
+
+    Ratios are those of plain means over replications, which compare best on common random numbers;
+    states are those of the intervals that a run prints.
+    """
+    plain = verdict(replace(result, simulation=replace(result.simulation, scenario=None)))
+    judged = () if plain is None else plain.targets
+    states: Sequence[State] = [one.state for one in judged]
+    if judged and len(result.simulation.runs) >= _INTERVALS:
+        whole = replace(result.simulation, scenario=result.scenario)
+        told = verdict(replace(result, simulation=whole))
+        states = states if told is None else [one.state for one in told.targets]
+    before = (None,) * len(judged) if base is None else base.targets
+    goodputs, delays = _shares(result)
+    return Outcome(
+        tuple(
+            _target(one, state, its) for one, state, its in zip(judged, states, before, strict=True)
+        ),
+        goodputs,
+        delays,
+    )
+
+
+def gathered(
+    scenario: ResolvedScenario,
+    provenance: Provenance,
+    runs: Sequence[Replication],
+    *,
+    confidence: float,
+    alone: Alone | None = None,
+) -> SimulationResult:
+    """Return replications of a variant as a result.
+
+    `alone` are the goodputs of those cells that were simulated alone, replication by replication.
+    """
+    length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+    simulation = Simulation.gather(
+        runs,
+        confidence=confidence,
+        simulated_s=length_s * len(runs),
+        wall_s=0.0,
+        cpu_s=0.0,
+        stopped="replications",
+    )
+    return SimulationResult(scenario, provenance, replace(simulation, alone=alone or {}))
+
+
+def _target(judged: Judged, state: State, before: TargetOutcome | None) -> TargetOutcome:
+    condition, interval = judged.target.condition, judged.interval
+    value = interval.low if interval.mean is None else interval.mean
+    ratio: float | None
+    if value is None:
+        ratio = None if before is None or before.ratio is None else NOTHING
+    elif condition.above:
+        ratio = condition.bound / value if value > 0.0 else 1e6
+    else:
+        ratio = max(value, 0.0) / condition.bound
+    return TargetOutcome(condition.text, state, ratio, _spread(interval))
+
+
+def _spread(interval: Interval) -> float:
+    """The relative standard error of a mean, from its interval at some 95 %."""
+    if interval.mean is None or interval.half_width is None or interval.mean <= 0.0:
+        return _SINGLE
+    return min(interval.half_width / 2.5 / interval.mean, 1.0)
+
+
+def _shares(
+    result: SimulationResult,
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
+    goodputs: dict[tuple[str, str], float] = {}
+    delays: dict[tuple[str, str], float] = {}
+    for group, parts in result.simulation.groups.items():
+        for part in ("download", "upload"):
+            metrics = parts.get(part)
+            if metrics is None:
+                continue
+            goodput = metrics["goodput_bps"].mean
+            if goodput is not None:
+                goodputs[group, part] = goodput
+            for name in ("packet_delay_p95_s", "page_time_p90_s", "transfer_time_p90_s"):
+                one = metrics.get(name)
+                if one is not None and one.mean is not None:
+                    delays[group, part] = one.mean
+                    break
+    return goodputs, delays

@@ -1,0 +1,286 @@
+"""The race of candidates: which change is best, on common random numbers and within a budget.
+
+Sequential halving (Karnin, Koren, Somekh 2013, "Almost optimal exploration in multi-armed bandits",
+algorithm 1), with a larger factor of elimination: each round has a part of the budget, all that are
+left are simulated for as long as it allows, on the random numbers of the scenario as it is, and the
+worse ones drop out by `Outcome.score`. Budgets are counted in the core's work, never in time, so
+that scenario and seed alone decide. After the single changes the pairs that promise most race
+against the best of them. The odds that the winner is best follow from paired differences of the
+last round by Bonferroni's inequality (the approximate probability of correct selection of Chen, Lin,
+Yücesan, Chick 2000, (6)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+from airtcp.judge.candidates import Candidate, pair
+from airtcp.judge.outcome import Outcome, outcome
+from airtcp.results.cells import SHARE_OF_ALONE
+from airtcp.scenario.alone import cell_alone
+
+if TYPE_CHECKING:
+    from airtcp.results import Provenance, Replication
+    from airtcp.run.points import Points
+    from airtcp.scenario import Scenario
+
+#: The parts of the budget: every single change; the best of them; pairs; the final.
+_PARTS: Final = (0.30, 0.22, 0.22, 0.26)
+#: The survivors of the first round, at least, and as a part of all.
+_KEPT: Final = 6
+_KEPT_PART: Final = 0.25
+#: Pairs that race, and the single changes that race against them.
+_PAIRS: Final = 7
+_SINGLES: Final = 3
+#: The variants of the final, beside the scenario as it is.
+_FINAL: Final = 3
+#: The replications of the final, and their longest length over the scenario's own.
+_RUNS: Final = 3
+_LONGEST: Final = 3.0
+#: The shortest measured time of a race, in seconds; the warm-up takes this part of a short run.
+_SHORTEST_S: Final = 2.0
+_WARMUP_PART: Final = 0.25
+#: All targets are met with room: no pair is needed.
+_ROOM: Final = 0.85
+AS_IS: Final = ""
+
+
+def cost(run: Replication) -> float:
+    """Count the work of the core for a replication: attempts, segments, events."""
+    counts = run.answer["counts"]
+    return float(counts["mac_attempts"] + counts["tcp_segments"] + counts["events"])
+
+
+@dataclass
+class Standing:
+    """What is known of a candidate: its outcome by the longest runs that it has had."""
+
+    candidate: Candidate | None
+    outcome: Outcome
+    runs: tuple[Replication, ...]
+    length_s: float
+    scenario: Scenario
+
+    def score(self, base: Outcome) -> float:
+        """Return a number that is lower for better variants."""
+        return self.outcome.score(base)
+
+
+@dataclass
+class Race:
+    """A race of candidates against the scenario as it is.
+
+    `base` is the scenario with its warm-up found; `asked` are the cells whose share of what they
+    have alone is a target. `standings` has what is known by name (`AS_IS` for the scenario), and
+    `left_out` the names that the budget had no room for.
+    """
+
+    base: Scenario
+    provenance: Provenance
+    points: Points[str]
+    budget: float
+    rate: float
+    confidence: float
+    whole: bool
+    asked: frozenset[str] = frozenset()
+    standings: dict[str, Standing] = field(default_factory=dict)
+    bases: dict[str, Standing] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    final: list[str] = field(default_factory=list)
+    _spent: float = 0.0
+
+    def run(self, candidates: Sequence[Candidate]) -> None:
+        """Race candidates. On Ctrl-C what ended is kept; raises SimulationError."""
+        with suppress(KeyboardInterrupt):
+            self._race(list(candidates))
+
+    def _race(self, candidates: list[Candidate]) -> None:
+        tried = self._round("one", candidates, 1, self._share(0), most=1.0, fit=True)
+        kept = max(_KEPT, math.ceil(_KEPT_PART * len(tried)))
+        better = self._best(tried, kept)
+        tried = self._round("two", better, 1, self._share(1), most=1.0) or tried
+        singles = self._best(better, _SINGLES)
+        everything = [one.candidate for one in self.standings.values() if one.candidate is not None]
+        first = self._standing(singles[0]).outcome if singles else None
+        if first is not None and (first.expected_misses > 0.2 or first.worst > _ROOM):
+            pairs = list(self._pairs(everything))
+            self._round("three", [*singles, *pairs], 1, self._share(2), most=1.0)
+            singles = self._best([*singles, *pairs], _FINAL)
+        else:
+            self._spent -= self._share(2)
+        self.final = [one.name for one in singles[:_FINAL]]
+        self._round("four", singles[:_FINAL], _RUNS, self.budget - self._spent, most=_LONGEST)
+
+    def _share(self, place: int) -> float:
+        return _PARTS[place] * self.budget
+
+    def _standing(self, one: Candidate) -> Standing:
+        return self.standings[one.name]
+
+    def _best(self, candidates: Sequence[Candidate], number: int) -> list[Candidate]:
+        """Return the best candidates, against the scenario as it is in the same round."""
+
+        def key(one: Candidate) -> tuple[float, int]:
+            return self._standing(one).score(self.bases[one.name].outcome), len(one.remedies)
+
+        known = [one for one in candidates if one.name in self.standings]
+        return sorted(known, key=key)[:number]
+
+    def _round(
+        self,
+        name: str,
+        candidates: Sequence[Candidate],
+        runs: int,
+        share: float,
+        *,
+        most: float,
+        fit: bool = False,
+    ) -> list[Candidate]:
+        """Simulate candidates and the scenario as it is, as long as a share of the budget allows.
+
+        `most` is the longest length over the scenario's own. With `fit` candidates that the share
+        has no room for are left out.
+        """
+        candidates = list(candidates)
+        if not candidates:
+            return []
+        own_s = self._own_s()
+        room_s = share / (self.rate * (len(candidates) + 1) * runs)
+        if fit and room_s < _SHORTEST_S and not self.whole:
+            room = max(1, int(share / (self.rate * _SHORTEST_S)) - 1)
+            self.left_out += [one.name for one in candidates[room:]]
+            candidates = candidates[:room]
+            room_s = _SHORTEST_S
+        while runs > 1 and room_s < own_s:
+            runs -= 1
+            room_s = share / (self.rate * (len(candidates) + 1) * runs)
+        length_s = own_s if self.whole else min(max(room_s, min(_SHORTEST_S, own_s)), most * own_s)
+        keys = {f"{name}: {one.name}": one for one in candidates}
+        base_key = f"{name}: as it is"
+        scenarios = {base_key: self._of_length(self.base, length_s)}
+        for key, one in keys.items():
+            scenarios[key] = self._of_length(one.changed.scenario, length_s)
+        for key, scenario in scenarios.items():
+            self.points.add(key, scenario)
+        alone = {key: self._alone(key, one) for key, one in scenarios.items()}
+        wanted = {key: runs for key in scenarios}
+        for cells in alone.values():
+            wanted |= {key: runs for key in cells.values()}
+        self.points.run(wanted)
+        self._spent += sum(cost(run) for key in wanted for run in self.points.ended(key))
+        before = self._judged(base_key, None, scenarios[base_key], alone[base_key], None)
+        self.standings[AS_IS] = before
+        for key, one in keys.items():
+            found = self._judged(key, one, scenarios[key], alone[key], before.outcome)
+            self.standings[one.name] = found
+            self.bases[one.name] = before
+        return candidates
+
+    def _judged(
+        self,
+        key: str,
+        candidate: Candidate | None,
+        scenario: Scenario,
+        alone: Mapping[str, str],
+        base: Outcome | None,
+    ) -> Standing:
+        runs = self.points.ended(key)
+        goodputs = {
+            cell: [
+                float(run.answer["metrics"]["goodput_bps"] or 0.0)
+                for run in self.points.ended(of_cell)
+            ]
+            for cell, of_cell in alone.items()
+        }
+        found = outcome(
+            scenario,
+            self.provenance,
+            runs,
+            confidence=self.confidence,
+            alone=goodputs,
+            base=base,
+        )
+        run = scenario.run
+        return Standing(candidate, found, tuple(runs), run.duration_ns / 1e9, scenario)
+
+    def _alone(self, key: str, scenario: Scenario) -> dict[str, str]:
+        """Add the cells whose shares are asked for, alone, and return their keys."""
+        names = [cell.name for cell in scenario.cells or ()]
+        found = {}
+        for place, cell in enumerate(names):
+            if cell in self.asked and len(names) > 1:
+                found[cell] = f"{key}, {cell} alone"
+                self.points.add(found[cell], cell_alone(scenario, place))
+        return found
+
+    def _own_s(self) -> float:
+        run = self.base.run
+        return ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+
+    def _of_length(self, scenario: Scenario, length_s: float) -> Scenario:
+        """Return a scenario that is simulated for so long, its warm-up included."""
+        own = self.base.run
+        warmup_ns = min(own.warmup_ns or 0, round(_WARMUP_PART * length_s * 1e9))
+        if self.whole:
+            return scenario.with_run(warmup_ns=own.warmup_ns, duration_ns=own.duration_ns)
+        return scenario.with_run(
+            warmup_ns=warmup_ns, duration_ns=max(1, round(length_s * 1e9) - warmup_ns)
+        )
+
+    def _pairs(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+        """Yield the pairs that promise most: each target as well as with the better of the two."""
+        easy = [one for one in candidates if one.cost not in ("research", "usage")]
+        by_promise = sorted(
+            (
+                (self._promise(one, other), one, other)
+                for place, one in enumerate(easy)
+                for other in easy[:place]
+            ),
+            key=lambda found: found[0],
+        )
+        found = 0
+        for _, one, other in by_promise:
+            both = pair(self.base, one, other)
+            if both is None:
+                continue
+            yield both
+            found += 1
+            if found == _PAIRS:
+                return
+
+    def _promise(self, one: Candidate, other: Candidate) -> tuple[float, float]:
+        """Return the expected misses, and the worst ratio, if each target had the better of two."""
+        mine, its = self._standing(one).outcome, self._standing(other).outcome
+        both = list(zip(mine.targets, its.targets, strict=True))
+        misses = sum(min(a.miss, b.miss) for a, b in both)
+        worst = max(
+            (min(a.ratio, b.ratio) for a, b in both if a.ratio is not None and b.ratio is not None),
+            default=0.0,
+        )
+        alone = min(
+            self._standing(each).score(self.bases[each.name].outcome) for each in (one, other)
+        )
+        return round(misses, 1), worst + 0.1 * alone
+
+
+def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
+    """Return a lower bound on the probability that the winner of a race is best.
+
+    By Bonferroni's inequality from the expected misses of each, with the spread of their targets.
+    """
+    total = 0.0
+    mine = winner.score(base)
+    for other in others:
+        difference = other.score(base) - mine
+        spread = math.sqrt(
+            sum(one.miss * (1.0 - one.miss) for one in (*winner.outcome.targets, *other.outcome.targets))
+        )
+        total += 0.5 if spread == 0.0 and difference == 0.0 else (
+            0.0 if spread == 0.0 else 1.0 - NormalDist().cdf(difference / spread)
+        )
+    return max(0.0, 1.0 - total)
