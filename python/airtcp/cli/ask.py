@@ -126,10 +126,16 @@ def run(
             result = _explained(result, threads, quiet=quiet)
         result = replace(result, verdict=verdict(result, growth=finished and most != 0))
         if finished:
-            from airtcp.advice.trials import advise
+            from airtcp.judge.recommend import EFFORT, advise
 
-            with progress_bar(quiet, "trying remedies") as progress:
-                tried = advise(result, most=most, threads=threads, progress=progress)
+            with progress_bar(quiet, "trying changes") as progress:
+                tried = advise(
+                    result,
+                    effort=0.0 if most == 0 else EFFORT,
+                    everything=most is None,
+                    threads=threads,
+                    progress=progress,
+                )
             result = replace(result, advice=tried)
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(

@@ -37,6 +37,7 @@ NEAR: Final = 0.05
 _SINGLE: Final = 0.15
 #: The fewest replications whose intervals decide.
 _INTERVALS: Final = 2
+_GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps")
 _NORMAL: Final = NormalDist()
 
 
@@ -68,14 +69,17 @@ class TargetOutcome:
 class Outcome:
     """All targets of a variant, and what every group gets per direction.
 
-    `goodputs` has the mean goodput in b/s by (group, direction), `delays` the mean queueing-related
+    `promised` are those by (group, direction) who have a target for goodput. `goodputs` has the mean
+    goodput in b/s by (group, direction), `delays` the mean queueing-related
     delay in seconds that its users feel (95th percentile of packet delays, 90th of page or transfer
-    times), where there is one.
+    times), where there is one, and `delay_metrics` which it is.
     """
 
     targets: tuple[TargetOutcome, ...]
+    promised: frozenset[tuple[str, str]]
     goodputs: Mapping[tuple[str, str], float]
     delays: Mapping[tuple[str, str], float]
+    delay_metrics: Mapping[tuple[str, str], str]
 
     @property
     def met(self) -> int:
@@ -120,8 +124,13 @@ class Outcome:
         }
 
     def halved(self, base: Outcome) -> dict[tuple[str, str], float]:
-        """Return who gets less than half the goodput of `base`, with the ratio."""
-        return self._lower(base, HALF)
+        """Return who gets less than half the goodput of `base`, with the ratio.
+
+        Not those who have a target for goodput: it says what they need.
+        """
+        return {
+            who: ratio for who, ratio in self._lower(base, HALF).items() if who not in self.promised
+        }
 
     def harmed(self, base: Outcome) -> dict[tuple[str, str], float]:
         """Return who loses more than a tenth of their goodput, with the ratio to `base`."""
@@ -183,13 +192,21 @@ def outcome_of(result: SimulationResult, base: Outcome | None = None) -> Outcome
         told = verdict(replace(result, simulation=whole))
         states = states if told is None else [one.state for one in told.targets]
     before = (None,) * len(judged) if base is None else base.targets
-    goodputs, delays = _shares(result)
+    goodputs, delays, delay_metrics = _shares(result)
+    promised = frozenset(
+        (condition.group, part)
+        for condition in (one.target.condition for one in judged)
+        if condition.group is not None and condition.metric in _GOODPUTS
+        for part in (("download", "upload") if condition.part == "all" else (condition.part,))
+    )
     return Outcome(
         tuple(
             _target(one, state, its) for one, state, its in zip(judged, states, before, strict=True)
         ),
+        promised,
         goodputs,
         delays,
+        delay_metrics,
     )
 
 
@@ -239,9 +256,12 @@ def _spread(interval: Interval) -> float:
 
 def _shares(
     result: SimulationResult,
-) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
+) -> tuple[
+    dict[tuple[str, str], float], dict[tuple[str, str], float], dict[tuple[str, str], str]
+]:
     goodputs: dict[tuple[str, str], float] = {}
     delays: dict[tuple[str, str], float] = {}
+    names: dict[tuple[str, str], str] = {}
     for group, parts in result.simulation.groups.items():
         for part in ("download", "upload"):
             metrics = parts.get(part)
@@ -254,5 +274,6 @@ def _shares(
                 one = metrics.get(name)
                 if one is not None and one.mean is not None:
                     delays[group, part] = one.mean
+                    names[group, part] = name
                     break
-    return goodputs, delays
+    return goodputs, delays, names

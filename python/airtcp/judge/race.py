@@ -116,6 +116,14 @@ class Race:
         self.final = [one.name for one in singles[:_FINAL]]
         self._round("four", singles[:_FINAL], _RUNS, self.budget - self._spent, most=_LONGEST)
 
+    def look(self, candidates: Sequence[Candidate], runs: int, share: float) -> None:
+        """Simulate candidates once, without a race, so that `standings` has them."""
+        self._round(f"look {runs}", candidates, runs, share, most=1.0)
+
+    def change(self, one: Candidate) -> tuple[Outcome, Outcome]:
+        """Return the outcomes without and with a candidate, on the same random numbers."""
+        return self.bases[one.name].outcome, self._standing(one).outcome
+
     def _share(self, place: int) -> float:
         return _PARTS[place] * self.budget
 
@@ -162,9 +170,9 @@ class Race:
         length_s = own_s if self.whole else min(max(room_s, min(_SHORTEST_S, own_s)), most * own_s)
         keys = {f"{name}: {one.name}": one for one in candidates}
         base_key = f"{name}: as it is"
-        scenarios = {base_key: self._of_length(self.base, length_s)}
+        scenarios = {base_key: self.of_length(self.base, length_s)}
         for key, one in keys.items():
-            scenarios[key] = self._of_length(one.changed.scenario, length_s)
+            scenarios[key] = self.of_length(one.changed.scenario, length_s)
         for key, scenario in scenarios.items():
             self.points.add(key, scenario)
         alone = {key: self._alone(key, one) for key, one in scenarios.items()}
@@ -222,7 +230,7 @@ class Race:
         run = self.base.run
         return ((run.warmup_ns or 0) + run.duration_ns) / 1e9
 
-    def _of_length(self, scenario: Scenario, length_s: float) -> Scenario:
+    def of_length(self, scenario: Scenario, length_s: float) -> Scenario:
         """Return a scenario that is simulated for so long, its warm-up included."""
         own = self.base.run
         warmup_ns = min(own.warmup_ns or 0, round(_WARMUP_PART * length_s * 1e9))

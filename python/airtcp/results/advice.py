@@ -1,62 +1,31 @@
-"""Advice: problems of a simulation and what was tried; its attributes are the keys of its JSON.
+"""What an experiment found: the cause, the changes that were tried, and the one to make.
 
-Knows the shape of advice. Finds nothing and tries nothing: that is `airtcp.advice`.
+Attributes are the keys of the JSON. Identifiers and numbers only: their English is in
+`airtcp.messages`. The changes are raced by `airtcp.judge`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from airtcp.labels import flows_of
-from airtcp.results.verdict import Judged
-from airtcp.stats import Interval
+if TYPE_CHECKING:
+    from airtcp.results.verdict import State
+    from airtcp.stats import Interval
 
-#: The outcome of a trial: the remedy helps; it does and somebody else has a problem then; it
-#: changes little; more runs are needed to tell; it makes things worse.
-Outcome = Literal["helps", "costs others", "no gain", "cannot tell", "harms"]
-
-
-@dataclass(frozen=True)
-class Goal:
-    """The metric that a problem spoils: of a group and one of its parts; no group: of all flows.
-
-    Jain's index may also be one `among` the flows of some groups, where there are others.
-    """
-
-    metric: str
-    group: str
-    part: str
-    among: tuple[str, ...] = ()
-
-    @property
-    def whose(self) -> str:
-        """The flows that it is of, in words: a group, with its direction if that matters."""
-        if self.among:
-            return f"flows of {', '.join(self.among)}"
-        if not self.group:
-            return "all flows"
-        return flows_of(self.group, self.part)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A problem that a simulation has: its name, the groups that feel it, the evidence in words.
-
-    A remedy is a change that betters `goal`.
-    """
-
-    problem: str
-    title: str
-    groups: tuple[str, ...]
-    evidence: str
-    goal: Goal
+#: What a change does: it meets more targets, or the same with more room; it does so and makes
+#: somebody miss a target or lose half of their goodput; it changes nothing that counts; it makes
+#: matters worse.
+Outcome = Literal["helps", "costs others", "no gain", "harms"]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a remedy on one metric of a group in one direction: means before and after."""
+    """What a change does to one group in one direction.
+
+    `before` and `after` are means over the same replications, in the unit of the metric.
+    """
 
     metric: str
     group: str
@@ -76,37 +45,66 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A remedy that was simulated on the random numbers of the run itself.
+class TargetChange:
+    """A target without and with a change.
 
-    `set` has its changes by key path, None for a key that is taken out; of `research` no equipment
-    has it. `before`, `after` and
-    `difference` are of the problem's metric, over the replications that both have; `wins` and
-    `loses` are what others feel of it, `hurts` names the groups that are badly served and the
-    targets that are missed with it alone, and `left` the problems that remain or are new. `targets`
-    are those of the scenario, or of its profiles of traffic, as its own runs judge them; empty
-    where there are none, or a single run. `shares_of_alone` are, before and after, those of cells
-    that the problem or a target is about, each of what the cell has alone in its own scenario.
+    `before` and `after` are ratios of the measured value to the bound, above one where the target is
+    missed (None: nothing was measured); `value` is the measured value with the change, in the
+    metric's unit.
+    """
+
+    target: str
+    state: State
+    before: float | None
+    after: float | None
+    value: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `target`, `state`, `before`, `after`, `value`."""
+        return {
+            "target": self.target,
+            "state": self.state,
+            "before": self.before,
+            "after": self.after,
+            "value": self.value,
+        }
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A change of the scenario that was simulated, and what it does.
+
+    `name` joins the names of its remedies with " + "; `set` has its key paths (None takes a key
+    out), `apply` the lines for equipment by program, `cost` what it takes (a word of
+    `airtcp.judge.candidates.COSTS`). `met`, `missed` and `open` count targets; `worst` is the
+    largest ratio of a value to its bound. `breaks` are the targets that are met without the change
+    and missed with it. `before`, `after` and `difference` are about `metric`, that of the worst
+    target.
     """
 
     name: str
     title: str
     source: str
     where: tuple[str, ...]
-    research: bool
+    cost: str
     set: Mapping[str, Any]
     outcome: Outcome
+    met: int
+    missed: int
+    open: int
+    worst: float
+    targets: tuple[TargetChange, ...]
+    breaks: tuple[str, ...]
+    wins: tuple[Effect, ...]
+    loses: tuple[Effect, ...]
+    apply: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+    replications: int
+    simulated_s: float
+    metric: str | None
     before: Interval
     after: Interval
     difference: Interval
-    wins: tuple[Effect, ...]
-    loses: tuple[Effect, ...]
-    left: tuple[str, ...]
-    apply: Mapping[str, tuple[str, ...]]
-    notes: tuple[str, ...]
-    targets: tuple[Judged, ...] = ()
-    hurts: tuple[str, ...] = ()
-    shares_of_alone: Mapping[str, tuple[Interval, Interval]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as it stands in the JSON."""
@@ -115,78 +113,120 @@ class Trial:
             "title": self.title,
             "source": self.source,
             "where": list(self.where),
-            "research": self.research,
+            "cost": self.cost,
+            "research": self.cost == "research",
             "set": dict(self.set),
             "outcome": self.outcome,
+            "met": self.met,
+            "missed": self.missed,
+            "open": self.open,
+            "worst": self.worst,
+            "targets": [one.to_dict() for one in self.targets],
+            "breaks": list(self.breaks),
+            "wins": [one.to_dict() for one in self.wins],
+            "loses": [one.to_dict() for one in self.loses],
+            "apply": {tool: list(lines) for tool, lines in self.apply.items()},
+            "notes": list(self.notes),
+            "replications": self.replications,
+            "simulated_s": self.simulated_s,
+            "metric": self.metric,
             "before": self.before.to_dict(),
             "after": self.after.to_dict(),
             "difference": self.difference.to_dict(),
-            "wins": [one.to_dict() for one in self.wins],
-            "loses": [one.to_dict() for one in self.loses],
-            "hurts": list(self.hurts),
-            "left": list(self.left),
-            "apply": {tool: list(lines) for tool, lines in self.apply.items()},
-            "notes": list(self.notes),
-            "targets": [one.to_dict() for one in self.targets],
-            "shares_of_alone": {
-                cell: {"before": before.to_dict(), "after": after.to_dict()}
-                for cell, (before, after) in self.shares_of_alone.items()
-            },
         }
 
 
 @dataclass(frozen=True)
-class Advised:
-    """A problem with the remedies that were tried against it, the best first.
+class Cause:
+    """A counterfactual that restores targets: an experiment that only a simulator can make.
 
-    `unfit` says of remedies why they cannot be tried here.
+    `problem` is its identifier (`airtcp.judge.counterfactual`), `groups` whom it is about. With it
+    `met` of the `of` targets that remain are met, against `met_before`; `gain` is the largest factor
+    by which anybody is better served.
     """
 
-    finding: Finding
-    remedies: tuple[Trial, ...] = ()
-    unfit: Mapping[str, str] | None = None
+    problem: str
+    groups: tuple[str, ...]
+    met_before: int
+    met: int
+    of: int
+    worst_before: float
+    worst: float
+    gain: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `problem`, `title`, `groups`, `evidence`, `metric`, `remedies`, `unfit`."""
-        found = self.finding
+        """Keys `problem`, `groups` and `evidence`, the numbers."""
         return {
-            "problem": found.problem,
-            "title": found.title,
-            "groups": list(found.groups),
-            "evidence": found.evidence,
-            "metric": {
-                "name": found.goal.metric,
-                "group": found.goal.group,
-                "part": found.goal.part,
-                **({"among": list(found.goal.among)} if found.goal.among else {}),
+            "problem": self.problem,
+            "groups": list(self.groups),
+            "evidence": {
+                "met_before": self.met_before,
+                "met": self.met,
+                "of": self.of,
+                "worst_before": self.worst_before,
+                "worst": self.worst,
+                "gain": self.gain,
             },
-            "remedies": [one.to_dict() for one in self.remedies],
-            "unfit": dict(self.unfit or {}),
         }
 
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """The problems of a simulation, the one to look at first at the head."""
+    """The cause of missed targets, the changes that were tried, and which one to make.
 
-    problems: tuple[Advised, ...]
+    `causes` has the counterfactuals that restore most, best first; `trials` the changes, best
+    first. `recommended` is the change to make; `opportunity` is a free change that makes somebody
+    much better off and nobody worse where no target is missed. `without_effect` names changes that
+    make no difference; `unfit` says why others cannot be tried here and `left_out` names those that
+    the budget did not reach. `odds` is a lower bound on the probability that the recommended change
+    is the best of all that were tried.
+    """
+
+    trials: tuple[Trial, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    recommended: Trial | None = None
+    opportunity: Trial | None = None
+    as_is: tuple[int, int, int] = (0, 0, 0)
+    odds: float | None = None
+    tried: int = 0
+    without_effect: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    unfit: Mapping[str, str] = field(default_factory=dict)
     #: Ctrl-C came before all trials had ended.
     interrupted: bool = False
 
     def __repr__(self) -> str:
-        told = [f"{one.finding.title} ({', '.join(one.finding.groups)})" for one in self.problems]
-        best = "" if self.best is None else f"; try {self.best.title}"
-        return f"<Advice: {'; '.join(told) or 'nothing stands out as wrong'}{best}>"
+        best = self.best
+        told = "no change recommended" if best is None else f"recommends {best.title}"
+        return f"<Advice: {told}; {self.tried} changes tried>"
 
     @property
     def best(self) -> Trial | None:
-        """The remedy to take: the first that helps, and nobody else pays for."""
-        for problem in self.problems:
-            for trial in problem.remedies:
-                if trial.outcome == "helps":
-                    return trial
-        return None
+        """The change to make, if there is one."""
+        return self.recommended or self.opportunity
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """The problems as they stand in the JSON."""
-        return [one.to_dict() for one in self.problems]
+        """The causes as they stand in the JSON; the first has the changes that were tried."""
+        remedies = [one.to_dict() for one in self.trials]
+        first = [one.to_dict() for one in self.causes] or [
+            {"problem": None, "groups": [], "evidence": {}}
+        ]
+        if not self.causes and not remedies:
+            return []
+        return [
+            one | {"remedies": remedies if place == 0 else []} for place, one in enumerate(first)
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """Keys `recommended`, `opportunity` and `tried` of the JSON of a run."""
+        return {
+            "recommended": None if self.recommended is None else self.recommended.to_dict(),
+            "opportunity": None if self.opportunity is None else self.opportunity.to_dict(),
+            "tried": {
+                "changes": self.tried,
+                "without_effect": list(self.without_effect),
+                "left_out": list(self.left_out),
+                "unfit": dict(self.unfit),
+                "odds": self.odds,
+            },
+        }

@@ -243,6 +243,7 @@ class Comparison(Pictured):
             told["measured"] = self.measured.to_dict()
         if self.advice is not None:
             told["advice"] = self.advice.to_dict()
+            told |= self.advice.summary()
         if self.testbed is not None:
             return told | {"testbed": self.testbed.measured()}
         return told if self.missing is None else told | {"testbed": {"missing": self.missing}}

@@ -1,0 +1,222 @@
+"""Counterfactuals: experiments that only a simulator can make, which show what a problem is due to.
+
+Each takes one possible cause out of the scenario: a group, a link's rate, its losses, collisions
+between hidden stations, another cell. The cause that is named is the counterfactual that restores
+the targets. Two kinds: mechanisms, and the traffic of a group.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import ScenarioError
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+#: The identifiers, those first that say more where two restore as much.
+PROBLEMS: Final = (
+    "bursts",
+    "rts",
+    "hidden",
+    "neighbour",
+    "delayed-acks",
+    "windows",
+    "link-loss",
+    "frame-errors",
+    "link-queue",
+    "ap-queue-small",
+    "ap-queue",
+    "link",
+    "distance",
+    "without",
+    "load",
+)
+#: A window and a rate that limit nothing.
+_WINDOW: Final = "64 MiB"
+_RATE: Final = "100 Gb/s"
+#: A queue in which nothing waits for long.
+_MANAGED: Final = {"discipline": "fq-codel"}
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A scenario with one possible cause taken out. `groups` are those that it is about."""
+
+    problem: str
+    groups: tuple[str, ...]
+    scenario: Scenario
+
+    @property
+    def key(self) -> str:
+        """A name for it, unlike those of all others."""
+        return f"{self.problem} {' '.join(self.groups)}".strip()
+
+
+def counterfactuals(base: Scenario) -> list[Counterfactual]:
+    """Return every counterfactual that changes this scenario."""
+    seen = {base.hash()}
+    found = []
+    for problem, groups, data in _all(base):
+        try:
+            scenario = base.rewritten(data)
+        except ScenarioError:
+            # Without this cause the rest is no scenario: a key that needs another one.
+            continue
+        digest = scenario.hash()
+        if digest not in seen:
+            seen.add(digest)
+            found.append(Counterfactual(problem, groups, scenario))
+    return found
+
+
+def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
+    names = [group.name for group in base.stations]
+    yield "bursts", (), _edited(base, lambda data: _drop(data, "ap", "access"))
+    yield "rts", (), _edited(base, lambda data: _drop(data, "mac", "rts_threshold"))
+    yield "hidden", (), _edited(base, _all_hear)
+    if base.cells is not None and len(base.cells) > 1:
+        for place, cell in enumerate(base.cells):
+            own = tuple(group.name for group in base.stations if group.cell == place)
+            yield "neighbour", (cell.name,), _without(base, own)
+    yield "delayed-acks", (), _edited(base, _immediate_acks)
+    yield "windows", (), _edited(base, _large_windows)
+    yield "link-loss", (), _edited(base, lambda data: _each_link(data, _sound))
+    yield "frame-errors", (), _edited(base, _without_errors)
+    yield "link-queue", (), _edited(base, lambda data: _each_link(data, _managed))
+    yield "ap-queue-small", (), _edited(base, lambda data: _ap_queue(data, {}))
+    yield "ap-queue", (), _edited(base, lambda data: _ap_queue(data, _MANAGED))
+    yield "link", (), _edited(base, lambda data: _each_link(data, _fast))
+    slow = tuple(_slow(base))
+    if slow:
+        yield "distance", slow, _edited(base, lambda data: _near(data, slow))
+    if len(names) > 1:
+        for name in names:
+            yield "without", (name,), _without(base, (name,))
+    yield "load", tuple(names), _edited(base, _half)
+
+
+def _edited(base: Scenario, edit: Any) -> dict[str, Any]:
+    data = base.written
+    edit(data)
+    return data
+
+
+def _drop(data: dict[str, Any], table: str, key: str) -> None:
+    for one in (data.get(table), *_own(data, table)):
+        if isinstance(one, dict):
+            one.pop(key, None)
+
+
+def _own(data: Mapping[str, Any], table: str) -> Iterator[Any]:
+    yield from (cell.get(table) for cell in (data.get("cells") or {}).values())
+
+
+def _all_hear(data: dict[str, Any]) -> None:
+    for group in data["stations"]:
+        group.pop("hears", None)
+
+
+def _tcp(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for flow in data["flows"]:
+        if flow["application"].get("kind") != "udp":
+            yield flow.setdefault("tcp", {})
+
+
+def _immediate_acks(data: dict[str, Any]) -> None:
+    for tcp in _tcp(data):
+        for end in (tcp, tcp.get("receiver")):
+            if end is not None:
+                end["delayed_ack"] = {"every": 1}
+
+
+def _large_windows(data: dict[str, Any]) -> None:
+    for tcp in _tcp(data):
+        for end in (tcp, tcp.get("receiver")):
+            if end is not None and "receive_window" in end:
+                end["receive_window"] = _WINDOW
+
+
+def _each_link(data: dict[str, Any], edit: Any) -> None:
+    for link in (data.get("links") or {}).values():
+        edit(link)
+    for flow in data["flows"]:
+        for link in flow.get("path") or ():
+            if isinstance(link, dict):
+                edit(link)
+
+
+def _sound(link: dict[str, Any]) -> None:
+    link.pop("loss", None)
+
+
+def _managed(link: dict[str, Any]) -> None:
+    if "rate" in link:
+        link["queue"] = dict(_MANAGED)
+
+
+def _fast(link: dict[str, Any]) -> None:
+    if "rate" in link:
+        link["rate"] = _RATE
+        link.pop("queue", None)
+
+
+def _without_errors(data: dict[str, Any]) -> None:
+    for group in data["stations"]:
+        group.pop("error_table", None)
+
+
+def _ap_queue(data: dict[str, Any], queue: Mapping[str, Any]) -> None:
+    """Give every access point another queue; an empty table is an endless FIFO."""
+    for ap in (data.setdefault("ap", {}), *_own(data, "ap")):
+        if isinstance(ap, dict):
+            ap["queue"] = dict(queue)
+
+
+def _slow(base: Scenario) -> Iterator[str]:
+    best = max(group.data_rate.bps for group in base.stations)
+    best = max(best, base.phy.data_rate.bps)
+    for group in base.stations:
+        if group.data_rate.bps < 0.5 * best:
+            yield group.name
+
+
+def _near(data: dict[str, Any], slow: tuple[str, ...]) -> None:
+    fast = [group for group in data["stations"] if group["name"] not in slow]
+    keys = ("mcs", "spatial_streams", "data_rate", "snr", "place", "error_table")
+    best = {key: copy.deepcopy(fast[0][key]) for key in keys if fast and key in fast[0]}
+    for group in data["stations"]:
+        if group["name"] in slow:
+            for key in keys:
+                group.pop(key, None)
+            group.update(copy.deepcopy(best))
+
+
+def _without(base: Scenario, gone: tuple[str, ...]) -> dict[str, Any]:
+    """The scenario with the traffic of some groups taken out, and the targets about it."""
+    data = base.written
+    data["flows"] = [flow for flow in data["flows"] if flow["stations"] not in gone]
+    data["stations"] = [
+        {key: value for key, value in group.items() if key != "traffic"}
+        for group in data["stations"]
+    ]
+    if "targets" in data:
+        about = {target.text: target for target in base.targets}
+        data["targets"] = {
+            key: bound
+            for key, bound in data["targets"].items()
+            if not any(
+                text.startswith(key) and target.group in gone for text, target in about.items()
+            )
+        }
+        if not data["targets"]:
+            del data["targets"]
+    return data
+
+
+def _half(data: dict[str, Any]) -> None:
+    for group in data["stations"]:
+        group["count"] = max(1, round(group.get("count", 1) / 2))

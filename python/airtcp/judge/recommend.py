@@ -1,0 +1,474 @@
+"""The recommendation, the cause and the opportunity of a run, all by experiment.
+
+Where a target is missed or open beyond its bound, every change that applies races
+(`airtcp.judge.race`), and counterfactuals show the cause. Where none is, free changes are looked at
+once, for one that makes somebody much better off and nobody worse. Budgets follow from the work of
+the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, cast
+
+from airtcp.advice.profiles import targets_of
+from airtcp.conditions import read_condition
+from airtcp.estimates.traffic import measured
+from airtcp.judge.candidates import BOUGHT, EASY, singles
+from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
+from airtcp.judge.outcome import NEAR, Outcome, TargetOutcome, outcome, outcome_of
+from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
+from airtcp.remedies import as_written, named
+from airtcp.remedies.apply import lines_for
+from airtcp.results.advice import Advice, Cause, Effect, TargetChange, Trial
+from airtcp.results.cells import SHARE_OF_ALONE
+from airtcp.run.points import Points
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.judge.candidates import Candidate
+    from airtcp.results import Comparison, Replication, SimulationResult
+    from airtcp.results.advice import Outcome as Word
+    from airtcp.results.verdict import State
+    from airtcp.scenario import Scenario
+
+#: The budget of a race over the work of the run, and its limits in the core's work: some two and
+#: ten seconds of a processor.
+EFFORT: Final = 3.0
+LEAST: Final = 2e7
+MOST: Final = 1e8
+#: The part of the budget that counterfactuals have.
+_COUNTERFACTUALS: Final = 0.2
+#: A change helps if it makes so many fewer expected misses, or the worst ratio so much smaller.
+_FEWER: Final = 0.3
+_SMALLER: Final = 0.8
+#: Two variants whose worst ratios are within this factor are alike: the simpler one is better.
+_ALIKE: Final = 1.1
+#: An opportunity makes somebody so many times better off, and nobody worse by more than this.
+_MUCH: Final = 1.5
+_NOBODY: Final = 0.9
+#: Delays below this are nobody's complaint, in seconds.
+_FELT_S: Final = 0.05
+#: Trials that are listed.
+_LISTED: Final = 8
+
+
+def advise(
+    result: SimulationResult | Comparison,
+    *,
+    effort: float = EFFORT,
+    everything: bool = False,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Advice:
+    """Find why a simulation misses targets, and which change meets most of them.
+
+    Every change of `airtcp.remedies.catalogue` that applies is simulated on the random numbers of
+    the run, the best for longer, and the best pairs. `effort` is the work of all that over the work
+    of the run, within some 2 and 10 seconds of a processor; 0 tries nothing, and `everything` gives
+    each change as much as the run had. Where all targets are met, or there is none, one look at free
+    changes finds an opportunity. On Ctrl-C what ended is told.
+
+    Raises SimulationError if a trial breaks a conservation law.
+
+    With the `cafe` of `airtcp.load`, in which nothing is wrong:
+
+    >>> airtcp.advise(airtcp.simulate(cafe)).recommended is None
+    True
+    """
+    scenario = result.scenario
+    if effort <= 0.0 or not hasattr(scenario, "vary") or not result.simulation.runs:
+        return Advice()
+    found = _Advising(cast("SimulationResult", result), effort, everything, threads, progress)
+    return found.advice()
+
+
+class _Advising:
+    def __init__(
+        self,
+        result: SimulationResult,
+        effort: float,
+        everything: bool,
+        threads: int | None,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self._result = result
+        self._scenario = cast("Scenario", result.scenario)
+        self._base = named(self._scenario)
+        self._now = outcome_of(result)
+        self._threads, self._progress = threads, progress
+        runs = result.simulation.runs
+        self._work = sum(map(cost, runs))
+        run = self._base.run
+        length_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        self._rate = max(self._work / len(runs) / length_s, 1.0)
+        self._candidates, self._unfit = singles(self._base)
+        self._budget = min(max(effort * self._work, LEAST), max(MOST, effort / EFFORT * MOST))
+        if everything:
+            self._budget = max(self._budget, 4.0 * self._work * (len(self._candidates) + 1))
+
+    def advice(self) -> Advice:
+        """Race, or look for an opportunity where nothing is missed."""
+        troubled = any(
+            one.state == "fails" or (one.state == "unknown" and one.miss > NEAR)
+            for one in self._now.targets
+        )
+        seed = self._result.provenance.seed or 0
+        with Points[str](seed, threads=self._threads, progress=self._progress) as points:
+            race = self._race_of(points)
+            if not troubled:
+                return self._opportunity(race)
+            causes: tuple[Cause, ...] = ()
+            with suppress(KeyboardInterrupt):
+                race.run(self._candidates)
+                causes = self._causes(race)
+            return self._told(race, causes, interrupted=points.interrupted)
+
+    def _race_of(self, points: Points[str]) -> Race:
+        asked = {
+            one.condition.cell
+            for one in targets_of(self._scenario)[0]
+            if one.condition.metric == SHARE_OF_ALONE and one.condition.cell is not None
+        }
+        return Race(
+            self._base,
+            self._result.provenance,
+            points,
+            self._budget,
+            self._rate,
+            self._result.simulation.confidence,
+            _is_finite(self._base),
+            frozenset(asked),
+        )
+
+    def _told(self, race: Race, causes: tuple[Cause, ...], *, interrupted: bool) -> Advice:
+        if AS_IS not in race.standings:
+            return Advice(unfit=self._unfit, interrupted=interrupted)
+        order = self._order(race)
+        trials = [self._trial(race, race.standings[name]) for name in order[:_LISTED]]
+        best = next((one for one in trials if one.outcome == "helps" and one.cost in EASY), None)
+        if best is None:
+            best = next((one for one in trials if one.outcome == "helps" and one.cost in BOUGHT), None)
+        sure = None
+        if best is not None:
+            others = [race.standings[name] for name in race.final if name != best.name]
+            base = race.bases[best.name].outcome
+            sure = odds(race.standings[best.name], others, base)
+        none = tuple(
+            name
+            for name in order
+            if _word(race.standings[name].outcome, race.bases[name].outcome) == "no gain"
+        )
+        return Advice(
+            tuple(trials),
+            causes,
+            best,
+            None,
+            _counted(self._now),
+            sure,
+            len(order),
+            none,
+            tuple(race.left_out),
+            self._unfit,
+            interrupted=interrupted,
+        )
+
+    def _order(self, race: Race) -> list[str]:
+        """Return the names of all that was tried, the best first: finalists, then by score."""
+        def score(name: str) -> float:
+            return race.standings[name].score(race.bases[name].outcome)
+
+        final = [name for name in race.final if name in race.standings]
+        first: list[str] = []
+        while final:
+            best = min(final, key=lambda name: _final_key(race, name))
+            alike = [one for one in final if one == best or self._is_alike(race, one, best)]
+            chosen = min(alike, key=lambda name: (len(_remedies(race, name)), _final_key(race, name)))
+            first.append(chosen)
+            final.remove(chosen)
+        rest = [name for name in race.standings if name != AS_IS and name not in first]
+        return [*first, *sorted(rest, key=score)]
+
+    def _is_alike(self, race: Race, one: str, best: str) -> bool:
+        """Tell whether a variant is as good as the best, but for chance."""
+        mine, its = race.standings[one].outcome, race.standings[best].outcome
+        return (
+            mine.expected_misses <= its.expected_misses + 0.1
+            and mine.worst <= _ALIKE * its.worst
+            and not mine.breaks(race.bases[one].outcome)
+        )
+
+    def _trial(self, race: Race, standing: Standing) -> Trial:
+        one = standing.candidate
+        assert one is not None, "the scenario as it is is no trial"
+        base = race.bases[one.name]
+        wins, loses = _effects(base.outcome, standing.outcome)
+        lines: dict[str, tuple[str, ...]] = {}
+        notes: list[str] = []
+        for remedy in one.remedies:
+            told = lines_for(remedy, one.changed, self._base)
+            for tool, each in told.by_tool.items():
+                lines[tool] = tuple(dict.fromkeys([*lines.get(tool, ()), *each]))
+            notes += [note for note in told.notes if note not in notes]
+        met, missed, unknown = _counted(standing.outcome)
+        metric, before, after, difference = self._measured(base, standing)
+        return Trial(
+            name=one.name,
+            title=" and ".join(remedy.title for remedy in one.remedies),
+            source="; ".join(dict.fromkeys(remedy.source for remedy in one.remedies)),
+            where=tuple(dict.fromkeys(each for remedy in one.remedies for each in remedy.where)),
+            cost=one.cost,
+            set=as_written(self._scenario, self._base, one.changes),
+            outcome=_word(standing.outcome, base.outcome),
+            met=met,
+            missed=missed,
+            open=unknown,
+            worst=standing.outcome.worst,
+            targets=tuple(
+                TargetChange(after.text, _state(after), before.ratio, after.ratio, _value(after))
+                for before, after in zip(base.outcome.targets, standing.outcome.targets, strict=True)
+            ),
+            breaks=tuple(standing.outcome.breaks(base.outcome)),
+            wins=wins,
+            loses=loses,
+            apply=lines,
+            notes=tuple(notes),
+            replications=len(standing.runs),
+            simulated_s=standing.length_s * len(standing.runs),
+            metric=metric,
+            before=before,
+            after=after,
+            difference=difference,
+        )
+
+    def _measured(
+        self, base: Standing, standing: Standing
+    ) -> tuple[str | None, Interval, Interval, Interval]:
+        """Return the worst target of the scenario as it is, and its metric in paired runs."""
+        nothing = Interval(None, None, None, 0)
+        known = [one for one in base.outcome.targets if one.ratio is not None]
+        if not known:
+            return None, nothing, nothing, nothing
+        condition = read_condition(max(known, key=lambda one: one.ratio or 0.0).text)
+        level = self._result.simulation.confidence
+        if condition.cell is not None:
+            return condition.metric, nothing, nothing, nothing
+
+        def values(runs: Sequence[Replication]) -> dict[int, float]:
+            found = {
+                run.index: measured(run, condition.metric, condition.group, condition.part)
+                for run in runs
+            }
+            return {index: value for index, value in found.items() if value is not None}
+
+        old, new = values(base.runs), values(standing.runs)
+        both = sorted(old.keys() & new.keys())
+        return (
+            condition.metric,
+            student_interval([old[index] for index in both], level),
+            student_interval([new[index] for index in both], level),
+            student_interval([new[index] - old[index] for index in both], level),
+        )
+
+    # Causes.
+
+    def _causes(self, race: Race) -> tuple[Cause, ...]:
+        """Return the counterfactuals that restore most targets, the best first."""
+        tried = counterfactuals(self._base)
+        if not tried:
+            return ()
+        own = self._base.run
+        length_s = ((own.warmup_ns or 0) + own.duration_ns) / 1e9
+        share = _COUNTERFACTUALS * self._budget
+        room_s = share / (self._rate * (len(tried) + 1))
+        length_s = length_s if _is_finite(self._base) else min(length_s, max(room_s, 2.0))
+        scenarios: dict[str, Scenario] = {one.key: one.scenario for one in tried}
+        scenarios[AS_IS] = self._base
+        cut = {key: race.of_length(one, length_s) for key, one in scenarios.items()}
+        for key, scenario in cut.items():
+            race.points.add(f"cause: {key}", scenario)
+        race.points.run({f"cause: {key}": 1 for key in cut})
+        seen = {
+            key: outcome(
+                scenario,
+                self._result.provenance,
+                race.points.ended(f"cause: {key}"),
+                confidence=self._result.simulation.confidence,
+            )
+            for key, scenario in cut.items()
+        }
+        base = seen.pop(AS_IS)
+        found = [self._cause(one, base, seen[one.key]) for one in tried]
+        restored = [one for one in found if one is not None]
+        rank = {problem: place for place, problem in enumerate(PROBLEMS)}
+        restored.sort(
+            key=lambda one: (
+                one.of - one.met,
+                one.problem == "load",
+                rank[one.problem],
+                one.worst,
+            )
+        )
+        return tuple(restored[:3])
+
+    @staticmethod
+    def _cause(one: Counterfactual, base: Outcome, now: Outcome) -> Cause | None:
+        """Return what a counterfactual restores; None if that is nothing."""
+        before = {each.text: each for each in base.targets}
+        both = [(before[each.text], each) for each in now.targets if each.text in before]
+        if not both:
+            return None
+        met_before = sum(old.miss < 0.5 for old, _ in both)
+        met = sum(new.miss < 0.5 for _, new in both)
+        worst_before, worst = (
+            max((one.ratio for one in each if one.ratio is not None), default=0.0)
+            for each in zip(*both, strict=True)
+        )
+        if met <= met_before and worst > _SMALLER * worst_before:
+            return None
+        if met < met_before:
+            return None
+        gain = worst_before / worst if worst > 0.0 else float("inf")
+        return Cause(
+            one.problem, one.groups, met_before, met, len(both), worst_before, worst, min(gain, 1e6)
+        )
+
+    # Opportunities.
+
+    def _opportunity(self, race: Race) -> Advice:
+        """Look once at every free change, and return the one that makes somebody much better off."""
+        free = [one for one in self._candidates if one.cost == "setting"]
+        interrupted = False
+        best: tuple[float, Candidate] | None = None
+        with suppress(KeyboardInterrupt):
+            race.look(free, 1, 0.5 * LEAST)
+            promising = sorted(free, key=lambda one: -_gain(*race.change(one)))[:4]
+            promising = [one for one in promising if _gain(*race.change(one)) > _MUCH]
+            race.look(promising, 2, 0.5 * LEAST)
+            for one in promising:
+                factor = _gain(*race.change(one))
+                if factor > _MUCH and (best is None or factor > best[0]):
+                    best = factor, one
+        interrupted = race.points.interrupted
+        if best is None:
+            return Advice(
+                as_is=_counted(self._now), tried=len(free), unfit=self._unfit, interrupted=interrupted
+            )
+        trial = self._trial(race, race.standings[best[1].name])
+        return Advice(
+            (trial,),
+            opportunity=trial,
+            as_is=_counted(self._now),
+            tried=len(free),
+            unfit=self._unfit,
+            interrupted=interrupted,
+        )
+
+
+def _gain(base: Outcome, now: Outcome) -> float:
+    """Return the largest factor by which somebody is better off; 0 if anybody is worse off."""
+    if now.breaks(base):
+        return 0.0
+    worse = [
+        who
+        for who, before in base.goodputs.items()
+        if now.goodputs.get(who, 0.0) < _NOBODY * before
+    ] + [
+        who
+        for who, before in base.delays.items()
+        if now.delays.get(who, 0.0) > max(before / _NOBODY, _FELT_S / 2.0)
+    ]
+    if worse:
+        return 0.0
+    goodputs = [
+        now.goodputs[who] / before
+        for who, before in base.goodputs.items()
+        if before > 0.0 and who in now.goodputs
+    ]
+    delays = [
+        before / now.delays[who]
+        for who, before in base.delays.items()
+        if before > _FELT_S and now.delays.get(who, 0.0) > 0.0
+    ]
+    return max([*goodputs, *delays, 1.0])
+
+
+def _final_key(race: Race, name: str) -> tuple[float, float, float]:
+    """Order variants: fewest missed, fewest undecided, the worst ratio, harm."""
+    now, base = race.standings[name].outcome, race.bases[name].outcome
+    broken = len(now.breaks(base)) + len(now.halved(base))
+    return round(2.0 * (now.expected_misses + broken)), now.worst, len(now.harmed(base))
+
+
+def _remedies(race: Race, name: str) -> tuple[object, ...]:
+    candidate = race.standings[name].candidate
+    return () if candidate is None else candidate.remedies
+
+
+def _word(now: Outcome, base: Outcome) -> Word:
+    """Judge a change by its outcome against that of the scenario as it is."""
+    fewer = base.expected_misses - now.expected_misses
+    better = fewer > _FEWER or (fewer > -0.1 and now.worst < _SMALLER * base.worst and base.worst > 1.0)
+    if better:
+        return "costs others" if now.breaks(base) or now.halved(base) else "helps"
+    if now.breaks(base) or now.halved(base) or fewer < -_FEWER:
+        return "harms"
+    return "no gain"
+
+
+def _state(one: TargetOutcome) -> State:
+    """Return the state of a target; where intervals do not decide, the odds by the mean may."""
+    if one.state != "unknown":
+        return one.state
+    return "holds" if one.miss < 0.1 else "fails" if one.miss > 0.9 else "unknown"
+
+
+def _counted(now: Outcome) -> tuple[int, int, int]:
+    """Count the targets that are met, missed and undecided."""
+    states = [_state(one) for one in now.targets]
+    return states.count("holds"), states.count("fails"), states.count("unknown")
+
+
+def _value(one: TargetOutcome) -> float | None:
+    if one.ratio is None:
+        return None
+    condition = read_condition(one.text)
+    return condition.bound / one.ratio if condition.above else one.ratio * condition.bound
+
+
+def _effects(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+    """Return what groups win and lose: a tenth of their goodput, or twice the delay."""
+    lost = [
+        Effect("goodput_bps", *who, base.goodputs[who], now.goodputs.get(who, 0.0))
+        for who in now.harmed(base)
+    ]
+    lost += [
+        Effect(now.delay_metrics[who], *who, base.delays[who], now.delays[who])
+        for who in now.delayed(base)
+    ]
+    won = [
+        Effect("goodput_bps", *who, base.goodputs[who], now.goodputs[who])
+        for who, factor in now.gains(base).items()
+        if factor > 1.1
+    ]
+    won += [
+        Effect(base.delay_metrics[who], *who, before, now.delays[who])
+        for who, before in base.delays.items()
+        if who in now.delays
+        and now.delays[who] < before / 1.5
+        and before > _FELT_S
+        and now.delay_metrics[who] == base.delay_metrics[who]
+    ]
+    return tuple(won), tuple(lost)
+
+
+def _is_finite(scenario: Scenario) -> bool:
+    """Tell whether the traffic is jobs that end, which a shorter run would cut off."""
+    return any(
+        flow.application.kind == "bulk" and flow.application.size is not None
+        for flow in scenario.flows
+    )
+
+
+
