@@ -107,9 +107,9 @@ def __getattr__(name: str) -> Any:
     if name == "load":
         from airtcp.scenario import load as value
     elif name == "advise":
-        from airtcp.advice.trials import advise as value
+        from airtcp.judge.recommend import advise as value
     elif name == "verdict":
-        from airtcp.advice.verdicts import verdict as value
+        from airtcp.judge.verdicts import verdict as value
     elif name == "diff":
         from airtcp.difference import diff as value
     elif name == "glance":

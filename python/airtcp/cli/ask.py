@@ -16,6 +16,7 @@ from airtcp.cli.options import (
     Advice,
     Check,
     Details,
+    Effort,
     Explain,
     Force,
     Glance,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
     from airtcp.scenario import ResolvedScenario
 
+#: The most effort that `run` takes, over the work of the run.
+_MOST_EFFORT = 1000.0
 #: The exit status of `run --check` for each verdict.
 _STATUSES = {
     "holds": Status.DONE,
@@ -71,6 +74,7 @@ def run(
     explain: Explain = False,
     advice: Advice = "tried",
     no_advice: NoAdvice = False,
+    effort: Effort = None,
     check: Check = False,
     json: Json = False,
     out: Out = None,
@@ -80,14 +84,14 @@ def run(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Answer a scenario: who gets what, what is wrong, what helps, and how far models agree."""
+    """Simulate a scenario, check it against targets, and recommend fixes."""
     with outcome():
         from airtcp.cli.outputs import check as check_outputs
         from airtcp.compare import compare, with_measured, with_testbed
         from airtcp.importer.files import measurement_of
 
         _check_witnesses(with_, simulated, gro)
-        most = _most_tried("none" if no_advice else advice)
+        trying, everything = _effort("none" if no_advice else advice, effort)
         loaded, text = scenario_of(scenario, set_)
         real = None if measured_ is None else measurement_of(measured_)
         if check and not loaded.targets:
@@ -119,20 +123,20 @@ def run(
             result = replace(result, missing=missing)
         if real is not None:
             result = with_measured(result, real)
-        from airtcp.advice.verdicts import verdict
+        from airtcp.judge.verdicts import verdict
 
         finished = result.simulation.stopped != "interrupted"
-        if finished and most != 0 and result.measured is not None:
+        if finished and trying and result.measured is not None:
             result = _explained(result, threads, quiet=quiet)
-        result = replace(result, verdict=verdict(result, growth=finished and most != 0))
+        result = replace(result, verdict=verdict(result, growth=finished and trying > 0.0))
         if finished:
-            from airtcp.judge.recommend import EFFORT, advise
+            from airtcp.judge.recommend import advise
 
             with progress_bar(quiet, "trying changes") as progress:
                 tried = advise(
                     result,
-                    effort=0.0 if most == 0 else EFFORT,
-                    everything=most is None,
+                    effort=trying,
+                    everything=everything,
                     threads=threads,
                     progress=progress,
                 )
@@ -153,7 +157,7 @@ def run(
             note("interrupted: not all explanations were tried")
             raise typer.Exit(Status.INTERRUPTED)
         if result.advice is not None and result.advice.interrupted:
-            note("interrupted: not all remedies were tried")
+            note("interrupted: not all changes were tried")
             raise typer.Exit(Status.INTERRUPTED)
         if check and result.verdict is not None:
             raise typer.Exit(_STATUSES[result.verdict.state])
@@ -169,15 +173,25 @@ def _explained(result: Comparison, threads: int | None, *, quiet: bool) -> Compa
     return replace(result, measured=replace(result.measured, gap=gap))
 
 
-def _most_tried(how: str) -> int | None:
-    """Return how many remedies are tried; None: all. Ends the command if that is no way."""
-    from airtcp.advice.trials import MOST
+def _effort(how: str, effort: float | None) -> tuple[float, bool]:
+    """Return the effort of trying changes, and True if each has as much as the run had.
 
-    ways = {"tried": MOST, "all": None, "none": 0}
+    Ends the command if that is no way.
+    """
+    from airtcp.judge.recommend import EFFORT
+
+    ways = ("tried", "all", "none")
     if how not in ways:
-        allowed = ", ".join(ways)
-        raise typer.BadParameter(f"{how!r} is none; allowed: {allowed}", param_hint="--advice")
-    return ways[how]
+        raise typer.BadParameter(
+            f"must be one of {', '.join(ways)} (got {how!r})", param_hint="--advice"
+        )
+    if effort is not None and not 0.0 < effort <= _MOST_EFFORT:
+        raise typer.BadParameter(
+            f"must be above 0 and at most {_MOST_EFFORT:g} (got {effort:g}); "
+            "--no-advice tries no change",
+            param_hint="--effort",
+        )
+    return (0.0 if how == "none" else effort or EFFORT), how == "all"
 
 
 def _check_witnesses(with_: list[str] | None, simulated: list[str] | None, gro: bool) -> None:

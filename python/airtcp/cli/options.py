@@ -103,7 +103,15 @@ Advice = Annotated[
     typer.Option(
         "--advice",
         metavar="HOW",
-        help="Remedies to try when something is wrong: the three likeliest (tried), all, none.",
+        help="Changes to try where a target is missed: by a race (tried), each at length (all), none.",
+    ),
+]
+Effort = Annotated[
+    float | None,
+    typer.Option(
+        "--effort",
+        metavar="TIMES",
+        help="Work of trying changes over the work of the run. Default: 3, within 2 and 10 s of CPU.",
     ),
 ]
 Check = Annotated[

@@ -255,6 +255,11 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
 def groups(console: Console, result: Comparison | SimulationResult) -> None:
     """Print groups and directions side by side, and cells where there are several."""
     _scopes(console, by_group(result.simulation, least=1))
+    cells(console, result)
+
+
+def cells(console: Console, result: Comparison | SimulationResult) -> None:
+    """Print cells side by side where there are several, and what they lack."""
     _scopes(console, by_cell(result.simulation.cells))
     told = sentences(result.scenario, result.simulation.cells)
     for sentence in told:

@@ -9,7 +9,7 @@ from rich.text import Text
 from airtcp.cli.show import new_console, print_table
 from airtcp.exceptions import one_line
 from airtcp.present import channel_plan
-from airtcp.present.advice import equipment, others, settings
+from airtcp.messages.run import equipment, settings
 from airtcp.present.plan import (
     IDEAS,
     REMEDIES_HEAD,

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.verdicts import verdict
+from airtcp.judge.verdicts import verdict
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.cells import Alone
-from airtcp.results.verdict import Judged, State
+from airtcp.results.verdict import Judged, State, Target
 
 if TYPE_CHECKING:
-    from airtcp.results import Provenance, Replication
+    from airtcp.results import Comparison, Provenance, Replication
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
@@ -168,28 +168,36 @@ def outcome(
     confidence: float,
     alone: Alone | None = None,
     base: Outcome | None = None,
+    targets: Sequence[Target] | None = None,
 ) -> Outcome:
     """Judge a variant by its replications.
+
+    `targets` are those to judge, instead of the scenario's own or the defaults of its traffic.
 
     `alone` has the goodputs of cells that were simulated alone; `base` the outcome of the scenario
     as it is on the same random numbers, which tells whether nothing came through by this change.
     """
     plain = gathered(scenario, provenance, runs, confidence=confidence, alone=alone)
-    return outcome_of(plain, base)
+    return outcome_of(plain, base, targets)
 
 
-def outcome_of(result: SimulationResult, base: Outcome | None = None) -> Outcome:
+def outcome_of(
+    result: SimulationResult | Comparison,
+    base: Outcome | None = None,
+    targets: Sequence[Target] | None = None,
+) -> Outcome:
     """Judge a simulation: its targets, and what each group gets.
 
     Ratios are those of plain means over replications, which compare best on common random numbers;
     states are those of the intervals that a run prints.
     """
-    plain = verdict(replace(result, simulation=replace(result.simulation, scenario=None)))
+    means = replace(result, simulation=replace(result.simulation, scenario=None))
+    plain = verdict(means, targets=targets)
     judged = () if plain is None else plain.targets
     states: Sequence[State] = [one.state for one in judged]
     if judged and len(result.simulation.runs) >= _INTERVALS:
         whole = replace(result.simulation, scenario=result.scenario)
-        told = verdict(replace(result, simulation=whole))
+        told = verdict(replace(result, simulation=whole), targets=targets)
         states = states if told is None else [one.state for one in told.targets]
     before = (None,) * len(judged) if base is None else base.targets
     goodputs, delays, delay_metrics = _shares(result)
@@ -255,7 +263,7 @@ def _spread(interval: Interval) -> float:
 
 
 def _shares(
-    result: SimulationResult,
+    result: SimulationResult | Comparison,
 ) -> tuple[
     dict[tuple[str, str], float], dict[tuple[str, str], float], dict[tuple[str, str], str]
 ]:

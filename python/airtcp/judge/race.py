@@ -26,6 +26,7 @@ from airtcp.scenario.alone import cell_alone
 
 if TYPE_CHECKING:
     from airtcp.results import Provenance, Replication
+    from airtcp.results.verdict import Target
     from airtcp.run.points import Points
     from airtcp.scenario import Scenario
 
@@ -47,6 +48,8 @@ _SHORTEST_S: Final = 2.0
 _WARMUP_PART: Final = 0.25
 #: All targets are met with room: no pair is needed.
 _ROOM: Final = 0.85
+#: Two variants whose expected misses differ by less than this are as good as each other.
+_INDIFFERENT: Final = 0.5
 AS_IS: Final = ""
 
 
@@ -76,7 +79,7 @@ class Race:
     """A race of candidates against the scenario as it is.
 
     `base` is the scenario with its warm-up found; `asked` are the cells whose share of what they
-    have alone is a target. `standings` has what is known by name (`AS_IS` for the scenario), and
+    have alone is a target, and `targets` those to judge instead of the scenario's own. `standings` has what is known by name (`AS_IS` for the scenario), and
     `left_out` the names that the budget had no room for.
     """
 
@@ -88,6 +91,7 @@ class Race:
     confidence: float
     whole: bool
     asked: frozenset[str] = frozenset()
+    targets: Sequence[Target] | None = None
     standings: dict[str, Standing] = field(default_factory=dict)
     bases: dict[str, Standing] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -212,6 +216,7 @@ class Race:
             confidence=self.confidence,
             alone=goodputs,
             base=base,
+            targets=self.targets,
         )
         run = scenario.run
         return Standing(candidate, found, tuple(runs), run.duration_ns / 1e9, scenario)
@@ -277,18 +282,22 @@ class Race:
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
-    """Return a lower bound on the probability that the winner of a race is best.
+    """Return a lower bound on the probability that no other meets half a target more.
 
-    By Bonferroni's inequality from the expected misses of each, with the spread of their targets.
+    By Bonferroni's inequality, from the expected misses and the spread of each.
     """
-    total = 0.0
     mine = winner.score(base)
+    total = 0.0
     for other in others:
-        difference = other.score(base) - mine
         spread = math.sqrt(
-            sum(one.miss * (1.0 - one.miss) for one in (*winner.outcome.targets, *other.outcome.targets))
+            sum(
+                one.miss * (1.0 - one.miss)
+                for one in (*winner.outcome.targets, *other.outcome.targets)
+            )
         )
-        total += 0.5 if spread == 0.0 and difference == 0.0 else (
-            0.0 if spread == 0.0 else 1.0 - NormalDist().cdf(difference / spread)
-        )
+        ahead = other.score(base) - mine + _INDIFFERENT
+        if spread > 0.0:
+            total += 1.0 - NormalDist().cdf(ahead / spread)
+        elif ahead < 0.0:
+            total += 1.0
     return max(0.0, 1.0 - total)

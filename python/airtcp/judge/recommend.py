@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
-from airtcp.advice.profiles import targets_of
+from airtcp.judge.targets import targets_of
 from airtcp.conditions import read_condition
 from airtcp.estimates.traffic import measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles

@@ -20,10 +20,8 @@ from airtcp.plan.assignments import allowed_channels, on_one_channel, present_ch
 from airtcp.plan.candidates import Candidate, Space
 from airtcp.plan.halving import survivors
 from airtcp.plan.objective import Objective, objective_of
-from airtcp.plan.search import MOST
 from airtcp.plan.settings import GRID_M, Settings, setting_changes
 from airtcp.plan.shares import Chain, Graph
-from airtcp.plan.trial import OWN
 from airtcp.predict.cells import declined
 from airtcp.remedies.apart import channel_changes
 from airtcp.remedies.apply import Lines, cell_lines
@@ -40,6 +38,9 @@ if TYPE_CHECKING:
 #: The plans that are simulated, beside today's: those that the chain holds for the best.
 SIMULATED: Final = 32
 _FIRST: Final = 2
+#: Replications of the best and of today's plan, at least; and at most where a file has a precision.
+OWN: Final = 5
+MOST: Final = 40
 _MORE: Final = 1.5
 #: Plans that are nearer than this part of the best are as good.
 _NEAR: Final = 0.01

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.advice.profiles import targets_of
+from airtcp.judge.targets import targets_of
 from airtcp.conditions import Condition, ConditionError, read_measure
 from airtcp.exceptions import QuestionError
 from airtcp.results.cells import SHARE_OF_ALONE

@@ -1,15 +1,9 @@
-"""The answer in at most five plain lines.
-
-The goodput of each, the time a page takes, the use of the airtime, what is wrong. Knows what a
-reader of a simulation asks first. Computes no results: problems are found by `airtcp.advice`, which
-also tries what may help, and `present.advice` tells of that.
-"""
+"""The answer in a few plain lines: goodputs, page times, airtime."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from airtcp.advice.problems import findings
 from airtcp.amounts import percent, quantity
 from airtcp.metrics import METRICS
 from airtcp.results import Comparison, Simulation, SimulationResult
@@ -19,8 +13,6 @@ Simulated = Comparison | SimulationResult
 
 #: Groups and directions that are told one by one.
 _TOLD_SCOPES: Final = 4
-#: Problems that are told.
-_TOLD_PROBLEMS: Final = 2
 
 #: The least R factor at which users of a call feel so (ITU-T G.109, table 1).
 _SATISFACTION: Final = (
@@ -50,23 +42,8 @@ def experience(result: Simulated) -> list[str]:
 
 
 def first_lines(result: Simulated) -> list[str]:
-    """At most five sentences, the most important one first."""
-    lines = [_goodputs(result.simulation), *experience(result)]
-    wrong = findings(result)
-    if wrong:
-        told = [part for one in wrong[:_TOLD_PROBLEMS] for part in one.evidence.split("; ")]
-        # Two problems may be told by one wait, the second by more of it.
-        once = (
-            part
-            for place, part in enumerate(told)
-            if not any(other.startswith(part) for other in told[place + 1 :])
-        )
-        lines.append(f"What is wrong: {'; '.join(once)}.")
-        lines.append("What helps: airtcp run FILE tries it.")
-    else:
-        lines.append("Nothing stands out as wrong.")
-        lines.append('How far it carries: airtcp plan FILE --until "CONDITION".')
-    return lines
+    """Return goodputs, page times and airtime, a sentence each."""
+    return [_goodputs(result.simulation), *experience(result)]
 
 
 def _goodputs(simulation: Simulation) -> str:

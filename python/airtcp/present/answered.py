@@ -1,38 +1,38 @@
-"""The answer of a report in HTML: verdict, targets, what was measured, problems and what was tried.
-
-Knows the order in which a reader asks, and tags. Judges and tries nothing.
-"""
+"""The answer of a report in HTML: the document of `airtcp.messages.run`, and what was measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
 
+from airtcp.document.markup import html
+from airtcp.messages import run as words
 from airtcp.present import measured
-from airtcp.present import verdict as words
-from airtcp.present.advice import effect_line, equipment, headline, others, settings
-from airtcp.present.answer import experience, first_lines
 from airtcp.present.gaps import explanation_line, gap_lines
 from airtcp.present.markup import table
 from airtcp.results import Comparison, SimulationResult
-from airtcp.results.advice import Advice, Advised
+from airtcp.results.advice import Advice
 from airtcp.results.measured import Gap, Measured
 
 
 def answered(result: Comparison | SimulationResult) -> list[str]:
-    """The first lines of a report: the verdict if there is one, and a row for each target."""
+    """Return the decision, the targets, and what every group gets."""
     verdict = result.verdict if isinstance(result, Comparison) else None
-    judged = isinstance(result, Comparison) and result.advice is not None
-    lines = experience(result) if judged else first_lines(result)
-    parts = []
-    if verdict is not None:
-        lines = [*words.lines(verdict, result), *words.growth_lines(verdict), *lines]
-        shown = escape(words.headline(verdict))
-        parts.append(f"<p class='state {verdict.state} note'>{shown}</p>")
-    parts += ["<ul class='answer note'>", *(f"<li>{escape(line)}</li>" for line in lines), "</ul>"]
-    if verdict is not None and len(verdict.targets) > 1:
-        parts += ["<h2 id='targets'>Targets</h2>", table(words.HEAD, words.rows(verdict), {1, 2})]
+    advice = result.advice if isinstance(result, Comparison) else None
+    parts = list(html([words.decision(result, verdict, advice)]))
+    if verdict is not None and verdict.targets:
+        parts += ["<h2 id='targets'>Targets</h2>", *html(words.targets(verdict, everything=True))]
     return parts
+
+
+def grouped(result: Comparison | SimulationResult) -> list[str]:
+    """Return what every group gets."""
+    airtime = words.airtime_line(result)
+    return [
+        "<h2 id='groups'>Groups</h2>",
+        *html([words.groups(result)]),
+        *([f"<p>{escape(airtime)}</p>"] if airtime else []),
+    ]
 
 
 def beside_measured(beside: Measured) -> list[str]:
@@ -60,26 +60,6 @@ def _gap(gap: Gap) -> Iterator[str]:
 
 
 def advised(advice: Advice) -> list[str]:
-    """The problems, what was tried against each, and how to do what helps best."""
-    parts = ["<h2 id='wrong'>What is wrong, and what was tried</h2>"]
-    if not advice.problems:
-        return [*parts, "<p>Nothing stands out as wrong.</p>"]
-    for one in advice.problems:
-        parts += _problem(one)
-    best = advice.best
-    if best is not None:
-        lines = "\n".join([settings(best.set), *equipment(best.apply, best.notes)])
-        parts += [f"<h3>Try it: {escape(best.title)}</h3>", f"<pre>{escape(lines)}</pre>"]
-    return parts
-
-
-def _problem(one: Advised) -> Iterator[str]:
-    yield f"<h3>{escape(headline(one))}</h3>"
-    if not one.remedies:
-        yield "<p class='muted'>Nothing was tried against it.</p>"
-        return
-    yield "<ul>"
-    for trial in one.remedies:
-        more = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in others(trial))
-        yield f"<li>{escape(effect_line(one, trial))}{more}</li>"
-    yield "</ul>"
+    """Return the changes that were tried, and how to make the best."""
+    parts = list(html(words.changes(advice, everything=True)))
+    return ["<h2 id='wrong'>Changes tried</h2>", *parts] if parts else []

@@ -5,10 +5,11 @@ Knows which numbers say that a run was too short or too few; computes no results
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from airtcp.advice.silence import silences
+from airtcp.present.silence import silences
 from airtcp.amounts import duration, percent, quantity
 from airtcp.choices import APPLICATIONS
 from airtcp.labels import spoken
@@ -28,8 +29,6 @@ _HARDLY: Final = 0.01
 _MOSTLY: Final = 0.9
 #: All transfers take so many times what those take that ended, before that is said.
 _MISSING_TIME: Final = 1.1
-#: The most metrics that are told by a bound.
-_MOST_BOUNDS: Final = 4
 
 
 def cautions(result: Comparison | SimulationResult) -> list[str]:
@@ -115,23 +114,15 @@ def _polling(counts: Mapping[str, int]) -> list[str]:
 
 
 def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
-    """Say what is not steady, for which metrics nothing but a bound is known, and what would do."""
-    names = [name for name in record["at_least"] if not metric(name).detail]
-    # Users wait for pages, where there are any: their times come first.
-    names.sort(key=lambda name: not name.startswith("page_time"))
-    lows = {name: record["at_least"][name] for name in names[:_MOST_BOUNDS]}
-    bounds = [
-        f"{spoken(metric(name))} is at least {quantity(low, metric(name).unit, 3)}"
-        for name, low in lows.items()
-    ]
-    if len(names) > _MOST_BOUNDS:
-        bounds.append(f"of {len(names) - _MOST_BOUNDS} more a bound is known")
+    """Return why the run is too short, and how long would do."""
     enough_s = record["simulate_s"]
-    longer = "longer, after a longer warm-up" if enough_s is None else duration(enough_s)
-    return (
-        f"not steady after {duration(measured_s)}: {record['reason']}"
-        f"{''.join(f'; {bound}' for bound in bounds)}; simulate {longer}"
+    bounds = " Values marked ≥ are lower bounds." if record["at_least"] else ""
+    longer = (
+        "Use a longer run and a longer warm-up."
+        if enough_s is None
+        else f"Use --set run.duration={math.ceil(enough_s)}s."
     )
+    return f"run too short ({duration(measured_s)}): {record['reason']}.{bounds} {longer}"
 
 
 def _time_by_littles_law(result: Comparison | SimulationResult) -> float | None:

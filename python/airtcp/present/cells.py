@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.thresholds import of
 from airtcp.amounts import percent, quantity_with_interval
 from airtcp.present.groups import GroupTable
 from airtcp.scenario.hearing import deaf_groups, disturbers, hear
@@ -29,6 +28,10 @@ _ONLY_CAUSE: Final = 0.02
 #: The half widths up to which a share is told as a number, and that of a glance at all.
 _NARROW: Final = 0.1
 _WIDEST: Final = 0.5
+#: A share of alone below which the loss is explained: of two cells on a channel each has half.
+_LITTLE_SHARE: Final = 0.4
+#: The share of transmissions lost under hidden stations that is named.
+_MANY_HIDDEN: Final = 0.25
 #: Cells and pairs of groups that are named.
 _NAMED: Final = 3
 
@@ -153,7 +156,7 @@ def sentences(
         most = None if share is None else share.mean
         if share is not None and glanced and share.high is not None:
             most = share.high
-        if share is not None and most is not None and most < of("cell share"):
+        if share is not None and most is not None and most < _LITTLE_SHARE:
             causes = list(_causes(scenario, list(cells), index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
             # Cells that keep each other off the air may have changed places by the next look.
@@ -161,7 +164,7 @@ def sentences(
             told.append(f"{where} {name} gets {known_share(share)} of what it has alone{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
         worst = cell.worst_hidden or 0.0
-        if pairs and cell.failures.hidden and worst >= of("hidden loss"):
+        if pairs and cell.failures.hidden and worst >= _MANY_HIDDEN:
             told.append(_hidden(scenario, name, worst, pairs))
     return told
 

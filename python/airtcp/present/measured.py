@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.metrics import METRICS
-from airtcp.present.advice import settings
+from airtcp.messages.run import settings
 
 if TYPE_CHECKING:
     from airtcp.results.measured import Explanation, Measured

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval, scaled
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
-from airtcp.present.advice import equipment, others, settings
+from airtcp.messages.run import equipment, settings
 from airtcp.present.drawing import (
     BLUE,
     GREEN,

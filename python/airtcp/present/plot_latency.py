@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.advice.reading import Reading
 from airtcp.amounts import quantity
 from airtcp.present.drawing import BLUE, INK, SKY, VERMILION, legend_above, minor_label, new_figure
+from airtcp.judge.targets import is_live
 from airtcp.results import Comparison, SimulationResult
+from airtcp.scenario.keys.traffic import is_endless
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,18 +86,25 @@ def latency(result: Comparison | SimulationResult) -> Figure | None:
 
 def _rows(result: Comparison | SimulationResult) -> list[_Row]:
     found = []
-    for scope in Reading(result).scopes:
-        metrics = []
-        if scope.live:
-            metrics.append(("packet_delay", "one way"))
-        if scope.endless:
-            metrics.append(("path_rtt", "round trip"))
-        for metric, what in metrics:
-            values = [scope.mean(f"{metric}_{one}_s") for one in _QUANTILES]
-            p50, p95, p99 = values
-            if p50 and p95 and p99:
-                label = f"{scope}\n{what}"
-                found.append(_Row(label, metric, scope.group, scope.part, (p50, p95, p99)))
+    for group in result.scenario.stations:
+        for part in ("download", "upload"):
+            flows = [
+                flow
+                for flow in result.scenario.flows
+                if flow.stations == group.name and flow.direction == part
+            ]
+            metrics = []
+            if any(map(is_live, flows)):
+                metrics.append(("packet_delay", "one way"))
+            if any(is_endless(flow) and flow.tcp is not None for flow in flows):
+                metrics.append(("path_rtt", "round trip"))
+            for metric, what in metrics:
+                measured = result.simulation.groups[group.name][part]
+                values = [measured[f"{metric}_{one}_s"] for one in _QUANTILES]
+                p50, p95, p99 = (one.low if one.mean is None else one.mean for one in values)
+                if p50 and p95 and p99:
+                    label = f"{group.name} {part}s\n{what}"
+                    found.append(_Row(label, metric, group.name, part, (p50, p95, p99)))
     return found
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
-from airtcp.present.answered import advised, answered, beside_measured
+from airtcp.present.answered import advised, answered, beside_measured, grouped
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
-from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, origin, table
 from airtcp.present.sense import extent, sanity
 from airtcp.present.subject import subject
@@ -68,16 +67,10 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
             parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
         parts += answered(result)
         parts += [
-            f"<p class='note'>Take care: {escape(sentence)}.</p>" for sentence in cautions(result)
+            f"<p class='note'>! {escape(sentence)}.</p>" for sentence in cautions(result)
         ]
         parts.append(_contents(result))
-        groups = by_group(result.simulation, least=1)
-        if groups is not None:
-            numbers = set(range(1, len(groups.head)))
-            parts += [
-                "<h2 id='groups'>Groups</h2>",
-                table(groups.head, groups.rows, numbers=numbers),
-            ]
+        parts += grouped(result)
         of_cells = by_cell(result.simulation.cells)
         if of_cells is not None:
             numbers = set(range(1, len(of_cells.head)))
@@ -118,7 +111,7 @@ def _contents(result: Comparison | SimulationResult) -> str:
         names |= {"models": "Metrics", "pictures": "Pictures"}
     else:
         beside = {} if result.measured is None else {"measured": "Measured"}
-        wrong = {} if result.advice is None else {"wrong": "What is wrong"}
+        wrong = {} if result.advice is None or not result.advice.trials else {"wrong": "Changes"}
         names |= beside | wrong | {"pictures": "Pictures", "models": "Models"}
     names |= {"sense": "Sense", "scenario": "Scenario"}
     links = (f"<a href='#{anchor}'>{name}</a>" for anchor, name in names.items())

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.advice.profiles import EXPECTED, expected
-from airtcp.advice.thresholds import THRESHOLDS
 from airtcp.conditions import CELL, FRACTIONS, STATISTICS
+from airtcp.judge.targets import EXPECTED, expected
 from airtcp.metrics import METRICS, Metric
 from airtcp.scenario.measured import measurable, measurable_of_cells
 from airtcp.web.judged import condition
@@ -114,7 +113,7 @@ def _begin(metric: Metric, *, fraction: bool) -> float:
     for expectations in EXPECTED.values():
         for one in expectations:
             if one.metric.rpartition(" ")[2] == metric.short:
-                value = float(THRESHOLDS[one.threshold].value)
+                value = one.value
                 # Rates of profiles are quotients; people begin with a power of ten.
                 return value if metric.unit != "b/s" else 10.0 ** math.floor(math.log10(value))
     if fraction:

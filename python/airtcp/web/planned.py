@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from airtcp.amounts import quantity_with_interval
 from airtcp.metrics import METRICS
 from airtcp.present import plan as words
-from airtcp.present.advice import equipment, settings
+from airtcp.messages.run import equipment, settings
 from airtcp.stats import Interval
 from airtcp.web import judged
 

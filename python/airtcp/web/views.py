@@ -103,7 +103,7 @@ def lights(told: Prediction) -> dict[str, Any]:
 
 
 def _glanced(told: Prediction) -> Verdict | None:
-    from airtcp.advice.verdicts import glanced
+    from airtcp.judge.verdicts import glanced
 
     return None if told.glance is None else glanced(told.scenario, told.glance)
 

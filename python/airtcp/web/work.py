@@ -238,8 +238,8 @@ def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 def _simulated(scenario: Scenario, tell: Tell, sofar: Callable[[Comparison], None]) -> Comparison:
     """Run as `airtcp run` does, with verdict and remedies; `sofar` hears of it before these."""
-    from airtcp.advice.trials import advise
-    from airtcp.advice.verdicts import verdict
+    from airtcp.judge.recommend import advise
+    from airtcp.judge.verdicts import verdict
     from airtcp.compare import compare
 
     result = compare(scenario, progress=lambda part: tell({"progress": _OF_RUN * part}))
@@ -255,7 +255,7 @@ def _simulated(scenario: Scenario, tell: Tell, sofar: Callable[[Comparison], Non
 
 def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     """Simulate at values of an axis, and tell of each as soon as it is there."""
-    from airtcp.advice.verdicts import verdict
+    from airtcp.judge.verdicts import verdict
     from airtcp.run.simulate import simulate
 
     if job.axis is None or not job.values:
@@ -279,7 +279,7 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 def _compare_remedies(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     """A scenario without and with some remedies, on common random numbers."""
     from airtcp.difference import diff
-    from airtcp.present.advice import equipment, settings
+    from airtcp.messages.run import equipment, settings
     from airtcp.remedies import Changed, as_written, catalogue, changed, named, together
     from airtcp.remedies.apply import lines_for
 

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.reading import Simulated, known
 from airtcp.exceptions import AirtcpError
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.verdict import Growth, State, Target
@@ -23,7 +22,7 @@ from airtcp.scenario.vary import MOST_STATIONS
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
-    from airtcp.results import Replication
+    from airtcp.results import Comparison, Replication, SimulationResult
     from airtcp.results.glance import Glance
     from airtcp.results.verdict import Verdict
 
@@ -95,14 +94,14 @@ def _shortfall(seen: Glance, condition: Condition) -> float | None:
     Negative where it keeps it; None where it has no value, or one from below that is no help.
     """
     interval = seen.interval(condition.metric, condition.group, condition.part, condition.cell)
-    value = known(interval)
+    value = interval.low if interval.mean is None else interval.mean
     if value is None:
         return None
     shortfall = -condition.excess(value) / (condition.bound or 1.0)
     return None if interval.mean is None and shortfall <= 0.0 else shortfall
 
 
-def growth_of(result: Simulated, verdict: Verdict) -> Growth | None:
+def growth_of(result: SimulationResult | Comparison, verdict: Verdict) -> Growth | None:
     """Return where the first target fails as the network grows, or holds again as it shrinks.
 
     None where the verdict is open, where the scenario is known in its resolved form alone, where

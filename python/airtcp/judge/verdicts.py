@@ -7,15 +7,16 @@ Knows targets, those of a scenario's file or of its profiles of traffic, and mea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.advice.growth import growth_of
-from airtcp.advice.profiles import targets_of
-from airtcp.advice.reading import Simulated
+from airtcp.judge.growth import growth_of
+from airtcp.judge.targets import targets_of
 from airtcp.estimates import estimate
+from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
 from airtcp.results.verdict import Judged, State, Target, Verdict
 from airtcp.stats import Interval
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from airtcp.results.glance import Glance
     from airtcp.scenario import ResolvedScenario
 
+Simulated = Comparison | SimulationResult
+
 #: The fewest pages in progress, none of which came, that tell of a percentile above the median:
 #: all but one in a thousand times half of ten would have.
 _FEWEST_PAGES: Final = 10
@@ -33,10 +36,12 @@ _FEWEST_PAGES: Final = 10
 _BIN: Final = 0.008
 
 
-def verdict(result: Simulated, *, growth: bool = False) -> Verdict | None:
+def verdict(
+    result: Simulated, *, growth: bool = False, targets: Sequence[Target] | None = None
+) -> Verdict | None:
     """Judge a simulation by the targets of its scenario, or by those of its profiles of traffic.
 
-    None where it has neither. With `growth` glances at more and at fewer stations say which target
+    `targets` replaces both. None where there is none. With `growth` glances at more and at fewer stations say which target
     fails first, and at how many; together they cost at most as much as the simulation did.
 
     The level of intervals is that of the scenario for one target or two, and higher for more, so
@@ -50,7 +55,9 @@ def verdict(result: Simulated, *, growth: bool = False) -> Verdict | None:
     ('holds', 'laptop/download flow_goodput > 1.33 Mb/s')
     """
     scenario = result.scenario
-    targets, written = targets_of(scenario)
+    written = True
+    if targets is None:
+        targets, written = targets_of(scenario)
     if not targets or not result.simulation.runs:
         return None
     level = joint_level(result.simulation.confidence, len(targets))

@@ -1,9 +1,6 @@
-"""Targets of traffic that has none of its own: of calls, videos, web pages, backups and games.
+"""Targets of a scenario: those of its file, or the defaults for calls, videos, pages, games, files.
 
-`EXPECTED` is a table: of each profile the metrics by which its users feel how they are served, and
-the thresholds (`thresholds`, which have values and sources) that these are held to. Knows flows as
-a scenario has them and recognises a profile by what a file calls its purpose, else by the traffic;
-does not know what was measured.
+The kind of traffic follows from the purpose that a file states, else from the traffic itself.
 """
 
 from __future__ import annotations
@@ -12,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from airtcp.advice.reading import is_live
-from airtcp.advice.thresholds import THRESHOLDS
 from airtcp.conditions import bound_text, read_condition
 from airtcp.results.verdict import Target
 
@@ -24,49 +19,60 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Expected:
-    """A metric, with its statistic as `[targets]` has it, and the threshold it is held to.
+    """A default target: a metric with its statistic, as `[targets]` has it, and its bound.
 
-    The metric has to be below the value of the threshold, or with `above` above it.
+    The metric has to be below `value`, which is in `unit` (none: a ratio); `reason` is the source.
     """
 
     metric: str
-    threshold: str
-    above: bool = False
+    value: float
+    unit: str
+    reason: str
 
     @property
     def bound(self) -> str:
         """The bound as `[targets]` has it: "< 100 ms"."""
-        threshold = THRESHOLDS[self.threshold]
-        value, unit = threshold.value, threshold.unit
-        shown = bound_text(value, unit) if unit else f"{100.0 * value:g} %"
-        return f"{'>' if self.above else '<'} {shown}"
-
-    @property
-    def source(self) -> str:
-        """The reason for the value of the threshold."""
-        return THRESHOLDS[self.threshold].reason
+        shown = bound_text(self.value, self.unit) if self.unit else f"{100.0 * self.value:g} %"
+        return f"< {shown}"
 
 
-#: The expectations of each profile; a `web page` is of several objects, a `web` of one, and a
-#: `video` is of datagrams.
+#: The default targets of each kind of traffic; a `web page` is of several objects, a `web` of one,
+#: and a `video` is of datagrams. Endless transfers have none: no bound suits them all.
 EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
     "call": (
-        Expected("p95 packet_delay", "call delay"),
-        Expected("packet_loss", "call loss"),
+        Expected(
+            "p95 packet_delay",
+            0.1,
+            "s",
+            "one way: with 50 ms in codecs and buffers the 150 ms of ITU-T G.114",
+        ),
+        Expected("packet_loss", 0.01, "", "G.711 with concealment: R falls by four (ITU-T G.107)"),
     ),
     "video": (
-        Expected("p95 packet_delay", "video delay"),
-        Expected("packet_loss", "video loss"),
+        Expected("p95 packet_delay", 10.0, "s", "one-way video (ITU-T G.1010)"),
+        Expected("packet_loss", 0.01, "", "one-way video (ITU-T G.1010)"),
     ),
-    "video segments": (Expected("p95 transfer_time", "segment time"),),
+    "video segments": (
+        Expected(
+            "p95 transfer_time",
+            6.0,
+            "s",
+            "each segment plays for 6 s (Apple, HLS authoring specification)",
+        ),
+    ),
     "game": (
-        Expected("p95 packet_delay", "game delay"),
-        Expected("packet_loss", "game loss"),
+        Expected("p95 packet_delay", 0.1, "s", "class 0, highly interactive (ITU-T Y.1541)"),
+        Expected("packet_loss", 0.001, "", "class 0 (ITU-T Y.1541)"),
     ),
-    "web": (Expected("p90 transfer_time", "page time"),),
-    "web page": (Expected("p90 page_time", "page time"),),
-    "file": (Expected("p90 transfer_time", "file time"),),
-    "backup": (Expected("flow_goodput", "backup rate", above=True),),
+    "web": (
+        Expected("p90 transfer_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),
+    ),
+    "web page": (
+        Expected("p90 page_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),
+    ),
+    "file": (
+        Expected("p90 transfer_time", 60.0, "s", "files of 10 kB to 10 MB (ITU-T G.1010)"),
+    ),
 }
 
 
@@ -131,7 +137,13 @@ def _of_scope(scope: str, flows: Sequence[tuple[Flow, str | None]]) -> Iterator[
             contributes = _CONTRIBUTES[one.metric.rpartition(" ")[2]]
             if {profile for flow, profile in flows if contributes(flow)} == {word}:
                 condition = read_condition(f"{scope} {one.metric} {one.bound}")
-                yield Target(condition, word, one.source)
+                yield Target(condition, word, one.reason)
+
+
+def is_live(flow: Flow) -> bool:
+    """True if a flow is datagrams at a rate of its own, as calls are."""
+    app = flow.application
+    return app.kind == "udp" and app.rate_bps is not None
 
 
 def _ends(flow: Flow) -> bool:
@@ -150,5 +162,4 @@ _CONTRIBUTES: Final[Mapping[str, Callable[[Flow], bool]]] = {
     "packet_loss": lambda flow: flow.tcp is None,
     "transfer_time": _ends,
     "page_time": _has_pages,
-    "flow_goodput": lambda flow: True,
 }

@@ -1,0 +1,114 @@
+"""A tree on a terminal: no line is wider than the terminal, and none ends in blanks."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from airtcp.document.tree import Code, Heading, Lines, Note, Table
+from airtcp.exceptions import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from airtcp.document.tree import Part, State
+
+_STYLES: Final = {
+    "good": "green",
+    "bad": "red",
+    "open": "yellow",
+    "dim": "dim",
+    "bold": "bold",
+    "": "",
+}
+_BETWEEN: Final = "  "
+#: A first column is cut before columns of numbers are dropped, but not below this width.
+_LEAST_NAME: Final = 28
+
+
+def show(console: Console, parts: Sequence[Part]) -> None:
+    """Print parts with an empty line between them, but after a heading."""
+    width = console.width
+    before: Part | None = None
+    for part in parts:
+        if before is not None and not isinstance(before, Heading) and not isinstance(part, Code):
+            console.print()
+        for line, state in _lines(part, width):
+            text = Text(line.rstrip(), style=_STYLES[state], overflow="ignore", no_wrap=True)
+            console.print(text, crop=False, soft_wrap=True)
+        before = part
+
+
+def _lines(part: Part, width: int) -> Iterator[tuple[str, State]]:
+    if isinstance(part, Heading):
+        text = one_line(part.text)
+        room = width - len(text) - len(part.aside)
+        yield (f"{text}{' ' * room}{part.aside}" if part.aside and room >= 2 else text), "bold"
+        if part.aside and room < 2:
+            yield part.aside, "dim"
+    elif isinstance(part, Lines):
+        labels = part.labels or [None] * len(part.lines)
+        indent = max((len(label) for label in labels if label is not None), default=-2) + 2
+        for label, (text, state) in zip(labels, part.lines, strict=True):
+            room = 0 if label is None else indent
+            for each, line in enumerate(_wrapped(text, width - room)):
+                yield f"{(label or '') if each == 0 else '':{room}}{line}", state
+    elif isinstance(part, Note):
+        for line in _wrapped(part.text, width):
+            yield line, part.state
+    elif isinstance(part, Code):
+        for line in part.lines:
+            yield f"  {line}", ""
+    else:
+        yield from _table(part, width)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        one_line(text), max(width, 20), break_long_words=False, break_on_hyphens=False
+    ) or [""]
+
+
+def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
+    shown = list(range(len(table.columns)))
+    widths = [
+        max([len(column.head), *(len(row[place]) for row in table.rows)])
+        for place, column in enumerate(table.columns)
+    ]
+
+    def total() -> int:
+        return sum(widths[place] for place in shown) + len(_BETWEEN) * (len(shown) - 1)
+
+    def shrink() -> None:
+        longest = max(shown, key=lambda place: widths[place] * (not table.columns[place].right))
+        widths[longest] = max(min(_LEAST_NAME, widths[longest]), widths[longest] - total() + width)
+
+    while total() > width:
+        widest = max(widths[place] for place in shown if not table.columns[place].right)
+        if widest - (total() - width) >= _LEAST_NAME:
+            break
+        last = max(shown, key=lambda place: (table.columns[place].rank, place))
+        if table.columns[last].rank == 0:
+            break
+        shown.remove(last)
+    if total() > width:
+        shrink()
+
+    def line(cells: Sequence[str]) -> str:
+        told = []
+        for place in shown:
+            cell = cells[place]
+            if len(cell) > widths[place]:
+                cell = f"{cell[: widths[place] - 1]}…"
+            right = table.columns[place].right
+            told.append(f"{cell:>{widths[place]}}" if right else f"{cell:{widths[place]}}")
+        return _BETWEEN.join(told)
+
+    yield line([column.head for column in table.columns]), "bold"
+    for place, row in enumerate(table.rows):
+        yield line([one_line(cell) for cell in row]), table.states[place] if table.states else ""
+    for text, state in table.foot:
+        yield from ((each, state) for each in _wrapped(text, width))

@@ -1,0 +1,69 @@
+"""The parts of an answer. A state colours a line: `good`, `bad`, `open`, `dim`, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+State: TypeAlias = Literal["good", "bad", "open", "dim", "bold", ""]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading, with a note at the right margin where there is room."""
+
+    text: str
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines that stand together, each with its state.
+
+    `labels` are set in a column before them; a line whose label is None begins at the margin.
+    """
+
+    lines: Sequence[tuple[str, State]]
+    labels: Sequence[str | None] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    `right` aligns numbers; a column with a higher `rank` is dropped before others where the table
+    is too wide, and one of rank 0 never is.
+    """
+
+    head: str
+    right: bool = False
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under columns, each row with its state; `foot` are lines right below."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    states: Sequence[State] = ()
+    foot: Sequence[tuple[str, State]] = ()
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to copy, such as commands and configuration; they are never wrapped."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence of less weight, wrapped."""
+
+    text: str
+    state: State = "dim"
+
+
+Part: TypeAlias = Heading | Lines | Table | Code | Note

@@ -1,0 +1,397 @@
+"""The screen of `airtcp run`: the decision first, then targets, groups and the changes tried."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.amounts import duration, quantity
+from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
+from airtcp.messages import words
+from airtcp.metrics import METRICS
+from airtcp.results import Comparison, SimulationResult
+from airtcp.scenario.toml_text import option_text
+from airtcp.stats import jain_index
+
+if TYPE_CHECKING:
+    from airtcp.document.tree import State
+    from airtcp.results.advice import Advice, Effect, Trial
+    from airtcp.results.verdict import Judged, Verdict
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
+
+Simulated = Comparison | SimulationResult
+
+#: Targets and changes that are listed before the rest is counted.
+_TARGETS: Final = 8
+_MET: Final = 2
+_CHANGES: Final = 4
+_STATES: Final[Mapping[str, State]] = {"holds": "good", "fails": "bad", "unknown": "open"}
+#: Latency under load, unevenness, and airtime beside goodput that are worth a line.
+_LATENCY_S: Final = 0.1
+_UNEVEN: Final = 0.8
+_AIRTIME: Final = 0.4
+_OUT_OF_LINE: Final = 2.0
+_PARTS: Final = {
+    "data": "data",
+    "collision": "collisions",
+    "idle": "idle",
+    "tcp_ack": "TCP ACKs",
+    "control": "control",
+}
+
+
+def parts(result: Simulated, *, everything: bool = False) -> Iterator[Part]:
+    """Yield the screen of a run or a simulation; `everything` folds nothing."""
+    verdict = result.verdict if isinstance(result, Comparison) else None
+    advice = result.advice if isinstance(result, Comparison) else None
+    yield heading(result)
+    yield decision(result, verdict, advice)
+    if verdict is not None and verdict.targets:
+        yield from targets(verdict, everything=everything)
+    yield groups(result)
+    if advice is not None:
+        yield from changes(advice, everything=everything)
+
+
+def heading(result: Simulated) -> Heading:
+    """Return the title with the network in a few words."""
+    scenario = result.scenario
+    stations = sum(group.count for group in scenario.stations)
+    told = [words.plural(stations, "station"), radio(scenario)]
+    if scenario.cells is not None and len(scenario.cells) > 1:
+        told.insert(0, f"{len(scenario.cells)} cells")
+    told.append(words.plural(result.simulation.replications, "run"))
+    return Heading(scenario.title or "Untitled scenario", " · ".join(told))
+
+
+def radio(scenario: ResolvedScenario) -> str:
+    """Return the standard with its channel width: "802.11ax 40 MHz"."""
+    high = scenario.phy.data_rate.high
+    width = "" if high is None else f" {high.channel_width_mhz} MHz"
+    return f"{scenario.phy.standard}{width}"
+
+
+def headline(verdict: Verdict | None) -> tuple[str, State]:
+    """Return the verdict in one line."""
+    if verdict is None or not verdict.targets:
+        return "No default target applies to this traffic. Set your own in [targets].", "bold"
+    states = [one.state for one in verdict.targets]
+    missed, unknown, of = states.count("fails"), states.count("unknown"), len(states)
+    if missed:
+        more = f" ({unknown} inconclusive)" if unknown else ""
+        return f"✗ MISSES {missed} of {words.plural(of, 'target')}{more}", "bad"
+    if unknown:
+        met = f"{of - unknown} met, " if unknown < of else ""
+        return f"? INCONCLUSIVE: {met}{unknown} of {words.plural(of, 'target')} open", "open"
+    return f"✓ MEETS {f'all {of} targets' if of > 1 else 'its target'}", "good"
+
+
+def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) -> Lines:
+    """Return the verdict, the worst target, the cause, the fix and what it costs."""
+    lines = [headline(verdict)]
+    labels: list[str | None] = [None]
+
+    def add(label: str, text: str, state: State = "") -> None:
+        labels.append(f"  {label}")
+        lines.append((text, state))
+
+    worst = None if verdict is None else verdict.nearest
+    if worst is not None and worst.state != "holds":
+        add("Worst", _sentence(worst))
+    elif worst is not None:
+        add("Tightest", _sentence(worst))
+    if advice is not None and advice.causes:
+        add("Cause", words.cause(advice.causes[0]))
+    if advice is not None and advice.recommended is not None:
+        _fix(advice, advice.recommended, add)
+    elif advice is not None and advice.opportunity is not None:
+        one = advice.opportunity
+        add("Better", f"One free change: {one.title}")
+        add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
+    elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
+        add("Fix", f"none of the {advice.tried} changes tried meets more targets")
+    for text in observations(result):
+        add("Note", text)
+    return Lines(lines, labels if len(labels) > 1 else ())
+
+
+def _fix(advice: Advice, one: Trial, add: Any) -> None:
+    of = one.met + one.missed + one.open
+    counted = f"{one.met} of {words.plural(of, 'target')} met"
+    if one.missed == 0 and one.met < of:
+        counted += ", none missed"
+    add("Fix", f"{one.title}: {counted}")
+    costs = [text for text in (words.COSTS[one.cost], *map(_effect, one.loses[:2])) if text]
+    if costs:
+        add("Cost", "; ".join(costs))
+    if one.missed:
+        left = [change.target for change in one.targets if change.state == "fails"]
+        add("Still", f"missed: {words.listed([_about(text) for text in left])}")
+    if advice.odds is not None and advice.odds > 0.5:
+        add("Odds", f"best of {advice.tried} changes tried, with probability {_odds(advice.odds)}")
+
+
+def _odds(odds: float) -> str:
+    return "over 99 %" if odds > 0.99 else f"{100.0 * odds:.0f} %"
+
+
+def _about(text: str) -> str:
+    from airtcp.conditions import read_condition
+
+    return " ".join(words.target_about(read_condition(text)).split())
+
+
+def _sentence(one: Judged) -> str:
+    condition = one.target.condition
+    about = " ".join(words.target_about(condition).split())
+    now = words.measured(one.interval, condition.about)
+    now = "nothing measured" if now == "–" else now
+    return f"{about}: {now} (target {words.wanted(condition)})"
+
+
+def _effect(one: Effect) -> str:
+    name = "" if one.metric == "goodput_bps" else f"{words.metric_label(METRICS[one.metric])} "
+    return f"{words.scope(one.group, one.part)} {name}{words.change(one.before, one.after, one.metric)}"
+
+
+def targets(verdict: Verdict, *, everything: bool) -> Iterator[Part]:
+    """Yield the table of targets, the missed ones first, and a count of those that are met."""
+    order = {"fails": 0, "unknown": 1, "holds": 2}
+    rows = sorted(
+        verdict.targets,
+        key=lambda one: (order[one.state], 0.0 if one.margin is None else one.margin),
+    )
+    shown = rows if everything else _folded(rows)
+    head = "target" if verdict.written else "target (defaults; set your own in [targets])"
+    level = f"{100.0 * verdict.confidence:.3g} % CI"
+    columns = [
+        Column(f"  {head}"),
+        Column("want", rank=1),
+        Column("measured", right=True),
+        Column(level, rank=2),
+    ]
+    rest = len(rows) - len(shown)
+    met = sum(one.state == "holds" for one in rows) - sum(one.state == "holds" for one in shown)
+    more = f"✓ {met} more met" if met == rest else f"{rest} more"
+    yield Table(
+        columns,
+        [
+            (
+                f"{words.MARKS[one.state]} {words.target_about(one.target.condition)}",
+                words.wanted(one.target.condition),
+                words.measured(one.interval, one.target.condition.about),
+                words.spread(one.interval, one.target.condition.about)
+                or ("run longer" if one.interval.mean is None and one.interval.low is None else ""),
+            )
+            for one in shown
+        ],
+        [_STATES[one.state] for one in shown],
+        [(f"{more} (--details)", "dim")] if rest else [],
+    )
+
+
+def _folded(rows: Sequence[Judged]) -> list[Judged]:
+    """Leave out targets that are met where others are not, and those beyond a screenful."""
+    bad = [one for one in rows if one.state != "holds"]
+    if bad and len(rows) - len(bad) > 1:
+        return bad[:_TARGETS]
+    return list(rows[:_TARGETS])
+
+
+def groups(result: Simulated) -> Table:
+    """Return what every group gets, a row for each direction; the last columns are dropped first."""
+    scenario, simulation = result.scenario, result.simulation
+    counts = {group.name: group for group in scenario.stations}
+    rows: list[list[str]] = []
+    metrics = (
+        ("goodput_bps", "goodput", 0),
+        ("page_time_p50_s", "page p50", 3),
+        ("transfer_time_p50_s", "transfer p50", 4),
+        ("path_rtt_s", "RTT", 5),
+        ("packet_delay_p95_s", "delay p95", 3),
+        ("packet_loss", "loss", 4),
+        ("r_factor", "R", 6),
+        ("airtime_share", "airtime", 2),
+    )
+    scopes = [
+        (name, part, simulation.groups[name][part])
+        for name in simulation.groups
+        for part in ("download", "upload")
+        if part in simulation.groups[name]
+    ]
+    shown = [
+        one for one in metrics if any(each[one[0]].is_known for _, _, each in scopes if one[0] in each)
+    ]
+    pages = any(name == "page_time_p50_s" for name, _, _ in shown)
+    shown = [one for one in shown if not (pages and one[0] == "transfer_time_p50_s")]
+    for name, part, each in scopes:
+        group = counts[name]
+        count = f" ×{group.count}" if group.count > 1 else ""
+        rows.append(
+            [
+                f"{words.scope(name, part)}{count}",
+                quantity(group.data_rate.bps, "b/s", 3),
+                *(_cell(each[metric], metric) if metric in each else "" for metric, _, _ in shown),
+            ]
+        )
+    columns = [Column("group"), Column("link rate", right=True, rank=1)]
+    columns += [Column(head, right=True, rank=rank) for _, head, rank in shown]
+    airtime = airtime_line(result)
+    return Table(columns, rows, foot=[(airtime, "")] if airtime else [])
+
+
+def _cell(interval: Interval, metric: str) -> str:
+    if not interval.is_known:
+        return ""
+    if metric == "airtime_share":
+        return "" if interval.mean is None else words.percent(interval.mean)
+    if metric == "r_factor":
+        return "" if interval.mean is None else f"{interval.mean:.0f}"
+    told = words.measured(interval, METRICS[metric])
+    return "" if told == "–" else told
+
+
+def simulated(result: SimulationResult) -> Iterator[Part]:
+    """Yield the screen of `airtcp simulate`: what every group gets."""
+    yield heading(result)
+    yield groups(result)
+
+
+def airtime_line(result: Simulated) -> str:
+    """Return the shares of the airtime, the largest first; several cells have one each."""
+    if len(result.simulation.cells) > 1:
+        return ""
+    shares = sorted(result.simulation.airtime.items(), key=lambda one: -one[1])
+    told = [f"{_PARTS[name]} {words.percent(share)}" for name, share in shares if name in _PARTS]
+    return f"Airtime: {', '.join(told)}"
+
+
+def observations(result: Simulated) -> Iterator[str]:
+    """Yield what stands out of endless transfers: airtime, latency under load, uneven shares."""
+    scenario, simulation = result.scenario, result.simulation
+    endless = [
+        (flow.stations, flow.direction)
+        for flow in scenario.flows
+        if flow.tcp is not None and flow.application.kind == "bulk" and flow.application.size is None
+    ]
+    if not endless:
+        return
+    total = simulation.metrics["goodput_bps"].mean or 0.0
+    for name, part in dict.fromkeys(endless):
+        each = simulation.groups[name][part]
+        share = each["airtime_share"].mean if "airtime_share" in each else None
+        goodput = each["goodput_bps"].mean
+        if not share or goodput is None or not total or share < _AIRTIME:
+            continue
+        if share > _OUT_OF_LINE * goodput / total:
+            yield (
+                f"{words.scope(name, part)} takes {words.percent(share)} of the airtime for "
+                f"{words.percent(goodput / total)} of the goodput"
+            )
+    slow = [
+        (each["path_rtt_s"].mean or 0.0, name, part)
+        for name, part in dict.fromkeys(endless)
+        if "path_rtt_s" in (each := simulation.groups[name][part])
+    ]
+    if slow and max(slow)[0] > _LATENCY_S:
+        rtt, name, part = max(slow)
+        yield f"latency under load: {words.scope(name, part)} round trips take {quantity(rtt, 's', 3)}"
+    goodputs = [
+        flow.goodput_bps
+        for flow in simulation.flows
+        if any(flow.station.startswith(f"{name}/") for name, _ in endless)
+    ]
+    if len(goodputs) > 1 and jain_index(goodputs) < _UNEVEN:
+        mean = sum(goodputs) / len(goodputs)
+        few = sum(one < 0.5 * mean for one in goodputs)
+        yield (
+            f"endless transfers share unevenly: {few} of {len(goodputs)} get less than half of the "
+            f"mean (Jain index {jain_index(goodputs):.2f})"
+        )
+
+
+def changes(advice: Advice, *, everything: bool) -> Iterator[Part]:
+    """Yield the changes that were tried, the best first, and how to make the first one."""
+    best = advice.best
+    if advice.recommended is not None or (advice.trials and advice.opportunity is None):
+        helpful = [one for one in advice.trials if one.outcome in ("helps", "costs others")]
+        shown = advice.trials if everything else helpful[:_CHANGES]
+        rest = advice.tried - len(shown)
+        if shown:
+            yield _table(
+                advice,
+                shown,
+                [(f"{words.plural(rest, 'other change')} tried: less or nothing", "dim")] * (rest > 0),
+            )
+    if best is not None:
+        yield Lines([(f"Apply: {best.title}", "bold")])
+        yield Code([settings(best.set), *equipment(best.apply, best.notes)])
+
+
+def _table(
+    advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, State]]
+) -> Table:
+    metric = next((one.metric for one in shown if one.metric is not None), None)
+    head = "" if metric is None else words.metric_label(METRICS[metric])
+    columns = [
+        Column("  change"),
+        Column("targets met", right=True),
+        Column(head, right=True, rank=2),
+        Column("costs", rank=1),
+    ]
+    rows = []
+    for place, one in enumerate(shown, 1):
+        of = one.met + one.missed + one.open
+        after = "" if one.after.mean is None or metric != one.metric or metric is None else (
+            words.value(one.after.mean, METRICS[metric])
+        )
+        rows.append((f"{place} {one.title}", f"{one.met} of {of}", after, _costs(one)))
+    return Table(columns, rows, ["good" if one.outcome == "helps" else "" for one in shown], foot)
+
+
+def _costs(one: Trial) -> str:
+    if one.breaks:
+        return f"misses {_about(one.breaks[0])}"
+    told = words.COSTS[one.cost]
+    if told:
+        return told
+    worst = min(
+        (each for each in one.loses if each.metric == "goodput_bps"),
+        key=lambda each: each.after / each.before,
+        default=None,
+    )
+    if worst is None:
+        return ""
+    return f"{worst.group} −{100.0 * (1.0 - worst.after / worst.before):.0f} %"
+
+
+def settings(changed: Mapping[str, Any]) -> str:
+    """Return the options of a command line that make changes by key path."""
+    return " ".join(
+        f"--set {shlex.quote(f'{path}={option_text(value)}')}" for path, value in changed.items()
+    )
+
+
+def equipment(apply: Mapping[str, Sequence[str]], notes: Sequence[str]) -> list[str]:
+    """Return the lines that equipment needs, under the name of each program, then notes."""
+    lines = [line for tool, told in apply.items() for line in (f"# {tool}", *told)]
+    return lines + [f"# note: {note}" for note in notes]
+
+
+def extent(result: Simulated) -> str:
+    """Return how much was simulated, and in what time."""
+    simulation = result.simulation
+    return f"{duration(simulation.simulated_s)} simulated in {duration(simulation.wall_s)}."
+
+
+def notes(texts: Sequence[str]) -> Iterator[Part]:
+    """Yield cautions, one fact each."""
+    if texts:
+        yield Lines([(f"! {text[0].upper()}{text[1:]}", "open") for text in texts])
+
+
+def more() -> Note:
+    """Return where the rest is."""
+    return Note("More: --details (models, counters, all targets and changes)")

@@ -1,0 +1,151 @@
+"""Words that several screens share: metrics, groups, targets, causes, costs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from airtcp.amounts import quantity, scaled
+from airtcp.metrics import METRICS, Metric
+
+if TYPE_CHECKING:
+    from airtcp.conditions import Condition
+    from airtcp.results.advice import Cause
+    from airtcp.stats import Interval
+
+MARKS: Final = {"holds": "✓", "fails": "✗", "unknown": "?"}
+ARROWS: Final = {"download": "↓", "upload": "↑", "all": ""}
+
+#: What a cause is, and the experiment that shows it.
+CAUSES: Final[Mapping[str, tuple[str, str]]] = {
+    "bursts": ("Bursts of the access point", "without them"),
+    "rts": ("RTS/CTS", "without it"),
+    "hidden": ("Hidden stations", "if all stations hear each other"),
+    "neighbour": ("Cell {groups} on the same channel", "with it silent"),
+    "delayed-acks": ("Delayed ACKs", "with immediate ACKs"),
+    "windows": ("TCP receive windows", "with unlimited windows"),
+    "link-loss": ("Packet loss on a link", "without it"),
+    "frame-errors": ("Frame errors", "without them"),
+    "link-queue": ("Queueing at a link", "with FQ-CoDel there"),
+    "ap-queue-small": ("Too short a queue at the access point", "with an unlimited one"),
+    "ap-queue": ("Queueing at the access point", "with FQ-CoDel there"),
+    "link": ("The rate of a link", "with an unlimited rate"),
+    "distance": ("Low link rate of {groups}", "with the rate of the others"),
+    "without": ("Traffic of {groups}", "without it"),
+    "load": ("Too many stations", "with half of them"),
+}
+
+COSTS: Final = {
+    "setting": "",
+    "spectrum": "spectrum",
+    "hardware": "hardware",
+    "usage": "changes the traffic",
+    "research": "research idea, no product has it",
+}
+
+
+def scope(group: str | None, part: str) -> str:
+    """Return a group with an arrow for its direction: "caller ↓"."""
+    if group is None:
+        return "all"
+    return f"{group} {ARROWS[part]}".rstrip()
+
+
+def target_about(condition: Condition) -> str:
+    """Return what a target is about: "caller ↓ packet delay, p95"."""
+    about = metric_label(condition.about)
+    if condition.cell is not None:
+        return f"cell {condition.cell}  {about}"
+    if condition.group is None:
+        return about
+    return f"{scope(condition.group, condition.part)}  {about}"
+
+
+def metric_label(metric: Metric) -> str:
+    """Return a metric with its statistic behind a comma: "packet delay, p95"."""
+    label, _, statistic = metric.label.partition(", ")
+    quantile = re.search(r"_(p\d+)_", metric.name)
+    if quantile is not None:
+        return f"{label}, {quantile[1]}"
+    return label if statistic in ("mean", "all flows", "") else f"{label}, {statistic}"
+
+
+def wanted(condition: Condition) -> str:
+    """Return the bound of a target with its sign: "< 50 ms"."""
+    return f"{'>' if condition.above else '<'} {condition.bound_text}"
+
+
+def value(number: float | None, metric: Metric) -> str:
+    """Return a value with its unit, ratios as percentages: "8.5 %"."""
+    if number is None:
+        return "–"
+    if metric.is_part:
+        return percent(number)
+    return quantity(number, metric.unit, 3)
+
+
+def percent(fraction: float) -> str:
+    """Return a ratio as a percentage with two or three digits: "0.05 %", "8.5 %", "62 %"."""
+    number = 100.0 * fraction
+    digits = 0 if abs(number) >= 10.0 or number == 0.0 else 1 if abs(number) >= 0.995 else 2
+    return f"{number:z.{digits}f} %"
+
+
+def measured(interval: Interval, metric: Metric) -> str:
+    """Return a mean, or a lower bound: "169 ms", "≥ 7.1 s"."""
+    if interval.mean is not None:
+        return value(interval.mean, metric)
+    return f"≥ {value(interval.low, metric)}" if interval.low else "–"
+
+
+def spread(interval: Interval, metric: Metric) -> str:
+    """Return the two ends of an interval in the unit of its mean: "159–179"."""
+    mean, low, high = interval.mean, interval.low, interval.high
+    if mean is None or low is None or high is None or not interval.half_width:
+        return ""
+    factor, _ = scaled(mean, metric.read_in)
+    width = (high - low) / 2.0 / factor
+    decimals = max(0, 1 - math.floor(math.log10(width))) if width > 0.0 else 0
+    decimals = min(decimals, max(0, 2 - math.floor(math.log10(max(abs(mean / factor), 1e-9)))))
+    floor = 0.0 if low >= 0.0 or mean >= 0.0 else low
+    return f"{max(low, floor) / factor:.{decimals}f}–{high / factor:.{decimals}f}"
+
+
+def cause(one: Cause) -> str:
+    """Return a cause with its evidence in one sentence."""
+    name, how = CAUSES[one.problem]
+    named = name.format(groups=", ".join(one.groups))
+    if one.met > one.met_before:
+        of = f"{one.met} of {one.of}" if one.of > 1 else "the"
+        return f"{named}: {how}, {of} target{'s' if one.of > 1 else ''} {_are(one)} met"
+    return f"{named}: {how}, the worst target is {times(one.gain)} nearer to its bound"
+
+
+def _are(one: Cause) -> str:
+    return "are" if one.of > 1 else "is"
+
+
+def times(factor: float) -> str:
+    """Return a factor: "2.3 times"."""
+    return f"{factor:.0f} times" if factor >= 10.0 else f"{factor:.1f} times"
+
+
+def change(before: float, after: float, metric: str) -> str:
+    """Return a value before and after, with one unit: "151 → 128 Mb/s"."""
+    about = METRICS[metric]
+    old, new = value(before, about), value(after, about)
+    number, _, unit = old.rpartition(" ")
+    return f"{number} → {new}" if number and new.endswith(f" {unit}") else f"{old} → {new}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Join names, and count those beyond `most`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count with its noun: "1 target", "8 targets"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
