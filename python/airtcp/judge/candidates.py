@@ -6,7 +6,7 @@ race to find out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +38,21 @@ class Candidate:
     def cost(self) -> str:
         """What the change takes: the dearest of its remedies, a word of `COSTS`."""
         return max((one.cost for one in self.remedies), key=COSTS.index)
+
+    @property
+    def title(self) -> str:
+        """The titles of the remedies, joined by "and"."""
+        return " and ".join(one.title for one in self.remedies)
+
+    @property
+    def source(self) -> str:
+        """The sources of the remedies."""
+        return "; ".join(dict.fromkeys(one.source for one in self.remedies))
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """Where the change is made: access point, client, server, router, link."""
+        return tuple(dict.fromkeys(each for one in self.remedies for each in one.where))
 
     @property
     def changes(self) -> Mapping[str, Any]:
@@ -76,8 +91,3 @@ def pair(base: Scenario, one: Candidate, other: Candidate) -> Candidate | None:
     }:
         return None
     return Candidate(remedies, new)
-
-
-def by_name(candidates: Sequence[Candidate]) -> dict[str, Candidate]:
-    """Return candidates by their names."""
-    return {one.name: one for one in candidates}

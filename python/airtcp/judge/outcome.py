@@ -17,6 +17,7 @@ from airtcp.judge.verdicts import verdict
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.cells import Alone
 from airtcp.results.verdict import Judged, State, Target
+from airtcp.stats import student_quantile
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Provenance, Replication
@@ -29,6 +30,9 @@ HARM: Final = 0.9
 HALF: Final = 0.5
 #: A delay of more than this many times what it was counts as harm.
 DOUBLE: Final = 2.0
+#: A change improves matters with so many fewer expected misses, or a worst ratio so much smaller.
+FEWER: Final = 0.3
+SMALLER: Final = 0.8
 #: The ratio given to a target of which nothing came through although it did before.
 NOTHING: Final = 10.0
 #: A value this near its bound (relative) is taken as likely to be on either side.
@@ -115,6 +119,12 @@ class Outcome:
             + 0.05 * worst
         )
 
+    def improves(self, base: Outcome) -> bool:
+        """True if fewer targets are missed than in `base`, or the worst one by much less."""
+        fewer = base.expected_misses - self.expected_misses
+        nearer = base.worst > 1.0 and self.worst < SMALLER * base.worst
+        return fewer > FEWER or (fewer > -0.1 and nearer)
+
     def breaks(self, base: Outcome) -> dict[str, float]:
         """Return the targets that are likely met in `base` and likely missed here, with odds."""
         return {
@@ -193,7 +203,7 @@ def outcome_of(
     """
     means = replace(result, simulation=replace(result.simulation, scenario=None))
     plain = verdict(means, targets=targets)
-    judged = () if plain is None else plain.targets
+    judged, level = ((), 0.95) if plain is None else (plain.targets, plain.confidence)
     states: Sequence[State] = [one.state for one in judged]
     if judged and len(result.simulation.runs) >= _INTERVALS:
         whole = replace(result.simulation, scenario=result.scenario)
@@ -209,7 +219,8 @@ def outcome_of(
     )
     return Outcome(
         tuple(
-            _target(one, state, its) for one, state, its in zip(judged, states, before, strict=True)
+            _target(one, state, its, level)
+            for one, state, its in zip(judged, states, before, strict=True)
         ),
         promised,
         goodputs,
@@ -242,7 +253,9 @@ def gathered(
     return SimulationResult(scenario, provenance, replace(simulation, alone=alone or {}))
 
 
-def _target(judged: Judged, state: State, before: TargetOutcome | None) -> TargetOutcome:
+def _target(
+    judged: Judged, state: State, before: TargetOutcome | None, level: float
+) -> TargetOutcome:
     condition, interval = judged.target.condition, judged.interval
     value = interval.low if interval.mean is None else interval.mean
     ratio: float | None
@@ -252,14 +265,15 @@ def _target(judged: Judged, state: State, before: TargetOutcome | None) -> Targe
         ratio = condition.bound / value if value > 0.0 else 1e6
     else:
         ratio = max(value, 0.0) / condition.bound
-    return TargetOutcome(condition.text, state, ratio, _spread(interval))
+    return TargetOutcome(condition.text, state, ratio, _spread(interval, level))
 
 
-def _spread(interval: Interval) -> float:
-    """The relative standard error of a mean, from its interval at some 95 %."""
+def _spread(interval: Interval, level: float) -> float:
+    """The relative standard error of a mean, from its interval at a level."""
     if interval.mean is None or interval.half_width is None or interval.mean <= 0.0:
         return _SINGLE
-    return min(interval.half_width / 2.5 / interval.mean, 1.0)
+    error = interval.half_width / student_quantile(level, max(interval.n - 1, 1))
+    return min(error / interval.mean, 1.0)
 
 
 def _shares(

@@ -101,10 +101,11 @@ class Race:
     def run(self, candidates: Sequence[Candidate]) -> None:
         """Race candidates. On Ctrl-C what ended is kept; raises SimulationError."""
         with suppress(KeyboardInterrupt):
-            self._race(list(candidates))
+            self.run_to_end(candidates)
 
-    def _race(self, candidates: list[Candidate]) -> None:
-        tried = self._round("one", candidates, 1, self._share(0), most=1.0, fit=True)
+    def run_to_end(self, candidates: Sequence[Candidate]) -> None:
+        """Race candidates. Raises KeyboardInterrupt, TimeIsOver and SimulationError."""
+        tried = self._round("one", list(candidates), 1, self._share(0), most=1.0, fit=True)
         kept = max(_KEPT, math.ceil(_KEPT_PART * len(tried)))
         better = self._best(tried, kept)
         tried = self._round("two", better, 1, self._share(1), most=1.0) or tried
@@ -119,6 +120,16 @@ class Race:
             self._spent -= self._share(2)
         self.final = [one.name for one in singles[:_FINAL]]
         self._round("four", singles[:_FINAL], _RUNS, self.budget - self._spent, most=_LONGEST)
+
+    def ranked(self) -> list[Candidate]:
+        """Return all that was tried, the finalists first, then by score."""
+        known = [one.candidate for one in self.standings.values() if one.candidate is not None]
+        return self._best(sorted(known, key=lambda one: one.name not in self.final), len(known))
+
+    def improves(self, one: Candidate) -> bool:
+        """True if a candidate meets more targets than the scenario as it is, and breaks none."""
+        base, now = self.change(one)
+        return now.improves(base) and not now.breaks(base)
 
     def look(self, candidates: Sequence[Candidate], runs: int, share: float) -> None:
         """Simulate candidates once, without a race, so that `standings` has them."""

@@ -17,7 +17,7 @@ from airtcp.conditions import read_condition
 from airtcp.estimates.traffic import measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
 from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
-from airtcp.judge.outcome import NEAR, Outcome, TargetOutcome, outcome, outcome_of
+from airtcp.judge.outcome import FEWER, NEAR, SMALLER, Outcome, TargetOutcome, outcome, outcome_of
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.remedies import as_written, named
 from airtcp.remedies.apply import lines_for
@@ -40,9 +40,6 @@ LEAST: Final = 2e7
 MOST: Final = 1e8
 #: The part of the budget that counterfactuals have.
 _COUNTERFACTUALS: Final = 0.2
-#: A change helps if it makes so many fewer expected misses, or the worst ratio so much smaller.
-_FEWER: Final = 0.3
-_SMALLER: Final = 0.8
 #: Two variants whose worst ratios are within this factor are alike: the simpler one is better.
 _ALIKE: Final = 1.1
 #: An opportunity makes somebody so many times better off, and nobody worse by more than this.
@@ -203,21 +200,15 @@ class _Advising:
         one = standing.candidate
         assert one is not None, "the scenario as it is is no trial"
         base = race.bases[one.name]
-        wins, loses = _effects(base.outcome, standing.outcome)
-        lines: dict[str, tuple[str, ...]] = {}
-        notes: list[str] = []
-        for remedy in one.remedies:
-            told = lines_for(remedy, one.changed, self._base)
-            for tool, each in told.by_tool.items():
-                lines[tool] = tuple(dict.fromkeys([*lines.get(tool, ()), *each]))
-            notes += [note for note in told.notes if note not in notes]
+        wins, loses = effects_of(base.outcome, standing.outcome)
+        lines, notes = lines_of(one, self._base)
         met, missed, unknown = _counted(standing.outcome)
         metric, before, after, difference = self._measured(base, standing)
         return Trial(
             name=one.name,
-            title=" and ".join(remedy.title for remedy in one.remedies),
-            source="; ".join(dict.fromkeys(remedy.source for remedy in one.remedies)),
-            where=tuple(dict.fromkeys(each for remedy in one.remedies for each in remedy.where)),
+            title=one.title,
+            source=one.source,
+            where=one.where,
             cost=one.cost,
             set=as_written(self._scenario, self._base, one.changes),
             outcome=_word(standing.outcome, base.outcome),
@@ -233,7 +224,7 @@ class _Advising:
             wins=wins,
             loses=loses,
             apply=lines,
-            notes=tuple(notes),
+            notes=notes,
             replications=len(standing.runs),
             simulated_s=standing.length_s * len(standing.runs),
             metric=metric,
@@ -325,7 +316,7 @@ class _Advising:
             max((one.ratio for one in each if one.ratio is not None), default=0.0)
             for each in zip(*both, strict=True)
         )
-        if met <= met_before and worst > _SMALLER * worst_before:
+        if met <= met_before and worst > SMALLER * worst_before:
             return None
         if met < met_before:
             return None
@@ -409,10 +400,9 @@ def _remedies(race: Race, name: str) -> tuple[object, ...]:
 def _word(now: Outcome, base: Outcome) -> Word:
     """Judge a change by its outcome against that of the scenario as it is."""
     fewer = base.expected_misses - now.expected_misses
-    better = fewer > _FEWER or (fewer > -0.1 and now.worst < _SMALLER * base.worst and base.worst > 1.0)
-    if better:
+    if now.improves(base):
         return "costs others" if now.breaks(base) or now.halved(base) else "helps"
-    if now.breaks(base) or now.halved(base) or fewer < -_FEWER:
+    if now.breaks(base) or now.halved(base) or fewer < -FEWER:
         return "harms"
     return "no gain"
 
@@ -437,7 +427,21 @@ def _value(one: TargetOutcome) -> float | None:
     return condition.bound / one.ratio if condition.above else one.ratio * condition.bound
 
 
-def _effects(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+def lines_of(
+    one: Candidate, base: Scenario
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Return the lines for equipment by program, and notes, of all remedies of a candidate."""
+    lines: dict[str, tuple[str, ...]] = {}
+    notes: list[str] = []
+    for remedy in one.remedies:
+        told = lines_for(remedy, one.changed, base)
+        for tool, each in told.by_tool.items():
+            lines[tool] = tuple(dict.fromkeys([*lines.get(tool, ()), *each]))
+        notes += [note for note in told.notes if note not in notes]
+    return lines, tuple(notes)
+
+
+def effects_of(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
     """Return what groups win and lose: a tenth of their goodput, or twice the delay."""
     lost = [
         Effect("goodput_bps", *who, base.goodputs[who], now.goodputs.get(who, 0.0))

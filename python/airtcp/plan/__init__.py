@@ -1,21 +1,17 @@
-"""The reach of a scenario: the last value at which no condition holds, and what moves it.
+"""The capacity of a scenario: the last value at which every target is met, and what raises it.
 
     capacity      the order of the work
     axis          what is varied, and its values in the order from good to bad
-    guess         where models see the end
-    search        which runs decide, and what they say
-    stepped       the search along a mix of groups
-    ranking       which remedies carry it further
-    crossing      the statistics of a curve that crosses a bound
-    channels      the other question: which channel, power and place is to be whose
+    search        which values are simulated, and where a target is missed first
+    channels      the other question: which channel, power and place each cell is to have
     assignments   the ways of giving channels
     settings      the powers and places that access points may have
     candidates    the ways of giving both, and which look best
+    halving       which of many plans may still be the best
     shares        what a chain says of them
     objective     what is to be best
 
-The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, words and pictures
-`airtcp.present.plan`, the remedies `airtcp.remedies`.
+The answers are `airtcp.results.plans`, their words `airtcp.messages.plan`.
 """
 
 from __future__ import annotations

@@ -1,28 +1,32 @@
-"""The work of `airtcp.plan`: how far a scenario carries, and which remedies carry it further.
+"""The work of `airtcp.plan`: the capacity of a scenario, for everybody, and what raises it.
 
-Knows the order of the work: models guess, the simulator decides, remedies are tried. Does
-not know the places to look at (`search`), nor which remedies there are (`airtcp.remedies`).
+Every target bounds it: those of the file, or the defaults of its traffic, with those of `until` in
+the place of others about the same metric. The changes race just beyond the end
+(`airtcp.judge.race`), and the end is searched again with each of the best.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
-from airtcp.plan.axis import axis_of
-from airtcp.plan.beside import Beside, Other
-from airtcp.plan.guess import Guess, guess
-from airtcp.plan.ranking import Ranking
-from airtcp.plan.search import MOST, TARGET, Found, Search
-from airtcp.plan.stepped import Stepped
-from airtcp.remedies import Remedy, catalogue
+from airtcp.judge.candidates import EASY, Candidate, pair, singles
+from airtcp.judge.race import Race, cost
+from airtcp.judge.recommend import effects_of, lines_of
+from airtcp.judge.targets import targets_of
+from airtcp.plan.axis import STATIONS, axis_of
+from airtcp.plan.search import Found, Search
+from airtcp.remedies import as_written, catalogue, meet, named
 from airtcp.results import Provenance
 from airtcp.results.cells import SHARE_OF_ALONE
-from airtcp.results.glance import SOURCE
-from airtcp.results.plans import Evidence, Plan, PlanStopped
+from airtcp.results.plans import Answer, Evidence, Gain, Plan, PlanStopped
+from airtcp.results.plans import Verdict as Word
+from airtcp.results.verdict import Target
 from airtcp.run.points import Points, TimeIsOver
 from airtcp.scenario.measured import check
 from airtcp.stats import Interval
@@ -30,6 +34,15 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
+
+#: Changes race at this many times the end.
+_BEYOND: Final = 1.25
+#: The work of the race, in the core's counts: some two seconds of a processor.
+_BUDGET: Final = 2e7
+#: Changes whose end is searched.
+_SOUGHT: Final = 3
+#: A gain below this part of the end is none.
+_LITTLE: Final = 0.03
 
 
 def capacity(
@@ -49,48 +62,36 @@ def capacity(
 ) -> Plan:
     """The work of `airtcp.plan`, which says what the arguments are."""
     axis = axis_of(scenario, vary, begin, end)
-    conditions = _conditions(scenario, until)
-    tried = _remedies(remedies)
-    asked = scenario if seed is None else scenario.with_run(seed=seed)
-    run = asked.run
-    most = replications or run.replications or min(run.max_replications, MOST)
+    asked = [until] if isinstance(until, str) else list(until)
+    targets = _targets(scenario, asked)
+    names = _names(remedies)
+    run_as = scenario if seed is None else scenario.with_run(seed=seed)
+    run = run_as.run
     wall_start, cpu_start = time.perf_counter(), time.process_time()
-    said = guess(axis, conditions)
+    points: Points[Any] = Points(run.seed, threads=threads, progress=progress)
+    provenance = Provenance.of(run_as, seed=run.seed, generator=points.generator)
     stopped: PlanStopped = "done"
-    points: Points[tuple[str, int]] = Points(run.seed, threads=threads, progress=progress)
-    ranking: Ranking | None = None
     found: Found | None = None
-    provenance = Provenance.of(asked, seed=run.seed, generator=points.generator)
+    changes: _Changes | None = None
     with points:
         points.deadline = time.monotonic() + limit_s
-        start = said.index if said.index is not None else axis.present
+        start = axis.present
         start = len(axis) // 2 if start is None else start
         settings: dict[str, Any] = {
+            "targets": targets,
+            "points": points,
+            "provenance": provenance,
             "warmup_ns": points.warmed_up(axis.at(start)),
-            "most": most,
+            "replications": replications or run.replications or 2,
             "confidence": run.confidence,
-            "target": run.precision or TARGET,
             "tell": tell,
         }
-        kind = Stepped if axis.has_steps else Search
-        search = kind("", axis, conditions, points, **settings)
-
-        def search_of(name: str, along: Axis, other: Other) -> Search:
-            return Beside(other, name, along, conditions, points, **settings)
-
+        search = Search("", axis, **settings)
         try:
             found = search.find(start)
-            if tried:
-                ranking = Ranking(
-                    search,
-                    found,
-                    conditions,
-                    search_of,
-                    confidence=run.confidence,
-                    provenance=provenance,
-                    tell=tell,
-                )
-                ranking.run(tried, more=remedies is True)
+            if found is not None and names is not None:
+                changes = _Changes(search, found, settings, names)
+                changes.run()
         except (KeyboardInterrupt, TimeIsOver) as over:
             if not points.runs:
                 raise KeyboardInterrupt from None
@@ -98,35 +99,41 @@ def capacity(
             stopped = "time" if isinstance(over, TimeIsOver) else "interrupted"
     if points.interrupted:
         stopped = "interrupted"
-    answer, unsteady = (None, None) if found is None else search.as_known(found)
+    _check_answerable(search, targets, asked, found, stopped)
     return Plan(
-        scenario=asked,
+        scenario=run_as,
         provenance=provenance,
-        conditions=tuple(conditions),
+        until=tuple(asked),
+        conditions=tuple(one.condition for one in targets),
         label=axis.label,
-        answer=answer,
-        unsteady=None if unsteady is None else unsteady.advice,
-        guess=None if said.index is None else axis.numbers[said.index],
-        guessed_by=_source(said),
-        evidence=[*_modelled(axis, said), *_simulated(axis, search, conditions)],
-        remedies=[] if ranking is None else ranking.gains(),
-        together=None if ranking is None else ranking.both(),
-        left_out={} if ranking is None else ranking.left_out,
+        present=None if axis.present is None else axis.numbers[axis.present],
+        answer=None if found is None else found.answer,
+        limits=() if found is None else found.limits,
+        never=search.never,
+        evidence=_evidence(search, targets),
+        remedies=[] if changes is None else changes.gains(),
+        tried=0 if changes is None else changes.tried,
+        left_out={} if changes is None else changes.left_out,
         runs=points.runs,
         simulated_s=points.simulated_s,
         wall_s=time.perf_counter() - wall_start,
         cpu_s=time.process_time() - cpu_start,
         stopped=stopped,
-        limits=() if ranking is None else ranking.limits,
     )
 
 
-def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Condition]:
-    texts = [until] if isinstance(until, str) else list(until)
-    if not texts:
-        raise QuestionError('--until: is missing; allowed: such as "p90 transfer_time > 2 s"')
-    conditions = list(dict.fromkeys(map(parse_condition, texts)))
-    for one in conditions:
+def target_of(condition: Condition) -> Condition:
+    """Return the target that a stop condition is the failure of."""
+    old, new = (">", "<") if condition.above else ("<", ">")
+    return replace(
+        condition, text=condition.text.replace(old, new, 1), above=not condition.above
+    )
+
+
+def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
+    """Return the targets that bound the capacity. Raises QuestionError if one cannot be."""
+    stops = list(dict.fromkeys(map(parse_condition, texts)))
+    for one in stops:
         try:
             if one.metric == SHARE_OF_ALONE:
                 raise ConditionError(
@@ -136,42 +143,255 @@ def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Conditio
             check(scenario, one)
         except ConditionError as error:
             raise QuestionError(f'--until "{one.text}": {error}') from None
-    return conditions
-
-
-def _remedies(names: bool | Sequence[str]) -> list[Remedy]:
-    if isinstance(names, bool):
-        return [one for one in catalogue() if not one.problem] if names else []
-    known = {one.name: one for one in catalogue()}
-    for name in names:
-        if name not in known:
-            raise QuestionError(f"--remedy {name}: is no remedy; allowed: {', '.join(known)}")
-    return [known[name] for name in names]
-
-
-def _source(said: Guess) -> str:
-    sources = {source for metrics in said.seen.values() for _, source in metrics.values()}
-    return "; ".join(sorted(sources)) if said.index is not None else ""
-
-
-def _modelled(axis: Axis, said: Guess) -> list[Evidence]:
-    return [
-        Evidence(
-            axis.numbers[index],
-            "glance" if {SOURCE} == {source for _, source in metrics.values()} else "model",
-            {name: value for name, (value, _) in metrics.items()},
-            "; ".join(sorted({source for _, source in metrics.values()})),
-        )
-        for index, metrics in sorted(said.seen.items())
-        if metrics
+    added = [Target(target_of(one)) for one in stops]
+    about = {_about(one.condition) for one in added}
+    own = [
+        one
+        for one in targets_of(scenario)[0]
+        if _about(one.condition) not in about and one.condition.metric != SHARE_OF_ALONE
     ]
+    if not added and not own:
+        raise QuestionError(
+            '--until: the scenario has no target; allowed: --until "p90 transfer_time > 2 s", or '
+            "[targets] in the file"
+        )
+    return [*added, *own]
 
 
-def _simulated(axis: Axis, search: Search, conditions: Sequence[Condition]) -> list[Evidence]:
+def _about(condition: Condition) -> tuple[str, str | None, str, str | None]:
+    return condition.metric, condition.group, condition.part, condition.cell
+
+
+def _names(remedies: bool | Sequence[str]) -> frozenset[str] | None:
+    """Return the names of the changes to try, None for none. Raises QuestionError."""
+    known = {one.name for one in catalogue()}
+    if isinstance(remedies, bool):
+        return frozenset(known) if remedies else None
+    for name in remedies:
+        if name not in known:
+            allowed = ", ".join(one.name for one in catalogue())
+            raise QuestionError(f"--remedy {name}: is no remedy; allowed: {allowed}")
+    return frozenset(remedies)
+
+
+def _check_answerable(
+    search: Search,
+    targets: Sequence[Target],
+    asked: Sequence[str],
+    found: Found | None,
+    stopped: PlanStopped,
+) -> None:
+    """Raise QuestionError where an asked condition holds at the first value, or none at the last."""
+    if stopped != "done":
+        return
+    mine = [target_of(parse_condition(text)).text for text in asked]
+    first = search.axis.name(0)
+    for text, stop in zip(mine, asked, strict=True):
+        if text in search.never:
+            raise QuestionError(
+                f'--until "{stop}": holds already at {first}; allowed: a condition that does not '
+                "hold there, or another --from"
+            )
+    if found is not None and found.answer.high is None:
+        texts = " or ".join(f'"{one}"' for one in asked) or ", ".join(
+            f'"{one.text}"' for one in targets
+        )
+        raise QuestionError(
+            f"--until {texts}: does not hold even at {search.axis.name(len(search.axis) - 1)}; "
+            "allowed: a condition that holds somewhere, or another --to"
+        )
+
+
+def _evidence(search: Search, targets: Sequence[Target]) -> list[Evidence]:
+    """Return what each simulated value says of each target, in its metric's unit."""
     found = []
-    for place in search.places:
-        metrics: dict[str, float | Interval] = {
-            one.text: search.estimated(one, place).interval for one in conditions
-        }
-        found.append(Evidence(axis.numbers[place], "simulation", metrics))
+    for index in sorted(search.places):
+        place = search.places[index]
+        metrics = {}
+        for one, target in zip(place.outcome.targets, targets, strict=True):
+            condition = target.condition
+            if one.ratio is None:
+                metrics[condition.text] = Interval(None, None, None, 0)
+                continue
+            value = condition.bound / one.ratio if condition.above else condition.bound * one.ratio
+            half = 2.0 * one.spread * value if place.replications > 1 else None
+            ends = (None, None) if half is None else (max(0.0, value - half), value + half)
+            metrics[condition.text] = Interval(value, *ends, place.replications)
+        found.append(Evidence(search.axis.numbers[index], "simulation", metrics))
     return found
+
+
+@dataclass
+class _Sought:
+    candidate: Candidate
+    search: Search
+    found: Found | None = None
+    endless: bool = False
+
+
+class _Changes:
+    """The changes of a scenario whose end was found."""
+
+    def __init__(
+        self, base: Search, found: Found, settings: dict[str, Any], names: frozenset[str]
+    ) -> None:
+        self.left_out: dict[str, str] = {}
+        self.tried = 0
+        self._base, self._found, self._settings = base, found, settings
+        axis = base.axis
+        self._here = self._beyond(axis, found.index)
+        self._scenario = named(axis.at(self._here)).with_run(warmup_ns=base.warmup_ns)
+        self._named = named(axis.scenario)
+        every, unfit = singles(self._scenario)
+        self.left_out |= {name: why for name, why in unfit.items() if name in names}
+        self._candidates = []
+        for one in every:
+            if one.name not in names:
+                continue
+            if self._varies(one):
+                self.left_out[one.name] = "it changes what is varied"
+            elif one.cost != "usage":
+                self._candidates.append(one)
+        self._sought: list[_Sought] = []
+        self._race: Race | None = None
+
+    @staticmethod
+    def _beyond(axis: Axis, index: int) -> int:
+        if axis.whole:
+            number = axis.numbers[index] * _BEYOND
+            here = axis.nearest(math.ceil(number))
+        else:
+            here = index + max(1, len(axis) // 20)
+        return min(max(here, index + 1), len(axis) - 1)
+
+    def run(self) -> None:
+        """Race the changes, and search the end with the best. Raises as `Search.find`."""
+        search = self._base
+        search.simulate([self._here])
+        place = search.places[self._here]
+        runs = search.points.ended(("", self._here, place.longer))
+        run = self._scenario.run
+        length_s = ((run.warmup_ns or 0) + place.longer * run.duration_ns) / 1e9
+        rate = max(sum(map(cost, runs)) / len(runs) / length_s, 1.0)
+        counted = [one for one in search.targets if one.condition.text not in search.never]
+        race = self._race = Race(
+            self._scenario,
+            search.provenance,
+            search.points,
+            _BUDGET,
+            rate,
+            search.confidence,
+            whole=False,
+            targets=counted,
+        )
+        self.tried = len(self._candidates)
+        race.run_to_end(self._candidates)
+        for one in self._contenders(race):
+            changed = self._with(one)
+            if isinstance(changed, str):
+                self.left_out[one.name] = changed
+                continue
+            along = Search(one.name, search.axis.of(changed), **self._settings)
+            along.never, along.never_known = search.never, True
+            mine = _Sought(one, along)
+            self._sought.append(mine)
+            mine.found = along.find(self._here, rough=True)
+            mine.endless = mine.found is not None and mine.found.answer.high is None
+        ends = [one for one in self._sought if one.found is not None and not one.endless]
+        easy = [one for one in ends if one.candidate.cost in EASY]
+        for one in sorted(easy, key=lambda one: -self._moved(one))[:1]:
+            one.search.confirm()
+            one.found = one.search.known()
+
+    def _moved(self, one: _Sought) -> float:
+        """Return how much further the end is with a change, in values of the axis."""
+        if one.found is None:
+            return -math.inf
+        numbers = self._base.axis.numbers
+        sign = 1.0 if numbers[-1] > numbers[0] else -1.0
+        return sign * (one.found.answer.value - self._found.answer.value)
+
+    def _contenders(self, race: Race) -> list[Candidate]:
+        """Return the changes whose end is worth a search: those that help, the best first."""
+        known = [
+            one
+            for one in race.ranked()
+            if race.improves(one) and not race.change(one)[1].halved(race.change(one)[0])
+        ]
+        easy = [one for one in known if one.cost in EASY]
+        rest = [one for one in known if one.cost == "hardware"]
+        return [*easy[:_SOUGHT], *rest[:1]]
+
+    def _with(self, one: Candidate) -> Scenario | str:
+        """Return the scenario of the axis with a change, or why that cannot be."""
+        every = {each.name: each for each in singles(self._named)[0]}
+        mine = [every[remedy.name] for remedy in one.remedies if remedy.name in every]
+        if len(mine) != len(one.remedies):
+            return "it changes nothing at another size"
+        made: Candidate | None = mine[0]
+        for other in mine[1:]:
+            made = None if made is None else pair(self._named, made, other)
+        return "they change the same keys" if made is None else made.changed.scenario
+
+    def _varies(self, one: Candidate) -> bool:
+        """Tell whether a change is one of the axis itself."""
+        path, groups = self._base.axis.path, self._named.stations
+        varied = [f"stations.{each.name}.count" for each in groups] if path == STATIONS else [path]
+        return any(meet(each, key) for each in varied for key in one.changes)
+
+    def gains(self) -> list[Gain]:
+        """Return the changes with their capacity, those that raise it most first."""
+        found = [self._gain(one) for one in self._sought]
+        return sorted(
+            found,
+            key=lambda one: (
+                one.verdict != "gains",
+                not one.endless,
+                -(one.gain.mean or 0.0),
+            ),
+        )
+
+    def _gain(self, one: _Sought) -> Gain:
+        axis, before = self._base.axis, self._found.answer
+        moved = Interval(None, None, None, 0)
+        if one.found is not None:
+            after = one.found.answer
+            mean = self._moved(one)
+            half = math.hypot(_half(before), _half(after))
+            moved = Interval(mean, mean - half, mean + half, 2)
+        least = max(1.0 if axis.whole else 0.0, _LITTLE * abs(before.value))
+        word: Word = "none"
+        if one.endless or (moved.mean is not None and moved.mean >= least):
+            word = "gains"
+        elif moved.mean is not None and moved.mean <= -least:
+            word = "loses"
+        candidate = one.candidate
+        assert self._race is not None
+        base, now = self._race.change(candidate)
+        wins, loses = effects_of(base, now)
+        lines, notes = lines_of(candidate, self._scenario)
+        return Gain(
+            name=candidate.name,
+            title=candidate.title,
+            source=candidate.source,
+            where=candidate.where,
+            cost=candidate.cost,
+            changes=as_written(axis.scenario, self._named, candidate.changes),
+            verdict=word,
+            gain=moved,
+            answer=None if one.found is None or one.endless else one.found.answer,
+            limits=() if one.found is None else one.found.limits,
+            apply=lines,
+            notes=notes,
+            endless=one.endless,
+            wins=wins,
+            loses=loses,
+        )
+
+
+def _half(answer: Answer) -> float:
+    """Return half the width of an answer's interval; that of nothing where it has none."""
+    if answer.low is None or answer.high is None:
+        return 0.0
+    return (answer.high - answer.low) / 2.0
+

@@ -1,192 +1,181 @@
-"""Which runs decide how far a scenario carries, and what they say.
+"""The search for the capacity of one scenario along an axis: where a target is missed first.
 
-Knows conditions, an axis, and replications on common random numbers; decides by results alone where
-to look next and when it is enough, so that the answer depends on scenario and seed, not on threads
-or time. Statistics are those of `crossing`.
-
-First the end is enclosed by pairs of replications, from where models see it or from what the
-scenario has, in growing steps. Then four places around it get more replications, in rounds, until
-the interval of the end is narrow or the scenario's own number of replications is reached. The two
-that are nearest to the end get all of a round and the outer two a third: of a parabola through four
-places like these its value in the middle hangs on the inner ones eight times as much.
+Replications at values of the axis are on common random numbers, and each value has the outcome of
+all targets (`airtcp.judge.outcome`). First the end is enclosed by single replications in growing
+steps, then narrowed where the worst ratio of a value to its bound crosses one. Then the values next
+to the end are simulated for longer, and a line through the logarithms of ratio and value gives the
+end with its interval. What comes out depends on scenario and seed alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from airtcp.exceptions import QuestionError
-from airtcp.plan.crossing import Crossing, cross, monotone_crossing
-from airtcp.plan.places import Places
-from airtcp.results.plans import Answer
+from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, outcome
+from airtcp.results.plans import Answer, Limit
+from airtcp.stats import student_quantile
 
 if TYPE_CHECKING:
-    from airtcp.conditions import Condition
-    from airtcp.estimates import Estimate, Steadiness
     from airtcp.plan.axis import Axis
+    from airtcp.results import Provenance
+    from airtcp.results.verdict import Target
     from airtcp.run.points import Points
 
-#: Replications that enclose the end.
-_PILOTS: Final = 2
-#: Replications of the first round at the places around it.
-FIRST: Final = 5
-#: Replications at most where the scenario has a precision instead of a number.
-MOST: Final = 40
-#: The half width that is asked for, as a part of the value.
-TARGET: Final = 0.05
-#: With so many replications, or all, a width is taken for what it looks like.
-_MANY: Final = 10
-#: From this part of the most replications on, a round takes them all.
-_NEARLY: Final = 0.75
-#: The part of a round that the outer places get, and at least.
-_OUTER: Final = 1 / 3
-_LEAST_OUTER: Final = 3
-#: The reach of the places from the end, as a part of the value.
-_WINDOW: Final = 0.15
-#: They go further where nothing is sure, up to so many times.
-_WIDEST: Final = 5.0
-#: The factor of the value by which one goes on to look for the end, but for the first step, which
-#: goes as far as the places do.
+#: The factor of the value by which the search goes outwards.
 _GROWTH: Final = 1.5
-#: Rounds in which the places may move; each brings more samples, so it ends earlier.
-MOVES: Final = 12
+#: The end is enclosed closely enough where its two sides are this near, relatively or in steps.
+_NEAR: Final = 0.06
+#: The places around the end that are simulated for longer, relative to it, and for how much longer.
+_AROUND: Final = (0.93, 1.0, 1.1)
+_LONGER: Final = 2.5
+#: A line is drawn through places that are at most this factor away from the end.
+_WINDOW: Final = 1.5
+#: A ratio beyond this says little about where the bound is crossed.
+_FAR: Final = math.log(NOTHING)
 
 
-@dataclass(frozen=True)
+@dataclass
+class Place:
+    """A value of the axis that was simulated: replications, their length, the outcome."""
+
+    index: int
+    replications: int
+    longer: float
+    outcome: Outcome
+
+
+@dataclass
 class Found:
-    """The end: the last index without a condition, and the interval it lies in for sure.
-
-    `crossings` has the crossing of each condition that has one, by its number.
-    """
+    """The end: the last index at which every target is met, and what is missed beyond it."""
 
     answer: Answer
     index: int
-    crossings: dict[int, Crossing]
+    limits: tuple[Limit, ...] = ()
 
-    @property
-    def binding(self) -> int | None:
-        """The condition that holds first."""
-        if not self.crossings:
+
+@dataclass
+class Search:
+    """The search along `axis`. `name` is what its points go by."""
+
+    name: str
+    axis: Axis
+    targets: Sequence[Target]
+    points: Points[tuple[str, int, float]]
+    provenance: Provenance
+    warmup_ns: int
+    replications: int
+    confidence: float
+    tell: Callable[[str], None] | None = None
+    places: dict[int, Place] = field(default_factory=dict)
+    #: The targets that are missed at every value; known if they are given.
+    never: tuple[str, ...] = ()
+    never_known: bool = False
+
+    def find(self, start: int, *, rough: bool = False) -> Found | None:
+        """Return the end, from `start` on; None if no target is met even at the smallest value.
+
+        A `rough` end is not confirmed by longer runs. Raises KeyboardInterrupt or TimeIsOver: `known` then says what is known.
+        """
+        if not self.never_known:
+            self._leave_out()
+        if len(self.never) == len(self.targets):
             return None
-        return min(self.crossings, key=lambda number: self.crossings[number].at)
-
-
-class Search(Places):
-    """The search for the end of one scenario. `name` is what its points go by."""
-
-    def __init__(
-        self,
-        name: str,
-        axis: Axis,
-        conditions: Sequence[Condition],
-        points: Points[tuple[str, int]],
-        *,
-        warmup_ns: int,
-        most: int,
-        confidence: float,
-        target: float = TARGET,
-        tell: Callable[[str], None] | None = None,
-    ) -> None:
-        """Take what there is to search.
-
-        `warmup_ns` is that of all runs, `most` the replications at a place, and `target` the half
-        width that is asked for, over the value.
-        """
-        super().__init__(name, axis, points, warmup_ns=warmup_ns, confidence=confidence, tell=tell)
-        self._conditions = list(conditions)
-        self.most = max(most, _PILOTS)
-        # The end is that of the condition that holds first: all intervals have to be right.
-        self._confidence = 1.0 - (1.0 - confidence) / len(self._conditions)
-        self._target = target
-        self._wider = 1.0
-        self._good: int | None = None
-        self._bad: int | None = None
-
-    def find(self, start: int) -> Found:
-        """The end, from `start` on.
-
-        Raises QuestionError if a condition holds at the first value already, or none at the last;
-        KeyboardInterrupt if interrupted: `known` then says what is known.
-        """
-        self._enclose(start)
-        n = min(FIRST, self.most)
-        for _ in range(MOVES):
-            before = self._count()
-            found = self._round(n)
-            if found is None:
-                # The end is not where it was thought to be: the same again, around it. Where there
-                # is nothing new to see there, chance hides it.
-                if self._count() == before:
-                    if n >= self.most:
-                        break
-                    n = min(2 * n, self.most)
-                continue
-            width = self._width(found)
-            if width <= self._enough(n):
-                return self._looked_at(found, n)
-            if math.isinf(width) and n >= min(self.most, 2 * FIRST) and self._wider < _WIDEST:
-                # No place is far enough from the end to be sure of, and that not for few runs.
-                self._wider *= _GROWTH
-            elif n >= self.most:
-                return self._looked_at(found, n)
-            asked = 2.0 * n if math.isinf(width) else 1.1 * n * width**2
-            n = max(min(n + 1, self.most), math.ceil(min(2.0 * n, asked)))
-            # A last round for a few more would cost a look and tell little.
-            n = self.most if n > _NEARLY * self.most else n
-        known = self.known()
-        assert known is not None
-        return known
-
-    def _count(self) -> int:
-        """Count the replications that have ended."""
-        return sum(len(self.runs(place)) for place in self.places)
-
-    def _looked_at(self, found: Found, n: int) -> Found:
-        """The end by `n` replications at itself as well, if the grid is coarse."""
-        if not self._is_coarse(self._span(found.index)) or found.index in self.places:
-            return found
-        self.simulate({found.index: n})
-        return self._found() or found
+        self._enclose(max(start, 1))
+        self._narrow()
+        if not rough:
+            self.confirm()
+        return self.known()
 
     def known(self) -> Found | None:
-        """Say what can be said of the end by what has ended; None if it is not enclosed."""
-        found = self._found()
-        if found is not None or self._good is None or self._bad is None:
-            return found
-        return self._enclosed(self._good)
+        """Return what is known of the end by what has ended; None if it is not enclosed."""
+        good, bad = self._good, self._bad
+        if good is None:
+            return None
+        axis = self.axis
+        if bad is None:
+            value = axis.numbers[good]
+            return Found(Answer(axis.path, value, value, None, axis.unit, self.confidence), good)
+        at, low, high = self._crossing(good, bad)
+        index = min(max(math.floor(at + 1e-9), 0), len(axis) - 1)
+        first, last = (
+            min(max(math.floor(one + 1e-9), 0), len(axis) - 1) for one in (min(low, at), max(high, at))
+        )
+        ends = sorted(axis.numbers[one] for one in (first, last))
+        answer = Answer(axis.path, axis.numbers[index], ends[0], ends[1], axis.unit, self.confidence)
+        return Found(answer, index, self._limits(index))
 
-    # Enclosing.
+    def outcome(self, index: int) -> Outcome:
+        """Return the outcome at an index that was simulated."""
+        return self.places[index].outcome
+
+    def worst(self, index: int) -> float:
+        """Return the logarithm of the worst ratio of the targets that bound the end."""
+        return max(map(_log_ratio, self._bounding(self.outcome(index))), default=-_FAR)
+
+    # Where to look.
+
+    @property
+    def _good(self) -> int | None:
+        """The largest index below every one that misses a target."""
+        bad = self._bad
+        good = [one for one in self.places if self.worst(one) <= 0.0 and (bad is None or one < bad)]
+        # By what was left out every other target is met at the smallest value.
+        return max(good, default=0 if 0 in self.places or self.never_known else None)
+
+    @property
+    def _bad(self) -> int | None:
+        """The smallest index at which a target is missed, above the last one that is good.
+
+        Where an index beyond one that misses a target meets all again, the longer run decides.
+        """
+        missed = sorted(one for one in self.places if self.worst(one) > 0.0)
+        sure = [one for one in missed if self._is_sure(one)]
+        return min(sure, default=None)
+
+    def _is_sure(self, index: int) -> bool:
+        """Tell whether no better-simulated place beyond this one meets all targets."""
+        mine = self.places[index]
+        return not any(
+            one.index > index
+            and self.worst(one.index) <= 0.0
+            and one.longer * one.replications > mine.longer * mine.replications
+            for one in self.places.values()
+        )
+
+    def _leave_out(self) -> None:
+        """Leave out targets that are missed even at the smallest value."""
+        self.simulate([0], longer=_LONGER)
+        self.never = tuple(
+            one.text for one in self.outcome(0).targets if _log_ratio(one) > 0.0
+        )
 
     def _enclose(self, start: int) -> None:
-        here, growth = start, 1.0 + _WINDOW
-        while self._good is None or self._bad is None:
-            self.simulate({here: _PILOTS})
-            if self._beyond(here):
-                if here == 0:
-                    self.simulate({here: self.most})
-                    if self._beyond(here):
-                        raise self._error("holds already at", here)
-                    self._good = 0
-                    here = min(1, len(self.axis) - 1)
-                    continue
-                self._bad = here
-                here = self._step(here, up=False, growth=growth)
-            else:
+        """Go outwards in growing steps until the end is enclosed, or the axis is over."""
+        here = min(start, len(self.axis) - 1)
+        while True:
+            self.simulate([here])
+            good, bad = self._good, self._bad
+            if bad is None:
                 if here == len(self.axis) - 1:
-                    raise self._error("does not hold even at", here)
-                self._good = here
-                here = self._step(here, up=True, growth=growth)
-            growth = _GROWTH
+                    return
+                here = self._step(max(self.places), up=True)
+            elif good is None or good == 0:
+                lowest = min((one for one in self.places if one > 0), default=bad)
+                if lowest <= 1:
+                    return
+                here = self._step(lowest, up=False)
+            else:
+                return
 
-    def _step(self, index: int, *, up: bool, growth: float = _GROWTH) -> int:
+    def _step(self, index: int, *, up: bool) -> int:
         axis = self.axis
         if axis.whole:
             number = axis.numbers[index]
             grows = (axis.numbers[-1] > axis.numbers[0]) == up
-            further = number * growth if grows else number / growth
+            further = number * _GROWTH if grows else number / _GROWTH
             new = axis.nearest(math.ceil(further) if grows else math.floor(further))
         else:
             jump = max(1, len(axis) // 12)
@@ -194,264 +183,176 @@ class Search(Places):
         new = max(new, index + 1) if up else min(new, index - 1)
         return min(max(new, 0), len(axis) - 1)
 
-    def _beyond(self, place: int) -> bool:
-        """Tell whether a condition holds in the mean. Raises QuestionError if it has no value."""
-        for condition in self._conditions:
-            samples = self.samples(condition, place)
-            if not samples:
-                if self._never_ends(condition, place):
-                    return True
-                raise QuestionError(
-                    f'--until "{condition.text}": {condition.label} has no value at '
-                    f"{self.axis.name(place)}; allowed: a longer run, or a metric that it has"
-                )
-            if math.fsum(samples.values()) > 0.0:
-                return True
-        return False
+    def _narrow(self) -> None:
+        """Look between the two sides, where the worst ratio should be one, until they are near."""
+        for _ in range(24):
+            good, bad = self._good, self._bad
+            if good is None or bad is None or bad - good <= self._apart(good):
+                return
+            low, high = self.worst(good), self.worst(bad)
+            part = -low / (high - low) if high > low else 0.5
+            here = round(good + min(max(part, 0.2), 0.8) * (bad - good))
+            here = min(max(here, good + 1), bad - 1)
+            self.simulate([here])
 
-    def _never_ends(self, condition: Condition, place: int) -> bool:
-        """Tell whether none of the transfers ended in a run that is longer than the bound."""
-        run = self.axis.scenario.run
-        return (
-            ("transfer_time" in condition.metric or "page_time" in condition.metric)
-            and condition.above
-            and condition.bound < run.duration_ns / 1e9
-            and all(
-                (one.answer["metrics"]["active_flows"] or 0.0) > 0.0 for one in self.runs(place)
-            )
-        )
-
-    def _error(self, what: str, place: int) -> QuestionError:
-        told = []
-        for one in self._conditions:
-            interval = self.estimated(one, place).interval
-            if interval.mean is not None:
-                told.append(f"{one.label} {quantity_of(one, interval.mean)}")
-            elif interval.low is not None:
-                told.append(f"{one.label} at least {quantity_of(one, interval.low)}")
-        texts = " or ".join(f'"{condition.text}"' for condition in self._conditions)
-        hint = (
-            "a condition that does not hold there, or another --from"
-            if place == 0
-            else "a condition that holds somewhere, or another --to"
-        )
-        # Of transfers that never end there is no mean, nor of such as begin but to be long.
-        ended = any(flow["transfers"] for run in self.runs(place) for flow in run.answer["flows"])
-        none = "runs are too short to tell" if ended else "no transfer ended"
-        seen = ", ".join(told) or none
-        return QuestionError(
-            f"--until {texts}: {what} {self.axis.name(place)} ({seen}); allowed: {hint}"
-        )
-
-    # Deciding.
-
-    def _round(self, n: int) -> Found | None:
-        """Give `n` replications to the places around the end, and say what they tell."""
-        centre = self._estimate()
-        span = self._span(centre)
-        wanted = self._design(centre, span, n)
-        self.simulate(wanted)
-        self._update(list(wanted))
-        found = self._found()
-        if found is None:
-            return None
-        moved = abs(self._at(found) - centre)
-        return found if moved <= span else None
-
-    def _estimate(self) -> float:
-        """Say where the end is thought to be, by all samples."""
-        assert self._good is not None
-        assert self._bad is not None
-        known = self.known()
-        if known is not None and known.crossings:
-            at = self._at(known)
-            if (
-                self._good <= at <= self._bad
-                or max(map(len, map(self.runs, self.places))) > _PILOTS
-            ):
-                return at
-        ends = []
-        for condition in self._conditions:
-            means = {
-                place: math.fsum(samples.values()) / len(samples)
-                for place in self.places
-                if (samples := self.samples(condition, place))
-            }
-            end = monotone_crossing(means)
-            if end is not None:
-                ends.append(end)
-        return min(ends) if ends else (self._good + self._bad) / 2
-
-    def _span(self, centre: float) -> float:
-        """Tell how far the places go from the end, in steps of the grid."""
+    def _apart(self, index: int) -> int:
         if self.axis.whole:
-            number = abs(self.axis.numbers[self._clipped(centre)])
-            return max(1.5, self._wider * _WINDOW * number)
-        return max(2.0, self._wider * _WINDOW * len(self.axis) / 4)
+            return max(1, int(_NEAR * abs(self.axis.numbers[index])))
+        return 1
 
-    @staticmethod
-    def _is_coarse(span: float) -> bool:
-        """Tell whether places that go so far from the end are few steps apart."""
-        return span < 4.0
+    def confirm(self) -> None:
+        """Simulate the places around the end for longer, until one of each side is known so."""
+        for _ in range(4):
+            found = self.known()
+            if found is None or self._bad is None:
+                return
+            wanted = [self._around(found.index, part) for part in _AROUND]
+            new = [one for one in dict.fromkeys(wanted) if self.places.get(one) is None or
+                   self.places[one].longer < _LONGER]
+            if not new:
+                return
+            self.simulate(new, longer=_LONGER)
+            if self._bad is None and max(self.places) < len(self.axis) - 1:
+                self.simulate([self._step(max(self.places), up=True)], longer=_LONGER)
 
-    def _design(self, centre: float, span: float, n: int) -> dict[int, int]:
-        """Four places around the end with their replications, of which the nearest two get `n`.
-
-        Fewer places where the grid is coarse; old ones if they are near.
-        """
-        known = set(self.places)
-        outer = min(n, max(_LEAST_OUTER, math.ceil(_OUTER * n)))
-        found: dict[int, int] = {}
-        for part in (-0.35, 0.35, -1.0, 1.0):
-            wanted = centre + part * span
-            # On a coarse grid what is rounded towards the end would be too near to it.
-            outwards = math.floor if part < 0.0 else math.ceil
-            place = self._clipped(outwards(wanted) if self._is_coarse(span) else wanted)
-            near = [one for one in known - found.keys() if abs(one - wanted) <= span / 3]
-            place = min(near, key=lambda one: (abs(one - wanted), one)) if near else place
-            found.setdefault(place, n if abs(part) < 1.0 else outer)
-        return dict(sorted(found.items()))
-
-    def _update(self, places: Sequence[int]) -> None:
-        """Enclose the end by the better samples."""
-        verdicts = {place: self._beyond(place) for place in places}
-        good = [place for place in places if not verdicts[place]]
-        bad = [place for place in places if verdicts[place]]
-        if not bad:
-            # All is well here: the end is further.
-            self._good = max(good)
-            if self._bad is None or self._bad <= self._good:
-                self._bad = self._search_outwards(self._good, up=True)
-        elif not good:
-            self._bad = min(bad)
-            if self._good is None or self._good >= self._bad:
-                self._good = self._search_outwards(self._bad, up=False)
-        else:
-            self._good, self._bad = min(good), max(bad)
-
-    def _search_outwards(self, here: int, *, up: bool) -> int:
-        n = max(len(self.runs(here)), _PILOTS)
-        while True:
-            if here == (len(self.axis) - 1 if up else 0):
-                what = "does not hold even at" if up else "holds already at"
-                raise self._error(what, here)
-            here = self._step(here, up=up)
-            self.simulate({here: n})
-            if self._beyond(here) == up:
-                return here
-
-    def _found(self) -> Found | None:
-        crossings = {}
-        for number, condition in enumerate(self._conditions):
-            crossing = self._crossing(condition)
-            if crossing is not None:
-                crossings[number] = crossing
-        if not crossings:
-            return None
-        at = min(one.at for one in crossings.values())
-        index = self._clipped(math.floor(at + 1e-9))
-        return Found(self._of_crossings(index, crossings), index, crossings)
-
-    def _crossing(self, condition: Condition) -> Crossing | None:
-        """The crossing of one condition, by the places that are near it."""
-        samples = {place: self.samples(condition, place) for place in self.places}
-        samples = {place: runs for place, runs in samples.items() if len(runs) > 1}
-        if len(samples) < 2:
-            return None
-        means = {place: math.fsum(runs.values()) / len(runs) for place, runs in samples.items()}
-        rough = monotone_crossing(means)
-        if rough is None:
-            return None
-        span = 1.7 * self._span(rough)
-        near = {place: runs for place, runs in samples.items() if abs(place - rough) <= span}
-        if len(near) < 2 or monotone_crossing({place: means[place] for place in near}) is None:
-            # No curve through what is far away: the nearest on both sides, which enclose it.
-            below = max(place for place in samples if place <= rough)
-            above = min(place for place in samples if place > rough)
-            near = {place: samples[place] for place in (below, above)}
-        falls = not condition.above
-        return cross(near, self._confidence, bound=condition.bound, falls=falls)
-
-    def _of_crossings(self, index: int, crossings: Mapping[int, Crossing]) -> Answer:
-        lows = [one.low for one in crossings.values()]
-        highs = [one.high for one in crossings.values() if one.high is not None]
-        low = None if None in lows else min(one for one in lows if one is not None)
-        high = min(highs) if highs else None
-        first = None if low is None else min(self._clipped(math.floor(low)), index)
-        last = None if high is None else max(self._clipped(math.floor(high)), index)
-        return self._of_indices(index, first, last)
-
-    def _enclosed(self, good: int) -> Found:
-        """Say what the enclosure says where no curve can be drawn: nothing for sure."""
-        return Found(self._of_indices(good, None, None), good, {})
-
-    def _of_indices(self, index: int, first: int | None, last: int | None) -> Answer:
+    def _around(self, index: int, part: float) -> int:
         axis = self.axis
-        low = None if first is None else axis.numbers[first]
-        high = None if last is None else axis.numbers[last]
-        if axis.numbers[-1] < axis.numbers[0]:
-            low, high = high, low
-        return Answer(axis.path, axis.numbers[index], low, high, axis.unit, self._level)
+        if part == 1.0:
+            return index
+        if axis.whole:
+            number = axis.numbers[index] * part
+            new = axis.nearest(math.floor(number) if part < 1.0 else math.ceil(number))
+        else:
+            new = round(index + (part - 1.0) * len(axis) / 4)
+        new = min(new, index - 1) if (part < 1.0) else max(new, index + 1)
+        return min(max(new, 0), len(axis) - 1)
 
-    def as_known(self, found: Found) -> tuple[Answer, Steadiness | None]:
-        """Tell the end as it is known by runs that may drift, and why it is known no better.
+    def simulate(self, indices: Iterable[int], longer: float = 1.0) -> None:
+        """Simulate values that have not been simulated for as long."""
+        wanted: dict[tuple[str, int, float], int] = {}
+        runs = 1 if longer == 1.0 else 2
+        new = []
+        for index in indices:
+            known = self.places.get(index)
+            if known is not None and known.longer >= longer:
+                continue
+            scenario = self.axis.at(index).with_run(
+                warmup_ns=self.warmup_ns,
+                duration_ns=round(longer * self.axis.scenario.run.duration_ns),
+            )
+            key = self.name, index, longer
+            self.points.add(key, scenario)
+            wanted[key] = runs
+            new.append((index, scenario))
+        if not wanted:
+            return
+        if self.tell is not None:
+            values = ", ".join(self.axis.text(self.axis.numbers[one]) for one, _ in new)
+            self.tell(f"{values} {self.axis.label}")
+        self.points.run(wanted)
+        for index, scenario in new:
+            found = outcome(
+                scenario,
+                self.provenance,
+                self.points.ended((self.name, index, longer)),
+                confidence=self.confidence,
+                targets=self.targets,
+            )
+            self.places[index] = Place(index, runs, longer, found)
 
-        Where a mean may be off, the end may be by as many places as the metric takes to grow so
-        far. Where runs before the end only bound a metric on the side that is well, a condition may
-        hold there already: how far it surely carries is not known. Beyond the end a bound tells as
-        much as a mean.
+    # What they say.
+
+    def _bounding(self, found: Outcome) -> list[TargetOutcome]:
+        return [one for one in found.targets if one.text not in self.never]
+
+    def _crossing(self, good: int, bad: int) -> tuple[float, float, float]:
+        """Return where the worst ratio crosses one, as an index, with its interval.
+
+        By a weighted line through logarithms of ratio and value of the places near the end.
         """
-        before = [place for place in self.places if found.crossings and place <= self._at(found)]
-        if not before:
-            return found.answer, None
-        wider, why, is_bounded = {}, None, True
-        for number, crossing in found.crossings.items():
-            condition = self._conditions[number]
-            told = self.estimated(condition, before[-1])
-            doubt = self._doubt(told, self.by_chance(condition, before[-1]))
-            wider[number] = crossing.widened(doubt, condition.bound)
-            if told.steadiness.state == "unsteady":
-                why = why or told.steadiness
-                if (told.interval.high if condition.above else told.interval.low) is None:
-                    why, is_bounded = told.steadiness, False
-        answer = (
-            self._of_crossings(found.index, wider) if wider != found.crossings else found.answer
+        low, high = self.worst(good), self.worst(bad)
+        rough = good + (bad - good) * (-low / (high - low) if high > low else 0.5)
+        near = [
+            one
+            for one in self.places.values()
+            if abs(math.log(self._number(one.index) / self._number(rough))) <= math.log(_WINDOW)
+        ]
+        near = [one for one in near if abs(self.worst(one.index)) < _FAR]
+        long = [one for one in near if one.longer > 1.0]
+        near = long if len({one.index for one in long}) > 1 else near
+        xs = [math.log(self._number(one.index)) for one in near]
+        ys = [self.worst(one.index) for one in near]
+        spreads = [max(0.03, self._spread(one)) for one in near]
+        if len(set(xs)) < 2:
+            return min(max(rough, good), bad - 1e-6), float(good), float(bad)
+        weights = [spread**-2 for spread in spreads]
+        total = sum(weights)
+        mean_x = sum(w * x for w, x in zip(weights, xs, strict=True)) / total
+        mean_y = sum(w * y for w, y in zip(weights, ys, strict=True)) / total
+        wide = sum(w * (x - mean_x) ** 2 for w, x in zip(weights, xs, strict=True))
+        both = zip(weights, xs, ys, strict=True)
+        slope = sum(w * (x - mean_x) * (y - mean_y) for w, x, y in both) / wide if wide else 0.0
+        rises = slope * (self._number(bad) - self._number(good)) > 0.0
+        if not rises:
+            return min(max(rough, good), bad - 1e-6), float(good), float(bad)
+        x = mean_x - mean_y / slope
+        off = sum(
+            w * (y - mean_y - slope * (each - mean_x)) ** 2
+            for w, each, y in zip(weights, xs, ys, strict=True)
+        ) / max(len(xs) - 2, 1)
+        variance = max(1.0, off) * (1.0 / total + (x - mean_x) ** 2 / wide)
+        freedom = max(sum(one.replications for one in near) - 2, 1)
+        half = student_quantile(self.confidence, freedom) * math.sqrt(variance) / abs(slope)
+        middle = min(max(self._index(math.exp(x)), good), bad - 1e-6)
+        ends = sorted(self._index(math.exp(x + sign * half)) for sign in (-1.0, 1.0))
+        return middle, ends[0], ends[1]
+
+    def _spread(self, place: Place) -> float:
+        found = self._bounding(place.outcome)
+        return max(found, key=_log_ratio).spread if found else 1.0
+
+    def _number(self, index: float) -> float:
+        """The value at an index, or between two."""
+        below = min(max(int(index), 0), len(self.axis) - 2)
+        low, high = self.axis.numbers[below], self.axis.numbers[below + 1]
+        return max(low + (index - below) * (high - low), 1e-12)
+
+    def _index(self, number: float) -> float:
+        """The index of a value, also between two values of the axis."""
+        numbers = self.axis.numbers
+        falls = numbers[-1] < numbers[0]
+        place = self.axis.nearest(number)
+        other = place + 1 if (numbers[place] <= number) != falls else place - 1
+        other = min(max(other, 0), len(numbers) - 1)
+        if other == place:
+            return float(place)
+        part = (number - numbers[place]) / (numbers[other] - numbers[place])
+        return place + min(max(part, 0.0), 1.0) * (other - place)
+
+    def _limits(self, index: int) -> tuple[Limit, ...]:
+        """Return which targets are missed first beyond the end, and where, in order."""
+        found: dict[str, float] = {}
+        for place in sorted(one for one in self.places if one > index):
+            for one in self._bounding(self.outcome(place)):
+                if _log_ratio(one) > 0.0:
+                    found.setdefault(one.text, self.axis.numbers[place])
+        if not found and self._bad is not None:
+            worst = max(self._bounding(self.outcome(self._bad)), key=_log_ratio)
+            found[worst.text] = self.axis.numbers[self._bad]
+        ratios = {
+            one.text: _log_ratio(one)
+            for place in sorted(self.places, reverse=True)
+            if place > index
+            for one in self._bounding(self.outcome(place))
+        }
+        order = sorted(
+            found, key=lambda text: (abs(found[text] - self.axis.numbers[index]), -ratios.get(text, 0.0))
         )
-        if not is_bounded:
-            falls = self.axis.numbers[-1] < self.axis.numbers[0]
-            answer = replace(answer, high=None) if falls else replace(answer, low=None)
-        return answer, why if not is_bounded or answer != found.answer else None
-
-    @staticmethod
-    def _doubt(told: Estimate, by_chance: Estimate) -> float:
-        """Say by how much a mean may be off, beyond chance."""
-        known, chance = (one.interval.half_width or 0.0 for one in (told, by_chance))
-        return math.sqrt(max(0.0, known * known - chance * chance))
-
-    def _at(self, found: Found) -> float:
-        return min(one.at for one in found.crossings.values())
-
-    def asked(self, found: Found) -> float:
-        """The half width that is asked for, in values of the axis, and a step of whole ones."""
-        return max(self._target * abs(found.answer.value), 1.0 if self.axis.whole else 0.0)
-
-    def _width(self, found: Found) -> float:
-        """The half width that there is over the one that is asked for; 1 or less is enough."""
-        answer = found.answer
-        if answer.low is None or answer.high is None:
-            return math.inf
-        return (answer.high - answer.low) / 2 / self.asked(found)
-
-    def _enough(self, n: int) -> float:
-        """The width that is enough: few samples of what is skewed look narrower than they are."""
-        return min(1.0, n / min(self.most, _MANY))
-
-    def _clipped(self, place: float) -> int:
-        return min(max(round(place), 0), len(self.axis) - 1)
+        return tuple(Limit(text, found[text]) for text in order)
 
 
-def quantity_of(condition: Condition, value: float) -> str:
-    """A value of the metric of a condition, for people."""
-    from airtcp.amounts import quantity
-
-    return quantity(value, condition.about.read_in, 3)
+def _log_ratio(one: TargetOutcome) -> float:
+    """Return the logarithm of a ratio, within `_FAR`; of what was not measured it is small."""
+    if one.ratio is None:
+        return -_FAR
+    return min(max(math.log(max(one.ratio, 1e-9)), -_FAR), _FAR)

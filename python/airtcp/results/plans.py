@@ -1,6 +1,6 @@
-"""The answer of `airtcp.plan`: how far a scenario carries, what shows it, and what moves it.
+"""The answer of `airtcp.plan`: the capacity of a scenario, what limits it, and what raises it.
 
-Knows the shape of the answer, whose attributes are the keys of its JSON. Computes nothing.
+Attributes are the keys of the JSON. Computes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.pictured import Pictured
-from airtcp.results.advice import Effect, Finding
+from airtcp.results.advice import Effect
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 #: Why the work ended: it was done, the user interrupted it, or its time was over.
 PlanStopped = Literal["done", "interrupted", "time"]
 
-#: The effect of a remedy on the end: it gains; it does and somebody else is badly served then; its
-#: interval holds no gain that matters; the interval is too wide to say; the few runs it got do not
-#: tell, but it cannot be the best; it loses.
-Verdict = Literal["gains", "costs others", "none", "cannot tell", "behind", "loses"]
+#: What a change does to the capacity: raises it; raises it and costs somebody half of their
+#: goodput; does not raise it for sure; lowers it.
+Verdict = Literal["gains", "costs others", "none", "loses"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The last value of `vary` at which no condition holds; it is between `low` and `high`.
+    """The last value of `vary` at which every target is met; it is between `low` and `high`.
 
     That holds with the probability `confidence`. All in the base unit `unit` (s, b/s, B, % as a
     fraction, or none). `low` or `high` is None where the runs do not bound it.
@@ -48,188 +47,163 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The evidence of one depth at one value: of models a number for each metric, else an interval.
+class Limit:
+    """A target that is missed beyond the answer, and the first simulated value where it is."""
 
-    `metrics` goes by the texts of the conditions; of models also those of which only a mean is
-    known, with `by`, the source.
-    """
-
-    value: float
-    depth: Literal["model", "glance", "simulation"]
-    metrics: dict[str, float | Interval]
-    by: str = ""
+    target: str
+    at: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The evidence as it stands in the JSON."""
-        shown = {
-            name: one.to_dict() if isinstance(one, Interval) else one
-            for name, one in self.metrics.items()
-        }
-        return {"value": self.value, "depth": self.depth, "metrics": shown, "by": self.by}
+        """Keys `target`, `at`."""
+        return {"target": self.target, "at": self.at}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The evidence at one value: an interval for each target, by the target's text."""
+
+    value: float
+    depth: Literal["simulation"]
+    metrics: dict[str, Interval]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `value`, `depth`, `metrics`."""
+        shown = {name: one.to_dict() for name, one in self.metrics.items()}
+        return {"value": self.value, "depth": self.depth, "metrics": shown}
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The gain of a remedy: the move of the end, and the effect where the end was.
+    """A change of the scenario, and the capacity with it.
 
-    `gain` is the paired difference of the ends, in values of the axis and positive where it helps;
-    None where it was not sought, because the remedy did not help where the end was. `metric` is the
-    condition that holds there, `before` its mean at the end, and `change` the paired difference.
-    `cost` says in words what of the goodput it loses there; empty where that is little.
+    `gain` is the move of the capacity in values of the axis, positive where it helps; `answer` is
+    None where no end was found up to the end of the axis (`endless`) or the time was over. `limits`
+    are the targets that are missed first with the change.
     """
 
     name: str
     title: str
     source: str
     where: tuple[str, ...]
+    cost: str
     changes: Mapping[str, Any]
     verdict: Verdict
-    metric: str
-    before: float | None
-    change: Interval
-    gain: Interval | None = None
+    gain: Interval
     answer: Answer | None = None
+    limits: tuple[Limit, ...] = ()
     apply: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    cost: str = ""
-    research: bool = False
-    problem: str = ""
     endless: bool = False
     wins: tuple[Effect, ...] = ()
     loses: tuple[Effect, ...] = ()
-    hurts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `name`, `gain`, `low`, `high`, `apply`, and the rest."""
-        gain = self.gain or Interval(None, None, None, 0)
         return {
             "name": self.name,
             "title": self.title,
             "source": self.source,
             "where": list(self.where),
+            "cost": self.cost,
+            "research": self.cost == "research",
             "changes": dict(self.changes),
             "verdict": self.verdict,
-            "gain": gain.mean,
-            "low": gain.low,
-            "high": gain.high,
+            "gain": self.gain.mean,
+            "low": self.gain.low,
+            "high": self.gain.high,
             "answer": None if self.answer is None else asdict(self.answer),
-            "metric": self.metric,
-            "before": self.before,
-            "change": self.change.to_dict(),
+            "limits": [one.to_dict() for one in self.limits],
             "apply": {tool: list(lines) for tool, lines in self.apply.items()},
             "notes": list(self.notes),
-            "cost": self.cost,
-            "research": self.research,
-            "problem": self.problem,
             "endless": self.endless,
             "wins": [one.to_dict() for one in self.wins],
             "loses": [one.to_dict() for one in self.loses],
-            "hurts": list(self.hurts),
         }
 
 
 @dataclass(frozen=True, repr=False)
 class Plan(Pictured):
-    """The reach of a scenario.
+    """The capacity of a scenario.
 
-    `answer` is None where an interruption came before the end was enclosed. `unsteady` says why
-    the runs cannot tell yet how far it is for sure, or no better, and how long would do: they are
-    too short for their traffic where the answer is, which may then be too far. `guess` is where
-    models saw the end (None: they cannot tell) and `guessed_by` the source. `remedies` are ranked,
-    the best first; `together` is what the best two do at once, None if there are no two. `left_out`
-    has the remedies that cannot be applied, with the reason.
+    `conditions` are the targets that bound it: those of the scenario or of its traffic, with those
+    of `until` in the place of others about the same metric. `answer` is None where no target is met
+    even at the smallest value, or an interruption came before the end was enclosed. `limits` are
+    the targets that are missed first, `never` those that are missed at every value and bound
+    nothing. `present` is the scenario's own value. `remedies` are the changes that were tried, the
+    best first; `tried` counts those that raced for it, and `left_out` says why others were not.
     """
 
     scenario: Scenario
     provenance: Provenance
+    until: tuple[str, ...]
     conditions: tuple[Condition, ...]
     label: str
+    present: float | None
     answer: Answer | None
-    unsteady: str | None
-    guess: float | None
-    guessed_by: str
+    limits: tuple[Limit, ...]
+    never: tuple[str, ...]
     evidence: list[Evidence]
     remedies: list[Gain]
-    together: Gain | None
+    tried: int
     left_out: dict[str, str]
     runs: int
     simulated_s: float
     wall_s: float
     cpu_s: float
     stopped: PlanStopped
-    limits: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         if self.answer is None:
-            return f"<Plan of {self.scenario.title!r}: no answer yet>"
+            return f"<Plan of {self.scenario.title!r}: no answer>"
         answer = self.answer
         return f"<Plan of {self.scenario.title!r}: {answer.vary} {answer.value:g} " + (
             f"({answer.low} to {answer.high})>"
         )
 
     @property
-    def is_bounded(self) -> bool:
-        """Tell whether it is known how far the scenario surely carries."""
-        answer = self.answer
-        return answer is not None and answer.low is not None and answer.high is not None
-
-    @property
-    def until(self) -> list[str]:
-        """The conditions as they were asked."""
-        return [one.text for one in self.conditions]
+    def best(self) -> Gain | None:
+        """The change that raises the capacity most, of those that can be made."""
+        return next(
+            (
+                one
+                for one in self.remedies
+                if one.verdict == "gains" and one.cost in ("setting", "spectrum")
+            ),
+            None,
+        )
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each condition at each value that was looked at: what `evidence` says of it.
-
-        `mean`, `low`, `high`, `n` are those of the simulation; what a model says has no more than
-        a `mean`. Needs pandas, which airtcp does not.
-        """
-        rows: list[tuple[object, ...]] = []
-        for one in self.evidence:
-            for name, said in one.metrics.items():
-                interval = said if isinstance(said, Interval) else Interval(said, None, None, 0)
-                ends = (interval.mean, interval.low, interval.high, interval.n)
-                rows.append((one.value, one.depth, name, *ends))
+        """A row for each target at each value that was simulated. Needs pandas."""
+        rows: list[tuple[object, ...]] = [
+            (one.value, one.depth, name, told.mean, told.low, told.high, told.n)
+            for one in self.evidence
+            for name, told in one.metrics.items()
+        ]
         return frame(("value", "depth", "metric", "mean", "low", "high", "n"), rows)
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: the answer, and what each remedy does."""
-        unit = self.conditions[0].about.unit
-        axis_unit = "" if self.answer is None else self.answer.unit
+        """As notebooks show it: the answer, and what each change does."""
+        unit = "" if self.answer is None else self.answer.unit
         rows = [
-            (
-                one.title,
-                "" if one.gain is None else quantity_with_interval(one.gain, axis_unit),
-                quantity_with_interval(one.change, unit),
-                one.verdict,
-            )
+            (one.title, quantity_with_interval(one.gain, unit), one.verdict)
             for one in self.remedies
         ]
-        head = ("remedy", "carries further by", "changes the metric by", "") if rows else ()
-        return html_table(repr(self)[1:-1], head, rows)
+        columns = ("change", "raises the capacity by", "") if rows else ()
+        return html_table(repr(self)[1:-1], columns, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `answer`, `until`, `evidence`, `remedies` and what is beside them."""
-        return {
-            **head(self.scenario, self.provenance),
+        """Keys `answer`, `until`, `evidence`, `remedies` and the rest."""
+        return head(self.scenario, self.provenance) | {
             "answer": None if self.answer is None else asdict(self.answer),
-            "unsteady": self.unsteady,
-            "until": self.until,
-            "guess": None if self.guess is None else {"value": self.guess, "by": self.guessed_by},
+            "until": list(self.until),
+            "targets": [one.text for one in self.conditions],
+            "limits": [one.to_dict() for one in self.limits],
+            "never": list(self.never),
+            "present": self.present,
             "evidence": [one.to_dict() for one in self.evidence],
             "remedies": [one.to_dict() for one in self.remedies],
-            "together": None if self.together is None else self.together.to_dict(),
+            "tried": self.tried,
             "left_out": self.left_out,
-            "limits": [
-                {
-                    "problem": one.problem,
-                    "title": one.title,
-                    "groups": list(one.groups),
-                    "evidence": one.evidence,
-                }
-                for one in self.limits
-            ],
             "runs": self.runs,
             "simulated_s": self.simulated_s,
             "wall_s": self.wall_s,

@@ -1,0 +1,218 @@
+"""The screen of `airtcp plan`: the capacity, what fails first, the curve, and what raises it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from airtcp.amounts import duration
+from airtcp.conditions import read_condition
+from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
+from airtcp.messages import words
+from airtcp.messages.run import equipment, settings
+from airtcp.units import format_rate, format_size, format_time_s
+
+if TYPE_CHECKING:
+    from airtcp.conditions import Condition
+    from airtcp.document.tree import State
+    from airtcp.results.advice import Effect
+    from airtcp.results.plans import Answer, Gain, Limit, Plan
+
+#: Values of the curve that are drawn, and the width of its bars.
+_ROWS: Final = 7
+_BAR: Final = 36
+
+
+def parts(plan: Plan) -> Iterator[Part]:
+    """Yield the screen of a plan."""
+    yield Heading(plan.scenario.title or "Untitled scenario")
+    yield Lines([(line, state) for line, state in lines(plan)])
+    curve = first(plan)
+    if curve is not None:
+        table = bars(plan, curve)
+        if table is not None:
+            yield table
+    if plan.remedies:
+        yield changes(plan)
+    elif plan.tried:
+        yield Note(f"None of {words.plural(plan.tried, 'change')} tried raises the capacity.")
+    best = plan.best
+    if best is not None:
+        yield Lines([(f"Apply: {best.title}", "bold")])
+        yield Code([settings(best.changes), *equipment(best.apply, best.notes)])
+    yield Note(
+        f"{words.plural(plan.runs, 'run')}, {duration(plan.simulated_s)} simulated in "
+        f"{duration(plan.wall_s)}."
+    )
+
+
+def lines(plan: Plan) -> Iterator[tuple[str, State]]:
+    """Yield the answer, what fails first, and what bounds nothing."""
+    yield answer(plan), "bold"
+    told = limits(plan)
+    if told:
+        yield told, ""
+    for text in plan.never:
+        yield f"Missed at any number: {about(text)} {bound(text)}", "bad"
+    if plan.stopped == "time":
+        yield "Stopped by --limit: the best that is known so far.", "open"
+
+
+def answer(plan: Plan) -> str:
+    """Return the capacity in a sentence: "Supports 8 stations (95 % CI 6–8); you have 28."."""
+    found = plan.answer
+    if found is None:
+        if plan.stopped == "done":
+            least = _number(plan, plan.evidence[0].value) if plan.evidence else "one"
+            return f"Supports none: every target is missed even at {least}."
+        return "No answer yet: the capacity is not enclosed."
+    of = value(plan, found.value)
+    interval = interval_text(plan, found)
+    ci = f" ({100 * found.confidence:g} % CI {interval})" if interval else ""
+    if found.vary == "stations" or found.vary.endswith(".count"):
+        noun = "station" if found.value == 1 else "stations"
+        group = found.vary.removeprefix("stations").removesuffix(".count").strip(".")
+        noun = f"{noun} of {group}" if group else noun
+        have = ""
+        if plan.present is not None and found.vary == "stations":
+            have = f"; you have {plan.present:g}"
+        return f"Supports {of} {noun}{ci}{have}."
+    return f"All targets are met up to {found.vary} = {of}{ci}."
+
+
+def _number(plan: Plan, number: float) -> str:
+    return f"{number:g} stations" if plan.label == "stations" else f"{number:g}"
+
+
+def limits(plan: Plan) -> str:
+    """Return which targets fail first, in order: "First to fail: caller packet delay, p95 ..."."""
+    if not plan.limits:
+        return ""
+    told = [f"First to fail: {_limit(plan, plan.limits[0])}"]
+    told += [f"then {_limit(plan, one)}" for one in plan.limits[1:3]]
+    return "; ".join(told)
+
+
+def _limit(plan: Plan, one: Limit) -> str:
+    return f"{about(one.target)} {bound(one.target)} (missed at {value(plan, one.at)})"
+
+
+def about(text: str) -> str:
+    """Return what a target is about."""
+    return " ".join(words.target_about(read_condition(text)).split())
+
+
+def bound(text: str) -> str:
+    """Return the bound of a target with its sign."""
+    return words.wanted(read_condition(text))
+
+
+def value(plan: Plan, number: float) -> str:
+    """Return a value of the axis with its unit."""
+    unit = "" if plan.answer is None else plan.answer.unit
+    writers = {"s": format_time_s, "b/s": format_rate, "B": format_size}
+    if unit in writers:
+        return writers[unit](number, 3)
+    return words.percent(number) if unit == "%" else f"{number:g}"
+
+
+def interval_text(plan: Plan, found: Answer) -> str:
+    """Return both ends of the answer: "6–8"; "" where one is not known."""
+    if found.low is None or found.high is None:
+        return ""
+    return f"{value(plan, found.low)}–{value(plan, found.high)}"
+
+
+def first(plan: Plan) -> Condition | None:
+    """Return the target whose curve says most: the one that fails first."""
+    text = plan.limits[0].target if plan.limits else None
+    return next((one for one in plan.conditions if one.text == text), None) or (
+        plan.conditions[0] if plan.conditions else None
+    )
+
+
+def bars(plan: Plan, condition: Condition) -> Table | None:
+    """Return the curve of a target as bars, the bound marked; None where nothing is known."""
+    known = [
+        (one.value, told.mean)
+        for one in plan.evidence
+        if (told := one.metrics.get(condition.text)) is not None and told.mean is not None
+    ]
+    if not known:
+        return None
+    at = None if plan.answer is None else plan.answer.value
+    if at is not None and len(known) > _ROWS:
+        known = sorted(sorted(known, key=lambda one: abs(one[0] - at))[:_ROWS])
+        known.sort(key=lambda one: [each.value for each in plan.evidence].index(one[0]))
+    most = min(max(max(mean for _, mean in known) / condition.bound, 1.2), 3.0)
+    mark = round(_BAR / most)
+    rows = []
+    for number, mean in known:
+        length = min(_BAR, max(1, round(mean / condition.bound * mark)))
+        bar = ["█" if place < length else " " for place in range(_BAR)]
+        bar[mark - 1] = "│" if length < mark else "┃"
+        rows.append(
+            (value(plan, number), "".join(bar).rstrip(), words.value(mean, condition.about))
+        )
+    return Table(
+        [
+            Column(plan.label, right=True),
+            Column(f"{' ' * (mark - 1)}│ {words.wanted(condition)}"[:_BAR].rstrip()),
+            Column(words.target_about(condition).replace("  ", " "), right=True),
+        ],
+        rows,
+    )
+
+
+def changes(plan: Plan) -> Table:
+    """Return the changes with their capacity, the best first."""
+    rows, states = [], []
+    for one in plan.remedies:
+        rows.append((one.title, supports(plan, one), limited_by(one), costs(one)))
+        states.append("good" if one.verdict == "gains" else "")
+    rest = plan.tried - len(rows)
+    more = f"{words.plural(rest, 'other change')} tried: less or nothing"
+    return Table(
+        [
+            Column("change"),
+            Column("supports", right=True),
+            Column("limited by", rank=2),
+            Column("costs", rank=1),
+        ],
+        rows,
+        states,  # type: ignore[arg-type]
+        [(more, "dim")] if rest > 0 else [],
+    )
+
+
+def supports(plan: Plan, one: Gain) -> str:
+    """Return the capacity with a change: "19 (17–21)"."""
+    if one.endless:
+        return "no limit found"
+    if one.answer is None:
+        return "–"
+    interval = interval_text(plan, one.answer)
+    return f"{value(plan, one.answer.value)} ({interval})" if interval else value(
+        plan, one.answer.value
+    )
+
+
+def limited_by(one: Gain) -> str:
+    """Return the target that limits the capacity with a change."""
+    return about(one.limits[0].target) if one.limits else ""
+
+
+def costs(one: Gain) -> str:
+    """Return what a change costs: what it takes, or who loses most."""
+    told = words.COSTS[one.cost]
+    if told:
+        return told
+    lost = [each for each in one.loses if each.metric == "goodput_bps"]
+    if not lost:
+        return ""
+    worst = min(lost, key=_kept)
+    return f"{worst.group} −{100.0 * (1.0 - _kept(worst)):.0f} %"
+
+
+def _kept(one: Effect) -> float:
+    return one.after / one.before if one.before else 1.0
