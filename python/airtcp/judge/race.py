@@ -50,6 +50,9 @@ _WARMUP_PART: Final = 0.25
 _ROOM: Final = 0.85
 #: Two variants whose expected misses differ by less than this are as good as each other.
 _INDIFFERENT: Final = 0.5
+#: Two variants are alike with so many more expected misses, and a worst ratio within this factor.
+_NO_WORSE: Final = 0.1
+_ALIKE: Final = 1.1
 AS_IS: Final = ""
 
 
@@ -122,9 +125,44 @@ class Race:
         self._round("four", singles[:_FINAL], _RUNS, self.budget - self._spent, most=_LONGEST)
 
     def ranked(self) -> list[Candidate]:
-        """Return all that was tried, the finalists first, then by score."""
+        """Return all that was tried: the finalists, of those that are alike the simplest first.
+
+        Then the others, those with more remedies behind the simpler ones that are alike.
+        """
         known = [one.candidate for one in self.standings.values() if one.candidate is not None]
-        return self._best(sorted(known, key=lambda one: one.name not in self.final), len(known))
+        final = [one for one in known if one.name in self.final]
+        rest = [one for one in known if one.name not in self.final]
+        return [*self._in_order(final), *self._in_order(rest)]
+
+    def _in_order(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        left, found = list(candidates), []
+        while left:
+            best = min(left, key=self._key)
+            alike = [one for one in left if one is best or self._is_alike(one, best)]
+            found.append(min(alike, key=lambda one: (len(one.remedies), self._key(one))))
+            left.remove(found[-1])
+        return found
+
+    def _key(self, one: Candidate) -> tuple[float, float, int, float]:
+        """Order variants: fewest missed and broken, the worst ratio, harm, the score."""
+        base, now = self.change(one)
+        broken = len(now.breaks(base)) + len(now.halved(base))
+        missed = round(2.0 * (now.expected_misses + broken))
+        return missed, now.worst, len(now.harmed(base)), now.score(base)
+
+    def _is_alike(self, one: Candidate, best: Candidate) -> bool:
+        """True if a variant is as good as the best, but for chance."""
+        (base, mine), (_, its) = self.change(one), self.change(best)
+        return (
+            mine.expected_misses <= its.expected_misses + _NO_WORSE
+            and mine.worst <= _ALIKE * its.worst
+            and not mine.breaks(base)
+            and not mine.halved(base)
+        )
+
+    def change_of(self, name: str) -> tuple[Outcome, Outcome]:
+        """Return the outcomes without and with a candidate, by its name."""
+        return self.bases[name].outcome, self.standings[name].outcome
 
     def improves(self, one: Candidate) -> bool:
         """True if a candidate meets more targets than the scenario as it is, and breaks none."""

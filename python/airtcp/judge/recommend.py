@@ -40,8 +40,8 @@ LEAST: Final = 2e7
 MOST: Final = 1e8
 #: The part of the budget that counterfactuals have.
 _COUNTERFACTUALS: Final = 0.2
-#: Two variants whose worst ratios are within this factor are alike: the simpler one is better.
-_ALIKE: Final = 1.1
+#: The order in which changes are listed.
+_ORDER: Final = ("helps", "costs others", "no gain", "harms")
 #: An opportunity makes somebody so many times better off, and nobody worse by more than this.
 _MUCH: Final = 1.5
 _NOBODY: Final = 0.9
@@ -142,7 +142,9 @@ class _Advising:
     def _told(self, race: Race, causes: tuple[Cause, ...], *, interrupted: bool) -> Advice:
         if AS_IS not in race.standings:
             return Advice(unfit=self._unfit, interrupted=interrupted)
-        order = self._order(race)
+        order = [one.name for one in race.ranked()]
+        words = {name: _word(*reversed(race.change_of(name))) for name in order}
+        order.sort(key=lambda name: _ORDER.index(words[name]))
         trials = [self._trial(race, race.standings[name]) for name in order[:_LISTED]]
         best = next((one for one in trials if one.outcome == "helps" and one.cost in EASY), None)
         if best is None:
@@ -152,11 +154,7 @@ class _Advising:
             others = [race.standings[name] for name in race.final if name != best.name]
             base = race.bases[best.name].outcome
             sure = odds(race.standings[best.name], others, base)
-        none = tuple(
-            name
-            for name in order
-            if _word(race.standings[name].outcome, race.bases[name].outcome) == "no gain"
-        )
+        none = tuple(name for name in order if words[name] == "no gain")
         return Advice(
             tuple(trials),
             causes,
@@ -169,31 +167,6 @@ class _Advising:
             tuple(race.left_out),
             self._unfit,
             interrupted=interrupted,
-        )
-
-    def _order(self, race: Race) -> list[str]:
-        """Return the names of all that was tried, the best first: finalists, then by score."""
-        def score(name: str) -> float:
-            return race.standings[name].score(race.bases[name].outcome)
-
-        final = [name for name in race.final if name in race.standings]
-        first: list[str] = []
-        while final:
-            best = min(final, key=lambda name: _final_key(race, name))
-            alike = [one for one in final if one == best or self._is_alike(race, one, best)]
-            chosen = min(alike, key=lambda name: (len(_remedies(race, name)), _final_key(race, name)))
-            first.append(chosen)
-            final.remove(chosen)
-        rest = [name for name in race.standings if name != AS_IS and name not in first]
-        return [*first, *sorted(rest, key=score)]
-
-    def _is_alike(self, race: Race, one: str, best: str) -> bool:
-        """Tell whether a variant is as good as the best, but for chance."""
-        mine, its = race.standings[one].outcome, race.standings[best].outcome
-        return (
-            mine.expected_misses <= its.expected_misses + 0.1
-            and mine.worst <= _ALIKE * its.worst
-            and not mine.breaks(race.bases[one].outcome)
         )
 
     def _trial(self, race: Race, standing: Standing) -> Trial:
@@ -383,18 +356,6 @@ def _gain(base: Outcome, now: Outcome) -> float:
         if before > _FELT_S and now.delays.get(who, 0.0) > 0.0
     ]
     return max([*goodputs, *delays, 1.0])
-
-
-def _final_key(race: Race, name: str) -> tuple[float, float, float]:
-    """Order variants: fewest missed, fewest undecided, the worst ratio, harm."""
-    now, base = race.standings[name].outcome, race.bases[name].outcome
-    broken = len(now.breaks(base)) + len(now.halved(base))
-    return round(2.0 * (now.expected_misses + broken)), now.worst, len(now.harmed(base))
-
-
-def _remedies(race: Race, name: str) -> tuple[object, ...]:
-    candidate = race.standings[name].candidate
-    return () if candidate is None else candidate.remedies
 
 
 def _word(now: Outcome, base: Outcome) -> Word:

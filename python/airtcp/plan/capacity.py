@@ -318,7 +318,7 @@ class _Changes:
             for one in race.ranked()
             if race.improves(one) and not race.change(one)[1].halved(race.change(one)[0])
         ]
-        easy = [one for one in known if one.cost in EASY]
+        easy = [one for one in known if one.cost in EASY and not _contains(one, known)]
         rest = [one for one in known if one.cost == "hardware"]
         return [*easy[:_SOUGHT], *rest[:1]]
 
@@ -387,6 +387,15 @@ class _Changes:
             wins=wins,
             loses=loses,
         )
+
+
+def _contains(one: Candidate, known: Sequence[Candidate]) -> bool:
+    """True if one of the remedies is ranked before, alone."""
+    before = known[: known.index(one)]
+    return any(
+        len(each.remedies) < len(one.remedies) and all(part in one.remedies for part in each.remedies)
+        for each in before
+    )
 
 
 def _half(answer: Answer) -> float:
