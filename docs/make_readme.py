@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tables
 from airtcp import compare, load, simulate
-from airtcp.advice.thresholds import THRESHOLDS
+from airtcp.judge.targets import EXPECTED
 from airtcp.present import drawing, plot, summary
 from airtcp.results import Comparison
 
@@ -36,7 +36,7 @@ COLUMNS = 100
 #: The quantities that the picture compares.
 WAYS = {"as it is": {}, "calls in the voice category": {"mac.classify.udp": "AC_VO"}}
 DESKS = (5, 10, 20, 30, 40)
-BOUND_MS = 1e3 * THRESHOLDS["call delay"].value
+BOUND_MS = 1e3 * EXPECTED["call"][0].value
 
 
 @cache

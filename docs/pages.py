@@ -32,7 +32,6 @@ BUILT = (
     "built.cards",
     "built.records",
     "built.remedies",
-    "built.problems",
     "built.imports",
     "built.profiles",
 )
@@ -52,7 +51,6 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_paper_h": ("cycle",),
     "make_ack_gain": (),
     "make_diff": (),
-    "make_advice": (),
     "make_gaps": (),
     "make_cells": (),
     "make_glance": None,

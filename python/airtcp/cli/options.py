@@ -103,7 +103,7 @@ Advice = Annotated[
     typer.Option(
         "--advice",
         metavar="HOW",
-        help="Changes to try where a target is missed: by a race (tried), each at length (all), none.",
+        help="Changes to try where a target is missed: by a race (tried), all at length, none.",
     ),
 ]
 Effort = Annotated[
@@ -111,7 +111,7 @@ Effort = Annotated[
     typer.Option(
         "--effort",
         metavar="TIMES",
-        help="Work of trying changes over the work of the run. Default: 3, within 2 and 10 s of CPU.",
+        help="Work of trying changes over that of the run. Default: 3, within 2 and 10 s of CPU.",
     ),
 ]
 Check = Annotated[

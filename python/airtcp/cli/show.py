@@ -24,7 +24,6 @@ from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
 if TYPE_CHECKING:
-    from airtcp.present.difference import Row
     from airtcp.reproduce.claims import Judgement
     from airtcp.results.differences import Difference
 
@@ -136,49 +135,17 @@ def _subject(console: Console, result: Comparison | SimulationResult | Predictio
 
 def difference(found: Difference, *, details: bool = False) -> None:
     """Print the difference of two simulations on stdout; `details`: also what nobody feels."""
+    from airtcp.document import terminal
+    from airtcp.messages import diff as words
     from airtcp.present.cells import by_cell_of_both
-    from airtcp.present.difference import folded, rest, rows, subject
-    from airtcp.present.felt import sentence
+    from airtcp.present.difference import changed_lines
 
     console = new_console()
-    console.print(Text(one_line(sentence(found)), style="bold"))
-    for line in subject(found):
-        console.print(Text(one_line(line), style="dim"))
-    felt, others = (rows(found, felt=one) for one in (True, False))
-    if not felt and not others:
-        console.print(Text("\nNo metric is separated from zero."))
-    if felt:
-        console.print()
-        _changed(console, felt)
-    if others and details:
-        console.print(Text("\nQueues, TCP, the MAC", style="bold"))
-        _changed(console, others)
-    elif others:
-        console.print(Text(f"\n{folded(others)}", style="dim"))
+    terminal.show(console, list(words.parts(found, changed_lines(found), everything=details)))
     of_cells = by_cell_of_both(found.a.simulation, found.b.simulation)
     if of_cells is not None:
         console.print(Text("\nCells, A → B", style="bold"))
         print_table(console, of_cells.head, of_cells.rows)
-    unseparated = rest(found)
-    if unseparated is not None:
-        console.print(Text(f"\n{unseparated}", style="dim"))
-
-
-def _changed(console: Console, changes: Sequence[Row]) -> None:
-    """Print changes in a table, or where it is too wide one below the other."""
-    from airtcp.present.difference import HEAD, MOST_ROWS
-
-    shown = changes[:MOST_ROWS]
-    table: list[_Row] = [(*row.cells()[:-1], _verdict(row.verdict)) for row in shown]
-    if shown and not _printed(console, HEAD, table, least_first=_LEAST_NAME):
-        # One below the other: what it is of, both values, the difference.
-        for row in shown:
-            console.print(Text(row.told))
-            console.print(Text(f"  {row.a} → {row.b}"))
-            change = f"  {', '.join(filter(None, (row.difference, row.relative)))} "
-            console.print(Text.assemble(change, _verdict(row.verdict)))
-    if len(changes) > len(shown):
-        console.print(Text(f"and {len(changes) - len(shown)} more: --json has all", style="dim"))
 
 
 def claims(judgements: Sequence[Judgement]) -> None:

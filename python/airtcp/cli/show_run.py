@@ -39,9 +39,7 @@ def run(
     if not folded:
         show.comparison(console, result, models=models, explain=explain)
         return
-    terminal.show(console, [*words.notes(cautions(result))])
-    terminal.show(console, [words.Note(words.extent(result)), words.more()][:1])
-    terminal.show(console, [words.more()])
+    terminal.show(console, [*words.notes(cautions(result)), words.footer(result)])
 
 
 def _measured(console: Console, beside: Measured) -> None:

@@ -136,7 +136,7 @@ def _immediate_acks(data: dict[str, Any]) -> None:
 def _large_windows(data: dict[str, Any]) -> None:
     for tcp in _tcp(data):
         for end in (tcp, tcp.get("receiver")):
-            if end is not None and "receive_window" in end:
+            if end is not None:
                 end["receive_window"] = _WINDOW
 
 

@@ -73,10 +73,10 @@ class TargetOutcome:
 class Outcome:
     """All targets of a variant, and what every group gets per direction.
 
-    `promised` are those by (group, direction) who have a target for goodput. `goodputs` has the mean
-    goodput in b/s by (group, direction), `delays` the mean queueing-related
-    delay in seconds that its users feel (95th percentile of packet delays, 90th of page or transfer
-    times), where there is one, and `delay_metrics` which it is.
+    `promised` are those by (group, direction) who have a target for goodput. `goodputs` has the
+    mean goodput in b/s by (group, direction), `delays` the delay in seconds that its users feel
+    (95th percentile of packet delays, 90th of page or transfer times) where there is one, and
+    `delay_metrics` which it is.
     """
 
     targets: tuple[TargetOutcome, ...]
@@ -278,9 +278,7 @@ def _spread(interval: Interval, level: float) -> float:
 
 def _shares(
     result: SimulationResult | Comparison,
-) -> tuple[
-    dict[tuple[str, str], float], dict[tuple[str, str], float], dict[tuple[str, str], str]
-]:
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float], dict[tuple[str, str], str]]:
     goodputs: dict[tuple[str, str], float] = {}
     delays: dict[tuple[str, str], float] = {}
     names: dict[tuple[str, str], str] = {}

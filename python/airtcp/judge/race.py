@@ -6,8 +6,8 @@ left are simulated for as long as it allows, on the random numbers of the scenar
 worse ones drop out by `Outcome.score`. Budgets are counted in the core's work, never in time, so
 that scenario and seed alone decide. After the single changes the pairs that promise most race
 against the best of them. The odds that the winner is best follow from paired differences of the
-last round by Bonferroni's inequality (the approximate probability of correct selection of Chen, Lin,
-Yücesan, Chick 2000, (6)).
+last round by Bonferroni's inequality (the approximate probability of correct selection of Chen,
+Lin, Yücesan, Chick 2000, (6)).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.judge.candidates import Candidate, pair
 from airtcp.judge.outcome import Outcome, outcome
-from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.scenario.alone import cell_alone
 
 if TYPE_CHECKING:
@@ -82,8 +81,9 @@ class Race:
     """A race of candidates against the scenario as it is.
 
     `base` is the scenario with its warm-up found; `asked` are the cells whose share of what they
-    have alone is a target, and `targets` those to judge instead of the scenario's own. `standings` has what is known by name (`AS_IS` for the scenario), and
-    `left_out` the names that the budget had no room for.
+    have alone is a target, and `targets` those to judge instead of the scenario's own. `standings`
+    has what is known by name (`AS_IS` for the scenario), and `left_out` the names that the budget
+    had no room for.
     """
 
     base: Scenario
@@ -229,9 +229,9 @@ class Race:
         for key, scenario in scenarios.items():
             self.points.add(key, scenario)
         alone = {key: self._alone(key, one) for key, one in scenarios.items()}
-        wanted = {key: runs for key in scenarios}
+        wanted = dict.fromkeys(scenarios, runs)
         for cells in alone.values():
-            wanted |= {key: runs for key in cells.values()}
+            wanted |= dict.fromkeys(cells.values(), runs)
         self.points.run(wanted)
         self._spent += sum(cost(run) for key in wanted for run in self.points.ended(key))
         before = self._judged(base_key, None, scenarios[base_key], alone[base_key], None)

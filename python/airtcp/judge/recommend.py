@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
-from airtcp.judge.targets import targets_of
 from airtcp.conditions import read_condition
 from airtcp.estimates.traffic import measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
 from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
 from airtcp.judge.outcome import FEWER, NEAR, SMALLER, Outcome, TargetOutcome, outcome, outcome_of
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
+from airtcp.judge.targets import targets_of
 from airtcp.remedies import as_written, named
 from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Cause, Effect, TargetChange, Trial
@@ -62,10 +62,10 @@ def advise(
     """Find why a simulation misses targets, and which change meets most of them.
 
     Every change of `airtcp.remedies.catalogue` that applies is simulated on the random numbers of
-    the run, the best for longer, and the best pairs. `effort` is the work of all that over the work
-    of the run, within some 2 and 10 seconds of a processor; 0 tries nothing, and `everything` gives
-    each change as much as the run had. Where all targets are met, or there is none, one look at free
-    changes finds an opportunity. On Ctrl-C what ended is told.
+    the run, the best for longer, and the best pairs. `effort` is the work of all that over the
+    work of the run, within some 2 and 10 seconds of a processor; 0 tries nothing, and `everything`
+    gives each change as much as the run had. Where all targets are met, or there is none, one look
+    at free changes finds an opportunity. On Ctrl-C what ended is returned.
 
     Raises SimulationError if a trial breaks a conservation law.
 
@@ -148,7 +148,9 @@ class _Advising:
         trials = [self._trial(race, race.standings[name]) for name in order[:_LISTED]]
         best = next((one for one in trials if one.outcome == "helps" and one.cost in EASY), None)
         if best is None:
-            best = next((one for one in trials if one.outcome == "helps" and one.cost in BOUGHT), None)
+            best = next(
+                (one for one in trials if one.outcome == "helps" and one.cost in BOUGHT), None
+            )
         sure = None
         if best is not None:
             others = [race.standings[name] for name in race.final if name != best.name]
@@ -191,7 +193,9 @@ class _Advising:
             worst=standing.outcome.worst,
             targets=tuple(
                 TargetChange(after.text, _state(after), before.ratio, after.ratio, _value(after))
-                for before, after in zip(base.outcome.targets, standing.outcome.targets, strict=True)
+                for before, after in zip(
+                    base.outcome.targets, standing.outcome.targets, strict=True
+                )
             ),
             breaks=tuple(standing.outcome.breaks(base.outcome)),
             wins=wins,
@@ -268,7 +272,7 @@ class _Advising:
         rank = {problem: place for place, problem in enumerate(PROBLEMS)}
         restored.sort(
             key=lambda one: (
-                one.of - one.met,
+                one.met_before - one.met,
                 one.problem == "load",
                 rank[one.problem],
                 one.worst,
@@ -301,7 +305,7 @@ class _Advising:
     # Opportunities.
 
     def _opportunity(self, race: Race) -> Advice:
-        """Look once at every free change, and return the one that makes somebody much better off."""
+        """Look once at every free change, for one that makes somebody much better off."""
         free = [one for one in self._candidates if one.cost == "setting"]
         interrupted = False
         best: tuple[float, Candidate] | None = None
@@ -317,7 +321,10 @@ class _Advising:
         interrupted = race.points.interrupted
         if best is None:
             return Advice(
-                as_is=_counted(self._now), tried=len(free), unfit=self._unfit, interrupted=interrupted
+                as_is=_counted(self._now),
+                tried=len(free),
+                unfit=self._unfit,
+                interrupted=interrupted,
             )
         trial = self._trial(race, race.standings[best[1].name])
         return Advice(
@@ -388,9 +395,7 @@ def _value(one: TargetOutcome) -> float | None:
     return condition.bound / one.ratio if condition.above else one.ratio * condition.bound
 
 
-def lines_of(
-    one: Candidate, base: Scenario
-) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+def lines_of(one: Candidate, base: Scenario) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Return the lines for equipment by program, and notes, of all remedies of a candidate."""
     lines: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
@@ -434,6 +439,3 @@ def _is_finite(scenario: Scenario) -> bool:
         flow.application.kind == "bulk" and flow.application.size is not None
         for flow in scenario.flows
     )
-
-
-

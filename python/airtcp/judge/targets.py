@@ -64,15 +64,11 @@ EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
         Expected("p95 packet_delay", 0.1, "s", "class 0, highly interactive (ITU-T Y.1541)"),
         Expected("packet_loss", 0.001, "", "class 0 (ITU-T Y.1541)"),
     ),
-    "web": (
-        Expected("p90 transfer_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),
-    ),
+    "web": (Expected("p90 transfer_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),),
     "web page": (
         Expected("p90 page_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),
     ),
-    "file": (
-        Expected("p90 transfer_time", 60.0, "s", "files of 10 kB to 10 MB (ITU-T G.1010)"),
-    ),
+    "file": (Expected("p90 transfer_time", 60.0, "s", "files of 10 kB to 10 MB (ITU-T G.1010)"),),
 }
 
 

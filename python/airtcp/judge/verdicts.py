@@ -7,18 +7,20 @@ Knows targets, those of a scenario's file or of its profiles of traffic, and mea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from airtcp.estimates import estimate
 from airtcp.judge.growth import growth_of
 from airtcp.judge.targets import targets_of
-from airtcp.estimates import estimate
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
 from airtcp.results.verdict import Judged, State, Target, Verdict
+from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ Simulated = Comparison | SimulationResult
 #: The fewest pages in progress, none of which came, that tell of a percentile above the median:
 #: all but one in a thousand times half of ten would have.
 _FEWEST_PAGES: Final = 10
+#: The part of a wanted goodput below which a flow is starved, and of the runs in which that tells.
+_STARVED: Final = 0.5
+_OFTEN: Final = 0.25
 #: Delays are counted in bins: their percentiles are known to this part of them.
 _BIN: Final = 0.008
 
@@ -41,8 +46,9 @@ def verdict(
 ) -> Verdict | None:
     """Judge a simulation by the targets of its scenario, or by those of its profiles of traffic.
 
-    `targets` replaces both. None where there is none. With `growth` glances at more and at fewer stations say which target
-    fails first, and at how many; together they cost at most as much as the simulation did.
+    `targets` replaces both. None where there is none. With `growth` quick simulations of more and
+    of fewer stations show which target fails first, and at how many; together they cost at most as
+    much as the simulation did.
 
     The level of intervals is that of the scenario for one target or two, and higher for more, so
     that a verdict is wrong no more often than the scenario's level says: a target is called wrong
@@ -129,7 +135,42 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
         interval = estimate(measured.runs, scenario, condition.metric, confidence=level).interval
     if interval.n == 0:
         interval = _of_those_who_wait(measured, condition, scenario) or interval
-    return Judged(target, interval, state_of(condition, interval))
+    state = state_of(condition, interval)
+    if state != "fails" and starved_runs(measured, condition, scenario):
+        state = "fails"
+    return Judged(target, interval, state)
+
+
+def starved_runs(
+    measured: Simulation, condition: Condition, scenario: ResolvedScenario
+) -> list[float]:
+    """Return the goodput of the flow that gets least, of each run in which it is starved.
+
+    Starved is less than half of what a target for goodput per flow wants, of flows that take all
+    they get. Empty where that happens in less than a quarter of the runs: then it may be chance.
+    """
+    if condition.metric != "flow_goodput_bps" or not condition.above or condition.cell is not None:
+        return []
+    entries = {
+        flow.name
+        for flow in scenario.flows
+        if is_endless(flow)
+        and condition.group in (None, flow.stations)
+        and condition.part in ("all", flow.direction)
+    }
+    least = [
+        min(
+            (
+                float(flow["goodput_bps"])
+                for flow in run.answer["flows"]
+                if flow["name"].rpartition("/")[0] in entries
+            ),
+            default=math.inf,
+        )
+        for run in measured.runs
+    ]
+    found = [one for one in least if one < _STARVED * condition.bound]
+    return found if len(found) >= max(2, _OFTEN * len(least)) else []
 
 
 def _of_those_who_wait(

@@ -192,8 +192,10 @@ def supports(plan: Plan, one: Gain) -> str:
     if one.answer is None:
         return "–"
     interval = interval_text(plan, one.answer)
-    return f"{value(plan, one.answer.value)} ({interval})" if interval else value(
-        plan, one.answer.value
+    return (
+        f"{value(plan, one.answer.value)} ({interval})"
+        if interval
+        else value(plan, one.answer.value)
     )
 
 

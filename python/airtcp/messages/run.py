@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import duration, quantity
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
+from airtcp.judge.verdicts import starved_runs
 from airtcp.messages import words
 from airtcp.metrics import METRICS
 from airtcp.results import Comparison, SimulationResult
@@ -85,7 +86,8 @@ def headline(verdict: Verdict | None) -> tuple[str, State]:
     if unknown:
         met = f"{of - unknown} met, " if unknown < of else ""
         return f"? INCONCLUSIVE: {met}{unknown} of {words.plural(of, 'target')} open", "open"
-    return f"✓ MEETS {f'all {of} targets' if of > 1 else 'its target'}", "good"
+    which = {1: "its target", 2: "both targets"}.get(of, f"all {of} targets")
+    return f"✓ MEETS {which}", "good"
 
 
 def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) -> Lines:
@@ -112,9 +114,44 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
         add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
         add("Fix", f"none of the {advice.tried} changes tried meets more targets")
-    for text in observations(result):
+    for text in [
+        *([] if verdict is None else [*starvation(verdict, result), *growth(verdict)]),
+        *observations(result),
+    ]:
         add("Note", text)
     return Lines(lines, labels if len(labels) > 1 else ())
+
+
+def starvation(verdict: Verdict, result: Simulated) -> Iterator[str]:
+    """Yield the targets for goodput whose mean hides flows that get next to nothing."""
+    for one in verdict.targets:
+        condition = one.target.condition
+        found = starved_runs(result.simulation, condition, result.scenario)
+        if found and (one.interval.mean or 0.0) > condition.bound:
+            least = words.value(min(found), condition.about)
+            yield (
+                f"in {len(found)} of {words.plural(result.simulation.replications, 'run')} a "
+                f"{condition.group or 'flow'} flow gets less than half of {condition.bound_text} "
+                f"(least {least})"
+            )
+
+
+def growth(verdict: Verdict) -> list[str]:
+    """Return up to how many stations the targets are met, by quick simulations."""
+    one = verdict.growth
+    if one is None:
+        return []
+    about = _about(one.target)
+    if one.holds_at >= one.present:
+        return [
+            f"Room to grow: about {words.plural(one.holds_at, 'station')}; at {one.fails_at} "
+            f"{about} fails first (quick simulations; airtcp plan finds the number)"
+        ]
+    if one.holds_at:
+        return [
+            f"Would meet it with about {words.plural(one.holds_at, 'station')} (quick simulations)"
+        ]
+    return []
 
 
 def _fix(advice: Advice, one: Trial, add: Any) -> None:
@@ -153,16 +190,22 @@ def _sentence(one: Judged) -> str:
 
 def _effect(one: Effect) -> str:
     name = "" if one.metric == "goodput_bps" else f"{words.metric_label(METRICS[one.metric])} "
-    return f"{words.scope(one.group, one.part)} {name}{words.change(one.before, one.after, one.metric)}"
+    change = words.change(one.before, one.after, one.metric)
+    return f"{words.scope(one.group, one.part)} {name}{change}"
+
+
+def ordered(verdict: Verdict) -> list[Judged]:
+    """Return the targets, the missed ones first, each state by its margin."""
+    order = {"fails": 0, "unknown": 1, "holds": 2}
+    return sorted(
+        verdict.targets,
+        key=lambda one: (order[one.state], 0.0 if one.margin is None else one.margin),
+    )
 
 
 def targets(verdict: Verdict, *, everything: bool) -> Iterator[Part]:
     """Yield the table of targets, the missed ones first, and a count of those that are met."""
-    order = {"fails": 0, "unknown": 1, "holds": 2}
-    rows = sorted(
-        verdict.targets,
-        key=lambda one: (order[one.state], 0.0 if one.margin is None else one.margin),
-    )
+    rows = ordered(verdict)
     shown = rows if everything else _folded(rows)
     head = "target" if verdict.written else "target (defaults; set your own in [targets])"
     level = f"{100.0 * verdict.confidence:.3g} % CI"
@@ -201,7 +244,7 @@ def _folded(rows: Sequence[Judged]) -> list[Judged]:
 
 
 def groups(result: Simulated) -> Table:
-    """Return what every group gets, a row for each direction; the last columns are dropped first."""
+    """Return what every group gets, a row for each direction."""
     scenario, simulation = result.scenario, result.simulation
     counts = {group.name: group for group in scenario.stations}
     rows: list[list[str]] = []
@@ -222,7 +265,9 @@ def groups(result: Simulated) -> Table:
         if part in simulation.groups[name]
     ]
     shown = [
-        one for one in metrics if any(each[one[0]].is_known for _, _, each in scopes if one[0] in each)
+        one
+        for one in metrics
+        if any(each[one[0]].is_known for _, _, each in scopes if one[0] in each)
     ]
     pages = any(name == "page_time_p50_s" for name, _, _ in shown)
     shown = [one for one in shown if not (pages and one[0] == "transfer_time_p50_s")]
@@ -274,7 +319,9 @@ def observations(result: Simulated) -> Iterator[str]:
     endless = [
         (flow.stations, flow.direction)
         for flow in scenario.flows
-        if flow.tcp is not None and flow.application.kind == "bulk" and flow.application.size is None
+        if flow.tcp is not None
+        and flow.application.kind == "bulk"
+        and flow.application.size is None
     ]
     if not endless:
         return
@@ -297,18 +344,20 @@ def observations(result: Simulated) -> Iterator[str]:
     ]
     if slow and max(slow)[0] > _LATENCY_S:
         rtt, name, part = max(slow)
-        yield f"latency under load: {words.scope(name, part)} round trips take {quantity(rtt, 's', 3)}"
+        who = words.scope(name, part)
+        yield f"latency under load: {who} round trips take {quantity(rtt, 's', 3)}"
     goodputs = [
         flow.goodput_bps
         for flow in simulation.flows
         if any(flow.station.startswith(f"{name}/") for name, _ in endless)
     ]
-    if len(goodputs) > 1 and jain_index(goodputs) < _UNEVEN:
+    jain = jain_index(goodputs) if len(goodputs) > 1 else None
+    if jain is not None and jain < _UNEVEN:
         mean = sum(goodputs) / len(goodputs)
         few = sum(one < 0.5 * mean for one in goodputs)
         yield (
             f"endless transfers share unevenly: {few} of {len(goodputs)} get less than half of the "
-            f"mean (Jain index {jain_index(goodputs):.2f})"
+            f"mean (Jain index {jain:.2f})"
         )
 
 
@@ -323,16 +372,15 @@ def changes(advice: Advice, *, everything: bool) -> Iterator[Part]:
             yield _table(
                 advice,
                 shown,
-                [(f"{words.plural(rest, 'other change')} tried: less or nothing", "dim")] * (rest > 0),
+                [(f"{words.plural(rest, 'other change')} tried: less or nothing", "dim")]
+                * (rest > 0),
             )
     if best is not None:
         yield Lines([(f"Apply: {best.title}", "bold")])
         yield Code([settings(best.set), *equipment(best.apply, best.notes)])
 
 
-def _table(
-    advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, State]]
-) -> Table:
+def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, State]]) -> Table:
     metric = next((one.metric for one in shown if one.metric is not None), None)
     head = "" if metric is None else words.metric_label(METRICS[metric])
     columns = [
@@ -344,8 +392,10 @@ def _table(
     rows = []
     for place, one in enumerate(shown, 1):
         of = one.met + one.missed + one.open
-        after = "" if one.after.mean is None or metric != one.metric or metric is None else (
-            words.value(one.after.mean, METRICS[metric])
+        after = (
+            ""
+            if one.after.mean is None or metric != one.metric or metric is None
+            else (words.value(one.after.mean, METRICS[metric]))
         )
         rows.append((f"{place} {one.title}", f"{one.met} of {of}", after, _costs(one)))
     return Table(columns, rows, ["good" if one.outcome == "helps" else "" for one in shown], foot)
@@ -380,18 +430,16 @@ def equipment(apply: Mapping[str, Sequence[str]], notes: Sequence[str]) -> list[
     return lines + [f"# note: {note}" for note in notes]
 
 
-def extent(result: Simulated) -> str:
-    """Return how much was simulated, and in what time."""
-    simulation = result.simulation
-    return f"{duration(simulation.simulated_s)} simulated in {duration(simulation.wall_s)}."
-
-
 def notes(texts: Sequence[str]) -> Iterator[Part]:
     """Yield cautions, one fact each."""
     if texts:
         yield Lines([(f"! {text[0].upper()}{text[1:]}", "open") for text in texts])
 
 
-def more() -> Note:
-    """Return where the rest is."""
-    return Note("More: --details (models, counters, all targets and changes)")
+def footer(result: Simulated) -> Note:
+    """Return how much was simulated in what time, and where the rest is."""
+    simulation = result.simulation
+    return Note(
+        f"{duration(simulation.simulated_s)} simulated in {duration(simulation.wall_s)}. "
+        "More: --details"
+    )

@@ -125,9 +125,7 @@ def capacity(
 def target_of(condition: Condition) -> Condition:
     """Return the target that a stop condition is the failure of."""
     old, new = (">", "<") if condition.above else ("<", ">")
-    return replace(
-        condition, text=condition.text.replace(old, new, 1), above=not condition.above
-    )
+    return replace(condition, text=condition.text.replace(old, new, 1), above=not condition.above)
 
 
 def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
@@ -181,7 +179,7 @@ def _check_answerable(
     found: Found | None,
     stopped: PlanStopped,
 ) -> None:
-    """Raise QuestionError where an asked condition holds at the first value, or none at the last."""
+    """Raise QuestionError where a condition holds at the first value, or none at the last."""
     if stopped != "done":
         return
     mine = [target_of(parse_condition(text)).text for text in asked]
@@ -215,8 +213,9 @@ def _evidence(search: Search, targets: Sequence[Target]) -> list[Evidence]:
                 continue
             value = condition.bound / one.ratio if condition.above else condition.bound * one.ratio
             half = 2.0 * one.spread * value if place.replications > 1 else None
-            ends = (None, None) if half is None else (max(0.0, value - half), value + half)
-            metrics[condition.text] = Interval(value, *ends, place.replications)
+            low = None if half is None else max(0.0, value - half)
+            high = None if half is None else value + half
+            metrics[condition.text] = Interval(value, low, high, place.replications)
         found.append(Evidence(search.axis.numbers[index], "simulation", metrics))
     return found
 
@@ -299,9 +298,9 @@ class _Changes:
             mine.endless = mine.found is not None and mine.found.answer.high is None
         ends = [one for one in self._sought if one.found is not None and not one.endless]
         easy = [one for one in ends if one.candidate.cost in EASY]
-        for one in sorted(easy, key=lambda one: -self._moved(one))[:1]:
-            one.search.confirm()
-            one.found = one.search.known()
+        for best in sorted(easy, key=lambda one: -self._moved(one))[:1]:
+            best.search.confirm()
+            best.found = best.search.known()
 
     def _moved(self, one: _Sought) -> float:
         """Return how much further the end is with a change, in values of the axis."""
@@ -393,7 +392,8 @@ def _contains(one: Candidate, known: Sequence[Candidate]) -> bool:
     """True if one of the remedies is ranked before, alone."""
     before = known[: known.index(one)]
     return any(
-        len(each.remedies) < len(one.remedies) and all(part in one.remedies for part in each.remedies)
+        len(each.remedies) < len(one.remedies)
+        and all(part in one.remedies for part in each.remedies)
         for each in before
     )
 
@@ -403,4 +403,3 @@ def _half(answer: Answer) -> float:
     if answer.low is None or answer.high is None:
         return 0.0
     return (answer.high - answer.low) / 2.0
-

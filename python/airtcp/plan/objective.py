@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.judge.targets import targets_of
 from airtcp.conditions import Condition, ConditionError, read_measure
 from airtcp.exceptions import QuestionError
+from airtcp.judge.targets import targets_of
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.objects import metric_in
 from airtcp.scenario.keys.traffic import is_endless

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, outcome
 from airtcp.results.plans import Answer, Limit
@@ -63,7 +63,7 @@ class Search:
     name: str
     axis: Axis
     targets: Sequence[Target]
-    points: Points[tuple[str, int, float]]
+    points: Points[Any]
     provenance: Provenance
     warmup_ns: int
     replications: int
@@ -77,7 +77,8 @@ class Search:
     def find(self, start: int, *, rough: bool = False) -> Found | None:
         """Return the end, from `start` on; None if no target is met even at the smallest value.
 
-        A `rough` end is not confirmed by longer runs. Raises KeyboardInterrupt or TimeIsOver: `known` then says what is known.
+        A `rough` end is not confirmed by longer runs. Raises KeyboardInterrupt or TimeIsOver:
+        `known` then returns what is known.
         """
         if not self.never_known:
             self._leave_out()
@@ -101,10 +102,13 @@ class Search:
         at, low, high = self._crossing(good, bad)
         index = min(max(math.floor(at + 1e-9), 0), len(axis) - 1)
         first, last = (
-            min(max(math.floor(one + 1e-9), 0), len(axis) - 1) for one in (min(low, at), max(high, at))
+            min(max(math.floor(one + 1e-9), 0), len(axis) - 1)
+            for one in (min(low, at), max(high, at))
         )
         ends = sorted(axis.numbers[one] for one in (first, last))
-        answer = Answer(axis.path, axis.numbers[index], ends[0], ends[1], axis.unit, self.confidence)
+        answer = Answer(
+            axis.path, axis.numbers[index], ends[0], ends[1], axis.unit, self.confidence
+        )
         return Found(answer, index, self._limits(index))
 
     def outcome(self, index: int) -> Outcome:
@@ -148,9 +152,7 @@ class Search:
     def _leave_out(self) -> None:
         """Leave out targets that are missed even at the smallest value."""
         self.simulate([0], longer=_LONGER)
-        self.never = tuple(
-            one.text for one in self.outcome(0).targets if _log_ratio(one) > 0.0
-        )
+        self.never = tuple(one.text for one in self.outcome(0).targets if _log_ratio(one) > 0.0)
 
     def _enclose(self, start: int) -> None:
         """Go outwards in growing steps until the end is enclosed, or the axis is over."""
@@ -207,8 +209,11 @@ class Search:
             if found is None or self._bad is None:
                 return
             wanted = [self._around(found.index, part) for part in _AROUND]
-            new = [one for one in dict.fromkeys(wanted) if self.places.get(one) is None or
-                   self.places[one].longer < _LONGER]
+            new = [
+                one
+                for one in dict.fromkeys(wanted)
+                if self.places.get(one) is None or self.places[one].longer < _LONGER
+            ]
             if not new:
                 return
             self.simulate(new, longer=_LONGER)
@@ -346,7 +351,8 @@ class Search:
             for one in self._bounding(self.outcome(place))
         }
         order = sorted(
-            found, key=lambda text: (abs(found[text] - self.axis.numbers[index]), -ratios.get(text, 0.0))
+            found,
+            key=lambda text: (abs(found[text] - self.axis.numbers[index]), -ratios.get(text, 0.0)),
         )
         return tuple(Limit(text, found[text]) for text in order)
 

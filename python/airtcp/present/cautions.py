@@ -9,11 +9,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from airtcp.present.silence import silences
 from airtcp.amounts import duration, percent, quantity
 from airtcp.choices import APPLICATIONS
 from airtcp.labels import spoken
 from airtcp.metrics import metric
+from airtcp.present.silence import silences
 from airtcp.results import Comparison, SimulationResult
 from airtcp.scenario import ResolvedScenario
 from airtcp.scenario.hearing import RULES_ELSEWHERE

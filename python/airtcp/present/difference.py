@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.files import prepare, write_files
 from airtcp.labels import flows_of, label_of
+from airtcp.messages import diff as words
 from airtcp.metrics import METRICS
 from airtcp.present import drawing
 from airtcp.present.cells import by_cell_of_both
@@ -89,10 +90,9 @@ class Row:
         )
 
 
-def subject(difference: Difference) -> list[str]:
-    """Say what is compared, in a few lines: titles, keys that differ, how many pairs."""
+def changed_lines(difference: Difference) -> list[str]:
+    """Return the keys that differ, a line each; titles where they are the difference."""
     a, b = difference.a.scenario, difference.b.scenario
-    lines = [f"A: {a.title}", f"B: {b.title}"] if a.title != b.title else [a.title]
     changed = [
         (key, both)
         for key, both in difference.changed.items()
@@ -100,17 +100,24 @@ def subject(difference: Difference) -> list[str]:
     ]
     # Of two long lists nothing can be told here, and the keys that they follow from differ as well.
     changed = [one for one in changed if not all(map(_is_long, one[1]))] or changed
-    lines += [_changed(key, *both) for key, both in changed[:_MOST_KEYS]]
+    lines = [_changed(key, *both) for key, both in changed[:_MOST_KEYS]]
     if len(changed) > _MOST_KEYS:
         lines.append(f"and {len(changed) - _MOST_KEYS} more keys")
-    if not changed:
-        lines.append("the scenarios differ in no key")
-    n = difference.replications
-    pairs = f"{n} pair{'s' if n > 1 else ''} of replications on seed {a.run.seed}"
-    lines.append(f"{pairs}; {100 * difference.confidence:g} % intervals of paired differences")
+    if a.title != b.title:
+        lines = [f"{a.title or 'A'} → {b.title or 'B'}", *lines]
     if difference.precision is not None:
         lines.append(_ended(difference, difference.precision))
     return lines
+
+
+def subject(difference: Difference) -> list[str]:
+    """Return what is compared: keys that differ, and how many pairs."""
+    n = difference.replications
+    pairs = f"{n} pair{'s' if n > 1 else ''} of runs on seed {difference.a.scenario.run.seed}"
+    return [
+        *(changed_lines(difference) or ["no key differs"]),
+        f"{pairs}; {100 * difference.confidence:g} % confidence intervals of paired differences",
+    ]
 
 
 def _ended(difference: Difference, precision: float) -> str:
@@ -251,10 +258,9 @@ def write(difference: Difference, directory: Path) -> None:
 
 def html(difference: Difference, svg: str | None) -> str:
     """The page of a difference, with its picture as SVG: one HTML document that loads nothing."""
-    from airtcp.present.felt import sentence
-
     title = "What is different"
-    parts = [f"<h1>{title}</h1>", f"<p class='note'>{escape(sentence(difference))}</p>"]
+    decision = "; ".join(text for text, _ in words.decision(difference))
+    parts = [f"<h1>{title}</h1>", f"<p class='note'>{escape(decision)}</p>"]
     parts.append("<ul class='subject'>")
     parts += [f"<li>{escape(line)}</li>" for line in subject(difference)]
     parts.append("</ul>")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from airtcp.amounts import quantity, quantity_with_interval
-from airtcp.metrics import METRICS
 from airtcp.messages.run import settings
+from airtcp.metrics import METRICS
 
 if TYPE_CHECKING:
     from airtcp.results.measured import Explanation, Measured

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
-from airtcp.present.drawing import BLUE, INK, SKY, VERMILION, legend_above, minor_label, new_figure
 from airtcp.judge.targets import is_live
+from airtcp.present.drawing import BLUE, INK, SKY, VERMILION, legend_above, minor_label, new_figure
 from airtcp.results import Comparison, SimulationResult
 from airtcp.scenario.keys.traffic import is_endless
 

@@ -48,8 +48,8 @@ class Effect:
 class TargetChange:
     """A target without and with a change.
 
-    `before` and `after` are ratios of the measured value to the bound, above one where the target is
-    missed (None: nothing was measured); `value` is the measured value with the change, in the
+    `before` and `after` are ratios of the measured value to the bound, above one where the target
+    is missed (None: nothing was measured); `value` is the measured value with the change, in the
     metric's unit.
     """
 
@@ -141,8 +141,8 @@ class Cause:
     """A counterfactual that restores targets: an experiment that only a simulator can make.
 
     `problem` is its identifier (`airtcp.judge.counterfactual`), `groups` whom it is about. With it
-    `met` of the `of` targets that remain are met, against `met_before`; `gain` is the largest factor
-    by which anybody is better served.
+    `met` of the `of` targets that remain are met, against `met_before`; `gain` is the factor by
+    which the worst target is nearer to its bound.
     """
 
     problem: str
@@ -209,7 +209,7 @@ class Advice:
         """The causes as they stand in the JSON; the first has the changes that were tried."""
         remedies = [one.to_dict() for one in self.trials]
         first = [one.to_dict() for one in self.causes] or [
-            {"problem": None, "groups": [], "evidence": {}}
+            {"problem": "unknown", "groups": [], "evidence": {}}
         ]
         if not self.causes and not remedies:
             return []

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import duration, quantity_with_interval
+from airtcp.messages import run, words
 from airtcp.metrics import METRICS
 from airtcp.present import summary
-from airtcp.present import verdict as words
 from airtcp.present.cautions import cautions
 from airtcp.present.subject import subject
 
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 def of_comparison(result: Comparison) -> Json:
     """The card of a simulation."""
-    simulation, run = result.simulation, result.scenario.run
+    simulation, length_ns = result.simulation, result.scenario.run.duration_ns
     known = (
         (METRICS[name].label, quantity_with_interval(simulation.metrics[name], METRICS[name].unit))
         for name in summary.HEADLINES
@@ -36,7 +36,7 @@ def of_comparison(result: Comparison) -> Json:
     )
     n = simulation.replications
     sure = (
-        f"Simulated: {n} replication{'s' if n > 1 else ''} of {duration(run.duration_ns / 1e9)}, "
+        f"Simulated: {n} replication{'s' if n > 1 else ''} of {duration(length_ns / 1e9)}, "
         f"{100 * simulation.confidence:g} % intervals, seed {result.provenance.seed}, "
         f"airtcp {result.provenance.version}."
     )
@@ -49,18 +49,22 @@ def _card(
     known: Iterable[tuple[str, str]],
     sure: Sequence[str],
 ) -> Json:
-    rows = [] if verdict is None else words.rows(verdict)
+    targets = [] if verdict is None else run.ordered(verdict)
     numbers = [
-        {"label": about, "text": measured, "wanted": f"wanted {wanted}"}
-        for about, wanted, measured, _ in rows
+        {
+            "label": words.target_about(one.target.condition),
+            "text": words.measured(one.interval, one.target.condition.about),
+            "wanted": f"target {words.wanted(one.target.condition)}",
+        }
+        for one in targets
     ]
     numbers += [{"label": label, "text": text, "wanted": ""} for label, text in known]
     card = {
         "title": scenario.title,
         "about": _about(scenario),
-        "question": _question(verdict, rows),
+        "question": _question(verdict),
         "state": "" if verdict is None else verdict.state,
-        "verdict": "" if verdict is None else words.headline(verdict),
+        "verdict": "" if verdict is None else run.headline(verdict)[0],
         "numbers": numbers[:_NUMBERS],
         "sure": " ".join(sure),
     }
@@ -84,17 +88,15 @@ def _about(scenario: ResolvedScenario) -> str:
     return f"{network}; {', '.join(f'{one.count} {one.name}' for one in groups)}"
 
 
-def _question(verdict: Verdict | None, rows: Sequence[tuple[str, str, str, str]]) -> str:
-    if verdict is None or not rows:
+def _question(verdict: Verdict | None) -> str:
+    if verdict is None or not verdict.targets:
         return "How does it perform?"
     if not verdict.written:
         kinds = dict.fromkeys(one.target.profile for one in verdict.targets)
-        return f"Does it hold what is usual for its traffic ({', '.join(kinds)})?"
-    about, wanted, _, _ = rows[0]
-    more = f" And {len(rows) - 1} more?" if len(rows) > 1 else ""
-    return f"Is {about} {wanted}?{more}"
+        return f"Does it meet the default targets of its traffic ({', '.join(kinds)})?"
+    return "Does it meet its targets?"
 
 
 def _care(told: Sequence[str]) -> list[str]:
     """The first caution, up to its first semicolon, where there is one."""
-    return [f"Take care: {one.partition(';')[0]}." for one in told[:1]]
+    return [f"Note: {one.partition(';')[0]}." for one in told[:1]]

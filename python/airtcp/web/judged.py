@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.labels import flows_of, label_of
+from airtcp.messages import run as told
+from airtcp.messages import words
 from airtcp.metrics import METRICS
-from airtcp.present import advice as told
-from airtcp.present import verdict as words
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
-    from airtcp.present.answer import Simulated
-    from airtcp.results.advice import Advice, Advised, Effect, Trial
+    from airtcp.messages.run import Simulated
+    from airtcp.results.advice import Advice, Effect, Trial
     from airtcp.results.verdict import Judged, Verdict
     from airtcp.stats import Interval
 
@@ -49,67 +49,60 @@ def condition(one: Condition) -> Json:
 def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | None:
     """A verdict: its state, the headline, and a light for each target, those that fail first.
 
-    `result` is what was judged, if that was no glance: which flows a mean hides, and what it would
-    take to know more, follow from it.
+    `result` is what was judged, if that was a simulation: what endless transfers show follows.
     """
     if found is None:
         return None
-    order = {row: place for place, row in enumerate(words.rows(found))}
-    rows = sorted((_light(found, one) for one in found.targets), key=lambda one: order[one[0]])
     return {
         "state": found.state,
-        "headline": words.headline(found),
+        "headline": told.headline(found)[0],
         "written": found.written,
-        "lines": words.lines(found, result),
-        "growth": words.growth_lines(found) if found.growth is not None else [],
-        "targets": [light for _, light in rows],
+        "lines": [] if result is None else list(told.observations(result)),
+        "growth": told.growth(found),
+        "targets": [_light(one) for one in told.ordered(found)],
         "confidence": found.confidence,
     }
 
 
-def _light(found: Verdict, one: Judged) -> tuple[tuple[str, str, str, str], Json]:
-    (row,) = words.rows(type(found)((one,), found.written, found.confidence))
-    about, wanted, measured, by = row
-    return row, condition(one.target.condition) | one.to_dict() | {
-        "about": about,
-        "wanted": wanted,
-        "measured": measured,
-        "by": by,
-    }
+def _light(one: Judged) -> Json:
+    about = one.target.condition
+    return (
+        condition(about)
+        | one.to_dict()
+        | {
+            "about": words.target_about(about),
+            "wanted": words.wanted(about),
+            "measured": words.measured(one.interval, about.about),
+            "by": words.spread(one.interval, about.about),
+        }
+    )
 
 
 def advice(found: Advice | None) -> Json | None:
-    """The problems of a simulation, each with the remedies that were tried, the best first."""
+    """Return the cause, the changes that were tried, best first, and the one to make."""
     if found is None:
         return None
     best = found.best
     return {
-        "problems": [_problem(one) for one in found.problems],
+        "causes": [words.cause(one) for one in found.causes[:1]],
+        "remedies": [_trial(one) for one in found.trials],
         "best": None if best is None else best.name,
+        "recommended": found.recommended is not None,
+        "tried": found.tried,
+        "unfit": [f"{name}: {why}" for name, why in found.unfit.items()],
         "interrupted": found.interrupted,
     }
 
 
-def _problem(advised: Advised) -> Json:
-    found = advised.finding
-    about = METRICS[found.goal.metric]
-    return advised.to_dict() | {
-        "headline": told.headline(advised),
-        "label": label_of(about, found.goal.whose),
-        "unit": about.unit,
-        "better": about.better,
-        "remedies": [_trial(advised, one) for one in advised.remedies],
-        "unfit": told.unfit([advised]),
-    }
-
-
-def _trial(advised: Advised, one: Trial) -> Json:
-    unit = METRICS[advised.finding.goal.metric].unit
-    suffices = [*told.shares_lines(one), told.targets_line(one) or ""]
+def _trial(one: Trial) -> Json:
+    of = one.met + one.missed + one.open
+    metric = None if one.metric is None else METRICS[one.metric]
+    unit = "" if metric is None else metric.unit
     return one.to_dict() | {
-        "line": told.effect_line(advised, one),
-        "words": told.outcome(one),
-        "suffices": " ".join(suffices).strip() or None,
+        "line": f"{one.title}: {one.met} of {of} targets met",
+        "words": f"{one.met} of {of} met",
+        "label": "" if metric is None else words.metric_label(metric),
+        "suffices": None,
         "before": interval(one.before, unit),
         "after": interval(one.after, unit),
         "difference": interval(one.difference, unit),
@@ -129,8 +122,8 @@ def effects(felt: Sequence[Effect]) -> list[Json]:
             one.to_dict()
             | {
                 "label": label_of(about, flows_of(one.group, one.part)),
-                "before_text": words.amount(one.before, about),
-                "after_text": words.amount(one.after, about),
+                "before_text": words.value(one.before, about),
+                "after_text": words.value(one.after, about),
             }
         )
     return rows

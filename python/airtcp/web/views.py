@@ -243,7 +243,6 @@ def point(simulation: Simulation) -> dict[str, Any]:
 def changes(found: Difference) -> dict[str, Any]:
     """Before and after: what each group feels, and all changes that are separated from chance."""
     from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
-    from airtcp.present.felt import felt_changes
 
     listed = rows(found)
     felt = [
@@ -257,7 +256,8 @@ def changes(found: Difference) -> dict[str, Any]:
             "difference": interval(one.change.difference, METRICS[one.metric].unit),
             "verdict": one.verdict,
         }
-        for one in felt_changes(found)
+        for one in found.ranked()
+        if one.is_felt and one.group is not None and one.part in ("download", "upload")
     ]
     return {
         "felt": felt,

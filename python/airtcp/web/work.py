@@ -238,9 +238,9 @@ def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 def _simulated(scenario: Scenario, tell: Tell, sofar: Callable[[Comparison], None]) -> Comparison:
     """Run as `airtcp run` does, with verdict and remedies; `sofar` hears of it before these."""
+    from airtcp.compare import compare
     from airtcp.judge.recommend import advise
     from airtcp.judge.verdicts import verdict
-    from airtcp.compare import compare
 
     result = compare(scenario, progress=lambda part: tell({"progress": _OF_RUN * part}))
     result = replace(result, verdict=verdict(result))

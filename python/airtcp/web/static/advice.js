@@ -10,31 +10,27 @@ export function advice(app) {
   const body = h("div");
   const history = h("details", { class: "history", hidden: true });
   const element = h("section", { class: "card", hidden: true, "aria-labelledby": "advice-head" },
-    h("h2", { id: "advice-head" }, "What is wrong, and what helps"), body, history);
+    h("h2", { id: "advice-head" }, "Cause and changes"), body, history);
   let shown = null;
 
   function show(told, { busy = false } = {}) {
     element.hidden = !told && !busy && !app.tried?.length;
     if (shown !== told || busy) {
       shown = told;
-      if (told) for (const problem of told.problems) for (const one of problem.remedies) tried(app, { title: one.title, line: one.line, words: one.words });
-      replace(body, busy && h("p", { class: "muted loading" }, "Remedies are being tried on the same random numbers …"),
-        told && !told.problems.length && h("p", {}, "Nothing stands out as wrong."),
-        told?.problems.map((one) => problem(one, told.best)));
+      if (told) for (const one of told.remedies) tried(app, { title: one.title, line: one.line, words: one.words });
+      replace(body, busy && h("p", { class: "muted loading" }, "Trying changes on the same random numbers …"),
+        told && told.causes.map((line) => h("p", {}, `Cause: ${line}`)),
+        told && !told.remedies.length && h("p", {}, told.tried ? `None of ${told.tried} changes tried is worth making.` : "No change was tried."),
+        told && told.remedies.map((one) => remedy(app, {
+          ...one, best: one.name === told.best, what: one.label,
+          picture: one.before.mean !== null && one.after.mean !== null && bars([
+            { name: "before", ...one.before },
+            { name: "after", ...one.after, tone: tone(one.outcome) },
+          ], `${one.label}, before and after ${one.title}`),
+        }, "h3")),
+        told?.unfit.length > 0 && h("details", {}, h("summary", {}, `${told.unfit.length} that ${told.unfit.length === 1 ? "does" : "do"} not apply`), h("ul", {}, told.unfit.map((line) => h("li", {}, line)))));
     }
     showHistory();
-  }
-
-  function problem(one, best) {
-    return h("section", { class: "problem-found" }, h("h3", {}, one.headline),
-      one.remedies.map((trial) => remedy(app, {
-        ...trial, best: trial.name === best, what: one.label,
-        picture: trial.before.mean !== null && trial.after.mean !== null && bars([
-          { name: "before", ...trial.before },
-          { name: "after", ...trial.after, tone: tone(trial.outcome) },
-        ], `${one.label}, before and after ${trial.title}`),
-      }, "h4")),
-      one.unfit.length > 0 && h("details", {}, h("summary", {}, `${one.unfit.length} that ${one.unfit.length === 1 ? "was" : "were"} not tried`), h("ul", {}, one.unfit.map((line) => h("li", {}, line)))));
   }
 
   function showHistory() {

@@ -121,7 +121,7 @@ export function plan(app) {
   function showResult() {
     const told = found.get(keyOf(app.source(), app.state.until, axis.path));
     if (!told) { replace(result); return; }
-    const all = [told.together, ...told.remedies].filter(Boolean);
+    const all = told.remedies;
     const carries = (one) => one.verdict === "gains" || one.verdict === "costs others";
     const vain = all.filter((one) => !carries(one));
     const shown = (one) => remedy(app, { ...one, what: shift(one), outcome: { gains: "helps", loses: "harms" }[one.verdict] ?? "" });
@@ -138,7 +138,7 @@ export function plan(app) {
 
   /** How far it carries as it is, and with each remedy of which the end was sought. */
   function further(told) {
-    const rows = [told.together, ...told.remedies].filter((one) => one?.answer);
+    const rows = told.remedies.filter((one) => one.answer);
     if (!told.answer || !rows.length) return null;
     const row = (name, answer, tone) => ({ name, tone, mean: answer.value, low: answer.low, high: answer.high, text: interval(answer) });
     return h("div", {}, h("p", { class: "muted" }, `${named(told.label)} at the end, with the interval:`),
@@ -192,7 +192,7 @@ function interval(answer) {
 }
 
 function shift(one) {
-  return [one.moved ? `carries ${one.moved} further` : one.answer && `carries up to ${one.answer.value_text}`, one.endless && "the condition holds nowhere any more", `where the end was: ${one.change.text}`].filter(Boolean).join("; ");
+  return [one.moved && `supports ${one.moved}`, one.limited_by && `limited by ${one.limited_by}`].filter(Boolean).join("; ");
 }
 
 /** What models say where something was simulated: beyond it their curve would hide the rest. */

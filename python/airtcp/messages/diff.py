@@ -1,0 +1,161 @@
+"""The screen of `airtcp diff`: what was changed, targets met, then what users feel of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from airtcp.amounts import quantity, scaled
+from airtcp.document import Column, Heading, Lines, Note, Part, Table
+from airtcp.judge.outcome import outcome_of
+from airtcp.messages import words
+from airtcp.metrics import METRICS
+
+if TYPE_CHECKING:
+    from airtcp.document.tree import State
+    from airtcp.metrics import Metric
+    from airtcp.results.differences import Change, Difference, Ranked
+    from airtcp.stats import Interval
+
+#: Rows that are shown, and a change below which nobody cares.
+_ROWS: Final = 12
+_SMALL: Final = 0.02
+#: Rows that say who is worse off, at most.
+_WORSE: Final = 5
+#: Metrics that say less than others of the same group: R follows from delay and loss, and so on.
+_SAYS_LESS: Final = re.compile("r_factor|jitter|_p50_|_p99_|flow_goodput|transfer_time_to")
+_MARKS: Final = {"better": "✓", "worse": "✗"}
+_STATES: Final[dict[str, State]] = {"better": "good", "worse": "bad"}
+
+
+def parts(found: Difference, subject: Sequence[str], *, everything: bool = False) -> Iterator[Part]:
+    """Yield the screen of a difference; `subject` says what was changed."""
+    n = found.replications
+    aside = f"{words.plural(n, 'paired run')} · {100 * found.confidence:g} % CI"
+    yield Heading(subject[0] if subject else "No key differs", aside)
+    yield Lines([*((line, "dim") for line in subject[1:]), *decision(found)])
+    ranked = [one for one in found.ranked() if one.change.separated]
+    felt = [one for one in ranked if one.is_felt]
+    shown = felt if everything else _first(felt)
+    table = rows(shown)
+    if table is not None:
+        yield table
+    details = [one for one in ranked if not one.is_felt]
+    if everything and details:
+        yield Note("Queues, TCP, MAC")
+        told = rows(details)
+        if told is not None:
+            yield told
+    rest = rest_line(found, len(ranked) - len(shown) - (len(details) if everything else 0))
+    if rest:
+        yield Lines([(rest, "dim")])
+
+
+def decision(found: Difference) -> Iterator[tuple[str, State]]:
+    """Yield how many targets are met in both, and whether anybody feels a difference."""
+    a, b = outcome_of(found.a), outcome_of(found.b)
+    if a.targets and len(a.targets) == len(b.targets):
+        met_a, met_b = (sum(one.miss < 0.5 for one in each.targets) for each in (a, b))
+        state: State = "good" if met_b > met_a else "bad" if met_b < met_a else "bold"
+        yield f"Targets met: {met_a} → {met_b} of {len(a.targets)}", state
+    if found.replications < 2:
+        yield "One pair of runs has no interval: use --replications 5.", "open"
+    elif all(one.change.difference.mean == 0.0 for one in found.ranked()):
+        yield "Every difference is exactly 0.", "bold"
+    elif not any(one.change.separated and one.is_felt for one in found.ranked()):
+        yield "No difference that users feel can be told from chance.", "bold"
+
+
+def _is_large(one: Ranked) -> bool:
+    a, moved = one.change.a.mean, one.change.difference.mean
+    return a is not None and moved is not None and abs(moved) > _SMALL * abs(a)
+
+
+def _first(felt: Sequence[Ranked]) -> list[Ranked]:
+    """Return the largest changes that users feel, each group's own, worse ones always among them."""
+    large = [one for one in felt if _is_large(one)]
+    own = [one for one in large if one.group is not None and one.part != "all"] or large
+    plain = [one for one in own if not _SAYS_LESS.search(one.metric)]
+    worse = [one for one in plain if one.verdict == "worse"][:_WORSE]
+    others = [one for one in plain if one.verdict != "worse"][: _ROWS - len(worse)]
+    return [*others, *worse]
+
+
+def rows(ranked: Sequence[Ranked]) -> Table | None:
+    """Return changes as a table: before and after, the difference with its interval, relative."""
+    if not ranked:
+        return None
+    return Table(
+        [
+            Column("  metric"),
+            Column("A → B", right=True),
+            Column("difference", right=True, rank=1),
+            Column("", right=True, rank=2),
+        ],
+        [
+            (
+                f"{_MARKS.get(one.verdict, '·')} {about(one)}",
+                _both(one.change, METRICS[one.metric]),
+                difference_text(one.change.difference, METRICS[one.metric]),
+                relative_text(one.relative),
+            )
+            for one in ranked
+        ],
+        [_STATES.get(one.verdict, "") for one in ranked],
+    )
+
+
+def about(one: Ranked) -> str:
+    """Return what a change is of: "caller ↑  packet delay, p95"."""
+    label = words.metric_label(METRICS[one.metric])
+    if one.group is None:
+        return label
+    name = f"cell {one.group}" if one.part == "cell" else words.scope(one.group, one.part or "all")
+    return f"{name}  {label}"
+
+
+def _both(change: Change, metric: Metric) -> str:
+    old, new = words.value(change.a.mean, metric), words.value(change.b.mean, metric)
+    number, _, unit = old.rpartition(" ")
+    return f"{number} → {new}" if number and new.endswith(f" {unit}") else f"{old} → {new}"
+
+
+def difference_text(interval: Interval, metric: Metric) -> str:
+    """Return a difference with its interval, of ratios in percentage points: "−2.1 ± 1.2 pp"."""
+    mean, half = interval.mean, interval.half_width
+    if mean is None:
+        return ""
+    sign = "−" if mean < 0.0 else "+"
+    if metric.is_part:
+        wide = quantity(100.0 * (half or 0.0), "", 2)
+        return f"{sign}{quantity(abs(100.0 * mean), '', 2)} ± {wide} pp"
+    factor, unit = scaled(mean, metric.unit)
+    told = f"{sign}{quantity(abs(mean) / factor, '', 3)}"
+    if half is not None:
+        told += f" ± {quantity(half / factor, '', 2)}"
+    return f"{told} {unit}".rstrip()
+
+
+def relative_text(relative: float | None) -> str:
+    """Return a relative change: "−74 %", "3.1×"."""
+    if relative is None:
+        return ""
+    if relative >= 2.0:
+        return f"{1.0 + relative:.1f}×"
+    return f"{'−' if relative < 0 else '+'}{100.0 * abs(relative):.0f} %"
+
+
+def rest_line(found: Difference, more: int) -> str:
+    """Return how many other metrics differ, do not, or are undecided."""
+    ranked = found.ranked()
+    early = sum(one.change.early is not None for one in ranked)
+    same = sum(not one.change.separated and one.change.early is None for one in ranked)
+    told = []
+    if more > 0:
+        told.append(f"{more} more {'differ' if more > 1 else 'differs'}")
+    if same:
+        told.append(f"{same} do not differ beyond chance")
+    if early:
+        told.append(f"{early} are inconclusive (runs too short)")
+    return f"{', '.join(told)}: --details" if told else ""
