@@ -73,9 +73,9 @@ def _is_large(one: Ranked) -> bool:
 
 
 def _first(felt: Sequence[Ranked]) -> list[Ranked]:
-    """Return the largest changes that users feel, each group's own, worse ones always among them."""
+    """Return the largest changes that users feel, worse ones always among them."""
     large = [one for one in felt if _is_large(one)]
-    own = [one for one in large if one.group is not None and one.part != "all"] or large
+    own = [one for one in large if one.group is not None] or large
     plain = [one for one in own if not _SAYS_LESS.search(one.metric)]
     worse = [one for one in plain if one.verdict == "worse"][:_WORSE]
     others = [one for one in plain if one.verdict != "worse"][: _ROWS - len(worse)]
