@@ -6,13 +6,13 @@ Knows how a prediction and a measured interval are compared. Computes neither.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Row, SimulationResult, TestbedResult
-    from airtcp.results.measured import Answer, Measurement
+    from airtcp.results.measured import Answer, MeasuredRow, Measurement, Unfollowed
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
@@ -146,8 +146,20 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
             ]
         answers = tuple(_answer(by, value, width) for by, value, width in told if value is not None)
         rows.append(MeasuredRow(name, of, measured, beside, answers))
-    measured_beside = Measured(measurement, tuple(rows), (*without, *measurement.others))
+    measured_beside = Measured(
+        measurement,
+        tuple(rows),
+        (*without, *measurement.others),
+        unfollowed=_unfollowed(measurement, rows),
+    )
     return replace(comparison, measured=measured_beside)
+
+
+def _unfollowed(measurement: Measurement, rows: Sequence[MeasuredRow]) -> tuple[Unfollowed, ...]:
+    """The conditions of a measurement that the scenario does not have."""
+    goodputs = [row.simulation.mean or 0.0 for row in rows if row.metric == "goodput_bps"]
+    most = max(goodputs, default=0.0)
+    return tuple(one for one in measurement.unfollowed if one.holds_at(most))
 
 
 def _scope(comparison: Comparison, of: str) -> tuple[str, Mapping[str, Interval]]:

@@ -115,7 +115,7 @@ def read_condition(text: str) -> Condition:
             f"is no condition; allowed: {_FORM} (< or >) QUANTITY, {_GRAMMAR}",
         )
     metric, group, part, cell = _measure(words)
-    above, bound = match[2] == ">", _bound(metric, match[3])
+    above, bound = match[2] == ">", read_value(metric, match[3])
     _check_possible(metric, above, bound)
     return Condition(" ".join(text.split()), metric.name, above, bound, group, part, cell)
 
@@ -190,7 +190,8 @@ def _metric(name: str, statistic: str | None) -> Metric:
     return quantile
 
 
-def _bound(metric: Metric, value: str) -> float:
+def read_value(metric: Metric, value: str) -> float:
+    """Return a value of a metric, such as "2 s", in its unit. Raises ConditionError."""
     try:
         if metric.unit == "s":
             return parse_time_s(value)

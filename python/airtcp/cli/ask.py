@@ -88,12 +88,12 @@ def run(
     with outcome():
         from airtcp.cli.outputs import check as check_outputs
         from airtcp.compare import compare, with_measured, with_testbed
-        from airtcp.importer.files import measurement_of
+        from airtcp.importer.files import measurement_of_all
 
         _check_witnesses(with_, simulated, gro)
         trying, everything = _effort("none" if no_advice else advice, effort)
         loaded, text = scenario_of(scenario, set_)
-        real = None if measured_ is None else measurement_of(measured_)
+        real = measurement_of_all(measured_) if measured_ else None
         if check and not loaded.targets:
             raise QuestionError(
                 f"--check: {loaded.called} has no targets; allowed: with a table [targets], such "

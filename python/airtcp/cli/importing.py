@@ -40,27 +40,35 @@ def import_(files: Files, out: Target = None, radio: Radio = None, force: Force 
     with outcome():
         from airtcp.exceptions import OutputError
         from airtcp.files import write_files
-        from airtcp.importer.files import draft_of
+        from airtcp.importer.files import drafts_of
 
-        draft = draft_of(files, radio)
+        drafts = drafts_of(files, radio)
         if out is None:
-            if draft.files:
+            if len(drafts) > 1:
+                raise OutputError(
+                    "--out is missing: the tests ran one after the other, and have a scenario "
+                    "each; allowed: --out FILE.toml"
+                )
+            if drafts[0].files:
                 raise OutputError(
                     "--out is missing: the laws of this traffic are files beside the scenario; "
                     "allowed: --out FILE.toml"
                 )
-            print(draft.text(), end="")
+            print(drafts[0].text(), end="")
             return
-        draft.put_beside(out.stem)
-        text = draft.text()
-
+        outs = [out, *(out.with_stem(f"{out.stem}-{n}") for n in range(2, len(drafts) + 1))]
+        written: dict[str, bytes] = {}
+        for draft, path in zip(drafts, outs, strict=True):
+            draft.put_beside(path.stem)
+            written |= {**draft.files, path.name: draft.text().encode()}
         is_source = os.path.exists(out) and any(out.samefile(file) for file in files)
-        for path in (out, *(out.parent / name for name in draft.files)):
+        for path in (out.parent / name for name in written):
             if os.path.exists(path) and (not force or is_source):
                 raise OutputError(
                     f"cannot write to {path}: it is there; allowed: another name, or --force"
                 )
-        write_files(out.parent, {**draft.files, out.name: text.encode()})
-        laws = f", and {len(draft.files)} laws beside it" if draft.files else ""
-        print(f"wrote {out}{laws}")
+        write_files(out.parent, written)
+        for draft, path in zip(drafts, outs, strict=True):
+            laws = f", and {len(draft.files)} laws beside it" if draft.files else ""
+            print(f"wrote {path}{laws}")
         print(f"try: airtcp run {out}")

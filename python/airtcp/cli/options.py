@@ -133,11 +133,11 @@ With = Annotated[
     ),
 ]
 Measured = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--measured",
         metavar="FILE",
-        help="Set what was measured beside the answer: iperf3 -J, flent, or CSV (metric,value).",
+        help="Compare with measured values: iperf3 -J, flent, iw dumps, ping or CSV. Repeatable.",
     ),
 ]
 Simulated = Annotated[

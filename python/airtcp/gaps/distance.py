@@ -66,8 +66,12 @@ def small(metric: str) -> float:
 
 
 def axes_of(beside: Measured) -> list[Axis]:
-    """The measured metrics of which both sides have a value."""
-    return [axis for row in beside.rows if (axis := _axis(row)) is not None]
+    """The measured metrics of which both sides have a value, and that can be compared.
+
+    A metric that something moves which the scenario does not follow explains nothing.
+    """
+    rows = [row for row in beside.rows if beside.is_comparable(row.metric)]
+    return [axis for row in rows if (axis := _axis(row)) is not None]
 
 
 def _axis(row: MeasuredRow) -> Axis | None:

@@ -5,6 +5,7 @@ Knows how kinds are told apart: by contents, never by names.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,47 +21,58 @@ from airtcp.importer.draft import Draft, Said
 from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.source import KINDS, Node, Source, parse_json, read
 from airtcp.importer.table import is_table, read_table
+from airtcp.importer.together import together
 from airtcp.importer.uci import read_uci
 from airtcp.metrics import METRICS
 from airtcp.results.measured import Measurement
 
 _UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
+#: A line of what iperf3 prints without -J.
+_IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
 _GUESS: Final = "no file says it: a guess"
 _WITH: Final = (
     "the JSON of iperf3 -J, a data file of flent, or a CSV file with the columns metric,value"
 )
-_SECOND: Final = (
-    "a second measurement; allowed: one for a scenario, for two say nothing of whether they ran "
-    "together"
-)
+_SECOND: Final = "a capture stands alone; allowed: a configuration next to it"
 
 
 def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
-    """The text of a scenario of files that needs no others: see `draft_of`."""
+    """Return the text of a scenario of files that needs no others: see `draft_of`."""
     return draft_of(paths, radio).text()
 
 
 def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
-    """The scenario of files: one configuration at most, and one measurement or capture at most.
+    """Return the only scenario of files. Raises QuestionError if there are several."""
+    drafts = drafts_of(paths, radio)
+    if len(drafts) > 1:
+        raise QuestionError(
+            f"{', '.join(map(str, paths))}: tests that ran one after the other have a scenario each"
+        )
+    return drafts[0]
 
-    `radio` is the radio of a configuration of OpenWrt. Raises ScenarioError for a file that is
-    wrong, QuestionError for files that do not belong together.
+
+def drafts_of(paths: Sequence[Path], radio: str | None = None) -> list[Draft]:
+    """Return the scenarios of files: one configuration at most, and any number of tests of it.
+
+    Tests that ran at the same time are one scenario, all others have one each. A capture stands
+    alone. `radio` is the radio of a configuration of OpenWrt. Raises ScenarioError for a file that
+    is wrong, QuestionError for files that do not belong together.
     """
     draft: Draft | None = None
-    measured: Node | Network | None = None
+    tests: list[Node] = []
+    captured: Network | None = None
     for path in paths:
-        if is_capture(path):
-            if measured is not None:
-                raise QuestionError(f"{path}: {_SECOND}")
-            measured = read_capture(path)
+        is_capture_ = is_capture(path)
+        if captured is not None or (is_capture_ and tests):
+            raise QuestionError(f"{path}: {_SECOND}")
+        if is_capture_:
+            captured = read_capture(path)
             continue
         source = read(path)
         if is_table(source):
             raise source.error("", f"has values alone, and no scenario; allowed: {KINDS}")
         if _is_json(source):
-            if measured is not None:
-                raise QuestionError(f"{path}: {_SECOND}")
-            measured = _json(source)
+            tests.append(_json(source))
             continue
         if draft is not None:
             raise QuestionError(f"{path}: a second configuration; allowed: one for a scenario")
@@ -69,10 +81,39 @@ def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
             raise QuestionError(
                 f"--radio: {path} has no radios with names; allowed: with UCI alone"
             )
-        draft = read_uci(source, radio) if is_uci else read_hostapd(source)
+        draft = read_uci(source, radio) if is_uci else _hostapd(source)
     if radio is not None and draft is None:
         raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
-    return _completed(draft, measured)
+    if captured is not None:
+        draft = draft or Draft()
+        add_capture(captured, draft)
+        draft.say("run", "replications", 5, "")
+        return [draft]
+    runs = [tests] if len(tests) < 2 or _at_once(tests) else [[one] for one in tests]
+    return [_completed(copy.deepcopy(draft), run) for run in runs]
+
+
+def _hostapd(source: Source) -> Draft:
+    """Return the draft of hostapd.conf; refuse a text that is of no kind that is known."""
+    words = [line.split("#")[0].strip() for line in source.text.splitlines()]
+    lines = [line for line in words if line]
+    if not any(re.match(r"[\w.-]+=", line) for line in lines):
+        hint = _IPERF3.search(source.text)
+        run = "run iperf3 with -J; " if hint else ""
+        raise source.error(
+            "line 1", f"is of none of the kinds that import reads; {run}allowed: {KINDS}"
+        )
+    return read_hostapd(source)
+
+
+def _at_once(tests: Sequence[Node]) -> bool:
+    """True if all tests ran at the same time, for half of the shortest at least."""
+    spans = [iperf3.span_s(one) if iperf3.is_iperf3(one) else None for one in tests]
+    known = [span for span in spans if span is not None]
+    if len(known) < len(tests):
+        return False
+    shared = min(end for _, end in known) - max(begin for begin, _ in known)
+    return shared > 0.5 * min(end - begin for begin, end in known)
 
 
 def measurement_of(path: Path) -> Measurement:
@@ -91,33 +132,37 @@ def measurement_of(path: Path) -> Measurement:
     return iperf3.measurement(top) if iperf3.is_iperf3(top) else flent.measurement(top)
 
 
+def measurement_of_all(paths: Sequence[Path]) -> Measurement:
+    """Return the values of several files as one measurement.
+
+    Raises ScenarioError for a wrong file, QuestionError for a value that two files have.
+    """
+    told = [measurement_of(path) for path in paths]
+    return told[0] if len(told) == 1 else together(told)
+
+
 def _is_json(source: Source) -> bool:
     return source.text.lstrip()[:1] in ("{", "[")
 
 
 def _json(source: Source) -> Node:
     """The JSON of a program that is known. Raises ScenarioError."""
-    top = parse_json(source)
+    top = iperf3.parse_stream(source) if iperf3.is_stream(source) else parse_json(source)
     if not (iperf3.is_iperf3(top) or flent.is_flent(top)):
         raise source.error("", "is JSON of no program that is known; allowed: iperf3 -J, flent")
     return top
 
 
-def _completed(draft: Draft | None, measured: Node | Network | None) -> Draft:
-    """The draft with the stations, and with flows of the measurement or a guess."""
-    if isinstance(measured, Network):
-        draft = draft or Draft()
-        add_capture(measured, draft)
-        draft.say("run", "replications", 5, "")
-        return draft
+def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
+    """Return the draft with the stations, and with flows of tests or a guess."""
     if draft is None:
         draft = Draft()
         draft.say("phy", "standard", "802.11ax", _GUESS)
         draft.unknown.append("the radio: hostapd.conf or UCI beside the measurement would say it")
     draft.say("stations", "name", "station", "")
-    draft.say("stations", "count", 1, _GUESS if measured is None else "one program measured")
+    draft.say("stations", "count", 1, "one program measured" if tests else _GUESS)
     # Keys of runs come last.
-    if measured is None:
+    if not tests:
         draft.flows.append(
             {
                 "stations": Said("station", ""),
@@ -129,12 +174,11 @@ def _completed(draft: Draft | None, measured: Node | Network | None) -> Draft:
         draft.unknown.append("stations and traffic: one station that downloads stands there")
         draft.say("run", "warmup", "2 s", _GUESS)
         draft.say("run", "duration", "20 s", _GUESS)
-    else:
-        draft.names.append(measured.source.short)
-        is_iperf3 = iperf3.is_iperf3(measured)
-        (iperf3 if is_iperf3 else flent).add_flow(measured, draft)
-        told = (iperf3 if is_iperf3 else flent).measurement(measured)
-        draft.measured += sentences(told)
+    for test in tests:
+        draft.names.append(test.source.short)
+        program = iperf3 if iperf3.is_iperf3(test) else flent
+        program.add_flow(test, draft)
+        draft.measured += sentences(program.measurement(test))
     draft.say("run", "replications", 10, "")
     return draft
 

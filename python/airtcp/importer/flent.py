@@ -1,23 +1,49 @@
 """Data files of flent, plain or compressed: series over time of TCP both ways, and of pings.
 
-Knows the names of series that flent's tests of TCP have: `TCP download ...` and `TCP upload ...` in
-Mbits/s, `... ::tcp_rtt` and `Ping (ms) ...` in milliseconds. Sums and means of flent are left out,
-for they are made of the others. Versions 2 to 4 of the file are known.
+Series of TCP are in Mbits/s, `... ::tcp_rtt` and `Ping (ms) ...` in milliseconds. Sums and means of
+flent are made of the others. Versions 2 to 4 of the file are known. Names of hosts are not kept.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from airtcp.importer.draft import Draft, Said, time_text
+from airtcp.importer.marks import category_of
+from airtcp.importer.options import unfollowed
 from airtcp.importer.samples import mean_over_time
 from airtcp.importer.source import Node
-from airtcp.results.measured import Measurement
+from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
 _VERSIONS: Final = (2, 3, 4)
 _COMPUTED: Final = ("sum", "avg", "totals", "fairness")
 _DIRECTIONS: Final = ("download", "upload")
+#: Series that are no traffic: made of others, or of counters of hosts.
+_NO_TRAFFIC: Final = re.compile(
+    r"(TCP|UDP) (totals|.* (sum|avg|fairness))|Ping \(ms\)|TCP (down|up)load|"
+    r"(cpu|qdisc|wifi|netstat|tcp|power)_?\w*(_stats)?_|Power|CPU|Sum|Avg"
+)
+_CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
+#: The word of a mark or kind, where a series of several hosts has the name of one.
+_LABEL: Final = re.compile(r"[A-Z]{1,4}\d*|\d+")
+_PING: Final = "Ping (ms)"
+#: A shorter round trip is that of the air: there is no path behind it.
+_LEAST_TRIP_MS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Connections that are alike: direction, congestion control, and least ping in ms."""
+
+    direction: str
+    congestion: str
+    why: str
+    trip_ms: float
 
 
 def is_flent(top: Node) -> bool:
@@ -83,6 +109,82 @@ def _needed(top: Node, series: dict[str, list[float | None]]) -> dict[str, list[
     return flows
 
 
+def _kinds(top: Node, series: Mapping[str, list[float | None]]) -> dict[_Kind, list[str]]:
+    """Return the series of TCP by what is known of their connections."""
+    found: dict[_Kind, list[str]] = {}
+    for direction, names in _needed(top, dict(series)).items():
+        for name in names:
+            congestion, why = _congestion(top, name)
+            kind = _Kind(direction, congestion, why, _trip_ms(name, series))
+            found.setdefault(kind, []).append(name)
+    return found
+
+
+def _congestion(top: Node, name: str) -> tuple[str, str]:
+    """Return Linux's name of the congestion control and its place, "" if nothing says it."""
+    places = (
+        (top.get("metadata", "SERIES_META", name, "CONG_CONTROL"), "SERIES_META"),
+        (top.get("metadata", "TEST_PARAMETERS", "tcp_cong_control"), "TEST_PARAMETERS"),
+        (top.get("metadata", "SYSCTLS", "net.ipv4.tcp_congestion_control"), "SYSCTLS"),
+    )
+    for node, place in places:
+        if isinstance(node.value, str) and node.value:
+            return node.value.split(",")[0], f"metadata.{place}"
+    return "", ""
+
+
+def _category(top: Node, name: str) -> str:
+    """Return the category of a series by its mark: in its metadata, else in its name."""
+    tos = top.get("metadata", "SERIES_META", name, "DATA_TOS").value
+    if isinstance(tos, int) and 0 <= tos <= 255:
+        return category_of(tos)
+    command = top.get("metadata", "SERIES_META", name, "COMMAND").value
+    given = re.search(r" -Y (\w+)", command) if isinstance(command, str) else None
+    words = [given[1]] if given else name.partition("::")[0].split()[2:]
+    found = (category_of(word) for word in words)
+    return next((one for one in found if one != "AC_BE"), "AC_BE")
+
+
+def _categories(top: Node, kinds: Mapping[_Kind, list[str]]) -> set[str]:
+    return {_category(top, name) for names in kinds.values() for name in names}
+
+
+def _trip_ms(name: str, series: Mapping[str, list[float | None]]) -> float:
+    """Return the least ping of the host of a series, else of all; 0 without pings."""
+    pings = {
+        ping: min(known)
+        for ping, there in series.items()
+        if ping.startswith(_PING)
+        and not ping.endswith("avg")
+        and (known := [value for value in there if value is not None and value > 0.0])
+    }
+    last = name.split()[-1]
+    is_host = len(name.split()) > 2 and not _LABEL.fullmatch(last)
+    own = [value for ping, value in pings.items() if is_host and ping.split()[-1] == last]
+    return min(own or pings.values(), default=0.0)
+
+
+def _others(top: Node) -> list[str]:
+    """Return the kinds of series that are traffic, and are neither TCP nor pings."""
+    names = (name.partition("::")[0] for name in top.get("results").table())
+    return list(dict.fromkeys(name for name in names if not _NO_TRAFFIC.match(name)))
+
+
+def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]:
+    """Return what the test was made with and no scenario has."""
+    found = []
+    categories = _categories(top, kinds)
+    if len(categories) > 1:
+        each = ", ".join(sorted(categories))
+        found.append(
+            Unfollowed(f"connections with different marks ({each}): one category carries all TCP")
+        )
+    if others := _others(top):
+        shown = ", ".join(f'"{one[:30]}"' for one in others[:4])
+        found.append(Unfollowed(f"series that are neither TCP nor pings: {shown}"))
+    return found
+
+
 def measurement(top: Node) -> Measurement:
     """The measured values. Raises ScenarioError."""
     series = _series(top)
@@ -105,36 +207,76 @@ def measurement(top: Node) -> Measurement:
         ]
         if trips:
             values[direction]["rtt_s"] = Interval(sum(trips) / len(trips) / 1e3, None, None, 1)
+    direction = ""
     if len(values) == 1:
-        values = {"": next(iter(values.values()))}
+        ((direction, found),) = values.items()
+        values = {"": found}
     pings = []
     for name, there in series.items():
         times = sorted(v for v in there if v is not None)
         if name.startswith("Ping (ms)") and times and not name.endswith("avg"):
             half, late = times[len(times) // 2], times[int(0.95 * (len(times) - 1))]
-            pings.append(f"{name}: half within {half:.3g} ms, 95 % within {late:.3g} ms")
-    return Measurement(top.source.short, values, others=tuple(pings))
+            about = _PING if len(name.split()) > 3 else name
+            pings.append(f"{about}: half within {half:.3g} ms, 95 % within {late:.3g} ms")
+    return Measurement(
+        top.source.short,
+        values,
+        others=tuple(pings),
+        direction=direction,
+        unfollowed=tuple(_conditions(top, _kinds(top, series))),
+    )
 
 
 def add_flow(top: Node, draft: Draft) -> None:
     """Add the flows of the test to a draft. Raises ScenarioError."""
-    name, flows = top.source.short, _needed(top, _series(top))
-    for direction, names in flows.items():
+    name = top.source.short
+    kinds = _kinds(top, _series(top))
+    used = [flow["name"].value for flow in draft.flows if "name" in flow]
+    for kind, names in kinds.items():
+        numbers = (f"{kind.direction}-{number}" for number in itertools.count(2))
+        called = kind.direction if kind.direction not in used else ""
+        called = called or next(one for one in numbers if one not in used)
+        used.append(called)
         flow = {
             "stations": Said("station", ""),
-            "name": Said(direction, ""),
-            "direction": Said(direction, f'{name}: results: series "{names[0]}"'),
+            "name": Said(called, ""),
+            "direction": Said(kind.direction, f"{name}: results: TCP {kind.direction}"),
         }
         if len(names) > 1:
-            flow["connections"] = Said(len(names), f"{name}: so many series of this direction")
+            flow["connections"] = Said(len(names), f"{name}: so many series of this kind")
         flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP takes")
-        flow["tcp"] = Said({"preset": "linux"}, "not in the file: as Linux has it")
+        flow["tcp"] = _tcp(kind, name, draft)
+        if kind.trip_ms >= _LEAST_TRIP_MS:
+            why = f"{name}: half of the least ping, {kind.trip_ms:.3g} ms"
+            flow["path"] = Said([{"delay": time_text(kind.trip_ms / 2e3)}], why)
         draft.flows.append(flow)
+    if all(kind.trip_ms == 0.0 for kind in kinds):
+        draft.unknown.append(f"{name}: the path behind the access point, for there are no pings")
+    categories = _categories(top, kinds)
+    if len(categories) == 1 and categories != {"AC_BE"}:
+        for key in ("tcp_data", "tcp_ack"):
+            draft.say("mac.classify", key, categories.copy().pop(), f"{name}: mark of all series")
+    draft.unread += [f"{name}: {one.sentence}" for one in _conditions(top, kinds)]
+    seen = [f"metadata.{key}" for key, value in top.get("metadata").table().items() if value]
+    draft.unread += [f"{name}: {line}" for line in unfollowed("flent", ((one, "") for one in seen))]
     length = top.get("metadata", "LENGTH").number(least=0.1, most=1e6)
-    draft.unknown.append("the congestion control of both ends: CUBIC stands, as Linux has it")
     draft.say("run", "warmup", "0 s", "flent measures from the beginning of the flows")
     if length is not None:
         text = time_text(length)
         draft.say("run", "duration", text, f"{name}: metadata.LENGTH")
     else:
         draft.say("run", "duration", "60 s", f"{name} has no metadata.LENGTH: a guess")
+
+
+def _tcp(kind: _Kind, name: str, draft: Draft) -> Said:
+    """Return the TCP of connections."""
+    if kind.congestion in _CONGESTION:
+        table = {"preset": "linux", "congestion": _CONGESTION[kind.congestion]}
+        return Said(table, f"{name}: {kind.why}; the rest as Linux has it")
+    if kind.congestion:
+        line = f"congestion control {kind.congestion} ({kind.why}): CUBIC stands instead"
+    else:
+        line = f"the congestion control, which {name} does not tell: CUBIC stands"
+    if line not in draft.unknown:
+        draft.unknown.append(line)
+    return Said({"preset": "linux"}, "as Linux has it")

@@ -1,17 +1,22 @@
-"""The JSON of `iperf3 -J`: what was measured, and the flow that was run.
+"""The JSON of `iperf3 -J` and `--json-stream`: what was measured, and the flow that was run.
 
-Knows the keys of iperf3 3.1 to 3.17. The client is taken for the station: a test runs upstream,
-with `-R` downstream, with `--bidir` both ways at once.
+The client is taken for the station: a test runs upstream, with `-R` downstream, with `--bidir` both
+ways at once.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from airtcp.importer.draft import Draft, Said, time_text
+from airtcp.importer.marks import category_of, priority_of
+from airtcp.importer.options import unfollowed
 from airtcp.importer.samples import mean_over_time
-from airtcp.importer.source import Node
-from airtcp.results.measured import Measurement
+from airtcp.importer.source import Node, Source
+from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
 #: Names of Linux for the congestion controls of a scenario.
@@ -20,6 +25,39 @@ _CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 _HEADERS: Final = 28
 #: The words of the sums of each direction: of the test's own, and of the other one of `--bidir`.
 _SUMS: Final = ("", "_bidir_reverse")
+#: Bytes of IPv4, TCP and its timestamps around a segment (RFC 791, RFC 9293, RFC 7323).
+_TCP_HEADERS: Final = 52
+_TIMESTAMPS: Final = 12
+#: The largest IP packet of a frame of 802.11 (IEEE 802.11-2020, 9.2.4.8), and that of Ethernet.
+_MOST_PACKET: Final = 2296
+_USUAL: Final = 1500
+_STREAM: Final = re.compile(r"\s*\{\s*\"event\"\s*:")
+#: The tables of options.toml have keys of these.
+_PLACES: Final = ("start.test_start", "start", "end", "")
+
+
+def is_stream(source: Source) -> bool:
+    """True if a text is a stream of events (`--json-stream`), one a line."""
+    return _STREAM.match(source.text) is not None
+
+
+def parse_stream(source: Source) -> Node:
+    """Return the events of a stream as one result. Raises ScenarioError with the line."""
+    whole: dict[str, Any] = {"intervals": []}
+    for number, line in enumerate(source.text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise source.error(f"line {number}", "is not JSON: the stream ends in it") from error
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            raise source.error(f"line {number}", "is no event; allowed: event and data")
+        if event["event"] == "interval":
+            whole["intervals"].append(event.get("data"))
+        else:
+            whole[event["event"]] = event.get("data")
+    return Node(source, "", whole)
 
 
 def is_iperf3(top: Node) -> bool:
@@ -49,6 +87,35 @@ class _Test:
         if test.get("bidir").number() or top.get("end", f"sum_received{_SUMS[1]}").table():
             self.directions = {own: _SUMS[0], other: _SUMS[1]}
         self.streams = int(test.get("num_streams").number(least=1, most=128) or 1)
+        start = top.get("start")
+        rates = (
+            *(test.get(one) for one in ("target_bitrate", "fqrate")),
+            *(start.get(one) for one in ("target_bitrate", "fq_rate")),
+        )
+        #: The node of the rate that each stream is kept to; None: none is.
+        self.target = next((node for node in rates if node.number()), None)
+
+    @property
+    def target_bps(self) -> float | None:
+        """The rate that each stream is kept to (-b, --fq-rate)."""
+        return None if self.target is None else self.target.number()
+
+    def named(self) -> list[str]:
+        """Return lines about the keys that change the test and are not followed."""
+        return unfollowed("iperf3", ((name, "") for name in self._keys()))
+
+    def _keys(self) -> Iterator[str]:
+        """Yield the paths of keys whose values say something: not 0, false or empty."""
+        for place in _PLACES:
+            table = self.top.get(*place.split(".")) if place else self.top
+            for key, value in table.table().items():
+                path = f"{place}.{key}" if place else key
+                if value not in (0, False, "", None) and path not in (*_PLACES, "title"):
+                    yield path
+        for stream in self.top.get("end", "streams").items():
+            if stream.get("diskfile").table():
+                yield "end.streams.diskfile"
+                return
 
     def sums(self, ending: str) -> Node:
         """The sum over the streams at the receiver, at the sender where that told nothing."""
@@ -62,7 +129,7 @@ class _Test:
     @property
     def duration_s(self) -> float:
         """The time that was measured, without what was omitted."""
-        return self.sums("").get("seconds").needed(least=1e-3, most=1e7)
+        return self.sums("").get("seconds").needed(least=1e-5, most=1e7)
 
 
 def measurement(top: Node) -> Measurement:
@@ -78,15 +145,53 @@ def measurement(top: Node) -> Measurement:
         elif (round_trip := _round_trip(test, direction)) is not None:
             found["rtt_s"] = round_trip
         values[direction] = found
+    direction = ""
     if len(values) == 1:
-        values = {"": next(iter(values.values()))}
+        ((direction, found),) = values.items()
+        values = {"": found}
     counts = {}
     if not test.is_udp:
         sent = [test.top.get("end", f"sum_sent{one}") for one in test.directions.values()]
         told = [one.get("retransmits").number() for one in sent]
         if None not in told:
             counts["tcp_retransmissions"] = sum(one or 0.0 for one in told)
-    return Measurement(top.source.short, values, test.duration_s, counts)
+    return Measurement(
+        top.source.short,
+        values,
+        test.duration_s,
+        counts,
+        direction=direction,
+        unfollowed=tuple(_conditions(test)),
+    )
+
+
+def _conditions(test: _Test) -> Iterator[Unfollowed]:
+    """Yield the conditions of the test that a scenario may not have."""
+    if test.target_bps is not None and not test.is_udp:
+        rate = f"{test.target_bps / 1e6:g} Mb/s"
+        total = test.target_bps * test.streams
+        yield Unfollowed(
+            f"iperf3 -b: each of {test.streams} connections sends {rate} at most; this scenario "
+            "does not limit them",
+            above_bps=total,
+        )
+        yield Unfollowed(
+            "iperf3 -b: the sender waits for its clock; a link of this rate stands instead, whose "
+            "queue delays and drops packets",
+            metrics=("rtt_s", "tcp_retransmissions", "tcp_timeouts"),
+            upto_bps=total,
+        )
+    for line in test.named():
+        yield Unfollowed(f"iperf3: {line}")
+
+
+def span_s(top: Node) -> tuple[float, float] | None:
+    """Return when the test began and ended, in seconds since 1970; None if it does not say so."""
+    begin = top.get("start", "timestamp", "timesecs").number()
+    if not begin:
+        return None
+    test = _Test(top)
+    return begin, begin + (test.test.get("omit").number(most=3600.0) or 0.0) + test.duration_s
 
 
 def _samples(test: _Test, ending: str) -> list[float]:
@@ -149,11 +254,16 @@ def add_flow(top: Node, draft: Draft) -> None:
             test.streams, f"{name}: start.test_start.num_streams = {test.streams}"
         )
     if test.is_udp:
-        flow["application"] = _udp(test, name)
+        flow["application"] = _udp(test, name, draft)
     else:
         flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP takes")
-        flow["tcp"] = _tcp(test, name, draft)
+        tcp = _tcp(test, name, draft)
+        flow["tcp"] = tcp
+        if test.target is not None:
+            flow["path"] = _limited(test, tcp.value.get("mss"), name, draft)
     draft.flows.append(flow)
+    _mark(test, name, draft)
+    draft.unread += [f"{name}: {line}" for line in test.named()]
     omitted = test.test.get("omit").number(most=3600.0) or 0.0
     times = {
         "warmup": (omitted, "start.test_start.omit"),
@@ -164,7 +274,35 @@ def add_flow(top: Node, draft: Draft) -> None:
         draft.say("run", key, text, f"{name}: {where}")
 
 
-def _udp(test: _Test, name: str) -> Said:
+def _limited(test: _Test, mss: str | None, name: str, draft: Draft) -> Said:
+    """Return a path that keeps each connection to the rate of `-b`."""
+    assert test.target is not None
+    payload = int(mss.removesuffix(" B")) if mss else 1448
+    rate = (test.target_bps or 0.0) * (payload + _TCP_HEADERS) / payload
+    draft.unknown.append(
+        f"{name}: iperf3 -b keeps each connection to a rate by its clock: a link of this rate "
+        "stands instead, so that round trips and retransmissions have those of its queue"
+    )
+    link = {"rate": f"{rate:.0f} b/s", "queue": {"discipline": "fq-codel"}}
+    return Said([link], f"{name}: {test.target.path} = {test.target_bps:.0f}, with headers")
+
+
+def _mark(test: _Test, name: str, draft: Draft) -> None:
+    """Write the access category of packets that carry a mark (-S, --dscp)."""
+    tos = int(test.test.get("tos").number(most=255.0) or 0)
+    category = category_of(tos)
+    if category == "AC_BE":
+        return
+    why = f"{name}: start.test_start.tos = {tos}, user priority {priority_of(tos)}"
+    standard = draft.tables["phy"]["standard"].value
+    if standard in ("802.11a", "802.11b", "802.11g") and "mac.edca" not in draft.tables:
+        draft.unread.append(f"{why}: without WMM a mark has no effect")
+        return
+    for key in ("udp",) if test.is_udp else ("tcp_data", "tcp_ack"):
+        draft.say("mac.classify", key, category, why)
+
+
+def _udp(test: _Test, name: str, draft: Draft) -> Said:
     """The application of a test of UDP."""
     size = test.test.get("blksize").needed(least=1.0, most=65507.0)
     rate = test.test.get("target_bitrate").number()
@@ -172,6 +310,12 @@ def _udp(test: _Test, name: str) -> Said:
         rate = test.sums("").get("bits_per_second").needed()
     # iperf3 counts payload alone, a scenario the IP packet.
     packet = size + _HEADERS
+    if packet > _MOST_PACKET:
+        draft.unread.append(
+            f"{name}: datagrams of {size:.0f} B are fragmented by IP: packets of {_USUAL} B stand "
+            "instead, at the same rate"
+        )
+        packet, size = float(_USUAL), float(_USUAL - _HEADERS)
     text = f"{rate * packet / size:.0f} b/s" if rate else "saturated"
     table: dict[str, Any] = {"kind": "udp", "packet": f"{packet:.0f} B", "rate": text}
     return Said(table, f"{name}: start.test_start: blksize, target_bitrate")
@@ -182,9 +326,22 @@ def _tcp(test: _Test, name: str, draft: Draft) -> Said:
     table: dict[str, Any] = {"preset": "linux"}
     told = []
     mss = test.top.get("start", "tcp_mss_default").number(most=65495.0)
-    if mss:
+    fixed = test.top.get("start", "tcp_mss").number(least=88.0, most=65495.0)
+    if fixed:
+        # -M: the option of the SYN, from which timestamps come off.
+        mss = fixed - _TIMESTAMPS
+    if mss and mss + _TCP_HEADERS > _MOST_PACKET:
+        draft.unread.append(
+            f"{name}: segments of {mss:.0f} B do not fit into a frame of 802.11: those of Linux "
+            "stand instead"
+        )
+    elif mss:
         table["mss"] = f"{mss:.0f} B"
-        told.append("start.tcp_mss_default")
+        told.append("start.tcp_mss" if fixed else "start.tcp_mss_default")
+    window = test.top.get("start", "sock_bufsize").number(most=2.0**31)
+    if window:
+        table["receive_window"] = f"{window:.0f} B"
+        told.append("start.sock_bufsize (-w)")
     sender = test.top.get("end", "sender_tcp_congestion").text()
     if sender in _CONGESTION:
         table["congestion"] = _CONGESTION[sender]

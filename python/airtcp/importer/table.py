@@ -7,13 +7,13 @@ not know which groups a scenario has: a value of another group has no answer bes
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import math
 from typing import Final
 
+from airtcp.conditions import ConditionError, read_measure, read_value
 from airtcp.importer.source import Source, shown
-from airtcp.metrics import METRICS
+from airtcp.metrics import METRICS, Metric
 from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
 
@@ -49,13 +49,9 @@ def read_table(source: Source) -> Measurement:
                     f"of: {shown(of)} is none; allowed: download, upload, a group, or a group and "
                     "a direction, such as laptop/download",
                 )
-            metric = (row["metric"] or "").strip()
-            if metric not in METRICS:
-                near = difflib.get_close_matches(metric, METRICS, n=1)
-                hint = f"did you mean {near[0]}?" if near else "such as goodput_bps, rtt_s"
-                raise source.error(place, f"{shown(metric)} is no metric; allowed: {hint}")
+            metric, of = _metric(source, place, (row["metric"] or "").strip(), of)
             found = [
-                _number(source, place, name, row.get(name))
+                _number(source, place, name, row.get(name), METRICS[metric])
                 for name in ("value", "low", "high", "runs")
             ]
             values.setdefault(of, {})[metric] = _interval(source, place, found)
@@ -64,6 +60,22 @@ def read_table(source: Source) -> Measurement:
     if not values:
         raise source.error("line 1", "has no values below it; allowed: one line for each metric")
     return Measurement(source.short, values)
+
+
+def _metric(source: Source, place: str, text: str, of: str) -> tuple[str, str]:
+    """Return the name of a metric, written as in results or in conditions, and what it is of."""
+    if text in METRICS:
+        return text, of
+    try:
+        metric, group, part, cell = read_measure(text)
+    except ConditionError as error:
+        raise source.error(place, f"metric: {error}") from error
+    if cell is not None:
+        raise source.error(place, "metric: values of a cell cannot be compared yet")
+    scope = "" if group is None else group if part == "all" else f"{group}/{part}"
+    if scope and of:
+        raise source.error(place, f"of: {shown(of)} stands next to {shown(text)}; allowed: one")
+    return metric.name, scope or of
 
 
 def _interval(source: Source, place: str, found: list[float | None]) -> Interval:
@@ -84,13 +96,19 @@ def _interval(source: Source, place: str, found: list[float | None]) -> Interval
     return Interval(value, low, high, 2 if runs is None else int(runs))
 
 
-def _number(source: Source, place: str, name: str, text: str | None) -> float | None:
+def _number(
+    source: Source, place: str, name: str, text: str | None, metric: Metric
+) -> float | None:
+    """Return a number in the unit of the metric, or a quantity with a unit."""
     if text is None or not text.strip():
         return None
     try:
         value = float(text)
     except ValueError:
-        value = math.nan
+        try:
+            value = math.nan if name == "runs" else read_value(metric, text.strip())
+        except ConditionError as error:
+            raise source.error(place, f"{name}: {error}") from error
     if not math.isfinite(value):
         raise source.error(place, f"{name}: {shown(text)} is no number; allowed: a finite number")
     return value

@@ -38,6 +38,9 @@ def gap_lines(gap: Gap) -> list[str]:
     first, *others = gap.best
     if others and first.share - others[0].share < ALIKE:
         lines.append("The first two explain it about as well; another measurement would tell.")
+    following = [one for one in gap.explanations if one not in gap.best]
+    if len(gap.best) == 1 and following:
+        lines.append(f"Next: {explanation_line(following[0])}.")
     return lines
 
 

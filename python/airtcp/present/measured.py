@@ -46,6 +46,17 @@ def rows(beside: Measured) -> list[Row]:
     return found
 
 
+def unfollowed(beside: Measured) -> list[str]:
+    """Name what the scenario does not follow of the measurement; these values explain nothing."""
+    found = []
+    for one in beside.unfollowed:
+        rows = [row for row in beside.rows if one.moves(row.metric)]
+        named = dict.fromkeys(METRICS[row.metric].label for row in rows)
+        if rows:
+            found.append(f"Not followed: {one.sentence}. Not compared: {', '.join(named)}.")
+    return found
+
+
 def how(one: Explanation) -> list[str]:
     """Say how an explanation is put into the scenario: options to paste, or lines of the file."""
     return [settings(one.set)] if one.set else one.written.splitlines()

@@ -18,6 +18,30 @@ EXPLAINS: Final = 0.5
 
 
 @dataclass(frozen=True)
+class Unfollowed:
+    """A condition of a measurement that a scenario may not have.
+
+    It moves `metrics`, or all if there are none. With `above_bps` it holds only for a scenario
+    whose goodput is above this rate, with `upto_bps` only for one whose goodput is not.
+    """
+
+    sentence: str
+    metrics: tuple[str, ...] = ()
+    above_bps: float | None = None
+    upto_bps: float | None = None
+
+    def moves(self, metric: str) -> bool:
+        """True if it moves the values of a metric."""
+        return not self.metrics or metric in self.metrics
+
+    def holds_at(self, goodput_bps: float) -> bool:
+        """True for a scenario with this goodput. Rates have a tolerance of 5 %."""
+        if self.above_bps is not None and goodput_bps <= 1.05 * self.above_bps:
+            return False
+        return self.upto_bps is None or goodput_bps <= 1.05 * self.upto_bps
+
+
+@dataclass(frozen=True)
 class Measurement:
     """The values of a file of measurements.
 
@@ -25,7 +49,7 @@ class Measurement:
     (`download`, `upload`), a group, or a direction of a group (`laptop/download`). An interval
     without `low` and `high` is one value, of which the file does not tell the spread. `counts` has
     numbers of events in `duration_s` seconds, by metric. `others` are sentences of what was
-    measured and no metric is.
+    measured and no metric is. `direction` is that of the values of everything, if it is one.
     """
 
     source: str
@@ -33,6 +57,8 @@ class Measurement:
     duration_s: float | None = None
     counts: Mapping[str, float] = field(default_factory=dict)
     others: tuple[str, ...] = ()
+    direction: str = ""
+    unfollowed: tuple[Unfollowed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,18 +175,28 @@ class Gap:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement beside the answers of a scenario; `without` has values without an answer."""
+    """A measurement beside the answers of a scenario.
+
+    `without` has values without an answer, `unfollowed` the conditions of the measurement that the
+    scenario does not have.
+    """
 
     measurement: Measurement
     rows: tuple[MeasuredRow, ...]
     without: tuple[str, ...]
     gap: Gap | None = None
+    unfollowed: tuple[Unfollowed, ...] = ()
+
+    def is_comparable(self, metric: str) -> bool:
+        """True if nothing that was not followed moves a metric."""
+        return not any(one.moves(metric) for one in self.unfollowed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `source`, `rows`, `without`, and `gap` where explanations were looked for."""
+        """Keys `source`, `rows`, `without`, `unfollowed`, and `gap` if there is one."""
         told: dict[str, Any] = {
             "source": self.measurement.source,
             "rows": [row.to_dict() for row in self.rows],
             "without": list(self.without),
+            "unfollowed": [one.sentence for one in self.unfollowed],
         }
         return told if self.gap is None else told | {"gap": self.gap.to_dict()}

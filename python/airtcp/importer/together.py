@@ -1,0 +1,48 @@
+"""Measurements of one network in several files, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from airtcp.exceptions import QuestionError
+from airtcp.metrics import METRICS
+from airtcp.results.measured import Measurement
+from airtcp.stats import Interval
+
+
+def together(told: Sequence[Measurement]) -> Measurement:
+    """Return one measurement with the values of all.
+
+    What a test of one direction says of everything is of this direction. Numbers of events are
+    sums, in the time of the first test that has any. Raises QuestionError for a value that two
+    files have.
+    """
+    values: dict[str, dict[str, Interval]] = {}
+    counts: dict[str, float] = {}
+    whose: dict[tuple[str, str], str] = {}
+    duration_s = next((one.duration_s for one in told if one.counts), None)
+    for one in told:
+        found = {(of or one.direction): of_scope for of, of_scope in one.values.items()}
+        named = {(of, name) for of, of_scope in found.items() for name in of_scope}
+        named |= {(one.direction, name) for name in one.counts}
+        for of, name in sorted(named):
+            if (of, name) in whose:
+                about = f"{METRICS[name].short}{f' of {of}' if of else ''}"
+                raise QuestionError(
+                    f"{whose[of, name]} and {one.source} both have {about}; allowed: one value of "
+                    "each; a column `of` in a CSV file says of what a value is"
+                )
+            whose[of, name] = one.source
+        for of, of_scope in found.items():
+            values.setdefault(of, {}).update(of_scope)
+        for name, count in one.counts.items():
+            scaled = count * (duration_s or 1.0) / (one.duration_s or 1.0)
+            counts[name] = counts.get(name, 0.0) + scaled
+    return Measurement(
+        ", ".join(one.source for one in told),
+        values,
+        duration_s,
+        counts,
+        tuple(sentence for one in told for sentence in one.others),
+        unfollowed=tuple(condition for one in told for condition in one.unfollowed),
+    )

@@ -1,0 +1,422 @@
+"""Measurements of iperf3, flent and tables: what they say is followed, or named."""
+
+import copy
+import gzip
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.importer.files import drafts_of, measurement_of, measurement_of_all, scenario_of
+from airtcp.importer.marks import category_of
+from airtcp.importer.options import options_of
+from airtcp.scenario import loads
+from typer.testing import CliRunner
+
+AC = (
+    "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\nvht_oper_chwidth=1\n"
+    "vht_oper_centr_freq_seg0_idx=42\nht_capab=[HT40+]\nvht_capab=[SHORT-GI-80]\n"
+)
+BEGIN_S = 1_795_868_451
+
+
+def iperf3(bps: float = 5.24e6, begin_s: int = BEGIN_S, **test: Any) -> dict[str, Any]:
+    """The JSON of an iperf3 3.12 of two seconds, with keys of test_start."""
+    start = {"protocol": "TCP", "num_streams": 1, "blksize": 131072, "omit": 0, "duration": 2}
+    start |= {"bytes": 0, "blocks": 0, "reverse": 0, "tos": 0, "target_bitrate": 0} | test
+    sums = {"start": 0, "end": 2.0, "seconds": 2.0, "bytes": int(bps / 4), "bits_per_second": bps}
+    if start["protocol"] == "UDP":
+        sums |= {"jitter_ms": 0.1, "lost_packets": 0, "packets": 100, "lost_percent": 0}
+    sender = sums | {"retransmits": 0, "mean_rtt": 48, "sender": True}
+    return {
+        "start": {
+            "connected": [{"socket": 5, "local_host": "192.0.2.1", "remote_host": "192.0.2.2"}],
+            "version": "iperf 3.12",
+            "timestamp": {"timesecs": begin_s},
+            "connecting_to": {"host": "secret.example", "port": 5201},
+            "tcp_mss_default": 1448,
+            "sock_bufsize": 0,
+            "test_start": start,
+        },
+        "intervals": [{"streams": [], "sum": {**sums, "omitted": False}}],
+        "end": {
+            "streams": [{"sender": sender, "receiver": sums}],
+            "sum_sent": sender,
+            "sum_received": sums,
+            "sender_tcp_congestion": "cubic",
+        },
+    }
+
+
+def written(directory: Path, told: Any, name: str = "iperf3.json") -> Path:
+    path = directory / name
+    text = told if isinstance(told, str) else json.dumps(told)
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+def with_radio(directory: Path, told: Any, radio: str = AC) -> dict[str, Any]:
+    paths = [written(directory, radio, "hostapd.conf"), written(directory, told)]
+    return tomllib.loads(scenario_of(paths))
+
+
+def goodput(scenario: dict[str, Any], directory: Path, told: Any, radio: str) -> float:
+    paths = [written(directory, radio, "hostapd.conf"), written(directory, told)]
+    resolved = loads(scenario_of(paths)).vary({"run.replications": 2, "run.duration": "4 s"})
+    found = airtcp.simulate(resolved).metrics["goodput_bps"].mean
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("radio", "test", "wanted_bps"),
+    [
+        (AC, {"target_bitrate": 5_000_000}, 5e6),
+        (AC, {"target_bitrate": 5_000_000, "num_streams": 4}, 20e6),
+        (AC, {"target_bitrate": 40_000_000, "reverse": 1}, 40e6),
+        (AC, {"fqrate": 8_000_000}, 8e6),
+    ],
+)
+def test_a_rate_of_tcp_is_kept(
+    tmp_path: Path, radio: str, test: dict[str, Any], wanted_bps: float
+) -> None:
+    assert goodput({}, tmp_path, iperf3(**test), radio) == pytest.approx(wanted_bps, rel=0.05)
+
+
+def test_a_rate_above_the_capacity_changes_nothing(tmp_path: Path) -> None:
+    radio = "hw_mode=g\nchannel=6\n"
+    free = goodput({}, tmp_path, iperf3(), radio)
+
+    assert goodput({}, tmp_path, iperf3(target_bitrate=10**8), radio) == pytest.approx(
+        free, rel=0.05
+    )
+
+
+def beside(directory: Path, scenario: str, *measured: Path) -> dict[str, Any]:
+    path = written(directory, scenario, "scenario.toml")
+    command = ["run", str(path), "--json", "--quiet", "--advice", "tried", "--replications", "2"]
+    command += ["--set", "run.duration=1 s", "--set", "run.warmup=200 ms"]
+    for one in measured:
+        command += ["--measured", str(one)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)["measured"]
+    return found
+
+
+def test_a_rate_that_a_scenario_does_not_limit_is_no_gap(tmp_path: Path) -> None:
+    scenario = scenario_of([written(tmp_path, AC, "hostapd.conf")])
+
+    told = beside(tmp_path, scenario, written(tmp_path, iperf3(target_bitrate=5_000_000)))
+
+    assert len(told["unfollowed"]) == 1
+    assert told["gap"]["explanations"] == []
+    assert told["gap"]["state"] == "no gap"
+
+
+def test_a_stream_of_events_is_read_as_the_whole(tmp_path: Path) -> None:
+    told = iperf3(target_bitrate=5_000_000)
+    events = [{"event": "start", "data": told["start"]}]
+    events += [{"event": "interval", "data": one} for one in told["intervals"]]
+    events.append({"event": "end", "data": told["end"]})
+    stream = "\n".join(map(json.dumps, events))
+
+    assert with_radio(tmp_path, stream) == with_radio(tmp_path, told)
+    assert measurement_of(written(tmp_path, stream)) == measurement_of(written(tmp_path, told))
+    with pytest.raises(ScenarioError, match="line 2: is not JSON"):
+        scenario_of([written(tmp_path, stream[: stream.index('"sum"')])])
+
+
+@pytest.mark.parametrize(
+    ("tos", "category"), [(184, "AC_VI"), (32, "AC_BK"), (192, "AC_VO"), (160, "AC_VI")]
+)
+def test_a_mark_becomes_a_category(tmp_path: Path, tos: int, category: str) -> None:
+    found = with_radio(tmp_path, iperf3(tos=tos))
+
+    assert found["mac"]["classify"] == {"tcp_data": category, "tcp_ack": category}
+    of_udp = with_radio(tmp_path, iperf3(tos=tos, protocol="UDP", blksize=1200))
+    assert of_udp["mac"]["classify"] == {"udp": category}
+    # Without WMM a mark has no effect.
+    plain = with_radio(tmp_path, iperf3(tos=tos), "hw_mode=a\nchannel=36\n")
+    assert "mac" not in plain
+
+
+def test_no_name_or_address_is_kept(tmp_path: Path) -> None:
+    text = scenario_of([written(tmp_path, iperf3())])
+
+    assert "192.0.2" not in text
+    assert "secret" not in text
+
+
+def set_at(told: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(told)
+    table: Any = changed
+    *above, last = path.split(".")
+    for key in above:
+        table = table[key][0] if key == "streams" else table.setdefault(key, {})
+    table[last] = value
+    return changed
+
+
+#: A value of each followed key that changes something.
+VALUES: Mapping[str, Any] = {
+    "protocol": "UDP",
+    "num_streams": 4,
+    "blksize": 900,
+    "target_bitrate": 7_000_000,
+    "fqrate": 7_000_000,
+    "fq_rate": 7_000_000,
+    "tos": 184,
+    "tcp_mss": 1000,
+    "tcp_mss_default": 1000,
+    "sock_bufsize": 65536,
+    "sender_tcp_congestion": "reno",
+    "omit": 1,
+    "intervals": [{"sum": {"bits_per_second": one, "seconds": 1}} for one in range(10, 20)],
+    "sum": {"bits_per_second": 1e6, "seconds": 3.0},
+    "sum_sent": {"retransmits": 7, "seconds": 2.0},
+    "sum_received": {"bits_per_second": 9e6, "seconds": 4.0},
+    "sum_received_bidir_reverse": {"bits_per_second": 9e6, "seconds": 4.0},
+    "diskfile": {"sent": 1},
+}
+#: Keys that say nothing beside others: their values follow from these, or both are needed.
+SILENT = {
+    "start.test_start.duration",
+    "start.test_start.bytes",
+    "start.test_start.blocks",
+    "end.streams",
+    "end.sum_bidir_reverse",
+    "end.sum_sent_bidir_reverse",
+    "end.sum",
+}
+
+
+@pytest.mark.parametrize("name", sorted(options_of("iperf3")))
+def test_every_key_of_iperf3_does_what_the_table_says(tmp_path: Path, name: str) -> None:
+    verdict = options_of("iperf3")[name].verdict
+    bases = [iperf3(), iperf3(protocol="UDP", blksize=1200, target_bitrate=1_000_000)]
+    changed = 0
+    for base in bases:
+        value = VALUES.get(name.rpartition(".")[2], 1)
+        told = []
+        for one in (base, set_at(base, name, value)):
+            path = written(tmp_path, one)
+            try:
+                told.append((scenario_of([path]), measurement_of(path)))
+            except ScenarioError as error:
+                told.append((f"refused: {error.key}", None))
+        before, after = told
+        if verdict == "named":
+            assert name in after[0]
+            assert after[1] is not None
+            assert any(name in one.sentence for one in after[1].unfollowed)
+        elif verdict == "harmless":
+            assert after == before
+        changed += before != after
+    assert verdict != "followed" or changed or name in SILENT
+
+
+FLENT: dict[str, Any] = {
+    "version": 4,
+    "x_values": [float(i) for i in range(20)],
+    "results": {f"TCP download {one}": [10.0] * 20 for one in ("BE", "BK", "CS5", "EF")},
+    "metadata": {"NAME": "rrul", "LENGTH": 20, "SERIES_META": {}, "TEST_PARAMETERS": {}},
+}
+
+
+def flent(directory: Path, **metadata: Any) -> dict[str, Any]:
+    told = {**FLENT, "metadata": FLENT["metadata"] | metadata}
+    return tomllib.loads(scenario_of([written(directory, told, "x.flent.gz")]))
+
+
+def test_series_with_different_marks_are_named_and_not_explained(tmp_path: Path) -> None:
+    path = written(tmp_path, FLENT, "rrul.flent.gz")
+
+    assert "AC_BE, AC_BK, AC_VI" in scenario_of([path])
+    (condition,) = measurement_of(path).unfollowed
+    assert condition.moves("goodput_bps")
+
+
+def test_one_mark_of_all_series_is_followed(tmp_path: Path) -> None:
+    told = {**FLENT, "results": {"TCP upload CS1": [1.0] * 20}}
+    found = tomllib.loads(scenario_of([written(tmp_path, told, "x.flent.gz")]))
+
+    assert found["mac"]["classify"]["tcp_data"] == "AC_BK"
+
+
+def test_congestion_control_is_that_of_the_series_then_the_test_then_the_host(
+    tmp_path: Path,
+) -> None:
+    sysctls = {"SYSCTLS": {"net.ipv4.tcp_congestion_control": "reno"}}
+    test = {"TEST_PARAMETERS": {"tcp_cong_control": "cubic"}}
+    series = {"SERIES_META": {name: {"CONG_CONTROL": "bbr"} for name in FLENT["results"]}}
+
+    each = [sysctls, sysctls | test, sysctls | test | series]
+
+    found = [flent(tmp_path, **one)["flows"][0]["tcp"]["congestion"] for one in each]
+    assert found == ["reno", "cubic", "bbr1"]
+
+
+def test_each_distance_has_a_path_and_no_host_a_name(tmp_path: Path) -> None:
+    distances = {"alpha": 10.0, "beta": 50.0, "gamma": 200.0, "delta": 500.0}
+    results = {f"TCP upload BE {host}": [5.0] * 20 for host in distances}
+    results |= {f"Ping (ms) ICMP {host}": [ms] * 19 + [2 * ms] for host, ms in distances.items()}
+    text = scenario_of([written(tmp_path, {**FLENT, "results": results}, "rtt.flent.gz")])
+
+    delays = [flow["path"][0]["delay"] for flow in tomllib.loads(text)["flows"]]
+    assert delays == ["5 ms", "25 ms", "100 ms", "250 ms"]
+    assert not re.search("|".join(distances), text)
+
+
+def test_a_series_of_no_known_kind_is_named(tmp_path: Path) -> None:
+    told = {**FLENT, "results": FLENT["results"] | {"UDP upload": [1.0] * 20}}
+    path = written(tmp_path, told, "udp.flent.gz")
+
+    assert '"UDP upload"' in scenario_of([path])
+    assert len(measurement_of(path).unfollowed) == 2
+
+
+@pytest.mark.parametrize(
+    ("mark", "category"),
+    [("EF", "AC_VI"), ("CS1", "AC_BK"), ("BE4", "AC_BE"), ("VO", "AC_VO"), ("AF41", "AC_VI"),
+     ("CS0", "AC_BE"), ("CS6", "AC_VO"), ("LE", "AC_BE"), (0x28, "AC_BK"), (0xE0, "AC_VO")],
+)  # fmt: skip
+def test_marks_have_the_category_of_their_user_priority(mark: int | str, category: str) -> None:
+    assert category_of(mark) == category
+
+
+def test_tests_one_after_the_other_are_a_scenario_each(tmp_path: Path) -> None:
+    radio = written(tmp_path, AC, "hostapd.conf")
+    up = written(tmp_path, iperf3(), "up.json")
+    down = written(tmp_path, iperf3(begin_s=BEGIN_S + 60, reverse=1), "down.json")
+
+    first, second = drafts_of([radio, up, down])
+
+    directions = [tomllib.loads(one.text())["flows"][0]["direction"] for one in (first, second)]
+    assert directions == ["upload", "download"]
+    out = tmp_path / "net.toml"
+    done = CliRunner().invoke(app, ["import", *map(str, (radio, up, down)), "--out", str(out)])
+    assert done.exit_code == 0, done.stderr
+    assert airtcp.load(tmp_path / "net-2.toml").flows[0].direction == "download"
+    assert CliRunner().invoke(app, ["import", str(up), str(down)]).exit_code == 2
+
+
+def test_tests_at_the_same_time_are_one_scenario(tmp_path: Path) -> None:
+    up = written(tmp_path, iperf3(), "up.json")
+    down = written(tmp_path, iperf3(reverse=1), "down.json")
+
+    flows = tomllib.loads(scenario_of([up, down]))["flows"]
+
+    assert [flow["direction"] for flow in flows] == ["upload", "download"]
+
+
+def test_several_measurements_stand_beside_one_answer(tmp_path: Path) -> None:
+    up = written(tmp_path, iperf3(238e6), "up.json")
+    down = written(tmp_path, iperf3(58e6, reverse=1), "down.json")
+
+    told = measurement_of_all([down, up])
+
+    assert told.values["upload"]["goodput_bps"].mean == 238e6
+    assert told.values["download"]["goodput_bps"].mean == 58e6
+
+
+def test_two_values_of_one_thing_are_refused(tmp_path: Path) -> None:
+    first = written(tmp_path, "metric,value\ngoodput_bps,58e6\n", "down.csv")
+    second = written(tmp_path, "metric,value\ngoodput_bps,238e6\n", "up.csv")
+
+    with pytest.raises(QuestionError, match=r"down.csv and up.csv both have goodput"):
+        measurement_of_all([first, second])
+    third = written(tmp_path, "metric,value,of\ngoodput_bps,1e6,upload\n", "third.csv")
+    assert len(measurement_of_all([first, third]).values) == 2
+
+
+def test_a_table_takes_metrics_and_values_as_conditions_have_them(tmp_path: Path) -> None:
+    text = (
+        "metric,value\nlaptop/download p95 packet_delay,20 ms\ngoodput,58 Mb/s\n"
+        "laptop packet_loss,2 %\n"
+    )
+
+    values = measurement_of(written(tmp_path, text, "x.csv")).values
+
+    assert values["laptop/download"]["packet_delay_p95_s"].mean == pytest.approx(0.02)
+    assert values[""]["goodput_bps"].mean == 58e6
+    assert values["laptop"]["packet_loss"].mean == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("metric,value\ngoodput,58 ms\n", "line 2"), ("metric,value\nnone,1\n", "line 2"),
+     ("metric,value,of\nlaptop goodput,1,phone\n", "line 2")],
+)  # fmt: skip
+def test_wrong_lines_of_a_table_are_named(tmp_path: Path, text: str, place: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        measurement_of(written(tmp_path, text, "x.csv"))
+    assert caught.value.key == place
+
+
+def test_what_is_of_no_known_kind_is_said_with_the_kinds(tmp_path: Path) -> None:
+    printed = (
+        "Connecting to host 192.0.2.1, port 5201\n"
+        "[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201\n"
+    )
+    for text, wanted in ((printed, "run iperf3 with -J"), ("Hello\nthere\n", "hostapd.conf")):
+        with pytest.raises(ScenarioError) as caught:
+            scenario_of([written(tmp_path, text, "x.txt")])
+        assert "of none of the kinds" in caught.value.message
+        assert wanted in caught.value.message
+
+
+#: Options of a real iperf3 with what its JSON must become.
+REAL = {
+    "rate": (["-b", "20M"], "path"),
+    "streams": (["-P", "3"], "connections"),
+    "reverse": (["-R"], "direction"),
+    "mark": (["-S", "0x20"], ""),
+    "mss": (["-M", "1000"], "tcp"),
+    "window": (["-w", "64K"], "tcp"),
+    "reno": (["-C", "reno"], "tcp"),
+    "udp": (["-u", "-b", "5M"], "application"),
+    "bytes": (["-n", "3M"], "direction"),
+    "omit": (["-O", "1"], "direction"),
+    "both": (["--bidir"], "direction"),
+    "pacing": (["--fq-rate", "20M"], ""),  # 3.12 does not say it
+}
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_iperf3_is_read(tmp_path: Path, name: str) -> None:
+    program = shutil.which("iperf3")
+    if program is None:
+        pytest.skip("iperf3 is missing")
+    options, key = REAL[name]
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = str(one.getsockname()[1])
+    server = subprocess.Popen([program, "-s", "-1", "-p", port], stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)
+        client = [program, "-c", "127.0.0.1", "-p", port, "-J", *options]
+        client += [] if name == "bytes" else ["-t", "1"]
+        done = subprocess.run(client, capture_output=True, text=True, timeout=20, check=False)
+    finally:
+        server.kill()
+        server.wait()
+    path = written(tmp_path, done.stdout)
+
+    text = scenario_of([path])
+
+    assert "unknown to iperf3" not in text
+    assert not key or key in tomllib.loads(text)["flows"][0]
+    assert (name == "mark") == ("[mac.classify]" in text)
+    assert measurement_of(path).values
