@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Row, SimulationResult, TestbedResult
     from airtcp.results.measured import Answer, MeasuredRow, Measurement, Unfollowed
-    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario import ResolvedScenario, Scenario
     from airtcp.stats import Interval
 
 #: Up to this relative difference a model within the interval agrees.
@@ -36,8 +36,9 @@ def compare(
 ) -> Comparison:
     """Predict and simulate a scenario, and set the answers side by side.
 
-    The arguments are those of `airtcp.simulate`, whose errors it raises; a model that does not
-    converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
+    The arguments are those of `airtcp.simulate`, whose errors it raises. A scenario without a table
+    `[run]` is simulated until its targets are decided (`airtcp.judge.decide`). A model that does
+    not converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
     that was simulated too, best model first.
 
     With the `cafe` of `airtcp.load`:
@@ -46,9 +47,13 @@ def compare(
     >>> row.metric, row.source, row.verdict
     ('goodput_bps', 'M (12), corrected', 'agrees')
     """
+    from airtcp.judge.decide import decide, is_open
     from airtcp.predict import predict
     from airtcp.run.simulate import simulate
 
+    if replications is None and is_open(scenario):
+        decided = decide(cast("Scenario", scenario), seed=seed, threads=threads, progress=progress)
+        return side_by_side(predict(decided.scenario), decided)
     prediction = predict(scenario)
     result = simulate(
         scenario,

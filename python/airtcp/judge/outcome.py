@@ -41,6 +41,8 @@ NEAR: Final = 0.05
 _SINGLE: Final = 0.15
 #: The fewest replications whose intervals decide.
 _INTERVALS: Final = 2
+#: The delays that users feel, those of calls and pages before round trips under load.
+_FELT: Final = ("packet_delay_p95_s", "page_time_p90_s", "transfer_time_p90_s", "path_rtt_s")
 _GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps")
 _NORMAL: Final = NormalDist()
 
@@ -75,7 +77,7 @@ class Outcome:
 
     `promised` are those by (group, direction) who have a target for goodput. `goodputs` has the
     mean goodput in b/s by (group, direction), `delays` the delay in seconds that its users feel
-    (95th percentile of packet delays, 90th of page or transfer times) where there is one, and
+    (95th percentile of packet delays, 90th of page or transfer times, else round trips), and
     `delay_metrics` which it is.
     """
 
@@ -290,7 +292,7 @@ def _shares(
             goodput = metrics["goodput_bps"].mean
             if goodput is not None:
                 goodputs[group, part] = goodput
-            for name in ("packet_delay_p95_s", "page_time_p90_s", "transfer_time_p90_s"):
+            for name in _FELT:
                 one = metrics.get(name)
                 if one is not None and one.mean is not None:
                     delays[group, part] = one.mean

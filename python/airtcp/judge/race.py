@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.candidates import Candidate, pair
+from airtcp.judge.candidates import COSTS, Candidate, pair
 from airtcp.judge.outcome import Outcome, outcome
 from airtcp.scenario.alone import cell_alone
 
@@ -139,7 +139,7 @@ class Race:
         while left:
             best = min(left, key=self._key)
             alike = [one for one in left if one is best or self._is_alike(one, best)]
-            found.append(min(alike, key=lambda one: (len(one.remedies), self._key(one))))
+            found.append(min(alike, key=_simplicity))
             left.remove(found[-1])
         return found
 
@@ -328,6 +328,11 @@ class Race:
             self._standing(each).score(self.bases[each.name].outcome) for each in (one, other)
         )
         return round(misses, 1), worst + 0.1 * alone
+
+
+def _simplicity(one: Candidate) -> tuple[int, int]:
+    """Order candidates that are alike: what they take, then how many changes they are."""
+    return COSTS.index(one.cost), len(one.remedies)
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:

@@ -43,7 +43,7 @@ _COUNTERFACTUALS: Final = 0.2
 #: The order in which changes are listed.
 _ORDER: Final = ("helps", "costs others", "no gain", "harms")
 #: An opportunity makes somebody so many times better off, and nobody worse by more than this.
-_MUCH: Final = 1.5
+_MUCH: Final = 1.33
 _NOBODY: Final = 0.9
 #: Delays below this are nobody's complaint, in seconds.
 _FELT_S: Final = 0.05
@@ -132,7 +132,7 @@ class _Advising:
             self._base,
             self._result.provenance,
             points,
-            self._budget,
+            (1.0 - _COUNTERFACTUALS) * self._budget,
             self._rate,
             self._result.simulation.confidence,
             _is_finite(self._base),
@@ -308,16 +308,17 @@ class _Advising:
         """Look once at every free change, for one that makes somebody much better off."""
         free = [one for one in self._candidates if one.cost == "setting"]
         interrupted = False
-        best: tuple[float, Candidate] | None = None
+        best: Candidate | None = None
         with suppress(KeyboardInterrupt):
             race.look(free, 1, 0.5 * LEAST)
             promising = sorted(free, key=lambda one: -_gain(*race.change(one)))[:4]
             promising = [one for one in promising if _gain(*race.change(one)) > _MUCH]
             race.look(promising, 2, 0.5 * LEAST)
-            for one in promising:
-                factor = _gain(*race.change(one))
-                if factor > _MUCH and (best is None or factor > best[0]):
-                    best = factor, one
+            gains = {one.name: _gain(*race.change(one)) for one in promising}
+            most = max(gains.values(), default=0.0)
+            alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
+            # Of those that are alike the one with the shortest delays.
+            best = min(alike, key=lambda one: _delay(race.change(one)[1]), default=None)
         interrupted = race.points.interrupted
         if best is None:
             return Advice(
@@ -326,7 +327,7 @@ class _Advising:
                 unfit=self._unfit,
                 interrupted=interrupted,
             )
-        trial = self._trial(race, race.standings[best[1].name])
+        trial = self._trial(race, race.standings[best.name])
         return Advice(
             (trial,),
             opportunity=trial,
@@ -335,6 +336,11 @@ class _Advising:
             unfit=self._unfit,
             interrupted=interrupted,
         )
+
+
+def _delay(now: Outcome) -> float:
+    """Return the sum of the delays that users feel."""
+    return sum(now.delays.values())
 
 
 def _gain(base: Outcome, now: Outcome) -> float:
@@ -348,7 +354,7 @@ def _gain(base: Outcome, now: Outcome) -> float:
     ] + [
         who
         for who, before in base.delays.items()
-        if now.delays.get(who, 0.0) > max(before / _NOBODY, _FELT_S / 2.0)
+        if now.delays.get(who, 0.0) > max(before / _NOBODY, 2.0 * _FELT_S)
     ]
     if worse:
         return 0.0

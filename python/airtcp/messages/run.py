@@ -156,9 +156,9 @@ def growth(verdict: Verdict) -> list[str]:
 
 def _fix(advice: Advice, one: Trial, add: Any) -> None:
     of = one.met + one.missed + one.open
-    counted = f"{one.met} of {words.plural(of, 'target')} met"
-    if one.missed == 0 and one.met < of:
-        counted += ", none missed"
+    counted = f"{one.met + one.open} of {words.plural(of, 'target')} met"
+    if one.open:
+        counted += f" ({one.open} likely)"
     add("Fix", f"{one.title}: {counted}")
     costs = [text for text in (words.COSTS[one.cost], *map(_effect, one.loses[:2])) if text]
     if costs:

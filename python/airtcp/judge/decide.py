@@ -1,0 +1,193 @@
+"""A simulation that goes on until the targets are decided, where a file does not say how long.
+
+Warm-up, duration and replications follow from the law of the traffic, and grow in rounds: runs
+become longer while they are not in steady state, and more while intervals are too wide. Rounds end
+when every target is decided, or when the core has done the work of some 20 seconds of a processor;
+a network that surely misses a target is not simulated for long to decide the rest. Work is counted,
+never timed, so that scenario and seed alone decide.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, cast
+
+from airtcp.judge.race import cost
+from airtcp.judge.verdicts import verdict
+from airtcp.results import Provenance, Simulation, SimulationResult
+from airtcp.run.points import Points
+from airtcp.run.processors import processors
+from airtcp.run.simulate import goodputs_alone
+from airtcp.scenario import Scenario
+
+if TYPE_CHECKING:
+    from airtcp.results import Replication
+    from airtcp.results.verdict import Verdict
+    from airtcp.scenario import ResolvedScenario
+
+#: The work of a run that decides, at most, in the core's counts: some 20 seconds of a processor.
+MOST: Final = 2e8
+#: The same where a target is surely missed already: some two seconds.
+SURELY: Final = 1.5e7
+#: Replications of the first round and at most; more of them or longer ones, whichever tells more.
+_FIRST: Final = 4
+_MOST_RUNS: Final = 16
+#: A round that would need this many times the work of all before it ends the run.
+_GROWTH: Final = 2.0
+#: A value this near its bound is not worth deciding, relatively.
+_AT_BOUND: Final = 0.02
+_LONGEST_S: Final = 3600.0
+
+
+@dataclass(frozen=True)
+class Times:
+    """How a scenario is run: seconds of warm-up and of measured time, and how often."""
+
+    warmup_s: float
+    duration_s: float
+    replications: int
+
+
+def is_open(scenario: ResolvedScenario) -> bool:
+    """True if a scenario does not say how long it is to be run, so that targets decide."""
+    return isinstance(scenario, Scenario) and not scenario.written.get("run")
+
+
+def decide(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SimulationResult:
+    """Simulate a scenario until its targets are decided.
+
+    The scenario in the result has the times that were chosen. On Ctrl-C the last round that ended
+    is returned with `stopped` set to "interrupted".
+
+    Raises:
+        SimulationError: a run failed.
+        KeyboardInterrupt: before a round had ended.
+    """
+    seed = scenario.run.seed if seed is None else seed
+    wall, cpu = time.perf_counter(), time.process_time()
+    threads = threads or processors()
+    times = first_times(scenario)
+    spent = 0.0
+    result: SimulationResult | None = None
+    with Points[Times](seed, threads=threads, progress=progress) as points:
+        while True:
+            asked = scenario.with_run(
+                seed=seed,
+                replications=times.replications,
+                warmup_ns=round(times.warmup_s * 1e9),
+                duration_ns=round(times.duration_s * 1e9),
+            )
+            key = Times(times.warmup_s, times.duration_s, 0)
+            points.add(key, asked)
+            before = len(points.ended(key))
+            try:
+                points.run({key: times.replications})
+            except KeyboardInterrupt:
+                if result is None:
+                    raise
+                break
+            runs = points.ended(key)
+            spent += sum(map(cost, runs[before:]))
+            simulation = Simulation.gather(
+                runs,
+                confidence=asked.run.confidence,
+                simulated_s=points.simulated_s,
+                wall_s=time.perf_counter() - wall,
+                cpu_s=time.process_time() - cpu,
+                stopped="replications",
+                scenario=asked,
+            )
+            provenance = Provenance.of(asked, seed=seed, generator=points.generator)
+            result = SimulationResult(asked, provenance, _with_alone(simulation, asked, threads))
+            longer = _next(result, times, spent, runs)
+            if longer is None:
+                break
+            times = longer
+        interrupted = points.interrupted
+    if interrupted:
+        result = replace(result, simulation=replace(result.simulation, stopped="interrupted"))
+    return result
+
+
+def first_times(scenario: Scenario) -> Times:
+    """Return the times of the first round, by the law of the traffic.
+
+    Jobs that end are measured from their beginning; readers of pages need some of their cycles of
+    reading and waiting, calls and endless transfers some of their round trips.
+    """
+    flows = scenario.flows
+    if is_finite(scenario):
+        return Times(0.0, 30.0, 3)
+    cycles = [
+        flow.application.think_time.mean()
+        for flow in flows
+        if flow.application.kind == "web" and flow.application.think_time is not None
+    ]
+    if cycles:
+        cycle = min(max(cycles), 60.0)
+        return Times(max(10.0, cycle), max(30.0, 2.0 * cycle), _FIRST)
+    return Times(5.0, 20.0, _FIRST)
+
+
+def is_finite(scenario: Scenario) -> bool:
+    """True if all traffic of TCP is jobs that end: files of a given size, fetched once."""
+    tcp = [flow for flow in scenario.flows if flow.tcp is not None]
+    return bool(tcp) and all(
+        flow.application.kind == "bulk" and flow.application.size is not None for flow in tcp
+    )
+
+
+def _with_alone(simulation: Simulation, scenario: Scenario, threads: int) -> Simulation:
+    """Return the simulation with the goodputs of cells that were simulated alone."""
+    return replace(simulation, alone=goodputs_alone(scenario, simulation.replications, threads))
+
+
+def _next(
+    result: SimulationResult, times: Times, spent: float, runs: list[Replication]
+) -> Times | None:
+    """Return the times of the next round; None where no more is to be told, or wanted."""
+    if is_finite(cast(Scenario, result.scenario)):
+        if _all_ended(runs) or times.duration_s >= _LONGEST_S:
+            return None
+        return Times(0.0, 2.0 * times.duration_s, times.replications)
+    found = verdict(result)
+    if found is None:
+        # Nothing to decide: as long as a first look needs.
+        return None
+    open_ = [one for one in found.targets if one.state == "unknown"]
+    worth = [one for one in open_ if one.margin is None or abs(one.margin) > _AT_BOUND]
+    if not worth:
+        return None
+    budget = SURELY if found.state == "fails" else MOST
+    if (1.0 + _GROWTH) * spent > budget:
+        return None
+    short = result.simulation.steadiness is not None or _is_unseen(found)
+    if short or times.replications >= _MOST_RUNS:
+        longer = min(_GROWTH * times.duration_s, _LONGEST_S)
+        if longer <= times.duration_s:
+            return None
+        return Times(min(_GROWTH * times.warmup_s, 60.0), longer, times.replications)
+    return Times(times.warmup_s, times.duration_s, min(2 * times.replications, _MOST_RUNS))
+
+
+def _is_unseen(found: Verdict) -> bool:
+    """True if something was not seen at all, which more runs of the same length do not show."""
+    return any(one.state == "unknown" and one.interval.mean is None for one in found.targets)
+
+
+def _all_ended(runs: list[Replication]) -> bool:
+    """True if every job of every replication has ended."""
+    return all(
+        flow["transfers"] >= 1
+        for run in runs
+        for flow in run.answer["flows"]
+        if flow.get("transfers") is not None
+    )
