@@ -307,34 +307,29 @@ class _Advising:
     def _opportunity(self, race: Race) -> Advice:
         """Look once at every free change, for one that makes somebody much better off."""
         free = [one for one in self._candidates if one.cost == "setting"]
-        interrupted = False
-        best: Candidate | None = None
+        found: list[Candidate] = []
         with suppress(KeyboardInterrupt):
             race.look(free, 1, 0.5 * LEAST)
-            promising = sorted(free, key=lambda one: -_gain(*race.change(one)))[:4]
-            promising = [one for one in promising if _gain(*race.change(one)) > _MUCH]
+            promising = sorted(free, key=lambda one: -max(_gains(*race.change(one))))[:6]
+            promising = [one for one in promising if max(_gains(*race.change(one))) > _MUCH]
             race.look(promising, 2, 0.5 * LEAST)
-            gains = {one.name: _gain(*race.change(one)) for one in promising}
-            most = max(gains.values(), default=0.0)
-            alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
-            # Of those that are alike the one with the shortest delays.
-            best = min(alike, key=lambda one: _delay(race.change(one)[1]), default=None)
-        interrupted = race.points.interrupted
-        if best is None:
-            return Advice(
-                as_is=_counted(self._now),
-                tried=len(free),
-                unfit=self._unfit,
-                interrupted=interrupted,
-            )
-        trial = self._trial(race, race.standings[best.name])
+            for kind in (0, 1):
+                gains = {one.name: _gains(*race.change(one))[kind] for one in promising}
+                most = max(gains.values(), default=0.0)
+                alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
+                # Of those that are alike the one with the shortest delays.
+                found += sorted(alike, key=lambda one: _delay(race.change(one)[1]))[:1]
+        trials = [
+            self._trial(race, race.standings[name])
+            for name in dict.fromkeys(one.name for one in found)
+        ]
         return Advice(
-            (trial,),
-            opportunity=trial,
+            tuple(trials),
+            opportunity=trials[0] if trials else None,
             as_is=_counted(self._now),
             tried=len(free),
             unfit=self._unfit,
-            interrupted=interrupted,
+            interrupted=race.points.interrupted,
         )
 
 
@@ -343,10 +338,11 @@ def _delay(now: Outcome) -> float:
     return sum(now.delays.values())
 
 
-def _gain(base: Outcome, now: Outcome) -> float:
-    """Return the largest factor by which somebody is better off; 0 if anybody is worse off."""
-    if now.breaks(base):
-        return 0.0
+def _gains(base: Outcome, now: Outcome) -> tuple[float, float]:
+    """Return the largest factors by which somebody has more goodput, and less delay.
+
+    Both are 0 if anybody is worse off.
+    """
     worse = [
         who
         for who, before in base.goodputs.items()
@@ -356,8 +352,8 @@ def _gain(base: Outcome, now: Outcome) -> float:
         for who, before in base.delays.items()
         if now.delays.get(who, 0.0) > max(before / _NOBODY, 2.0 * _FELT_S)
     ]
-    if worse:
-        return 0.0
+    if worse or now.breaks(base):
+        return 0.0, 0.0
     goodputs = [
         now.goodputs[who] / before
         for who, before in base.goodputs.items()
@@ -368,7 +364,7 @@ def _gain(base: Outcome, now: Outcome) -> float:
         for who, before in base.delays.items()
         if before > _FELT_S and now.delays.get(who, 0.0) > 0.0
     ]
-    return max([*goodputs, *delays, 1.0])
+    return max([*goodputs, 1.0]), max([*delays, 1.0])
 
 
 def _word(now: Outcome, base: Outcome) -> Word:

@@ -96,7 +96,7 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
     labels: list[str | None] = [None]
 
     def add(label: str, text: str, state: State = "") -> None:
-        labels.append(f"  {label}")
+        labels.append(f"  {label}" if label else "")
         lines.append((text, state))
 
     worst = None if verdict is None else verdict.nearest
@@ -109,9 +109,9 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
     if advice is not None and advice.recommended is not None:
         _fix(advice, advice.recommended, add)
     elif advice is not None and advice.opportunity is not None:
-        one = advice.opportunity
-        add("Better", f"One free change: {one.title}")
-        add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
+        for one in advice.trials:
+            add("Better", f"Free change: {one.title}")
+            add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
         add("Fix", f"none of the {advice.tried} changes tried meets more targets")
     for text in [
