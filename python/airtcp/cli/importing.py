@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.options import Force
+from airtcp.cli.options import Force, Quiet
 from airtcp.cli.outcome import outcome
+from airtcp.cli.process import note
+
+if TYPE_CHECKING:
+    from airtcp.importer.draft import Draft
 
 Files = Annotated[
     list[Path],
@@ -35,14 +39,36 @@ Radio = Annotated[
 ]
 
 
-def import_(files: Files, out: Target = None, radio: Radio = None, force: Force = False) -> None:
+KeepNames = Annotated[
+    bool,
+    typer.Option(
+        "--keep-names",
+        help="Keep addresses in the scenario; by default they are on stderr only.",
+    ),
+]
+#: Reading a smaller file takes less than a second.
+_LARGE_BYTES = 10**7
+_MOST_NAMES = 8
+
+
+def import_(
+    files: Files,
+    out: Target = None,
+    radio: Radio = None,
+    keep_names: KeepNames = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
     """Write a scenario of a capture, a configuration, or what iperf3 or flent measured."""
     with outcome():
+        from airtcp.cli.ask import progress_bar
         from airtcp.exceptions import OutputError
         from airtcp.files import write_files
         from airtcp.importer.files import drafts_of
 
-        drafts = drafts_of(files, radio)
+        is_large = any(os.path.exists(one) and one.stat().st_size > _LARGE_BYTES for one in files)
+        with progress_bar(quiet or not is_large, "reading") as progress:
+            drafts = drafts_of(files, radio, keep_names=keep_names, progress=progress)
         if out is None:
             if len(drafts) > 1:
                 raise OutputError(
@@ -55,6 +81,7 @@ def import_(files: Files, out: Target = None, radio: Radio = None, force: Force 
                     "allowed: --out FILE.toml"
                 )
             print(drafts[0].text(), end="")
+            _tell_names(drafts, quiet=quiet)
             return
         outs = [out, *(out.with_stem(f"{out.stem}-{n}") for n in range(2, len(drafts) + 1))]
         written: dict[str, bytes] = {}
@@ -72,3 +99,13 @@ def import_(files: Files, out: Target = None, radio: Radio = None, force: Force 
             laws = f", and {len(draft.files)} laws beside it" if draft.files else ""
             print(f"wrote {path}{laws}")
         print(f"try: airtcp run {out}")
+        _tell_names(drafts, quiet=quiet)
+
+
+def _tell_names(drafts: list[Draft], *, quiet: bool) -> None:
+    """Print whose neutral names they are; only to stderr, for files are passed on."""
+    for draft in drafts:
+        for neutral, names in draft.legend.items() if not quiet else ():
+            shown = ", ".join(names[:_MOST_NAMES])
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            note(f"{neutral}: {shown}{more}")

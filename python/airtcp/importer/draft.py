@@ -42,7 +42,8 @@ class Draft:
     of stations where there are several, `flows` one for each flow, and `files` what the scenario
     names, by the names that stand there.
     `unknown` are sentences of what the files do not say and what stands instead, `unread` names of
-    lines that say something of which a scenario has no key.
+    lines that say something of which a scenario has no key. `legend` has the names and addresses
+    of what has a neutral name; they are in the text only with `keep_names`.
     """
 
     names: list[str] = field(default_factory=list)
@@ -53,6 +54,15 @@ class Draft:
     unknown: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     measured: list[str] = field(default_factory=list)
+    legend: dict[str, list[str]] = field(default_factory=dict)
+    keep_names: bool = False
+
+    def names_of(self, neutral: str, names: list[str]) -> str:
+        """Note whose neutral name it is. Return the names as the text may have them."""
+        self.legend[neutral] = names
+        if not self.keep_names:
+            return ""
+        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
     def say(self, header: str, key: str, value: Any, why: str) -> None:
         """Write a key; one that is there already stays, for the first file stands above others."""

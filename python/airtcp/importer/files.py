@@ -14,7 +14,7 @@ from typing import Final
 from airtcp.amounts import quantity_with_interval
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.importer import flent, iperf3
-from airtcp.importer.capture.blocks import is_capture
+from airtcp.importer.capture.blocks import Progress, is_capture
 from airtcp.importer.capture.draft import add_capture, read_capture
 from airtcp.importer.capture.network import Network
 from airtcp.importer.draft import Draft, Said
@@ -51,12 +51,20 @@ def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
     return drafts[0]
 
 
-def drafts_of(paths: Sequence[Path], radio: str | None = None) -> list[Draft]:
+def drafts_of(
+    paths: Sequence[Path],
+    radio: str | None = None,
+    *,
+    keep_names: bool = False,
+    progress: Progress = None,
+) -> list[Draft]:
     """Return the scenarios of files: one configuration at most, and any number of tests of it.
 
     Tests that ran at the same time are one scenario, all others have one each. A capture stands
-    alone. `radio` is the radio of a configuration of OpenWrt. Raises ScenarioError for a file that
-    is wrong, QuestionError for files that do not belong together.
+    alone. `radio` is the radio of a configuration of OpenWrt; with `keep_names` addresses are in
+    the text. `progress` gets the part of a capture that was read.
+
+    Raises ScenarioError for a wrong file, QuestionError for files that do not belong together.
     """
     draft: Draft | None = None
     tests: list[Node] = []
@@ -66,7 +74,7 @@ def drafts_of(paths: Sequence[Path], radio: str | None = None) -> list[Draft]:
         if captured is not None or (is_capture_ and tests):
             raise QuestionError(f"{path}: {_SECOND}")
         if is_capture_:
-            captured = read_capture(path)
+            captured = read_capture(path, progress)
             continue
         source = read(path)
         if is_table(source):
@@ -86,6 +94,7 @@ def drafts_of(paths: Sequence[Path], radio: str | None = None) -> list[Draft]:
         raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
     if captured is not None:
         draft = draft or Draft()
+        draft.keep_names = keep_names
         add_capture(captured, draft)
         draft.say("run", "replications", 5, "")
         return [draft]

@@ -17,6 +17,7 @@ from airtcp.present.silence import silences
 from airtcp.results import Comparison, SimulationResult
 from airtcp.scenario import ResolvedScenario
 from airtcp.scenario.hearing import RULES_ELSEWHERE
+from airtcp.scenario.keys.traffic import Udp
 from airtcp.stats import WIDE
 
 ONE_RUN: Final = "one replication has no interval: nothing says how far chance goes"
@@ -27,6 +28,9 @@ LONG_TRANSFERS: Final = 0.05
 _HARDLY: Final = 0.01
 #: From this part of polls without an answer on, most of a contention-free period is lost.
 _MOSTLY: Final = 0.9
+#: Standards with OFDMA, and so many stations with small packets that it matters.
+_WITH_OFDMA: Final = ("802.11ax", "802.11be")
+_MANY: Final = 10
 #: All transfers take so many times what those take that ended, before that is said.
 _MISSING_TIME: Final = 1.1
 
@@ -74,7 +78,27 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
             f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
         )
     sentences += _rules_elsewhere(result.scenario)
+    sentences += _without_ofdma(result.scenario)
     return sentences
+
+
+def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
+    """Say that OFDMA is missing where many stations have small packets at once."""
+    if scenario.phy.standard not in _WITH_OFDMA:
+        return []
+    having = {
+        flow.stations
+        for flow in scenario.flows
+        if isinstance(flow.application, Udp) and flow.application.rate_bps is not None
+    }
+    stations = sum(one.count for one in scenario.stations if one.name in having)
+    if stations < _MANY:
+        return []
+    return [
+        f"OFDMA is not modelled: {stations} stations send and get packets of their own at a rate, "
+        f"which {scenario.phy.standard} may put into shared PPDUs; delays and losses are too high "
+        "if the access point and its stations use it"
+    ]
 
 
 def _rules_elsewhere(scenario: ResolvedScenario) -> list[str]:

@@ -54,6 +54,33 @@ _NO_MESH: Final = (
     "not modelled: all send to an access point or get from it; what comes nearest is a path with "
     "the rate of the hop between access points"
 )
+_NO_AD_HOC: Final = (
+    "not modelled: all send to an access point or get from it; what comes nearest is an access "
+    "point in the place of one node"
+)
+_NO_MARKS: Final = (
+    "not modelled of one flow; what comes nearest is tcp_data, tcp_ack and udp of [mac.classify], "
+    'an access category for all TCP or UDP packets, such as udp = "AC_VO"'
+)
+_NO_PEERS: Final = (
+    "not modelled: flows run between stations and the wire; what comes nearest is an upload of one "
+    "group and a download of the same rate of the other"
+)
+_NO_MULTICAST: Final = (
+    "not modelled; what comes nearest is a group of one station with data_rate, of 802.11a, b or "
+    'g, which has no A-MPDUs, and a flow with application = { kind = "udp" } to it'
+)
+_NO_FRAGMENTS: Final = (
+    "not modelled: a packet is one frame; what comes nearest is a smaller mss of tcp, or packet of "
+    "udp"
+)
+_NO_RADAR: Final = (
+    "not modelled: a channel stays what it is; what comes nearest is a scenario for each channel"
+)
+_RATE_FLOOR: Final = (
+    "control_rate of [phy] for control frames, data_rate or mcs of stations for data: rates do not "
+    "fall below what is written, but with rate_control"
+)
 #: Keys of a group that hold those of its flows.
 _OF_FLOWS: Final = (("stations", "tcp"), ("stations", "path"))
 _HALF: Final = 'path = [{ delay = "10 ms" }], the delay of one way'
@@ -70,9 +97,18 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("band_steering", "load_balancing", "max_clients", "max_stations"), _ONE_PLACE),
     **dict.fromkeys(("rate_limit", "max_rate", "shaper", "uplink", "backhaul", "wan"), _SLOW_LINE),
     **dict.fromkeys(("airtime_fairness", "atf"), 'scheduler = "airtime" of [ap]'),
-    **dict.fromkeys(("multicast", "broadcast"),
-                    'not modelled; what comes nearest is application = { kind = "udp" } to one '
-                    "station at the lowest rate"),
+    **dict.fromkeys(("multicast", "broadcast", "igmp", "mcast"), _NO_MULTICAST),
+    **dict.fromkeys(("dscp", "tos", "mark", "marking", "category", "access_category", "ac",
+                     "priority", "user_priority", "qos_map"), _NO_MARKS),
+    **dict.fromkeys(("adhoc", "ad_hoc", "ibss", "p2p", "wifi_direct", "tdls"), _NO_AD_HOC),
+    **dict.fromkeys(("to", "destination", "dst", "peer", "between"), _NO_PEERS),
+    **dict.fromkeys(("fragmentation", "fragmentation_threshold", "fragm_threshold", "frag"),
+                    _NO_FRAGMENTS),
+    **dict.fromkeys(("dfs", "radar", "cac", "acs", "channel_switch"), _NO_RADAR),
+    **dict.fromkeys(("min_rate", "minimum_rate", "min_basic_rate", "minrate"), _RATE_FLOOR),
+    **dict.fromkeys(("mptcp", "multipath"),
+                    "not modelled: a connection has one path; what comes nearest is connections "
+                    "of a flow, or one flow for each path"),
     **dict.fromkeys(("quic", "http3"),
                     "not modelled; what comes nearest is TCP with the same congestion control"),
     **dict.fromkeys(("retry_limit", "retries", "max_retries"),
@@ -155,7 +191,6 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("flows", "streams"): "connections",
     ("flows", "from"): "stations, and direction",
     ("flows", "loss"): "loss of a link of path, or frame_errors of the stations",
-    ("flows", "to"): "stations, and direction",
     ("flows", "server"): "path: the wired links from the access point to the server",
     ("application", "bandwidth"): "rate",
     ("application", "bitrate"): "rate of udp, video of a call",

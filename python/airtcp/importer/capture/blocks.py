@@ -12,7 +12,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
@@ -37,6 +37,10 @@ _MOST_BLOCK: Final = 1 << 24
 _MOST_INTERFACES: Final = 4096
 _INTERFACE, _PACKET, _SIMPLE, _ENHANCED = 1, 2, 3, 6
 _TSRESOL, _TSOFFSET = 9, 14
+
+
+#: Takes the part of a file that was read.
+Progress = Callable[[float], None] | None
 
 
 class Record(NamedTuple):
@@ -78,12 +82,17 @@ def is_capture(path: Path) -> bool:
     return first in _PCAP or first == _PCAPNG
 
 
-def records(path: Path, damage: Damage) -> Iterator[Record]:
-    """The records of a file that `is_capture`, as far as they can be read. Raises OSError."""
+def records(path: Path, damage: Damage, progress: Progress = None) -> Iterator[Record]:
+    """The records of a file that `is_capture`, as far as they can be read. Raises OSError.
+
+    `progress` gets the part of the file that was read, once for each chunk.
+    """
     with path.open("rb") as file:
+        size = max(path.stat().st_size, 1)
+        tell = None if progress is None else lambda: progress(min(file.tell() / size, 1.0))
         compressed = file.read(2) == _GZIP
         file.seek(0)
-        buffer = _Buffer(gzip.GzipFile(fileobj=file) if compressed else file, damage)
+        buffer = _Buffer(gzip.GzipFile(fileobj=file) if compressed else file, damage, tell)
         magic = buffer.take(4)
         if magic == _PCAPNG:
             yield from _pcapng(buffer, damage)
@@ -94,8 +103,14 @@ def records(path: Path, damage: Damage) -> Iterator[Record]:
 class _Buffer:
     """Bytes of a file in order; too few of them where it ends."""
 
-    def __init__(self, file: BufferedReader | gzip.GzipFile, damage: Damage) -> None:
+    def __init__(
+        self,
+        file: BufferedReader | gzip.GzipFile,
+        damage: Damage,
+        tell: Callable[[], None] | None,
+    ) -> None:
         self._file = file
+        self._tell = tell
         self._damage = damage
         self.data = b""
         self.at = 0
@@ -117,6 +132,8 @@ class _Buffer:
             parts.append(more)
             left += len(more)
         self.data = b"".join(parts)
+        if self._tell is not None:
+            self._tell()
         return left >= count
 
     def take(self, count: int) -> bytes:

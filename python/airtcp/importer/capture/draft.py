@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.capture import laws, radio
+from airtcp.importer.capture.account import frames_of, leave_others
+from airtcp.importer.capture.blocks import Progress
 from airtcp.importer.capture.connections import Told
 from airtcp.importer.capture.groups import Group, Law, groups_of, steady
 from airtcp.importer.capture.network import Network
@@ -24,15 +26,16 @@ _MOST_GROUPS: Final = 40
 _CODECS: Final = {200: "G.711", 60: "G.729A"}
 _WIRE_OF_NONE_NS: Final = 5 * 10**6
 _MOST_LINES: Final = 12
+_FEWEST: Final = "of kinds of stations with least data"
 
 
-def read_capture(path: Path) -> Network:
+def read_capture(path: Path, progress: Progress = None) -> Network:
     """A capture. Raises ScenarioError if nothing in it can be read."""
     network = Network(path.name)
-    network.read(path)
+    network.read(path, progress)
     chosen = _chosen(network)
     if chosen is None or network.duration_ns <= 0:
-        told = network.damage.told + _counted(network)
+        told = network.damage.told + network.account.lines() + _counted(network)
         if chosen is not None:
             told.insert(0, "all frames have one time")
         reason = f": {'; '.join(told[:3])}" if told else ""
@@ -67,6 +70,7 @@ def add_capture(network: Network, draft: Draft) -> None:
     """Write all keys that the capture tells."""
     one = _chosen(network)
     assert one is not None
+    leave_others(network.account, network.sets.values(), one)
     name = network.name
     draft.names.append(name)
     form = "" if one.is_wired else radio.say_radio(network, one, draft, name)
@@ -89,6 +93,8 @@ def add_capture(network: Network, draft: Draft) -> None:
     groups.sort(key=lambda group: -sum(sum(station.bytes) for station in group.stations))
     _tell_losses(network, one, draft)
     if len(groups) > _MOST_GROUPS:
+        left = [station for group in groups[_MOST_GROUPS:] for station in group.stations]
+        network.account.leave(_FEWEST, sum(sum(station.frames) for station in left))
         draft.unknown.append(
             f"{len(groups) - _MOST_GROUPS} kinds of stations with least data: left out"
         )
@@ -133,10 +139,10 @@ def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) ->
 
 def _add_group(network: Network, one: ServiceSet, group: Group, form: str, draft: Draft) -> None:
     name = "station" if not draft.groups else f"station-{len(draft.groups) + 1}"
-    first = group.stations[0].name
     count = len(group.stations)
-    about = first if count == 1 else f"{first} and {count - 1} more"
-    table = {"name": Said(name, ""), "count": Said(count, f"{network.name}: {about}")}
+    names = draft.names_of(name, [station.name for station in group.stations])
+    about = f"{network.name}: {names}" if names else network.name
+    table = {"name": Said(name, ""), "count": Said(count, about)}
     if group.rate is not None:
         _say_rate(group, form, table, network.name)
     share = _errors(network, group)
@@ -400,7 +406,8 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
             "stations: the ends that open connections stand for them, at the default rate"
         )
     else:
-        draft.unknown.append(f"other networks than that of {one.name}: there are none")
+        own = draft.names_of("the access point", [one.name])
+        draft.unknown.append(f"other networks on the channel{own and f' of {own}'}: there are none")
         others = sum(other is not one and not other.is_wired for other in network.sets.values())
         if others:
             draft.unread.append(f"{others} other access point{'s'[: others > 1]} in the capture")
@@ -415,9 +422,13 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
     draft.unknown.append(
         "congestion control, which no packet tells: Reno stands, or CUBIC where TCP is as in Linux"
     )
-    if one.wait.least_wire_ns <= _WIRE_OF_NONE_NS:
+    if one.wait.least_wire_ns < 0:
         draft.unknown.append(
-            "the wire behind the access point: none, as SYNs were answered at once"
+            "the path behind the access point: none, for no SYN and its answer were captured"
+        )
+    elif one.wait.least_wire_ns <= _WIRE_OF_NONE_NS:
+        draft.unknown.append(
+            "the path behind the access point: none, as SYNs were answered at once"
         )
     small = [
         stream
@@ -431,6 +442,11 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
         draft.unread.append(
             f"{len(small)} pairs of UDP ports with few datagrams or pauses, {size} B in all"
         )
+    if not one.is_wired:
+        read = frames_of(one) - network.account.left.get(_FEWEST, 0)
+        left = sum(network.account.left.values())
+        draft.measured.append(f"data frames: {read} in the scenario, {left} not read")
+        draft.unread += network.account.lines()
     draft.unread += (network.damage.told + _counted(network))[:_MOST_LINES]
 
 

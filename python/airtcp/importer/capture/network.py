@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.capture import frames
-from airtcp.importer.capture.blocks import Damage, Record, records
+from airtcp.importer.capture import account, frames
+from airtcp.importer.capture.blocks import Damage, Progress, Record, records
 from airtcp.importer.capture.connections import Connection
 from airtcp.importer.capture.radiotap import NOTHING, Radio, Reader, Sent
 from airtcp.importer.capture.stations import (
@@ -48,6 +48,7 @@ class Network:
         self.block_acks: dict[Sent, int] = {}
         self.channels: dict[int, int] = {}
         self.damage = Damage()
+        self.account = account.Account()
         self.frames = self.begin_ns = self.end_ns = 0
         self.kept = [1 << 30, 0]
         self.short_preambles = self.long_preambles = 0
@@ -67,10 +68,10 @@ class Network:
         """The time from the first frame to the last one."""
         return self.end_ns - self.begin_ns
 
-    def read(self, path: Path) -> None:
+    def read(self, path: Path, progress: Progress = None) -> None:
         """Read a file. Raises ScenarioError if it cannot be opened."""
         try:
-            for record in records(path, self.damage):
+            for record in records(path, self.damage, progress):
                 self._take(record)
         except OSError as error:
             reason = error.strerror or str(error)
@@ -120,7 +121,7 @@ class Network:
         if radio.bad_fcs:
             self.bad_fcs += 1
         if len(data) < at + 10:
-            self.damage.count("frames that are too short, or were kept too short")
+            self._too_short(data, at)
             return
         self._on_air(time_ns, data, at, max(length, len(data)), radio, reference)
 
@@ -156,7 +157,7 @@ class Network:
                 self._heard(time_ns, data[at + 10 : at + 16], None, UP, 1)
             return
         if len(data) < at + 24:
-            self.damage.count("frames that are too short, or were kept too short")
+            self._too_short(data, at)
             return
         if kind == 0:
             if radio.bad_fcs:
@@ -173,30 +174,37 @@ class Network:
         elif way == 2:
             address, bssid, way = data[at + 4 : at + 10], data[at + 10 : at + 16], DOWN
         else:
-            self.damage.count("data frames that no access point sends or gets")
+            self.account.leave(account.WITHOUT_AP)
             return
         one = self.sets.get(bssid)
         if address[0] & 1:
-            if one is not None:
-                one.others += 1
+            self.account.leave(account.TO_GROUPS)
             return
         station = None if one is None else one.stations.get(address)
         sender = data[at + 10 : at + 16]
         self._note_psdu(one, sender, length - at + (0 if radio.has_fcs else 4), reference)
         if radio.bad_fcs:
+            self.account.leave(account.WRONG_FCS)
             if station is not None:
                 self._heard(time_ns, sender, station, way, 1)
             return
         if control & 0x40:
-            # Null frames and their kin carry nothing.
+            self.account.leave(account.EMPTY)
             return
         if station is None:
             station = self._new_station(bssid, address)
             if station is None:
+                self.account.leave(account.TOO_MANY)
                 return
         one = self.sets[bssid]
         self._heard(time_ns, sender, station, way, 0)
         self._data_frame(time_ns, data, at, length, radio, reference, one, station, way)
+
+    def _too_short(self, data: bytes, at: int) -> None:
+        if len(data) > at and data[at] >> 2 & 3 == 2:
+            self.account.leave(account.TOO_SHORT)
+        else:
+            self.damage.count("frames that are too short, or were kept too short")
 
     def _data_frame(
         self,
@@ -251,35 +259,25 @@ class Network:
         if len(data) < begin + 28 and end > begin + 28:
             self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")
             return
+        places = [begin]
         if is_qos and tid & 0x80:
             station.amsdu_bytes = max(station.amsdu_bytes, size - header)
-            places = frames.subframes(data, begin, end)
-            if places and places[-1][0] + places[-1][1] + 3 < end:
+            found = frames.subframes(data, begin, end)
+            if found and found[-1][0] + found[-1][1] + 3 < end:
                 self.damage.count("A-MSDUs of which packets were not kept")
-            for place, _ in places:
-                self._packet(
-                    time_ns,
-                    data,
-                    frames.snap_type(data, place),
-                    place + 8,
-                    one,
-                    station,
-                    way,
-                    is_retry=is_retry,
-                    again=again,
-                )
-            return
-        self._packet(
-            time_ns,
-            data,
-            frames.snap_type(data, begin),
-            begin + 8,
-            one,
-            station,
-            way,
-            is_retry=is_retry,
-            again=again,
-        )
+            places = [place for place, _ in found]
+        for place in places:
+            self._packet(
+                time_ns,
+                data,
+                frames.snap_type(data, place),
+                place + 8,
+                one,
+                station,
+                way,
+                is_retry=is_retry,
+                again=again,
+            )
 
     def _note_psdu(self, one: ServiceSet | None, sender: bytes, size: int, reference: int) -> None:
         """Note the size of a PSDU that came after an RTS of its sender, or without."""
@@ -412,11 +410,9 @@ class Network:
         one = self.sets.get(bssid)
         if one is None:
             if len(self.sets) >= MOST_SETS:
-                self.damage.count("frames of more access points than are kept")
                 return None
             one = self.sets[bssid] = ServiceSet(bssid.hex(":"))
         if len(one.stations) >= MOST_STATIONS:
-            self.damage.count("frames of more stations than are kept")
             return None
         station = one.stations[address] = Station(address.hex(":"))
         return station
@@ -432,6 +428,10 @@ class Network:
             self.block_acks[radio.sent] = self.block_acks.get(radio.sent, 0) + 1
 
     def _beacon(self, data: bytes, at: int, length: int, radio: Radio) -> None:
+        if len(data) >= at + 36 and not data[at + 34] & 1:
+            # No ESS bit in the capability information.
+            self.damage.count("beacons of a mesh or an ad-hoc network, which are not modelled")
+            return
         bssid = data[at + 16 : at + 22]
         one = self.sets.get(bssid)
         if one is None:

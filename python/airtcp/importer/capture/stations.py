@@ -84,7 +84,7 @@ class ServiceSet:
 
     __slots__ = (
         *("beacon_bytes", "beacon_radio", "beacon_units", "beacons", "elements", "is_wired"),
-        *("name", "others", "stations", "wait", "without", "with_rts"),
+        *("name", "stations", "wait", "without", "with_rts"),
     )
 
     def __init__(self, name: str, *, is_wired: bool = False) -> None:
@@ -96,7 +96,6 @@ class ServiceSet:
         self.beacon_radio: Radio | None = None
         #: Identifiers of elements of beacons; those of extensions are 256 more.
         self.elements: set[int] = set()
-        self.others = 0
         #: The smallest PSDU with data after an RTS, the largest without.
         self.with_rts = 1 << 20
         self.without = 0

@@ -1,0 +1,181 @@
+"""Captures: every data frame is in the scenario or in a line with a count, and no name is kept."""
+
+import random
+import re
+import shutil
+import struct
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import ScenarioError
+from airtcp.importer.capture.draft import read_capture
+from airtcp.importer.files import scenario_of
+from imported import pcap
+from typer.testing import CliRunner
+
+AP, OTHER, GROUP = (bytes.fromhex(one) for one in ("020000000001", "020000000099", "01005e000001"))
+STATIONS = [bytes.fromhex(f"0200000000{n:02x}") for n in range(16, 22)]
+#: Radiotap with flags alone: nothing, or a wrong FCS.
+RIGHT, WRONG = (struct.pack("<BBHIB", 0, 0, 9, 2, flags) for flags in (0, 0x40))
+SNAP = bytes.fromhex("aaaa030000000800")
+HOST = bytes((192, 0, 2, 7))
+
+
+def udp(size: int) -> bytes:
+    head = struct.pack(">BBHHHBBH", 0x45, 0, size, 0, 0, 64, 17, 0) + bytes((10, 0, 0, 1)) + HOST
+    return SNAP + head + struct.pack(">HHHH", 5000, 6000, size - 20, 0) + bytes(size - 28)
+
+
+def data(control: int, to_ds: int, addresses: list[bytes], number: int, body: bytes) -> bytes:
+    head = struct.pack("<BBH", control, to_ds, 44) + b"".join(addresses[:3])
+    return head + struct.pack("<H", number << 4 & 0xFFFF) + b"".join(addresses[3:]) + body
+
+
+def frame(draw: random.Random, number: int) -> tuple[bytes, bool]:
+    """A frame of some kind, and whether it is a data frame."""
+    kind = draw.choices(range(9), weights=(30, 30, 20, 5, 5, 5, 5, 5, 5))[0]
+    station, body = draw.choice(STATIONS), udp(draw.choice((200, 1400)))
+    radio = WRONG if kind == 5 else RIGHT
+    frames = [
+        data(0x08, 2, [station, AP, HOST + b"\0\0"], number, body),
+        data(0x08, 1, [AP, station, HOST + b"\0\0"], number, body),
+        data(0x08, 2, [GROUP, AP, AP], number, body),
+        data(0x48, 1, [AP, station, AP], number, b""),
+        data(0x08, 3, [AP, OTHER, station, station], number, body),
+        data(0x08, 2, [station, AP, AP], number, body),
+        data(0x08, 2, [station, OTHER, OTHER], number, body),
+        # A beacon, and a mesh's: without the ESS bit.
+        data(0x80, 0, [b"\xff" * 6, AP, AP], number, bytes(8) + b"\x64\0\x01\0"),
+        data(0x80, 0, [b"\xff" * 6, OTHER, OTHER], number, bytes(8) + b"\x64\0\0\0"),
+    ]
+    return radio + frames[kind], kind < 7
+
+
+def capture(path: Path, seed: int, count: int = 400) -> int:
+    """Write a capture; return its number of data frames."""
+    draw = random.Random(seed)
+    told = [frame(draw, number) for number in range(count)]
+    path.write_bytes(pcap([(10**6 * n, one, len(one)) for n, (one, _) in enumerate(told)]))
+    return sum(is_data for _, is_data in told)
+
+
+def accounted(text: str) -> int:
+    """The data frames of a scenario's head: in the scenario, and in lines with a reason."""
+    lines = re.sub(r"\n#   ", " ", text)
+    inside = re.search(r"data frames: (\d+) in the scenario, (\d+) not read", lines)
+    assert inside is not None
+    reasons = sum(int(one) for one in re.findall(r"# - (\d+) data frames? ", lines))
+    assert reasons == int(inside[2])
+    return int(inside[1]) + reasons
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_data_frame_is_accounted_for(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "air.pcap"
+    count = capture(path, seed)
+
+    assert accounted(scenario_of([path])) == count
+
+
+def multicast(path: Path, *, unicast: int = 28, group: int = 274) -> None:
+    """A capture without radiotap of a few datagrams beside many for a group."""
+    told = [data(0x08, 2, [STATIONS[0], AP, AP], n, udp(200)) for n in range(unicast)]
+    told += [data(0x08, 2, [GROUP, AP, AP], n, udp(1300)) for n in range(group)]
+    frames = [(10**6 * n, one, len(one)) for n, one in enumerate(told)]
+    path.write_bytes(pcap(frames, link=105))
+
+
+def test_multicast_is_a_line_with_its_count(tmp_path: Path) -> None:
+    path = tmp_path / "multicast.pcap"
+    multicast(path)
+
+    text = scenario_of([path])
+
+    assert accounted(text) == 302
+    assert "274 data frames multicast" in text
+    assert "SYNs were answered" not in text
+
+
+def test_a_capture_of_multicast_alone_is_refused_with_the_count(tmp_path: Path) -> None:
+    path = tmp_path / "multicast.pcap"
+    multicast(path, unicast=0)
+
+    with pytest.raises(ScenarioError, match="274 data frames multicast"):
+        scenario_of([path])
+
+
+def test_a_mesh_s_beacon_is_no_access_point(tmp_path: Path) -> None:
+    path = tmp_path / "mesh.pcap"
+    beacon = data(0x80, 0, [b"\xff" * 6, OTHER, OTHER], 1, bytes(8) + b"\x64\0\0\0")
+    path.write_bytes(pcap([(10**8 * n, beacon, len(beacon)) for n in range(20)], link=105))
+
+    with pytest.raises(ScenarioError, match="20 beacons of a mesh"):
+        scenario_of([path])
+
+
+def test_names_are_on_stderr_unless_they_are_kept(tmp_path: Path) -> None:
+    path, out = tmp_path / "air.pcap", tmp_path / "out.toml"
+    capture(path, 1)
+    address = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}|\b\d+\.\d+\.\d+\.\d+\b")
+
+    plain = CliRunner().invoke(app, ["import", str(path), "--out", str(out)])
+    told = out.read_text()
+    kept = CliRunner().invoke(
+        app, ["import", str(path), "--out", str(out), "--force", "--keep-names"]
+    )
+
+    assert (plain.exit_code, kept.exit_code) == (0, 0)
+    assert not address.search(told)
+    assert address.search(plain.stderr)
+    assert address.search(out.read_text())
+    assert tomllib.loads(told)["flows"] == tomllib.loads(out.read_text())["flows"]
+
+
+def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "air.pcap"
+    capture(path, 2, 4000)
+    parts: list[float] = []
+
+    read_capture(path, parts.append)
+
+    assert parts == sorted(parts)
+    assert parts[-1] == 1.0
+
+
+@pytest.mark.parametrize("size", [0, 3, 24, 30, 100, 5000])
+def test_a_capture_that_is_cut_off_is_refused_or_read_at_once(tmp_path: Path, size: int) -> None:
+    whole, path = tmp_path / "whole.pcap", tmp_path / "cut.pcap"
+    capture(whole, 3)
+    path.write_bytes(whole.read_bytes()[:size])
+    begin = time.monotonic()
+
+    done = CliRunner().invoke(app, ["import", str(path), "--out", str(tmp_path / "x.toml")])
+
+    assert done.exit_code in (0, 2)
+    assert done.exit_code == 0 or len(done.stderr.splitlines()) == 1
+    assert time.monotonic() - begin < 5.0
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_tshark_counts_as_many_data_frames(tmp_path: Path, seed: int) -> None:
+    program = shutil.which("tshark")
+    if program is None:
+        pytest.skip("tshark is missing")
+    path = tmp_path / "air.pcap"
+    capture(path, seed, 300)
+    if seed % 3 == 0:
+        # Damage in the last third: what comes before it is read.
+        content = path.read_bytes()
+        path.write_bytes(content[: random.Random(seed).randrange(len(content) // 2, len(content))])
+
+    command = [program, "-r", str(path), "-Y", "wlan.fc.type==2", "-T", "fields", "-e"]
+    said = subprocess.run(
+        [*command, "frame.number"], capture_output=True, text=True, timeout=60, check=False
+    ).stdout
+
+    assert accounted(scenario_of([path])) == len(said.split())
