@@ -41,8 +41,8 @@ WITHOUT_RECORD = {
     "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
     "channel_width", "codec", "colliders", "control_law", "cubic_growth", "cw_reset", "delivery",
     "direction", "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake",
-    "hystart", "loss_window", "model", "poll", "preamble", "preset", "profile", "protection",
-    "purpose", "rate",
+    "hystart", "limit", "loss_window", "model", "poll", "preamble", "preset", "profile",
+    "protection", "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "segmentation", "stations", "tcp_ack", "tcp_data",
     "timers", "txop_protection", "udp", "video", "warmup", "weaker_before",
 }  # fmt: skip
