@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from airtcp.judge.decide import timed
 from airtcp.results import Provenance, Simulation, SimulationResult
 from airtcp.results.differences import Difference
 from airtcp.run import HEADLINES
@@ -67,6 +68,7 @@ def diff(
         if not 0.0 < wanted < 1.0:
             raise ValueError("precision: allowed: more than 0 % and less than 100 %")
         return _Pairs(a, b, wanted, seed).difference(threads, progress)
+    a, b = timed(a), timed(b)
     first = simulate(a, seed=seed, replications=replications, threads=threads, progress=part(0.0))
     if first.simulation.stopped == "interrupted":
         raise KeyboardInterrupt

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,10 +15,9 @@ from rich.text import Text
 
 from airtcp.exceptions import one_line
 from airtcp.present import summary
-from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
-from airtcp.present.groups import GroupTable, by_group
+from airtcp.present.groups import GroupTable
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
@@ -70,6 +70,20 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+class _Stripped:
+    """Standard output without blanks at the ends of lines, which tables are padded with."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write text whose lines are whole, as Rich does."""
+        return self._file.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
 def result(
     result: SimulationResult | Prediction,
     *,
@@ -82,19 +96,23 @@ def result(
     `models`: what every model says, not the best one alone; `explain`: what broken assumptions do;
     `real`: the numbers are those of this testbed.
     """
+    from airtcp.document import terminal
+    from airtcp.messages import run as words
+
     console = new_console()
-    console.print(Text(one_line(result.scenario.title) or "Untitled scenario", style="bold"))
     if isinstance(result, Prediction):
-        _subject(console, result)
+        terminal.show(console, list(words.predicted(result)))
+        console.print()
         _prediction(console, result, models=models, explain=explain)
+        if models or explain:
+            _subject(console, result)
         return
     interruption(console, result)
     if real is not None:
         console.print(Text(f"Real TCP over the simulated air, in real time: {trust(real.lag)}."))
-    for line in first_lines(result):
-        console.print(Text(one_line(line)))
+    terminal.show(console, list(words.simulated(result)))
     console.print()
-    groups(console, result)
+    cells(console, result)
     _simulation(console, result)
     if real is not None:
         trust_in(console, real)
@@ -193,8 +211,10 @@ def care(cautions: Iterable[str]) -> None:
 def new_console() -> Console:
     """Where to print: as wide as the terminal, and without control codes where there is none."""
     console = _Console(highlight=False, emoji=False, markup=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _PIPE_WIDTH
+    if not console.is_terminal:
+        console.file = cast("IO[str]", _Stripped(sys.stdout))
+        if "COLUMNS" not in os.environ:
+            console.width = _PIPE_WIDTH
     return console
 
 
@@ -217,12 +237,6 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
         console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
     _broken(console, shown, explain=explain)
     _unanswered(console, result)
-
-
-def groups(console: Console, result: Comparison | SimulationResult) -> None:
-    """Print groups and directions side by side, and cells where there are several."""
-    _scopes(console, by_group(result.simulation, least=1))
-    cells(console, result)
 
 
 def cells(console: Console, result: Comparison | SimulationResult) -> None:

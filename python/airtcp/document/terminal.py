@@ -34,7 +34,10 @@ def show(console: Console, parts: Sequence[Part]) -> None:
     width = console.width
     before: Part | None = None
     for part in parts:
-        if before is not None and not isinstance(before, Heading) and not isinstance(part, Code):
+        close = isinstance(part, Code) or (
+            isinstance(before, Heading) and not isinstance(part, Table)
+        )
+        if before is not None and not close:
             console.print()
         for line, state in _lines(part, width):
             text = Text(line.rstrip(), style=_STYLES[state], overflow="ignore", no_wrap=True)

@@ -36,6 +36,8 @@ _FIRST: Final = 4
 _MOST_RUNS: Final = 16
 #: A round that would need this many times the work of all before it ends the run.
 _GROWTH: Final = 2.0
+#: Replications where two scenarios are compared.
+_PAIRED: Final = 8
 #: A value this near its bound is not worth deciding, relatively.
 _AT_BOUND: Final = 0.02
 _LONGEST_S: Final = 3600.0
@@ -135,6 +137,18 @@ def first_times(scenario: Scenario) -> Times:
         cycle = min(max(cycles), 60.0)
         return Times(max(10.0, cycle), max(30.0, 2.0 * cycle), _FIRST)
     return Times(5.0, 20.0, _FIRST)
+
+
+def timed(scenario: ResolvedScenario, replications: int = _PAIRED) -> ResolvedScenario:
+    """Return the scenario with times by the law of its traffic, if it does not say how long."""
+    if not is_open(scenario):
+        return scenario
+    times = first_times(cast(Scenario, scenario))
+    return scenario.with_run(
+        warmup_ns=round(times.warmup_s * 1e9),
+        duration_ns=round(times.duration_s * 1e9),
+        replications=replications,
+    )
 
 
 def is_finite(scenario: Scenario) -> bool:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import duration, quantity
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
-from airtcp.judge.verdicts import starved_runs
+from airtcp.judge.verdicts import glanced, starved_runs
 from airtcp.messages import words
 from airtcp.metrics import METRICS
-from airtcp.results import Comparison, SimulationResult
+from airtcp.results import Comparison, Prediction, SimulationResult
 from airtcp.scenario.toml_text import option_text
 from airtcp.stats import jain_index
 
@@ -302,6 +302,20 @@ def simulated(result: SimulationResult) -> Iterator[Part]:
     """Yield the screen of `airtcp simulate`: what every group gets."""
     yield heading(result)
     yield groups(result)
+
+
+def predicted(result: Prediction) -> Iterator[Part]:
+    """Yield the beginning of the screen of `airtcp predict`: what a quick simulation decides."""
+    scenario = result.scenario
+    stations = sum(group.count for group in scenario.stations)
+    yield Heading(
+        scenario.title or "Untitled scenario",
+        f"{words.plural(stations, 'station')} · {radio(scenario)}",
+    )
+    verdict = None if result.glance is None else glanced(scenario, result.glance)
+    if verdict is not None and verdict.targets:
+        text, state = headline(verdict)
+        yield Lines([(f"{text} by a quick simulation; airtcp run decides", state)])
 
 
 def airtime_line(result: Simulated) -> str:

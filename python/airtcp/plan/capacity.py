@@ -11,11 +11,12 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
 from airtcp.judge.candidates import EASY, Candidate, pair, singles
+from airtcp.judge.decide import timed
 from airtcp.judge.race import Race, cost
 from airtcp.judge.recommend import effects_of, lines_of
 from airtcp.judge.targets import targets_of
@@ -61,6 +62,7 @@ def capacity(
     tell: Callable[[str], None] | None,
 ) -> Plan:
     """The work of `airtcp.plan`, which says what the arguments are."""
+    scenario = cast("Scenario", timed(scenario))
     axis = axis_of(scenario, vary, begin, end)
     asked = [until] if isinstance(until, str) else list(until)
     targets = _targets(scenario, asked)
