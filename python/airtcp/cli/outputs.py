@@ -128,7 +128,7 @@ def _names_in(path: Path) -> bytes:
 
 
 def _is_page(path: Path) -> bool:
-    from airtcp.present.markup import GENERATOR
+    from airtcp.document.page import GENERATOR
 
     return GENERATOR.encode() in _head(path)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from airtcp.document.page import table
 from airtcp.document.tree import Code, Heading, Lines, Note
-from airtcp.present.markup import table
 
 if TYPE_CHECKING:
     from airtcp.document.tree import Part

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from airtcp.estimates import estimate
-from airtcp.judge.growth import growth_of
 from airtcp.judge.targets import targets_of
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
@@ -72,6 +71,9 @@ def verdict(
     found = Verdict(judged, written, level)
     if not growth:
         return found
+    # It imports the simulator, which a prediction by models does without.
+    from airtcp.judge.growth import growth_of
+
     return Verdict(judged, written, level, growth_of(result, found))
 
 

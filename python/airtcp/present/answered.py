@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from html import escape
 
 from airtcp.document.markup import html
+from airtcp.document.page import table
 from airtcp.messages import run as words
 from airtcp.present import measured
 from airtcp.present.gaps import explanation_line, gap_lines
-from airtcp.present.markup import table
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.results.measured import Gap, Measured

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration, quantity, quantity_with_interval, scaled
+from airtcp.document.page import document, origin, table
 from airtcp.files import prepare, write_files
 from airtcp.messages.run import equipment, settings
 from airtcp.present import drawing
 from airtcp.present.drawing import BLUE, GREY, ORANGE, legend_above, new_figure, styled
-from airtcp.present.markup import document, origin, table
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:

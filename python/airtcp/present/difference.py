@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval
+from airtcp.document.page import document, origin, table
 from airtcp.files import prepare, write_files
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import diff as words
@@ -28,7 +29,6 @@ from airtcp.present.drawing import (
     new_figure,
     styled,
 )
-from airtcp.present.markup import document, origin, table
 from airtcp.scenario.declare import name_in_files
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import scaled
 from airtcp.document.markup import html as html_of
+from airtcp.document.page import document, origin
 from airtcp.files import prepare, write_files
 from airtcp.messages import plan as words
 from airtcp.present import drawing
@@ -20,7 +21,6 @@ from airtcp.present.drawing import (
     styled,
     whole_ticks,
 )
-from airtcp.present.markup import document, origin
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

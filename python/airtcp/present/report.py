@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from airtcp.document.page import definitions, document, items, origin, table
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
 from airtcp.present.answered import advised, answered, beside_measured, grouped
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
-from airtcp.present.markup import definitions, document, items, origin, table
 from airtcp.present.sense import extent, sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import lateness, trust

@@ -11,10 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from airtcp.document.page import definitions, document, table
 from airtcp.exceptions import OutputError
 from airtcp.files import write_files
 from airtcp.present.drawing import inlined
-from airtcp.present.markup import definitions, document, table
 from airtcp.reproduce.catalogue import SOURCES, items
 from airtcp.reproduce.claims import (
     REPORTED,

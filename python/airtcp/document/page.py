@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from airtcp.present.style import STYLE
+from airtcp.document.style import STYLE
 
 #: The mark in the head of every page of ours, by which it is known for one.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
