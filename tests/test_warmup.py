@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from airtcp import SimulationError
 from airtcp.cli.commands import app
+from airtcp.run import warmup
 from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
 from bases import BULK, SATURATED, cell
@@ -152,6 +153,23 @@ def test_short_pilots_become_longer() -> None:
 def test_a_queue_that_grows_for_ever_has_no_warmup() -> None:
     with pytest.raises(SimulationError, match=r"no steady state within 320 s .* give run.warmup"):
         find_warmup_ns(loads(OVERLOAD), threads=2)
+
+
+def test_pilots_do_not_grow_far_beyond_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warmup, "_MOST_WORK", 100_000)
+    with pytest.raises(SimulationError, match="no steady state within 20 s"):
+        find_warmup_ns(loads(OVERLOAD), threads=2)
+
+
+def test_pilots_record_samples_only() -> None:
+    """The PPDUs of long pilots took 1.8 GB."""
+    scenario = loads(cell(standard="802.11ax", warmup="auto"))
+
+    for pilot in warmup._pilots(scenario, 10**9, 10**7, 2, None):
+        assert pilot.trace is not None
+        assert len(pilot.trace.queue_table["time_ns"]) > 0
+        assert len(pilot.trace.ppdu_table["time_ns"]) == 0
+        assert len(pilot.trace.event_table["time_ns"]) == 0
 
 
 def test_what_is_steady_from_the_start_needs_no_warmup() -> None:

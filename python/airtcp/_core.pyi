@@ -99,6 +99,7 @@ class Simulation:
         pcap: str | PathLike[str] | None,
         snaplen: int,
         transfers: bool,
+        samples_only: bool,
     ) -> tuple[str, bytes, dict[str, bytes], dict[str, Any] | None, dict[str, bytes] | None]:
         """The same with a trace, which `airtcp.results.trace` takes apart, and a capture file.
 
@@ -106,10 +107,10 @@ class Simulation:
         With a sample interval there is a trace: a dictionary with `interval_ns`; `flow_names`,
         `queue_names`, `event_names` and `node_names`; and the tables `flows`, `queues`, `events`
         and `ppdus`, each a dictionary of columns as the bytes of little-endian int64 arrays, in
-        which -1 stands for what does not exist. Then the measured `transfers`, if they are asked
-        for, in the order of their times: columns `flow` (a place in the answer's), `began_ns` and
-        `bytes`. Raises ValueError if `sample_interval_ns` is 0,
-        OSError if the file cannot be written.
+        which -1 stands for what does not exist; with `samples_only` no events and PPDUs. Then the
+        measured `transfers`, if they are asked for, in the order of their times: columns `flow` (a
+        place in the answer's), `began_ns` and `bytes`. Raises ValueError if `sample_interval_ns`
+        is 0, OSError if the file cannot be written.
         """
 
 @final

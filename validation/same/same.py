@@ -91,6 +91,7 @@ def values(resolved: str, capture: Path) -> Values:
                 pcap=capture,
                 snaplen=SNAPLEN,
                 transfers=True,
+                samples_only=False,
             )
         except _core.SimulationFailed as error:
             found.setdefault("error", []).append(str(error))

@@ -219,9 +219,9 @@ impl PySimulation {
 
     /// Does as `run`, with a trace if there is a sample interval, which must not be zero, and with a
     /// capture of the first `snaplen` bytes of each frame if there is a file for it. Then the transfers,
-    /// if they are asked for.
+    /// if they are asked for. With `samples_only` the trace has no events and no PPDUs.
     #[pyo3(signature = (
-        seed, replication, control, *, sample_interval_ns, pcap, snaplen, transfers
+        seed, replication, control, *, sample_interval_ns, pcap, snaplen, transfers, samples_only
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn run_recorded<'py>(
@@ -234,6 +234,7 @@ impl PySimulation {
         pcap: Option<PathBuf>,
         snaplen: u32,
         transfers: bool,
+        samples_only: bool,
     ) -> PyResult<Recorded<'py>> {
         if sample_interval_ns == Some(0) {
             return Err(PyValueError::new_err("sample_interval_ns must not be zero"));
@@ -241,6 +242,7 @@ impl PySimulation {
         let mut recording = Recording {
             sample_interval: sample_interval_ns.map(Duration::from_nanos),
             transfers,
+            samples_only,
             ..Recording::default()
         };
         if let Some(path) = pcap {

@@ -49,6 +49,8 @@ pub use trace::Trace;
 pub struct Recording {
     /// Between two samples of flows and queues in the trace.
     pub sample_interval: Option<Duration>,
+    /// A flag: the trace has samples, and no events or PPDUs, of which a long run has millions.
+    pub samples_only: bool,
     /// The file of what is on the air, and the greatest number of bytes that it has of each frame: pcap where all hear
     /// all, else pcapng with an interface for each node.
     pub capture: Option<(Box<dyn Write + Send>, u32)>,
@@ -132,7 +134,7 @@ impl Simulation {
     ) -> Result<(Outcome, Option<Trace>), RunError> {
         let mut replication = Replication::new(&self.scenario, seed, replication);
         if let Some(interval) = recording.sample_interval {
-            replication = replication.traced(interval);
+            replication = replication.traced(interval, recording.samples_only);
         }
         if let Some((out, snaplen)) = recording.capture {
             replication = replication.captured(out, snaplen);

@@ -54,9 +54,9 @@ impl<'a> Replication<'a> {
         Self { scenario, world, medium }
     }
 
-    /// Makes it take a sample every `interval`.
-    pub(crate) fn traced(mut self, interval: Duration) -> Self {
-        self.world.trace(interval);
+    /// Makes it take a sample every `interval`, and record events and PPDUs unless `samples_only`.
+    pub(crate) fn traced(mut self, interval: Duration, samples_only: bool) -> Self {
+        self.world.trace(interval, samples_only);
         self
     }
 

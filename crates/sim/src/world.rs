@@ -184,9 +184,10 @@ impl<'a> World<'a> {
         (world, medium)
     }
 
-    /// Takes a sample every `interval`.
-    pub(crate) fn trace(&mut self, interval: Duration) {
-        self.watchers.recorder = Some(Box::new(Recorder::new(interval, self.flows.len())));
+    /// Takes a sample every `interval`, and records events and PPDUs unless `samples_only`.
+    pub(crate) fn trace(&mut self, interval: Duration, samples_only: bool) {
+        let recorder = Recorder::new(interval, self.flows.len(), samples_only);
+        self.watchers.recorder = Some(Box::new(recorder));
     }
 
     /// Keeps a record of each measured transfer.

@@ -68,12 +68,17 @@ class Cost:
 
 
 def costs(
-    scenario: ResolvedScenario, *, threads: int, replications: int, sample_s: float | None = None
+    scenario: ResolvedScenario,
+    *,
+    threads: int,
+    replications: int,
+    sample_s: float | None = None,
+    samples_only: bool = False,
 ) -> list[Cost]:
     """Say what a simulation may need at most, in bytes, by the keys that ask for it.
 
     `threads` replications are under way at a time, if there are so many; `sample_s` is the interval
-    of a trace, if there is one.
+    of a trace, if there is one, which has no PPDUs with `samples_only`.
     """
     under_way = min(threads, replications)
     counts = {group.name: group.count for group in scenario.stations}
@@ -99,7 +104,7 @@ def costs(
         simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
         series = flows + (1 + stations) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
         rows = min(simulated_s / sample_s * series, _MOST_ROWS)
-        ppdus = simulated_s * _PPDUS_A_SECOND
+        ppdus = 0.0 if samples_only else simulated_s * _PPDUS_A_SECOND
         # One that has ended is kept for pictures.
         traces = under_way + 1
         found.append(Cost("the trace", (rows * _SAMPLE + ppdus * _PPDU) * traces))
@@ -162,13 +167,24 @@ def _arrivals(flow: object) -> tuple[float, float]:
 
 
 def refuse_too_large(
-    scenario: ResolvedScenario, *, threads: int, replications: int, sample_s: float | None = None
+    scenario: ResolvedScenario,
+    *,
+    threads: int,
+    replications: int,
+    sample_s: float | None = None,
+    samples_only: bool = False,
 ) -> None:
     """Raise ScenarioError for a simulation that may need more memory than there is.
 
     It names the key that asks for most of it.
     """
-    found = costs(scenario, threads=threads, replications=replications, sample_s=sample_s)
+    found = costs(
+        scenario,
+        threads=threads,
+        replications=replications,
+        sample_s=sample_s,
+        samples_only=samples_only,
+    )
     total = sum(cost.size for cost in found)
     if total <= _PROCESS + _SMALL:
         return

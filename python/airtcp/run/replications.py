@@ -63,6 +63,8 @@ class Runner:
     #: The number of replication 0 for the random streams.
     first: int = 0
     transfers: bool = False
+    #: The trace has no events and PPDUs.
+    samples_only: bool = False
 
     def name(self, index: int) -> str:
         """Say what a message calls a replication."""
@@ -105,6 +107,7 @@ class Runner:
                 pcap=None if capture is None else capture.path,
                 snaplen=self.snaplen,
                 transfers=self.transfers,
+                samples_only=self.samples_only,
             )
         except OSError as error:
             if capture is None:

@@ -11,7 +11,7 @@ pilots have random streams that no measured replication has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from airtcp.exceptions import SimulationError
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.replications import Replications, Runner
+from airtcp.stats import FIRST_ROUND
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from airtcp.results import Replication
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
@@ -38,8 +40,13 @@ _FIRST_PILOT = 2**32
 _MOST_SAMPLES, _FEWEST_SAMPLES, _MOST_ROWS = 1000, 200, 2_000_000
 #: A pilot is as long as a replication measures, but not so short that nothing happens in it.
 _SHORTEST_NS = 20_000_000_000
-#: If that is too short, it becomes up to so many times as long.
-_LONGEST = 16
+#: If that is too short, it becomes so many times as long, twice at most.
+_GROWTH: Final = 4
+_FACTORS: Final = (1, _GROWTH, _GROWTH**2)
+#: But only as long as all of them are so much work (as `airtcp.run.glance` counts it: 2 s of CPU
+#: time), or no more than so many times what the replications are that they are for.
+_MOST_WORK: Final = 20_000_000
+_MOST_TIMES: Final = 16
 #: Means at the end that are never all that is left: a few may agree by chance (White 2000).
 _LEAST_LEFT = 5
 
@@ -93,20 +100,25 @@ def find_warmup_ns(
     They are goodput, payload in flight, packets in queues, and connections with something to send,
     each over all flows or queues, from the start of the run on and in the mean over five pilots,
     which are as long as a replication measures, 20 s at least. If one of them has no end within
-    half of that, the pilots become longer, up to sixteen times. The same for the same scenario and
-    seed, on any number of threads.
+    half of that, the pilots become longer, up to sixteen times, where that is not far more work
+    than the replications. The same for the same scenario and seed, on any number of threads.
 
     Raises SimulationError if no end is found then, or a pilot fails.
     """
     run = scenario.run
-    for factor in (1, 4, _LONGEST):
+    asked_ns = (run.replications or min(FIRST_ROUND, run.max_replications)) * run.duration_ns
+    for factor in _FACTORS:
         length_ns = factor * max(run.duration_ns, _SHORTEST_NS)
         interval_ns = max(1, length_ns // _samples(scenario))
-        traces = _pilots(scenario, length_ns, interval_ns, threads, interruption)
+        pilots = _pilots(scenario, length_ns, interval_ns, threads, interruption)
+        traces = [pilot.trace for pilot in pilots if pilot.trace is not None]
         found = [mser5(series) for series in _series(traces)]
         ends = [end for end in found if end is not None]
         if len(ends) == len(found):
             return max(ends) * interval_ns
+        next_ns = _GROWTH * PILOTS * length_ns
+        if next_ns > _MOST_TIMES * asked_ns and _GROWTH * _work(pilots) > _MOST_WORK:
+            break
     raise SimulationError(
         f"no steady state within {format_time_ns(length_ns)} of {PILOTS} pilot runs, so no warm-up "
         'can be found: give run.warmup a time, such as "10 s", or run.duration a longer one'
@@ -119,11 +131,13 @@ def _pilots(
     interval_ns: int,
     threads: int,
     interruption: Interruption | None,
-) -> list[Trace]:
+) -> list[Replication]:
     from airtcp import _core
 
     pilot = scenario.with_run(warmup_ns=0, duration_ns=length_ns)
-    refuse_too_large(pilot, threads=threads, replications=PILOTS, sample_s=interval_ns / 1e9)
+    refuse_too_large(
+        pilot, threads=threads, replications=PILOTS, sample_s=interval_ns / 1e9, samples_only=True
+    )
     text = pilot.to_json()
     runner = Runner(
         core=_core.Simulation(text),
@@ -132,12 +146,19 @@ def _pilots(
         capture=None,
         snaplen=0,
         first=_FIRST_PILOT,
+        samples_only=True,
     )
     with Replications(
         runner, threads, None, interruption or Interruption(), None, plugged=has_own(text)
     ) as done:
         done.run_until(PILOTS)
-    return [run.trace for run in done.in_order() if run.trace is not None]
+    return done.in_order()
+
+
+def _work(pilots: Sequence[Replication]) -> int:
+    """Count the work of pilots: events, and twice the attempts and the segments."""
+    counts = [pilot.answer["counts"] for pilot in pilots]
+    return sum(one["events"] + 2 * (one["mac_attempts"] + one["tcp_segments"]) for one in counts)
 
 
 def _series(traces: Sequence[Trace]) -> list[NDArray[np.float64]]:

@@ -19,6 +19,8 @@ use crate::trace::{Event, EventKind, FlowSample, Ppdu, QueueSample, Trace, Windo
 #[derive(Debug)]
 pub(super) struct Recorder {
     ticks: Ticks,
+    /// A flag: events and PPDUs are kept, and not samples only.
+    keeps_events: bool,
     flows: Log<FlowSample>,
     queues: Log<QueueSample>,
     events: Log<Event>,
@@ -40,9 +42,10 @@ struct Seen {
 }
 
 impl Recorder {
-    pub(super) fn new(interval: Duration, flows: usize) -> Self {
+    pub(super) fn new(interval: Duration, flows: usize, samples_only: bool) -> Self {
         Self {
             ticks: Ticks::new(interval),
+            keeps_events: !samples_only,
             flows: Log::new(),
             queues: Log::new(),
             events: Log::new(),
@@ -52,6 +55,11 @@ impl Recorder {
             seen: Vec::new(),
         }
     }
+}
+
+/// Returns the recorder if it keeps events.
+fn of_events(recorder: &mut Option<Box<Recorder>>) -> Option<&mut Recorder> {
+    recorder.as_deref_mut().filter(|recorder| recorder.keeps_events)
 }
 
 impl World<'_> {
@@ -148,7 +156,7 @@ impl World<'_> {
     /// Begins to look at the connection that has been put in place `id`.
     #[inline]
     pub(super) fn record_connection(&mut self, id: u32) {
-        let Some(recorder) = &mut self.watchers.recorder else { return };
+        let Some(recorder) = of_events(&mut self.watchers.recorder) else { return };
         let connection = &self.connections[id as usize];
         let seen = [Side::Station, Side::Server].map(|side| Seen::of(connection.end(side)));
         match recorder.seen.get_mut(id as usize) {
@@ -161,7 +169,7 @@ impl World<'_> {
     /// Records that a transfer has begun.
     #[inline]
     pub(super) fn record_start(&mut self, flow: u32) {
-        if let Some(recorder) = &mut self.watchers.recorder {
+        if let Some(recorder) = of_events(&mut self.watchers.recorder) {
             recorder.events.record(self.now, Event::of_flow(EventKind::TransferStart, flow));
         }
     }
@@ -169,14 +177,14 @@ impl World<'_> {
     /// Records that a receiver has the last byte of a transfer.
     #[inline]
     pub(super) fn record_end(&mut self, flow: u32) {
-        if let Some(recorder) = &mut self.watchers.recorder {
+        if let Some(recorder) = of_events(&mut self.watchers.recorder) {
             recorder.events.record(self.now, Event::of_flow(EventKind::TransferEnd, flow));
         }
     }
 
     /// Records that a packet of `flow` was lost.
     pub(super) fn record_loss(&mut self, flow: u32, place: Place) {
-        let Some(recorder) = &mut self.watchers.recorder else { return };
+        let Some(recorder) = of_events(&mut self.watchers.recorder) else { return };
         let (kind, queue) = match place {
             Place::Queue(id) => (EventKind::QueueDrop, id),
             Place::WireQueue(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
@@ -201,7 +209,7 @@ impl World<'_> {
         psdu: Frames<'_, Packet>,
         collides: bool,
     ) {
-        let Some(recorder) = &mut self.watchers.recorder else { return };
+        let Some(recorder) = of_events(&mut self.watchers.recorder) else { return };
         let [_, _, (begin, _), _] = times.intervals(&self.scenario.phy);
         let ppdu = Ppdu {
             queue: by,
@@ -223,7 +231,7 @@ impl World<'_> {
 
     /// Records that nothing answers the PPDU of `by` on the air.
     pub(super) fn record_lost_ppdu(&mut self, by: ContenderId) {
-        if let Some(recorder) = &mut self.watchers.recorder {
+        if let Some(recorder) = of_events(&mut self.watchers.recorder) {
             recorder.settle_ppdus(|queue| (queue == by).then_some(true));
         }
     }
@@ -231,7 +239,7 @@ impl World<'_> {
     /// Records the events of one end of a connection that has received a segment and sent all it could.
     #[inline]
     pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
-        if let Some(recorder) = &mut self.watchers.recorder {
+        if let Some(recorder) = of_events(&mut self.watchers.recorder) {
             let connection = &self.connections[id as usize];
             let carried = self.flows[connection.flow as usize].app.carried(connection.tag);
             let is_sender = carried.is_some_and(|carried| carried.sender == side);

@@ -27,6 +27,7 @@ fn run_recorded(scenario: &Value, seed: u64) -> (Outcome, Trace) {
     let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
     let recording = Recording {
         sample_interval: Some(Duration::from_millis(10)),
+        samples_only: false,
         capture: Some((Box::new(std::io::sink()), 256)),
         transfers: true,
     };
