@@ -10,7 +10,6 @@ from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
 from airtcp.examples import directory
 from airtcp.present import verdict as words
-from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
 from airtcp.results.verdict import Growth, Judged, State, Target, Verdict
@@ -257,19 +256,3 @@ def test_a_problem_is_told_once_and_an_answer_has_single_empty_lines(tmp_path: P
     changed = CliRunner().invoke(app, command, prog_name="airtcp", env={"COLUMNS": "80"})
     assert changed.exit_code == 0, changed.output
     assert "\n\n\n" not in re.sub(" +\n", "\n", changed.stdout)
-
-
-@pytest.mark.parametrize(("standard", "count", "said"), [
-    ("802.11ax", 12, True), ("802.11ax", 3, False), ("802.11ac", 12, False),
-])  # fmt: skip
-def test_missing_ofdma_is_told_where_it_matters(standard: str, count: int, said: bool) -> None:
-    text = f"""
-        phy = {{ standard = "{standard}", channel_width = "40 MHz" }}
-        stations = [{{ name = "s", count = {count} }}]
-        flows = [{{ stations = "s", direction = "both", application = {{ kind = "call" }} }}]
-        run = {{ warmup = "0 s", duration = "200 ms", replications = 2 }}
-    """
-
-    result = airtcp.simulate(loads(text))
-
-    assert any("OFDMA" in one for one in cautions(result)) == said

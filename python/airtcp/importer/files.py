@@ -6,6 +6,7 @@ Knows how kinds are told apart: by contents, never by names.
 from __future__ import annotations
 
 import copy
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Final
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.exceptions import QuestionError, ScenarioError
-from airtcp.importer import flent, iperf3
+from airtcp.importer import flent, iperf3, iw, ping, survey
 from airtcp.importer.capture.blocks import Progress, is_capture
 from airtcp.importer.capture.draft import add_capture, read_capture
 from airtcp.importer.capture.network import Network
@@ -31,7 +32,8 @@ _UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
 _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
 _GUESS: Final = "no file says it: a guess"
 _WITH: Final = (
-    "the JSON of iperf3 -J, a data file of flent, or a CSV file with the columns metric,value"
+    "the JSON of iperf3 -J, a data file of flent, iw station dump, iw survey dump, a log of ping "
+    "or fping, or a CSV file with the columns metric,value"
 )
 _SECOND: Final = "a capture stands alone; allowed: a configuration next to it"
 
@@ -68,6 +70,8 @@ def drafts_of(
     """
     draft: Draft | None = None
     tests: list[Node] = []
+    pings: list[ping.Pings] = []
+    seen: list[Source] = []
     captured: Network | None = None
     for path in paths:
         is_capture_ = is_capture(path)
@@ -82,6 +86,12 @@ def drafts_of(
         if _is_json(source):
             tests.append(_json(source))
             continue
+        if ping.is_ping(source):
+            pings.append(ping.read_ping(source))
+            continue
+        if iw.is_iw(source) or survey.is_survey(source):
+            seen.append(source)
+            continue
         if draft is not None:
             raise QuestionError(f"{path}: a second configuration; allowed: one for a scenario")
         is_uci = _UCI.search(source.text) is not None
@@ -92,6 +102,12 @@ def drafts_of(
         draft = read_uci(source, radio) if is_uci else _hostapd(source)
     if radio is not None and draft is None:
         raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
+    if len(seen) > 1 or (seen and captured is not None):
+        raise QuestionError(f"{seen[-1].name}: a second source of stations; allowed: one")
+    if seen:
+        draft = draft or Draft()
+        draft.keep_names = keep_names
+        (iw.add_stations if iw.is_iw(seen[0]) else survey.add_survey)(seen[0], draft)
     if captured is not None:
         draft = draft or Draft()
         draft.keep_names = keep_names
@@ -99,7 +115,10 @@ def drafts_of(
         draft.say("run", "replications", 5, "")
         return [draft]
     runs = [tests] if len(tests) < 2 or _at_once(tests) else [[one] for one in tests]
-    return [_completed(copy.deepcopy(draft), run) for run in runs]
+    drafts = [_completed(copy.deepcopy(draft), run) for run in runs]
+    for one, trips in itertools.product(drafts, pings):
+        ping.add_path(trips, one)
+    return drafts
 
 
 def _hostapd(source: Source) -> Draft:
@@ -132,6 +151,10 @@ def measurement_of(path: Path) -> Measurement:
     source = read(path)
     if is_table(source):
         return read_table(source)
+    if ping.is_ping(source):
+        return ping.measurement(ping.read_ping(source))
+    if iw.is_iw(source):
+        return iw.measurement(source)
     if not _is_json(source):
         raise source.error(
             "",
@@ -168,19 +191,24 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
         draft = Draft()
         draft.say("phy", "standard", "802.11ax", _GUESS)
         draft.unknown.append("the radio: hostapd.conf or UCI beside the measurement would say it")
-    draft.say("stations", "name", "station", "")
-    draft.say("stations", "count", 1, "one program measured" if tests else _GUESS)
+    if not draft.groups:
+        draft.say("stations", "name", "station", "")
+        draft.say("stations", "count", 1, "one program measured" if tests else _GUESS)
     # Keys of runs come last.
-    if not tests:
+    names = [one["name"].value for one in draft.groups if "traffic" not in one["count"].why]
+    names = names or ["station"]
+    for name in () if tests else names:
         draft.flows.append(
             {
-                "stations": Said("station", ""),
+                "stations": Said(name, ""),
                 "direction": Said("download", _GUESS),
                 "application": Said({"kind": "bulk"}, _GUESS),
                 "tcp": Said({"preset": "linux"}, _GUESS),
             }
         )
-        draft.unknown.append("stations and traffic: one station that downloads stands there")
+    if not tests:
+        about = "traffic: each downloads" if draft.groups else "stations and traffic: one downloads"
+        draft.unknown.append(f"{about}, which is a guess")
         draft.say("run", "warmup", "2 s", _GUESS)
         draft.say("run", "duration", "20 s", _GUESS)
     for test in tests:

@@ -21,7 +21,8 @@ MOST_BYTES: Final = 64 * 2**20
 _GZIP: Final = b"\x1f\x8b"
 KINDS: Final = (
     "a capture (pcap, pcapng), hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of "
-    "iperf3 -J, a data file of flent"
+    "iperf3 -J, a data file of flent, iw station dump, iw scan, a site survey (CSV with bssid, "
+    "channel, rssi), a log of ping or fping"
 )
 _SHOWN: Final = 40
 

@@ -1,0 +1,181 @@
+"""Output of `iw` about associated stations and channels: rates, retries and airtime.
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from airtcp.importer.draft import Draft, Said
+from airtcp.importer.source import Source
+from airtcp.results.measured import Measurement
+from airtcp.stats import Interval
+
+_STATION: Final = re.compile(r"^Station ([0-9a-fA-F:]{17})\b")
+_SURVEY: Final = re.compile(r"^Survey data from ")
+_VALUE: Final = re.compile(r"^\s+([\w ./]+?):\s*(.*\S)?\s*$")
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_RATE: Final = re.compile(
+    r"^(?P<mbps>\d+(?:\.\d+)?) MBit/s"
+    r"(?=(?:.*\b(?P<width>20|40|80|160|320) ?MHz)?)"
+    r"(?=(?:.*\b(?P<form>EHT|HE|VHT)-MCS (?P<mcs>\d+))?)"
+    r"(?=(?:.* (?:EHT|HE|VHT)-NSS (?P<streams>\d+))?)"
+    r"(?=(?:.*(?:^| )MCS (?P<ht>\d+))?)"
+    r"(?=(?:.*(?P<short>short GI))?)"
+)
+_STANDARDS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
+_ORDER: Final = ("", *_STANDARDS)
+_DSSS: Final = (1.0, 2.0, 5.5, 11.0)
+
+
+@dataclass
+class _Station:
+    name: str
+    line: int
+    values: dict[str, str] = field(default_factory=dict)
+
+    def number(self, key: str) -> float | None:
+        """Return the first number of a value, None without one."""
+        match = _NUMBER.search(self.values.get(key, ""))
+        return None if match is None else float(match[0])
+
+
+def is_iw(source: Source) -> bool:
+    """True if a text is of `iw station dump`, `iw station get` or `iw survey dump`."""
+    first = source.text.lstrip().partition("\n")[0]
+    return bool(_STATION.match(first) or _SURVEY.match(first))
+
+
+def _sections(source: Source) -> list[_Station]:
+    """Return what is printed of each station, or of each channel. Raises ScenarioError."""
+    found: list[_Station] = []
+    for number, line in enumerate(source.text.splitlines(), 1):
+        if not line.strip():
+            continue
+        if match := _STATION.match(line):
+            found.append(_Station(match[1].lower(), number))
+        elif _SURVEY.match(line):
+            found.append(_Station("", number))
+        elif (match := _VALUE.match(line)) and found:
+            found[-1].values[match[1].strip()] = match[2] or ""
+        elif not (found and line[:1].isspace()):
+            raise source.error(f"line {number}", "is no line of iw station dump or survey dump")
+    return found
+
+
+def measurement(source: Source) -> Measurement:
+    """Return retries, rates and airtime of each station, by the names that import gives."""
+    values: dict[str, dict[str, Interval]] = {}
+    others: list[str] = []
+    for group, stations in _groups(source).items():
+        for one in stations:
+            others += _told(group, one)
+        shares = [share for one in stations if (share := _airtime(one)) is not None]
+        if shares:
+            values[group] = {"airtime_share": Interval(sum(shares), None, None, 1)}
+    for one in _sections(source):
+        if not one.name:
+            others += _channel(one)
+    return Measurement(source.short, values, others=tuple(others))
+
+
+def _airtime(one: _Station) -> float | None:
+    """Return the share of the time since it came that its frames took, both ways."""
+    seconds = one.number("connected time")
+    spent = [one.number("tx duration"), one.number("rx duration")]
+    known = [value for value in spent if value is not None]
+    return sum(known) / 1e6 / seconds if known and seconds else None
+
+
+def _told(group: str, one: _Station) -> list[str]:
+    sent, again, failed = (one.number(f"tx {key}") for key in ("packets", "retries", "failed"))
+    lines = []
+    if sent and again is not None:
+        failures = "" if failed is None else f", {failed:.0f} given up"
+        lines.append(f"{group}: {again / (sent + again):.1%} of frames sent were retries{failures}")
+    for key in ("signal", "tx bitrate", "rx bitrate", "expected throughput"):
+        if key in one.values:
+            lines.append(f"{group}: {key} {one.values[key]}")
+    return lines
+
+
+def _channel(one: _Station) -> list[str]:
+    active, busy = one.number("channel active time"), one.number("channel busy time")
+    if not active or busy is None:
+        return []
+    parts = [f"busy {busy / active:.1%}"]
+    for key, word in (("transmit", "sends"), ("receive", "receives")):
+        if (value := one.number(f"channel {key} time")) is not None:
+            parts.append(f"{word} {value / active:.1%}")
+    return [f"channel at {one.values.get('frequency', '?')}: {', '.join(parts)} of the time"]
+
+
+def _groups(source: Source) -> dict[str, list[_Station]]:
+    """Return stations with the same rate by the name of their group."""
+    found: dict[tuple[object, ...], list[_Station]] = {}
+    for one in _sections(source):
+        if one.name:
+            found.setdefault(_rate(one)[1], []).append(one)
+    names = ["station", *(f"station-{number}" for number in range(2, len(found) + 1))]
+    return dict(zip(names, found.values(), strict=False))
+
+
+def _rate(one: _Station) -> tuple[str, tuple[object, ...]]:
+    """Return the format of the last rate that was sent at, and the keys that say it."""
+    match = _RATE.match(one.values.get("tx bitrate", ""))
+    if match is None:
+        return "", ()
+    width = int(match["width"] or 20)
+    if match["form"]:
+        return match["form"], (int(match["mcs"]), int(match["streams"] or 1), width)
+    if match["ht"]:
+        # MCS 0 to 7 of one stream, 8 to 15 of two, and so on.
+        return "HT", (int(match["ht"]) % 8, int(match["ht"]) // 8 + 1, width)
+    return "", (float(match["mbps"]),)
+
+
+def add_stations(source: Source, draft: Draft) -> None:
+    """Write groups of stations with their rates. Raises ScenarioError without any station."""
+    groups = _groups(source)
+    if not groups:
+        raise source.error(
+            "", "has no station; allowed: iw station dump; a survey of channels is for --measured"
+        )
+    name = source.short
+    draft.names.append(name)
+    forms = [_rate(one)[0] for stations in groups.values() for one in stations]
+    newest = max(forms, key=_ORDER.index)
+    rates = [_rate(one)[1] for stations in groups.values() for one in stations]
+    if newest:
+        draft.say("phy", "standard", _STANDARDS[newest], f"{name}: the newest format of a rate")
+        widest = max(int(str(keys[2])) for keys in rates if len(keys) == 3)
+        draft.say("phy", "channel_width", f"{widest} MHz", f"{name}: the widest rate")
+    else:
+        is_b = all(keys and keys[0] in _DSSS for keys in rates)
+        draft.say("phy", "standard", "802.11b" if is_b else "802.11g", f"{name}: rates")
+    standard = draft.tables["phy"]["standard"].value
+    known = next((form for form, one in _STANDARDS.items() if one == standard), "")
+    draft.tables.setdefault("stations", {})
+    for group, stations in groups.items():
+        form, keys = _rate(stations[0])
+        names = draft.names_of(group, [one.name for one in stations])
+        line = f"{name}:{stations[0].line}"
+        table = {
+            "name": Said(group, ""),
+            "count": Said(len(stations), f"{line}: {names}" if names else line),
+        }
+        why = f"{name}: tx bitrate {stations[0].values.get('tx bitrate', 'not told')}"
+        if form and _ORDER.index(form) <= _ORDER.index(known):
+            table |= {
+                "mcs": Said(keys[0], why),
+                "spatial_streams": Said(keys[1], ""),
+                "channel_width": Said(f"{keys[2]} MHz", ""),
+            }
+        elif len(keys) == 1 and not known:
+            table["data_rate"] = Said(f"{keys[0]:g} Mb/s", why)
+        else:
+            draft.unread.append(f"{group}: {why}: no rate of this standard")
+        draft.groups.append(table)
+    draft.unknown.append(f"{name}: rates are those of the last frames, which change")
+    told = measurement(source)
+    draft.measured += list(told.others)

@@ -1,0 +1,90 @@
+"""Logs of ping and fping: round trips of a path."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from airtcp.importer.draft import Draft, Said, time_text
+from airtcp.importer.source import Source
+from airtcp.results.measured import Measurement
+
+#: An answer of ping (Linux, BSD, Windows), of fping -l or -c, and a host's line of fping -C.
+_ANSWER: Final = re.compile(r"\btime\s*[=<]\s*(\d+(?:\.\d+)?)\s*ms\b")
+_FPING: Final = re.compile(r"^\S+\s*: \[\d+\], (?:\d+ bytes, (\d+(?:\.\d+)?) ms|timed out)")
+_FPING_ROW: Final = re.compile(r"^\S+\s*:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
+_SUMMARY: Final = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
+_LOST: Final = re.compile(r"(?i)no answer yet|request timed out|request timeout|unreachable")
+#: A shorter round trip is that of the air.
+_LEAST_MS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Pings:
+    """Round trips in ms, sorted, and how many pings had no answer."""
+
+    source: Source
+    trips_ms: tuple[float, ...]
+    lost: int
+
+    def at(self, part: float) -> float:
+        """Return a quantile in ms."""
+        return self.trips_ms[min(int(part * len(self.trips_ms)), len(self.trips_ms) - 1)]
+
+
+def is_ping(source: Source) -> bool:
+    """True if a text has an answer of ping or fping."""
+    return any(map(_is_line, source.text.splitlines()[:200]))
+
+
+def _is_line(line: str) -> bool:
+    return bool(_ANSWER.search(line) or _FPING.match(line) or _FPING_ROW.match(line))
+
+
+def read_ping(source: Source) -> Pings:
+    """Return the round trips. Raises ScenarioError without any."""
+    trips: list[float] = []
+    lost = 0
+    summary = None
+    for line in source.text.splitlines():
+        if match := _ANSWER.search(line):
+            trips.append(float(match[1]))
+        elif match := _FPING.match(line):
+            trips += [float(match[1])] if match[1] else []
+            lost += not match[1]
+        elif match := _FPING_ROW.match(line):
+            words = match[1].split()
+            trips += [float(word) for word in words if word != "-"]
+            lost += words.count("-")
+        elif match := _SUMMARY.search(line):
+            summary = int(match[1]) - int(match[2])
+        elif _LOST.search(line):
+            lost += 1
+    if not trips:
+        raise source.error("", "has no answer of a ping")
+    return Pings(source, tuple(sorted(trips)), max(lost if summary is None else summary, 0))
+
+
+def measurement(pings: Pings) -> Measurement:
+    """Return the round trips as sentences, for no metric is one of pings."""
+    count = len(pings.trips_ms) + pings.lost
+    told = (
+        f"pings: least {pings.at(0.0):.3g} ms, half within {pings.at(0.5):.3g} ms, 95 % within "
+        f"{pings.at(0.95):.3g} ms, {pings.lost} of {count} lost"
+    )
+    return Measurement(pings.source.short, {}, others=(told,))
+
+
+def add_path(pings: Pings, draft: Draft) -> None:
+    """Write half of the least round trip as the delay of the path of flows that have none."""
+    draft.names.append(pings.source.short)
+    least = pings.at(0.0)
+    if least < _LEAST_MS:
+        draft.unknown.append(
+            f"{pings.source.short}: the least ping takes {least:.3g} ms: no path behind the air"
+        )
+        return
+    why = f"{pings.source.short}: half of the least ping, {least:.3g} ms"
+    for flow in draft.flows:
+        flow.setdefault("path", Said([{"delay": time_text(least / 2e3)}], why))

@@ -1,0 +1,301 @@
+"""Site surveys: access points with channels and received powers, place by place.
+
+A CSV file of a planner or scanner has a line for each access point at a place; `iw scan` is of one
+place. Names of networks and places are not kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from airtcp.importer.draft import Draft, Said
+from airtcp.importer.source import Source, shown
+
+#: Names of columns in exports of NetSpot, Ekahau, WiFi Explorer, inSSIDer and the like.
+_COLUMNS: Final = {
+    "ssid": r"e?ssid|network( name)?",
+    "bssid": r"bssid|mac( address)?|ap mac|address|access point",
+    "channel": r"channel|ch|primary channel|channel number",
+    "rssi": r"(rssi|signal( strength)?|level|power)( ?[\[(]?dbm[\])]?)?|dbm|avg\.? signal",
+    "place": r"place|location|point|sample|survey point|zone|room|position",
+    "x": r"x|x ?[\[(]m[\])]|pos ?x",
+    "y": r"y|y ?[\[(]m[\])]|pos ?y",
+    "width": r"(channel )?width( ?[\[(]?mhz[\])]?)?|bandwidth",
+    "mode": r"(phy )?modes?|(phy )?type|protocol|standard|802\.11",
+}
+_NEEDED: Final = ("bssid", "channel", "rssi")
+_BSS: Final = re.compile(r"^BSS ([0-9a-fA-F:]{17})\b")
+_MAC: Final = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
+#: Weaker access points are not heard; the noise of 20 MHz is at -94 dBm.
+_WEAKEST_DBM: Final = -92.0
+_NEAR_DBM: Final = -50.0
+_MOST_APS: Final = 12
+_MOST_PLACES: Final = 24
+_WIDTHS: Final = (20, 40, 80, 160, 320)
+_STANDARDS: Final = ("802.11n", "802.11ac", "802.11ax", "802.11be")
+_MODES: Final = {"n": 0, "ac": 1, "ax": 2, "be": 3, "4": 0, "5": 1, "6": 2, "7": 3}
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """An access point as it is received at a place; `generation` is an index of standards."""
+
+    place: str
+    bssid: str
+    ssid: str
+    channel: int
+    rssi_dbm: float
+    width_mhz: int
+    generation: int
+
+
+def _head(source: Source) -> tuple[str, dict[str, int]]:
+    """Return the delimiter and the columns that are known of the first line."""
+    first = source.text.lstrip().partition("\n")[0].strip()
+    delimiter = max(",;\t", key=first.count)
+    names = [name.strip().strip('"').lower() for name in first.split(delimiter)]
+    found: dict[str, int] = {}
+    for key, pattern in _COLUMNS.items():
+        places = [n for n, name in enumerate(names) if re.fullmatch(pattern, name)]
+        if places:
+            found[key] = places[0]
+    return delimiter, found
+
+
+def is_survey(source: Source) -> bool:
+    """True if a text is a table of access points with powers, or what `iw scan` prints."""
+    if _BSS.match(source.text.lstrip()):
+        return True
+    return set(_NEEDED) <= set(_head(source)[1])
+
+
+def _readings(source: Source) -> list[_Reading]:
+    """Return all readings. Raises ScenarioError with the line of a wrong one."""
+    if _BSS.match(source.text.lstrip()):
+        return _scanned(source)
+    delimiter, columns = _head(source)
+    found = []
+    reader = csv.reader(io.StringIO(source.text.lstrip()), delimiter=delimiter)
+    next(reader)
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                found.append(_row(source, reader.line_num, row, columns))
+    except csv.Error as error:
+        raise source.error(f"line {reader.line_num}", f"is no CSV: {error}") from error
+    return [one for one in found if one is not None]
+
+
+def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int]) -> _Reading | None:
+    """Return a reading; None where an access point is not received."""
+    place = f"line {line}"
+
+    def text(key: str) -> str:
+        at = columns.get(key, -1)
+        return row[at].strip() if 0 <= at < len(row) else ""
+
+    bssid = text("bssid").lower().replace("-", ":")
+    if not _MAC.fullmatch(bssid):
+        raise source.error(f"{place}: bssid", f"{shown(bssid)} is no MAC address")
+    rssi = text("rssi").lower().removesuffix("dbm").strip().replace(",", ".")
+    if rssi in ("", "-", "n/a"):
+        return None
+    channel = re.match(r"\d{1,3}", text("channel"))
+    if channel is None or not 1 <= int(channel[0]) <= 233:
+        raise source.error(f"{place}: channel", f"{shown(text('channel'))} is none; allowed: 1-233")
+    if not re.fullmatch(r"-?\d{1,3}(\.\d+)?", rssi) or not -120.0 <= float(rssi) <= 0.0:
+        raise source.error(f"{place}: rssi", f"{shown(text('rssi'))} is none; allowed: -120 to 0")
+    width = re.search(r"\d{2,3}", text("width"))
+    words = re.findall(r"[a-z]+|\d", text("mode").lower().replace("802.11", " "))
+    where = text("place") or ", ".join(filter(None, (text("x"), text("y")))) or "here"
+    return _Reading(
+        where,
+        bssid,
+        text("ssid"),
+        int(channel[0]),
+        float(rssi),
+        int(width[0]) if width and int(width[0]) in _WIDTHS else 20,
+        max((_MODES[word] for word in words if word in _MODES), default=-1),
+    )
+
+
+def _scanned(source: Source) -> list[_Reading]:
+    """Return the readings of `iw scan`. Raises ScenarioError for a line that is not of it."""
+    found = []
+    blocks = re.split(r"(?m)^(?=BSS [0-9a-fA-F:]{17})", source.text.lstrip())
+    line = 1
+    for block in filter(str.strip, blocks):
+        match = _BSS.match(block)
+        signal = re.search(r"(?m)^\s*signal: (-?\d+(?:\.\d+)?) dBm", block)
+        mhz = re.search(r"(?m)^\s*freq: (\d{4})", block)
+        if match is None:
+            raise source.error(f"line {line}", "is no line of iw scan")
+        if signal is not None and mhz is not None:
+            found.append(_block(match[1], block, int(mhz[1]), float(signal[1])))
+        line += block.count("\n")
+    return found
+
+
+def _block(bssid: str, block: str, mhz: int, rssi_dbm: float) -> _Reading:
+    ssid = re.search(r"(?m)^\s*SSID: (.*)$", block)
+    generation = max(
+        (n for n, word in enumerate(("HT", "VHT", "HE", "EHT"))
+         if re.search(rf"(?m)^\s*{word} (capabilities|operation|MAC Cap)", block)),
+        default=-1,
+    )  # fmt: skip
+    wide = re.search(r"(?m)^\s*\* channel width: (\d)", block)
+    second = re.search(r"(?m)^\s*\* secondary channel offset: (above|below)", block)
+    number = int(wide[1]) if wide else 0
+    width = {1: 80, 2: 160, 3: 160}.get(number, 40 if second else 20)
+    low = 14 if mhz == 2484 else (mhz - 2407) // 5 if mhz < 3000 else (mhz - 5000) // 5
+    channel = (mhz - 5950) // 5 if mhz > 5950 else low
+    return _Reading(
+        "here", bssid.lower(), ssid[1] if ssid else "", channel, rssi_dbm, width, generation
+    )
+
+
+def add_survey(source: Source, draft: Draft) -> None:
+    """Write a cell for each access point, and a group at each place. Raises ScenarioError."""
+    readings = [one for one in _readings(source) if one.rssi_dbm >= _WEAKEST_DBM]
+    if not readings:
+        raise source.error("", f"has no access point above {_WEAKEST_DBM:g} dBm")
+    name = source.short
+    draft.names.append(name)
+    strongest = max(readings, key=lambda one: one.rssi_dbm)
+    own = [one for one in readings if one.ssid == strongest.ssid or one.bssid == strongest.bssid]
+    _say_phy(name, own, draft)
+    aps, left = _access_points(readings, own)
+    for reason, count in left.items():
+        draft.unread.append(f"{name}: {count} access points {reason}")
+    cells = {bssid: f"ap-{number}" for number, bssid in enumerate(aps, 1)}
+    heard = {(one.place, one.bssid): one for one in readings if one.bssid in cells}
+    places = list(dict.fromkeys(one.place for one in own if one.bssid in cells))
+    if len(places) > _MOST_PLACES:
+        draft.unread.append(f"{name}: {len(places) - _MOST_PLACES} places after the first ones")
+    groups = {place: f"place-{n}" for n, place in enumerate(places[:_MOST_PLACES], 1)}
+    channels = {one.bssid: one.channel for one in readings}
+    for bssid, cell in cells.items():
+        ssid = next(one.ssid for one in readings if one.bssid == bssid)
+        kept = draft.names_of(cell, [f"{ssid} ({bssid})" if ssid else bssid])
+        draft.say(f"cells.{cell}", "channel", channels[bssid], kept)
+    draft.tables.setdefault("stations", {})
+    mine = {one.bssid for one in own}
+    for place, group in groups.items():
+        best = max(
+            (heard[place, bssid] for bssid in cells if (place, bssid) in heard and bssid in mine),
+            key=lambda one: one.rssi_dbm,
+        )
+        kept = draft.names_of(group, [place])
+        about = f"{name}: a guess{f', at {kept}' if kept else ''}"
+        draft.groups.append(
+            {
+                "name": Said(group, ""),
+                "count": Said(1, about),
+                "cell": Said(cells[best.bssid], f"the strongest of its network: {best.rssi_dbm:g}"),
+            }
+        )
+    # A cell needs a station: one that is near, and sends nothing until it gets a flow.
+    used = {table["cell"].value for table in draft.groups}
+    silent = {cell: f"{cell}-station" for cell in cells.values() if cell not in used}
+    for cell, group in silent.items():
+        draft.groups.append(
+            {
+                "name": Said(group, ""),
+                "count": Said(1, "a guess, without traffic"),
+                "cell": Said(cell, ""),
+            }
+        )
+    rows = [
+        [cell, groups[place], one.rssi_dbm]
+        for (place, bssid), one in heard.items()
+        if (cell := cells[bssid]) and place in groups
+    ]
+    guessed = _guessed(cells, groups, heard)
+    guessed += [[cell, group, _NEAR_DBM] for cell, group in silent.items()]
+    draft.say("air", "received", rows + guessed, f"{name}; the last {len(guessed)} are guesses")
+    draft.unknown += [
+        f"{name}: what access points receive of each other: as the place where one is strongest; "
+        "what stations receive of each other: as the weaker one of both receives the access point",
+        f"{name}: traffic of other networks: none, until the groups of their cells get a flow",
+    ]
+
+
+def _say_phy(name: str, own: Sequence[_Reading], draft: Draft) -> None:
+    generation = max(one.generation for one in own)
+    is_low = max(own, key=lambda one: one.rssi_dbm).channel <= 14
+    why = f"{name}: the network with the strongest access point"
+    if generation < 0:
+        draft.unknown.append(f"{name}: the standard, which it does not tell: 802.11ax stands")
+    # 802.11ac is not part of 2.4 GHz.
+    standard = _STANDARDS[0] if is_low and generation == 1 else _STANDARDS[generation]
+    draft.say("phy", "standard", "802.11ax" if generation < 0 else standard, why)
+    draft.say("phy", "band", "2.4 GHz" if is_low else "5 GHz", why)
+    width = min(max(one.width_mhz for one in own), 40 if is_low else 320)
+    draft.say("phy", "channel_width", f"{width} MHz", why)
+
+
+def _access_points(
+    readings: Sequence[_Reading], own: Sequence[_Reading]
+) -> tuple[list[str], dict[str, int]]:
+    """Return the access points that become cells, own ones first, and how many do not, and why."""
+    is_low = max(own, key=lambda one: one.rssi_dbm).channel <= 14
+    mine = {one.channel for one in own if (one.channel <= 14) == is_low}
+    best: dict[str, _Reading] = {}
+    for one in sorted(readings, key=lambda one: -one.rssi_dbm):
+        best.setdefault(one.bssid, one)
+    own_bssids = {one.bssid for one in own}
+    order = sorted(best.values(), key=lambda one: (one.bssid not in own_bssids, -one.rssi_dbm))
+    found: list[str] = []
+    left: dict[str, int] = {}
+    for one in order:
+        reason = ""
+        if (one.channel <= 14) != is_low:
+            reason = "of another band"
+        elif is_low and any(0 < abs(one.channel - channel) < 5 for channel in mine):
+            reason = "on channels that overlap in part, which are not modelled"
+        elif one.bssid not in own_bssids and is_low and one.channel not in mine:
+            reason = "on channels that do not overlap"
+        elif len(found) >= _MOST_APS:
+            reason = f"after the {_MOST_APS} strongest"
+        if reason:
+            left[reason] = left.get(reason, 0) + 1
+        else:
+            found.append(one.bssid)
+    return found, left
+
+
+def _guessed(
+    cells: dict[str, str], groups: dict[str, str], heard: dict[tuple[str, str], _Reading]
+) -> list[list[object]]:
+    """Return powers that no survey has: between access points, and between stations."""
+    rows: list[list[object]] = []
+    near = {
+        bssid: max(
+            (place for place, other in heard if other == bssid),
+            key=lambda place, bssid=bssid: heard[place, bssid].rssi_dbm,  # type: ignore[misc]
+        )
+        for bssid in cells
+    }
+    for one, other in itertools.combinations(cells, 2):
+        known = [
+            heard[place, far].rssi_dbm
+            for place, far in ((near[one], other), (near[other], one))
+            if (place, far) in heard
+        ]
+        if known:
+            rows.append([cells[one], cells[other], max(known)])
+    for first, second in itertools.combinations(groups, 2):
+        both = [
+            min(heard[first, bssid].rssi_dbm, heard[second, bssid].rssi_dbm)
+            for bssid in cells
+            if (first, bssid) in heard and (second, bssid) in heard
+        ]
+        if both:
+            rows.append([groups[first], groups[second], max(both)])
+    return rows

@@ -1,0 +1,268 @@
+"""Site surveys, iw and ping: cells with received powers, rates of stations, round trips."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.importer.files import measurement_of, scenario_of
+from airtcp.scenario import loads
+from typer.testing import CliRunner
+
+PLANNED = """Place,SSID,BSSID,Channel,Signal (dBm),Width,PHY Mode
+Hall,office,02:00:00:00:00:01,36,-45,80,a/n/ac/ax
+Hall,office,02:00:00:00:00:02,36,-70,80,a/n/ac/ax
+Hall,cafe,02:00:00:00:00:03,36,-80,80,a/n/ac
+Desk,office,02:00:00:00:00:01,36,-68,80,a/n/ac/ax
+Desk,office,02:00:00:00:00:02,36,-52,80,a/n/ac/ax
+Desk,far,02:00:00:00:00:04,36,-97,80,a/n/ac
+"""
+SCAN = """BSS 02:00:00:00:00:01(on wlan0) -- associated
+\tTSF: 1 usec (0d, 00:00:00)
+\tfreq: 5180
+\tbeacon interval: 100 TUs
+\tsignal: -48.00 dBm
+\tSSID: office
+\tHT capabilities:
+\t\tCapabilities: 0x9ef
+\tHT operation:
+\t\t * primary channel: 36
+\t\t * secondary channel offset: above
+\tVHT capabilities:
+\t\tVHT Capabilities (0x1):
+\tVHT operation:
+\t\t * channel width: 1 (80 MHz)
+BSS 02:00:00:00:00:09(on wlan0)
+\tfreq: 5180
+\tsignal: -71.00 dBm
+\tSSID: next door
+\tHT capabilities:
+BSS 02:00:00:00:00:0a(on wlan0)
+\tfreq: 2437
+\tsignal: -60.00 dBm
+\tSSID: other band
+"""
+STATIONS = """Station 02:00:00:00:00:02 (on wlan0)
+\trx bytes:\t2177584017
+\ttx packets:\t1000
+\ttx retries:\t250
+\ttx failed:\t3
+\ttx bitrate:\t1080.6 MBit/s 80MHz HE-MCS 10 HE-NSS 2 HE-GI 0 HE-DCM 0
+\ttx duration:\t4000000 us
+\trx duration:\t1000000 us
+\tsignal:  \t-59 dBm
+\tconnected time:\t50 seconds
+Station 02:00:00:00:00:03 (on wlan0)
+\ttx bitrate:\t65.0 MBit/s MCS 7
+\tsignal:  \t-70 [-72, -73] dBm
+"""
+CHANNELS = """Survey data from wlan0
+\tfrequency:\t\t\t5180 MHz [in use]
+\tnoise:\t\t\t\t-95 dBm
+\tchannel active time:\t\t1000 ms
+\tchannel busy time:\t\t450 ms
+\tchannel receive time:\t\t300 ms
+\tchannel transmit time:\t\t100 ms
+"""
+PING = """PING server.example (192.0.2.1) 56(84) bytes of data.
+64 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=21.0 ms
+64 bytes from 192.0.2.1: icmp_seq=2 ttl=60 time=20.0 ms
+64 bytes from 192.0.2.1: icmp_seq=4 ttl=60 time=95.5 ms
+
+--- server.example ping statistics ---
+4 packets transmitted, 3 received, 25% packet loss, time 3004ms
+rtt min/avg/max/mdev = 20.000/45.500/95.500/1.0 ms
+"""
+
+
+def written(directory: Path, text: str, name: str = "file") -> Path:
+    path = directory / name
+    path.write_text(text)
+    return path
+
+
+def read(directory: Path, *texts: str) -> dict[str, Any]:
+    paths = [written(directory, text, f"file-{n}") for n, text in enumerate(texts)]
+    return tomllib.loads(scenario_of(paths))
+
+
+def powers(found: dict[str, Any]) -> dict[tuple[str, str], float]:
+    return {(one, other): dbm for one, other, dbm in found["air"]["received"]}
+
+
+def test_a_survey_becomes_cells_with_received_powers(tmp_path: Path) -> None:
+    found = read(tmp_path, PLANNED)
+
+    assert found["phy"] == {
+        "standard": "802.11ax",
+        "band": "5 GHz",
+        "channel_width": "80 MHz",
+    }
+    # The access point below the noise is none.
+    assert found["cells"] == {f"ap-{n}": {"channel": 36} for n in (1, 2, 3)}
+    assert [one["cell"] for one in found["stations"]] == ["ap-1", "ap-2", "ap-3"]
+    heard = powers(found)
+    assert heard["ap-1", "place-1"] == -45
+    assert heard["ap-2", "place-1"] == -70
+    assert heard["ap-2", "place-2"] == -52
+    # Next to ap-1 its neighbour has -70 dBm, next to ap-2 the first one -68.
+    assert heard["ap-1", "ap-2"] == -68
+
+
+def test_a_survey_runs_and_has_no_names(tmp_path: Path) -> None:
+    path, out = written(tmp_path, PLANNED, "survey.csv"), tmp_path / "out.toml"
+
+    done = CliRunner().invoke(app, ["import", str(path), "--out", str(out)])
+
+    assert done.exit_code == 0
+    assert not re.search("office|cafe|Hall|02:00", out.read_text())
+    assert "office (02:00:00:00:00:01)" in done.stderr
+    short = airtcp.load(out).vary(
+        {"run.warmup": "100 ms", "run.duration": "300 ms", "run.replications": 1}
+    )
+    assert airtcp.simulate(short).metrics["goodput_bps"].mean > 0.0
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("SSID;BSSID;Channel;RSSI", "net;02-00-00-00-00-01;11;-50 dBm"),
+        ("BSSID\tCh\tSignal\tSSID", "02:00:00:00:00:01\t11\t-50\tnet"),
+        # Not looked at before.
+        (
+            '"Network Name","MAC Address","Channel","Signal Strength"',
+            '"net","02:00:00:00:00:01","11 (2.4)","-50,0"',
+        ),
+        (
+            "Location,X (m),Y (m),BSSID,SSID,Channel Number,RSSI (dBm)",
+            "a,1,2,02:00:00:00:00:01,net,11,-50",
+        ),
+        ("AP MAC,ESSID,Primary Channel,Level", "02:00:00:00:00:01,net,11,-50"),
+    ],
+)  # fmt: skip
+def test_exports_of_planners_have_names_of_their_own(tmp_path: Path, head: str, row: str) -> None:
+    found = read(tmp_path, f"{head}\n{row}\n")
+
+    assert found["cells"] == {"ap-1": {"channel": 11}}
+    assert powers(found) == {("ap-1", "place-1"): -50}
+    assert found["phy"]["band"] == "2.4 GHz"
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ("net,nonsense,11,-50", "line 2: bssid"),
+        ("net,02:00:00:00:00:01,0,-50", "line 2: channel"),
+        ("net,02:00:00:00:00:01,11,50", "line 2: rssi"),
+        ("net,02:00:00:00:00:01,11,-95", ""),
+    ],
+)
+def test_wrong_lines_of_a_survey_are_named(tmp_path: Path, row: str, key: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        read(tmp_path, f"SSID,BSSID,Channel,RSSI\n{row}\n")
+    assert caught.value.key == key
+
+
+def test_a_scan_is_a_survey_of_one_place(tmp_path: Path) -> None:
+    path = written(tmp_path, SCAN, "scan.txt")
+    text = scenario_of([path])
+    found = tomllib.loads(text)
+
+    assert found["phy"]["standard"] == "802.11ac"
+    assert found["phy"]["channel_width"] == "80 MHz"
+    assert powers(found)["ap-1", "place-1"] == -48
+    assert powers(found)["ap-2", "place-1"] == -71
+    assert "1 access points of another band" in text
+    loads(text)
+
+
+def test_a_station_dump_gives_rates(tmp_path: Path) -> None:
+    found = read(tmp_path, STATIONS)
+
+    first, second = found["stations"]
+    assert found["phy"]["standard"] == "802.11ax"
+    assert (first["mcs"], first["spatial_streams"], first["channel_width"]) == (10, 2, "80 MHz")
+    assert (second["mcs"], second["spatial_streams"], second["channel_width"]) == (7, 1, "20 MHz")
+    assert [flow["stations"] for flow in found["flows"]] == ["station", "station-2"]
+
+
+def test_a_station_dump_beside_a_configuration_is_of_its_radio(tmp_path: Path) -> None:
+    found = read(tmp_path, "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\n", STATIONS)
+
+    assert found["phy"]["standard"] == "802.11ac"
+    # HE MCS 10 is no rate of it.
+    assert ["mcs" in one for one in found["stations"]] == [False, True]
+
+
+def test_retries_rates_and_airtime_are_measured(tmp_path: Path) -> None:
+    told = measurement_of(written(tmp_path, STATIONS))
+
+    # (4 s + 1 s) of 50 s; 250 of 1250.
+    assert told.values["station"]["airtime_share"].mean == pytest.approx(0.1)
+    assert any("20.0% of frames sent were retries, 3 given up" in one for one in told.others)
+    assert not any("02:00" in one for one in told.others)
+
+
+def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
+    (line,) = measurement_of(written(tmp_path, CHANNELS)).others
+
+    assert "busy 45.0%, sends 10.0%, receives 30.0%" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "count", "lost"),
+    [
+        (PING, "20 ms", 4, 1),
+        ("192.0.2.1 : [0], 64 bytes, 12.5 ms (12.5 avg, 0% loss)\n"
+         "192.0.2.1 : [1], timed out (12.5 avg, 50% loss)\n", "12.5 ms", 2, 1),
+        ("192.0.2.1 : 12.5 - 14.1\n", "12.5 ms", 3, 1),
+        ("Reply from 192.0.2.1: bytes=32 time=11ms TTL=60\nRequest timed out.\n", "11 ms", 2, 1),
+        # Not looked at before.
+        ("64 bytes from 192.0.2.1: icmp_seq=0 ttl=60 time=8.123 ms\n"
+         "Request timeout for icmp_seq 1\n", "8.12 ms", 2, 1),
+        ("64 bytes from host (192.0.2.1): icmp_seq=1 ttl=64 time=0.043 ms\n", "0.043 ms", 1, 0),
+    ],
+)  # fmt: skip
+def test_logs_of_pings_are_round_trips(
+    tmp_path: Path, text: str, least: str, count: int, lost: int
+) -> None:
+    (line,) = measurement_of(written(tmp_path, text)).others
+
+    assert f"least {least}," in line
+    assert f"{lost} of {count} lost" in line
+
+
+def test_half_of_the_least_ping_is_the_path(tmp_path: Path) -> None:
+    found = read(tmp_path, "hw_mode=a\nchannel=36\n", PING)
+
+    assert found["flows"][0]["path"] == [{"delay": "10 ms"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Station 02:00:00:00:00:02 (on wlan0)\nnonsense\n",
+        "Station 02:00:00:00:00:02 (on wlan0)\n" + "\ttx bitrate:\t" + "9" * 10**6,
+        CHANNELS,
+        "SSID,BSSID,Channel,RSSI\n" + '"' * 1001,
+        "BSS 02:00:00:00:00:01(on wlan0)\n\tsignal: -48.00 dBm\n",
+        "SSID,BSSID,Channel,RSSI\n" + "net,02:00:00:00:00:01,11,-50\n" * 100_000 + "x,y,z\n",
+    ],
+    ids=["line", "long", "channels", "quotes", "no channel", "many"],
+)
+def test_wrong_files_end_with_one_line(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, text)
+
+    done = CliRunner().invoke(app, ["import", str(path)])
+
+    assert done.exit_code in (0, 2)
+    assert done.exit_code == 0 or len(done.stderr.splitlines()) == 1
+
+
+def test_two_sources_of_stations_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError, match="second source"):
+        read(tmp_path, STATIONS, SCAN)
