@@ -1,4 +1,4 @@
-"""Output of `iw` about associated stations and channels: rates, retries and airtime.
+"""Output of `iw` about associated stations and channels: rates, retries and airtime."""
 
 from __future__ import annotations
 
