@@ -153,7 +153,16 @@ $(STAMPS)/testbed:
 		|| echo 'Programs of the testbed are not there and cannot be installed: it is not tested.' >&2
 	@touch $@
 
-programs: $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed
+# Programs that take the lines of remedies (hostapd, iw, nft, tc, sysctl); without one its lines are not tested, and
+# the test says so.
+$(STAMPS)/equipment:
+	@(for program in hostapd iw nft tc sysctl; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || exit 1; done) \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
+			&& DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends hostapd iw nftables iproute2 procps > /dev/null; } \
+		|| echo 'Programs of access points are not there and cannot be installed: lines of remedies are not tested.' >&2
+	@touch $@
+
+programs: $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed $(STAMPS)/equipment
 
 # Of Python, tests in child processes included; Rust is held by its own tests and by what these run. Left out are tests
 # of what a process imports and of a full disk, where the measurement itself is in the way.

@@ -171,9 +171,11 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     if remedy.direction and remedy.direction not in directions | {"both"} | ({"both"} & directions):
         raise CannotBeAppliedError(f"there are no {remedy.direction}s")
     changes: dict[str, Any] = {}
+    scheduler = remedy.set.get("ap.scheduler")
+    aql = isinstance(scheduler, Mapping) and "aql" in scheduler
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
-            changes[one] = _with_ring(scenario, one, value)
+            changes[one] = value if aql else _with_ring(scenario, one, value)
     changes |= _scaled(scenario, remedy)
     changes |= _next(scenario, remedy)
     changes |= _raised(scenario, remedy)

@@ -1,10 +1,10 @@
-"""The lines by which real equipment makes a remedy: hostapd, OpenWrt, tc, ip and sysctl.
+"""The lines by which real equipment applies a remedy: hostapd, UCI, nft, tc, ip, sysctl, debugfs.
 
-Knows the forms of these programs, not whether a remedy helps. Lines are made from the scenario with
-the remedy in it, so that they say the numbers that were simulated; where a program cannot say one
-the nearest stands there, and a note says so.
+Lines are made from the scenario with the remedy in it, so that they carry the numbers that were
+simulated. Where a program cannot express a number, the nearest stands there and a note says so.
+Queues and schedulers are in `queues`.
 
-hostapd (hostapd.conf of version 2.10): `wmm_ac_*` is what stations are told, with exponents of the
+hostapd (hostapd.conf of version 2.10): `wmm_ac_*` is announced to stations, with exponents of the
 windows (CW = 2^n - 1) and TXOP limits in units of 32 us; `tx_queue_data*_*` is what the access
 point does itself, with the windows 1, 3, 7, ..., 32767 and bursts in ms.
 """
@@ -12,25 +12,25 @@ point does itself, with the windows 1, 3, 7, ..., 32767 and bursts in ms.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amendments import AMENDMENTS
-from airtcp.choices import CONGESTION, DISCIPLINES
-from airtcp.remedies import Changed, Remedy
-from airtcp.scenario.keys.queue import CodelQueue, FqCodelQueue, RedQueue
+from airtcp.choices import CONGESTION
+from airtcp.remedies import Changed, Remedy, queues
+from airtcp.remedies.queues import INTERFACE, Lines
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
     from airtcp.scenario.keys.mac import AccessParameters
-    from airtcp.scenario.keys.queue import Queue
+    from airtcp.scenario.keys.tcp import Tcp
     from airtcp.standards import AccessCategory
 
-#: Names that stand for those of the equipment: network interface, next router, UCI sections.
-INTERFACE: Final = "wlan0"
+#: Names that stand for those of the equipment: next router, UCI sections.
 ROUTER: Final = "192.0.2.1"
 RADIO: Final = "wireless.radio0"
 BSS: Final = "wireless.default_radio0"
+#: The table of nft that holds all rules.
+_TABLE: Final = "airtcp"
 
 #: The names of hostapd for the queues of the access categories, and their parameters.
 _QUEUES: Final = {
@@ -43,24 +43,6 @@ _QUEUES: Final = {
 _CHWIDTH: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
 _MOST_EXPONENT: Final = 15
 _TXOP_UNIT_NS: Final = 32_000
-
-
-@dataclass
-class Lines:
-    """Lines by the program that reads them, and what they do not say."""
-
-    by_tool: dict[str, list[str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def add(self, tool: str, *lines: str) -> None:
-        """More lines for a program."""
-        self.by_tool.setdefault(tool, []).extend(lines)
-
-    def add_of(self, cell: str, other: Lines) -> None:
-        """The lines of a cell's access point, under its name."""
-        for tool, told in other.by_tool.items():
-            self.add(f"{tool} of {cell}", *told)
-        self.notes.extend(note for note in other.notes if note not in self.notes)
 
 
 def lines_for(remedy: Remedy, changed: Changed, before: Scenario) -> Lines:
@@ -81,7 +63,7 @@ def channel_lines(scenario: Scenario, cell: int) -> Lines:
     lines.add("uci", f"uci set {RADIO}.channel='{number}'")
     high = scenario.phy.data_rate.high
     if high is not None and high.channel_width_mhz > 20:
-        lines.notes.append("hostapd also wants the centre frequency of the channel")
+        lines.notes.append("hostapd also needs the center frequency of the channel")
     return lines
 
 
@@ -118,20 +100,51 @@ def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
             (RADIO, "hostapd_options") if line.startswith("tx_") else (BSS, "hostapd_bss_options")
         )
         lines.add("uci", f"uci add_list {where}.{options}='{line}'")
-    if new.classify.tcp_ack == "AC_VO":
-        # EF, which maps to voice (RFC 8325, 4.2); bare ACKs are small and have no flag but ACK.
-        lines.add(
-            "nft",
-            "nft add rule inet mangle postrouting meta l4proto tcp meta length 40-80 "
-            "tcp flags & (syn|fin|rst|ack) == ack ip dscp set ef",
+    _marks(lines, new, old)
+
+
+#: The DSCP values of access categories, and the user priorities that hostapd maps them to.
+_DSCP: Final = {"AC_VO": "ef", "AC_VI": "af41", "AC_BE": "cs0", "AC_BK": "cs1"}
+#: EF is user priority 6 (RFC 8325, 4.2); without this map Linux before 6.8 takes it for video.
+_QOS_MAP: Final = "qos_map_set=46,6,0,7,8,15,16,23,24,31,32,39,40,47,48,55,56,63"
+#: Media ports of Teams and Meet (STUN, TURN), of Zoom, and of Meet; not those of QUIC and games.
+_CALL_PORTS: Final = "{ 3478-3481, 8801-8810, 19302-19309 }"
+#: A bare ACK is small and has no flag but ACK.
+_BARE_ACK: Final = "meta length 40-80 tcp flags '& (syn|fin|rst|ack) == ack'"
+
+
+def _marks(lines: Lines, new: Scenario, old: Scenario) -> None:
+    """Mark packets with the DSCP of their access category."""
+    selectors: dict[str, tuple[str, ...]] = {
+        "udp": tuple(f"udp {side} '{_CALL_PORTS}'" for side in ("sport", "dport")),
+        "tcp_data": ("meta l4proto tcp",),
+        "tcp_ack": (_BARE_ACK,),
+    }
+    rules = [
+        f"nft add rule inet {_TABLE} postrouting {selector} {family} dscp set {_DSCP[category]}"
+        for traffic, each in selectors.items()
+        if (category := getattr(new.classify, traffic)) != getattr(old.classify, traffic)
+        or (old.mac.edca is None and category != "AC_BE")
+        for selector in each
+        for family in ("ip", "ip6")
+    ]
+    if not rules:
+        return
+    lines.add(
+        "nft",
+        f"nft add table inet {_TABLE}",
+        f"nft add chain inet {_TABLE} postrouting "
+        "'{ type filter hook postrouting priority mangle ; }'",
+        *rules,
+    )
+    if new.classify.udp != old.classify.udp:
+        lines.notes.append(
+            "the ports are those of Teams, Zoom and Meet; use the ports of your program"
         )
-    if new.classify.udp == "AC_VO" and old.classify.udp != "AC_VO":
-        # Ports are those of the program; these are what WebRTC takes by default.
-        lines.add(
-            "nft",
-            "nft add rule inet mangle postrouting meta l4proto udp udp dport 1024-65535 "
-            "ip dscp set ef",
-        )
+    if "AC_VO" in (new.classify.udp, new.classify.tcp_ack):
+        lines.add("hostapd", _QOS_MAP)
+        lines.add("uci", f"uci add_list {BSS}.hostapd_bss_options='{_QOS_MAP}'")
+    lines.notes.append("an access point that bridges marks in the nft family bridge instead")
 
 
 def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
@@ -241,13 +254,14 @@ def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
     width = high.channel_width_mhz
     mode = new.phy.data_rate.modulation.upper()
     lines.add("uci", f"uci set {RADIO}.htmode='{mode}{width}'")
-    lines.add("hostapd", "ht_capab=[HT40+]")
+    lines.add("hostapd", "ht_capab=[HT40+]" if width > 20 else "ht_capab=[SHORT-GI-20]")
     # Each amendment up to that of the cell announces its own width, 802.11n by ht_capab.
     place = list(AMENDMENTS).index(new.phy.standard)
     for one in list(AMENDMENTS.values())[1 : place + 1]:
         announced = _CHWIDTH[min(width, max(one.subcarriers))]
         lines.add("hostapd", f"{one.format}_oper_chwidth={announced}")
-    lines.notes.append("hostapd also wants the centre frequency of the channel")
+    if width > 20:
+        lines.notes.append("hostapd also needs the center frequency of the channel")
 
 
 def _channels(lines: Lines, new: Scenario, old: Scenario) -> None:
@@ -270,102 +284,68 @@ def _aggregates(lines: Lines, *_: Scenario) -> None:
     lines.notes.append("drivers aggregate as far as they can; look whether one was told not to")
 
 
-def _quickack(lines: Lines, *_: Scenario) -> None:
-    lines.add("ip", f"ip route replace default via {ROUTER} dev {INTERFACE} quickack 0")
+def _basic_rates(lines: Lines, new: Scenario, _: Scenario) -> None:
+    rates = [bps for bps in (1_000_000, 2_000_000) if bps <= new.phy.control_rate.bps]
+    lines.add("hostapd", "basic_rates=" + " ".join(str(bps // 100_000) for bps in rates))
+    for bps in rates:
+        lines.add("uci", f"uci add_list {RADIO}.basic_rate='{bps // 1000}'")
 
 
-def _window_lines(lines: Lines, new: Scenario, _: Scenario) -> None:
-    windows = [
-        flow.tcp.receive_window_bytes
-        for flow in new.flows
-        if flow.tcp is not None and flow.direction == "download"
-    ]
-    window = min(windows)
-    lines.add("ip", f"ip route replace default via {ROUTER} dev {INTERFACE} window {window}")
-    # Half of the buffer is the window with tcp_adv_win_scale = 1, the default.
-    lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 {2 * window} {2 * window}")
+def _tcp(scenario: Scenario, direction: str) -> list[Tcp]:
+    """The TCP of the flows in a direction."""
+    flows = scenario.flows
+    return [flow.tcp for flow in flows if flow.tcp is not None and flow.direction == direction]
 
 
-def _large_window(lines: Lines, new: Scenario, _: Scenario) -> None:
-    """Say how large the receive buffer may grow, which holds twice the window."""
-    window = max(
-        flow.tcp.receive_window_bytes
-        for flow in new.flows
-        if flow.tcp is not None and flow.direction == "download"
-    )
-    lines.add("sysctl", "net.ipv4.tcp_window_scaling = 1")
-    lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 131072 {2 * window}")
+def _quickack(lines: Lines, new: Scenario, _: Scenario) -> None:
+    known = _tcp(new, "download") + _tcp(new, "upload")
+    every = max(count for one in known for _, count in one.delayed_ack.thresholds)
+    route = f"ip route replace default via {ROUTER} dev {INTERFACE}"
+    lines.add("ip", f"{route} quickack {int(every == 1)}")
 
 
-def _client_queue(lines: Lines, *_: Scenario) -> None:
-    lines.add("tc", f"tc qdisc replace dev {INTERFACE} root fq_codel")
+def _window_lines(lines: Lines, new: Scenario, old: Scenario) -> None:
+    """Bound the receive window: of downloads at the clients, of uploads at the server."""
+    for direction, device in (("download", INTERFACE), ("upload", "eth0")):
+        before = {one.receive_window_bytes for one in _tcp(old, direction)}
+        window = min((one.receive_window_bytes for one in _tcp(new, direction)), default=None)
+        if window is None or before == {window}:
+            continue
+        lines.add("ip", f"ip route replace default via {ROUTER} dev {device} window {window}")
+        # Half of the buffer is the window with tcp_adv_win_scale = 1, the default.
+        lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 {2 * window} {2 * window}")
 
 
-def _wire_queue(lines: Lines, *_: Scenario) -> None:
-    lines.add("tc", "tc qdisc replace dev eth0 root fq_codel")
+def _large_window(direction: str) -> Callable[[Lines, Scenario, Scenario], None]:
+    def write(lines: Lines, new: Scenario, _: Scenario) -> None:
+        """Raise the receive buffer, which holds twice the window."""
+        window = max(one.receive_window_bytes for one in _tcp(new, direction))
+        lines.add("sysctl", "net.ipv4.tcp_window_scaling = 1")
+        lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 131072 {2 * window}")
+
+    return write
 
 
 def _initcwnd(lines: Lines, new: Scenario, _: Scenario) -> None:
-    tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
+    tcp = _tcp(new, "download")[0]
     segments = tcp.initial_window_bytes // tcp.mss_bytes
     lines.add("ip", f"ip route replace default via {ROUTER} dev eth0 initcwnd {segments}")
 
 
-def _congestion(lines: Lines, new: Scenario, _: Scenario) -> None:
-    tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
-    control = CONGESTION[tcp.congestion]
-    if control.kernel is None:
-        lines.notes.append(f"Linux has no {control.name}")
-        return
-    lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {control.kernel}")
+def _congestion(direction: str) -> Callable[[Lines, Scenario, Scenario], None]:
+    def write(lines: Lines, new: Scenario, _: Scenario) -> None:
+        control = CONGESTION[_tcp(new, direction)[0].congestion]
+        if control.kernel is None:
+            lines.notes.append(f"Linux has no {control.name}")
+            return
+        lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {control.kernel}")
+
+    return write
 
 
-def _queue(lines: Lines, new: Scenario, old: Scenario) -> None:
-    """Say the queue of the access points: once if all have it, else of each that has another."""
-    first = new.ap.queue
-    if all(ap.queue == first for ap in new.access_points):
-        _queue_lines(lines, first, new)
-        return
-    pairs = zip(new.access_points, old.access_points, strict=True)
-    for cell, (ap, before) in zip(new.cells or (), pairs, strict=True):
-        if ap.queue != before.queue:
-            one = Lines()
-            _queue_lines(one, ap.queue, new)
-            lines.add_of(cell.name, one)
-
-
-def _queue_lines(lines: Lines, queue: Queue, new: Scenario) -> None:
-    root = f"tc qdisc replace dev {INTERFACE} root"
-    limit = queue.limit or 1000
-    discipline = DISCIPLINES[queue.word]
-    if queue.ack_filter is not None:
-        lines.add("tc", f"{root} cake unlimited ack-filter")
-    elif discipline.qdisc is None:
-        lines.notes.append(f"tc has no {discipline.name}")
-    elif isinstance(queue, CodelQueue | FqCodelQueue):
-        codel = queue.codel
-        times = f"target {codel.target_ns // 1000}us interval {codel.interval_ns // 1000}us"
-        words = f"{discipline.qdisc} limit {limit} {times}"
-        if isinstance(queue, FqCodelQueue):
-            words += f" quantum {queue.fq.quantum_bytes}"
-        lines.add("tc", f"{root} {words}")
-    elif isinstance(queue, RedQueue):
-        red = queue.red
-        packet = 1000
-        low, high = (round(one * packet) for one in (red.min_threshold, red.max_threshold))
-        # tc's rule of thumb, (2 min + max) / (3 avpkt).
-        burst = max(1, round((2 * low + high) / (3 * packet)))
-        lines.add(
-            "tc",
-            f"{root} red limit {max(limit * packet, 2 * high)} min {low} max {high} "
-            f"avpkt {packet} burst {burst} probability {red.max_probability:g} "
-            f"bandwidth {max(1, round(new.phy.data_rate.bps / 1e6))}Mbit",
-        )
-    elif not discipline.leaves_stations:
-        lines.add("tc", f"{root} {discipline.qdisc} limit {limit} perturb 10")
-    else:
-        lines.add("tc", f"{root} {discipline.qdisc} limit {limit}")
-        lines.add("ip", f"ip link set dev {INTERFACE} txqueuelen {limit}")
+def _ecn(lines: Lines, new: Scenario, old: Scenario) -> None:
+    queues.of_access_points(lines, new, old)
+    lines.add("sysctl", "net.ipv4.tcp_ecn = 1")
 
 
 _WRITERS: Final[Mapping[str, Callable[[Lines, Scenario, Scenario], None]]] = {
@@ -373,16 +353,22 @@ _WRITERS: Final[Mapping[str, Callable[[Lines, Scenario, Scenario], None]]] = {
     "rts": _rts,
     "preamble": _preamble,
     "rates": _rates,
+    "basic-rates": _basic_rates,
     "width": _width,
     "aggregates": _aggregates,
     "channels": _channels,
     "spatial-reuse": _spatial_reuse,
     "quickack": _quickack,
     "window": _window_lines,
-    "large-window": _large_window,
-    "client-queue": _client_queue,
-    "wire-queue": _wire_queue,
+    "large-window": _large_window("download"),
+    "server-window": _large_window("upload"),
+    "client-queue": queues.of_clients,
+    "wire-queue": queues.of_links,
     "initcwnd": _initcwnd,
-    "congestion": _congestion,
-    "queue": _queue,
+    "congestion": _congestion("download"),
+    "client-congestion": _congestion("upload"),
+    "queue": queues.of_access_points,
+    "scheduler": queues.of_schedulers,
+    "mac80211": queues.of_mac80211,
+    "ecn": _ecn,
 }

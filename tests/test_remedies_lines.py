@@ -1,0 +1,469 @@
+"""Lines by which equipment applies remedies: the real programs take them, and they do what is said.
+
+Programs run in a network namespace of their own. Without them, or without rights, tests are
+skipped; `make programs` installs them.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.remedies import Changed, catalogue, changed
+from airtcp.remedies.apply import Lines, lines_for
+from airtcp.scenario import Scenario
+from cells_of_remedies import (
+    BURSTS,
+    CELLS,
+    DOWNLOAD,
+    MIXED,
+    OFDM,
+    OFFICE,
+    PLAIN,
+    UPLOADS,
+    cell,
+    remedy,
+)
+from children import children
+
+SBIN = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+#: Interfaces that the lines name.
+INTERFACES = ("wlan0", "eth0", "eth1")
+EMPTY = (None, [], "")
+
+
+def written(name: str, *cells: Scenario) -> Lines:
+    """The lines of a remedy in the first cell that takes it."""
+    for one in cells or CELLS:
+        new = changed(one, remedy(name))
+        if isinstance(new, Changed):
+            return lines_for(remedy(name), new, one)
+    raise AssertionError(name)
+
+
+def all_lines(tool: str) -> list[str]:
+    """The lines of all remedies in all cells that take them."""
+    found = []
+    for one in CELLS:
+        for each in catalogue():
+            new = changed(one, each)
+            if isinstance(new, Changed):
+                found += lines_for(each, new, one).by_tool.get(tool, [])
+    return list(dict.fromkeys(found))
+
+
+# What they say.
+
+
+def test_priority_of_acks_is_said_for_both_directions() -> None:
+    """Stations get exponents (0: a window of 0); the access point has numbers, of which 1 is
+    nearest to 0, and the note says so."""
+    lines = written("ack-priority", PLAIN)
+
+    hostapd = lines.by_tool["hostapd"]
+    assert "wmm_ac_vo_cwmin=0" in hostapd
+    assert "wmm_ac_vo_aifs=2" in hostapd
+    assert "tx_queue_data0_cwmin=1" in hostapd
+    assert any("no CWmin of 0; 1 is nearest" in note for note in lines.notes)
+
+
+def test_a_txop_limit_is_milliseconds_here_and_units_of_32_us_there() -> None:
+    """3.008 ms are 94 units; only the access point has it."""
+    lines = written("txop", OFDM)
+
+    assert "tx_queue_data2_burst=3.0" in lines.by_tool["hostapd"]
+    assert "wmm_ac_be_txop_limit=0" in lines.by_tool["hostapd"]
+
+
+def test_rates_are_in_units_of_100_kb_s() -> None:
+    assert written("least-rate-dsss", PLAIN).by_tool["hostapd"] == [
+        "supported_rates=55 110",
+        "basic_rates=55",
+    ]
+
+
+def test_rates_of_a_cell_with_stations_of_802_11b_leave_theirs() -> None:
+    """At 5.5 Mb/s it is one of 802.11b still, and OFDM rates alone would shut it out."""
+    assert written("least-rate-dsss", MIXED).by_tool["hostapd"] == [
+        "supported_rates=55 60 90 110 120 180 240 360 480 540",
+        "basic_rates=55",
+    ]
+
+
+def test_a_window_is_said_to_ip_and_its_double_to_the_buffer() -> None:
+    """4 segments of 1460 bytes."""
+    tools = written("small-window", PLAIN).by_tool
+
+    assert tools["ip"] == ["ip route replace default via 192.0.2.1 dev wlan0 window 5840"]
+    assert tools["sysctl"] == ["net.ipv4.tcp_rmem = 4096 11680 11680"]
+
+
+def test_windows_of_uploads_are_the_server_s() -> None:
+    assert written("window-8-everywhere", UPLOADS).by_tool["ip"] == [
+        "ip route replace default via 192.0.2.1 dev eth0 window 11680"
+    ]
+
+
+@pytest.mark.parametrize(("name", "quick"), [("delayed-ack", 0), ("no-delayed-ack", 1)])
+def test_acks_are_delayed_or_not(name: str, quick: int) -> None:
+    base = cell("802.11g", DOWNLOAD | {"tcp": {"delayed_ack": {"every": 1 + quick}}})
+
+    (line,) = written(name, base).by_tool["ip"]
+    assert line.endswith(f"quickack {quick}")
+
+
+def test_linux_calls_bbr_by_its_first_name() -> None:
+    assert written("bbr", PLAIN).by_tool["sysctl"] == ["net.ipv4.tcp_congestion_control = bbr"]
+
+
+def test_only_calls_are_marked_as_voice() -> None:
+    """By ports of calls; QUIC (443) and games have others. EF then is user priority 6."""
+    lines = written("calls-first", OFFICE)
+
+    rules = [line for line in lines.by_tool["nft"] if line.endswith(" dscp set ef")]
+    assert len(rules) == 4
+    for rule in rules:
+        ports = [range(int(low), int(high) + 1) for low, high in re.findall(r"(\d+)-(\d+)", rule)]
+        assert ports
+        assert not any(port in each for each in ports for port in (443, 27015))
+    assert any(line.startswith("qos_map_set=46,6,") for line in lines.by_tool["hostapd"])
+    marks = written("data-background", OFFICE).by_tool["nft"]
+    assert "meta l4proto tcp ip dscp set cs1" in "\n".join(marks)
+
+
+def test_a_channel_of_20_mhz_is_not_bonded() -> None:
+    wide = cell("802.11ac", phy={"channel_width": "40 MHz"})
+    assert "ht_capab=[HT40+]" not in written("narrower-channel", wide).by_tool["hostapd"]
+    assert "ht_capab=[HT40+]" in written("wider-channel", wide).by_tool["hostapd"]
+
+
+# What they can do is what was simulated.
+
+_TIMES = {"target", "interval"}
+
+
+def from_tc(line: str) -> dict[str, Any]:
+    """The queue that a line of tc makes, as a file writes it."""
+    kind, *words = line.split(" root ")[-1].split(" parent 1:1 ")[-1].split()
+    known = {"pfifo": "fifo", "codel": "codel", "fq_codel": "fq-codel", "sfq": "per-flow"}
+    marks = {"ecn": True, "noecn": False}
+    queue: dict[str, Any] = {"discipline": known[kind]}
+    pairs = [word for word in words if word not in marks]
+    for name, value in zip(pairs[::2], pairs[1::2], strict=True):
+        if name == "limit":
+            queue["limit"] = "unlimited" if int(value) >= 65_535 else int(value)
+        elif name in _TIMES:
+            queue[name] = value.replace("us", " us")
+        elif name == "quantum":
+            queue[name] = f"{value} B"
+    if words[-1] in marks:
+        queue["ecn"] = marks[words[-1]]
+    return queue
+
+
+RINGS = [
+    cell(
+        "802.11n",
+        links={"line": {"rate": "20 Mb/s", "delay": "10 ms", "queue": 500}},
+        flows=[{**DOWNLOAD, "path": ["line"]}],
+        ap={"queue": {"limit": limit, "mac_limit": ring}},
+    )
+    for limit, ring in ((1000, None), (1000, 200), (8, 4))
+]
+
+
+@pytest.mark.parametrize("base", RINGS, ids=["no ring", "ring", "short"])
+@pytest.mark.parametrize(
+    "name", [one.name for one in catalogue() if one.apply == "queue" and one.name != "ack-filter"]
+)
+def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> None:
+    """A line of tc leaves the driver's ring, and so does the change that was simulated."""
+    new = changed(base, remedy(name))
+    if isinstance(new, str):
+        assert new == "it is so already"
+        return
+    (line,) = lines_for(remedy(name), new, base).by_tool["tc"]
+    if " red " in line:
+        low, high = re.findall(r"m(?:in|ax) (\d+)", line)
+        red = new.scenario.ap.queue.red
+        assert (int(low), int(high)) == (1000 * red.min_threshold, 1000 * red.max_threshold)
+        queue: dict[str, Any] = {"discipline": "red", "limit": base.ap.queue.limit}
+    else:
+        queue = from_tc(line)
+    if base.ap.queue.mac_limit is not None:
+        queue["mac_limit"] = base.ap.queue.mac_limit
+    assert base.vary({"ap.queue": queue}).to_json() == new.scenario.to_json()
+
+
+@pytest.mark.parametrize(
+    "name", [one.name for one in catalogue() if one.apply in ("wire-queue", "client-queue")]
+)
+def test_tc_makes_the_queues_of_links_and_clients_that_were_simulated(name: str) -> None:
+    base = cell(
+        "802.11n",
+        links={"line": {"rate": "20 Mb/s", "delay": "10 ms", "queue": 500}},
+        flows=[
+            {**DOWNLOAD, "path": ["line"], "name": "down"},
+            {**DOWNLOAD, "direction": "upload", "path": ["line"], "name": "up"},
+        ],
+    )
+    new = changed(base, remedy(name))
+    assert isinstance(new, Changed)
+    *shaper, line = lines_for(remedy(name), new, base).by_tool["tc"]
+    path = "stations.laptop.queue"
+    if shaper:
+        path = "links.line.queue"
+        assert f" rate {base.links['line'].rate_bps}bit " in shaper[0]
+    assert base.vary({path: from_tc(line)}).to_json() == new.scenario.to_json()
+
+
+@pytest.mark.parametrize("name", ["managed-queue", "aql", "airtime"])
+def test_mac80211_does_what_was_simulated(name: str) -> None:
+    """airtime_flags make stations share airtime, AQL takes the place of the driver's ring."""
+    base = RINGS[1]
+    new = changed(base, remedy(name))
+    assert isinstance(new, Changed)
+    tools = lines_for(remedy(name), new, base).by_tool
+    scheduler: Any = "airtime"
+    queue = base.written["ap"]["queue"]
+    limits = [line for line in tools["debugfs"] if line.endswith("/aql_txq_limit")]
+    if limits:
+        (limit,) = {re.sub(r"echo '\d (\d+) \1' .*", r"\1", line) for line in limits}
+        queue = {key: value for key, value in queue.items() if key != "mac_limit"}
+        scheduler = {"kind": "airtime", "aql": f"{limit} us"}
+    if name == "managed-queue":
+        # CoDel's times and the quantum of airtime are constants of mac80211.
+        openwrt = base.vary({"ap": {"profile": "openwrt"}})
+        assert new.scenario.to_json() == openwrt.to_json()
+        limit, quantum = (line.split()[-1] for line in tools["iw"])
+        assert (int(limit), int(quantum)) == (8192, openwrt.ap.queue.fq.quantum_bytes)
+        return
+    by_lines = base.vary({"ap.queue": queue, "ap.scheduler": scheduler})
+    assert by_lines.to_json() == new.scenario.to_json()
+
+
+def test_a_ring_keeps_its_delay_under_tc_and_loses_it_under_aql() -> None:
+    """Packets wait in a ring of 400 packets, whatever tc does above it."""
+    call = {"stations": "laptop", "direction": "both", "application": {"kind": "call"}}
+    many = {**DOWNLOAD, "connections": 10}
+    base = cell("802.11n", call, many, ap={"queue": {"limit": 1000, "mac_limit": 400}})
+
+    def delay_s(scenario: Scenario) -> float:
+        return airtcp.simulate(scenario).metrics["packet_delay_s"].mean
+
+    before = delay_s(base)
+    after = {}
+    for name in ("fq-codel", "managed-queue"):
+        new = changed(base, remedy(name))
+        assert isinstance(new, Changed)
+        after[name] = delay_s(new.scenario)
+    assert after["fq-codel"] > 0.3 * before
+    assert after["managed-queue"] < 0.2 * before
+
+
+# The programs take them.
+
+
+def needs(*programs: str) -> None:
+    """Skip a test whose programs or rights are missing."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may make network namespaces and interfaces")
+    for program in programs:
+        if shutil.which(program, path=SBIN) is None:
+            pytest.skip(f"{program} is not installed; make programs installs it")
+
+
+def hostapd_says(lines: list[str], directory: Path) -> str:
+    """What hostapd prints until it has read a configuration with these lines."""
+    path = directory / "hostapd.conf"
+    head = ["interface=airtcp-none", "driver=none", "ssid=airtcp", "hw_mode=g", "channel=1"]
+    path.write_text("\n".join([*head, *lines]) + "\n")
+    with children() as started:
+        process = started.start(["hostapd", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        time.sleep(1.0)
+        process.terminate()
+        return str(process.communicate(timeout=30)[0])
+
+
+def test_hostapd_reads_the_lines(tmp_path: Path) -> None:
+    needs("hostapd")
+    lines = all_lines("hostapd")
+    assert len(lines) > 20
+
+    assert "AP-ENABLED" in hostapd_says(["wmm_enabled=1"], tmp_path)
+    # Each remedy alone would do; together a later line replaces an earlier one.
+    said = hostapd_says([one for one in lines if not one.startswith("ht_capab")], tmp_path)
+    assert "errors found" not in said, said
+    # The control: what cannot be set is refused, so the test can fail.
+    assert "invalid TX queue item" in hostapd_says(["tx_queue_data0_cwmin=0"], tmp_path)
+    for capability in [one for one in lines if one.startswith("ht_capab")]:
+        said = hostapd_says(["ieee80211n=1", capability], tmp_path)
+        assert "errors found" not in said, said
+
+
+@pytest.fixture
+def namespace() -> Iterator[str]:
+    """A network namespace with the interfaces that lines name, each with an address."""
+    needs("ip", "tc")
+    name = f"airtcp-{os.getpid()}"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"no network namespace can be made: {made.stderr.strip()}")
+    try:
+        for number, device in enumerate(INTERFACES):
+            for line in (
+                f"ip link add {device} type veth peer name peer{number}",
+                f"ip addr add 192.0.2.{2 + number}/24 dev {device}",
+                f"ip link set {device} up",
+            ):
+                done = in_namespace(name, line)
+                if done.returncode != 0:
+                    pytest.skip(f"no interface can be made: {done.stderr.strip()}")
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
+def in_namespace(name: str, line: str) -> subprocess.CompletedProcess[str]:
+    """Run a line as a shell does that stands in the namespace."""
+    command = ["ip", "netns", "exec", name, *shlex.split(line)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": SBIN}
+    )
+
+
+def test_ip_takes_the_lines(namespace: str) -> None:
+    lines = all_lines("ip")
+    assert len(lines) >= 4
+
+    for line in lines:
+        done = in_namespace(namespace, line)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert in_namespace(namespace, f"{lines[0]} sideways 3").returncode != 0
+
+
+def test_tc_takes_the_lines(namespace: str) -> None:
+    """A kernel may not have a discipline: then it, and not tc, says that it is unknown."""
+    lines = all_lines("tc")
+    assert len(lines) >= 3
+
+    for line in lines:
+        done = in_namespace(namespace, line)
+        known = done.returncode == 0 or "Specified qdisc kind is unknown" in done.stderr
+        assert known, f"{line}: {done.stderr}"
+    refused = in_namespace(namespace, "tc qdisc replace dev wlan0 root sfq sideways 3")
+    assert "Specified qdisc kind is unknown" not in refused.stderr
+    assert refused.returncode != 0
+
+
+@pytest.mark.parametrize(
+    "name", ["ack-priority", "calls-first", "calls-video", "data-background", "default-wmm"]
+)
+def test_nft_takes_the_lines_of_each_remedy(name: str, namespace: str) -> None:
+    """From the first on, in a system without any rule: the table and the chain come first."""
+    needs("nft")
+    takers = [one for one in CELLS if isinstance(changed(one, remedy(name)), Changed)]
+    lines = next(tools["nft"] for one in takers if "nft" in (tools := written(name, one).by_tool))
+    probe = in_namespace(namespace, "nft add table inet probe")
+    if probe.returncode != 0:
+        pytest.skip(f"this kernel has no nf_tables: {probe.stderr.strip()}")
+
+    for line in lines:
+        done = in_namespace(namespace, line)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+    rules = in_namespace(namespace, "nft list table inet airtcp").stdout
+    assert rules.count(" dscp set ") == sum(" add rule " in line for line in lines)
+    refused = in_namespace(namespace, lines[-1].replace(" inet airtcp ", " inet mangle "))
+    assert refused.returncode != 0
+
+
+def test_sysctl_sets_the_values(namespace: str) -> None:
+    needs("sysctl")
+    lines = all_lines("sysctl")
+    assert len(lines) >= 4
+
+    allowed = in_namespace(namespace, "sysctl -n net.ipv4.tcp_allowed_congestion_control")
+    for line in lines:
+        name, _, value = line.partition(" = ")
+        if name.endswith("congestion_control") and value not in allowed.stdout.split():
+            continue  # one that this kernel does not let a namespace have
+        done = in_namespace(namespace, f"sysctl -w '{name}={value}'")
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        assert in_namespace(namespace, f"sysctl -n {name}").stdout.split() == value.split()
+    assert in_namespace(namespace, "sysctl -w net.ipv4.tcp_sideways=1").returncode != 0
+
+
+def test_iw_knows_the_lines() -> None:
+    """Without a radio iw carries nothing out, but it lists the forms of its commands."""
+    needs("iw")
+    lines = all_lines("iw")
+    assert len(lines) >= 3
+    shown = subprocess.run(
+        ["iw", "help"], capture_output=True, text=True, check=False, env={"PATH": SBIN}
+    )
+    forms = [form for line in shown.stdout.splitlines() for form in forms_of(line.strip())]
+
+    def known(line: str) -> bool:
+        return any(re.fullmatch(form, line.removeprefix("iw ")) for form in forms)
+
+    for line in lines:
+        assert known(line), line
+    assert not known("iw phy phy0 set sideways 3")
+    assert not known("iw phy phy0 set txq limit")
+
+
+def forms_of(line: str) -> Iterator[str]:
+    """The commands of a line of iw's help as patterns: alternatives share the words before them."""
+    first, *others = re.sub(r"<[^>]*>", "@", line).split(" | ")
+    words = first.split()
+    last = max((place for place, word in enumerate(words) if word[0] not in "@["), default=0)
+    shared = {other: words[: last + (other[0] == "@")] for other in others}
+    for form in (first, *(" ".join([*begin, other]) for other, begin in shared.items())):
+        yield re.escape(form).replace("@", r"\S+")
+
+
+def test_the_shell_parses_the_lines_of_debugfs() -> None:
+    lines = all_lines("debugfs")
+    assert len(lines) >= 6
+
+    files = {"airtime_flags", "aql_enable", "aql_txq_limit"}
+    for line in lines:
+        done = subprocess.run(["sh", "-n", "-c", line], capture_output=True, check=False)
+        assert done.returncode == 0, line
+        _, value, arrow, path = shlex.split(line)
+        assert arrow == ">"
+        assert re.fullmatch(r"\d+( \d+ \d+)?", value)
+        assert path.startswith("/sys/kernel/debug/ieee80211/phy0/")
+        assert path.rpartition("/")[2] in files
+
+
+def test_uci_lines_are_of_two_forms() -> None:
+    """Debian has no uci: each line sets an option of a section that OpenWrt makes."""
+    lines = all_lines("uci")
+    assert len(lines) > 10
+
+    for line in lines:
+        program, command, assigned = shlex.split(line)
+        assert (program, command) in (("uci", "set"), ("uci", "add_list"))
+        option, _, value = assigned.partition("=")
+        assert re.fullmatch(r"wireless\.(radio0|default_radio0)\.[a-z_]+", option), line
+        assert value not in EMPTY
+
+
+def test_no_other_program_is_named() -> None:
+    """Each has its test above."""
+    tested = {"hostapd", "ip", "tc", "nft", "sysctl", "iw", "debugfs", "uci"}
+    for one in CELLS:
+        for each in catalogue():
+            new = changed(one, each)
+            if isinstance(new, Changed):
+                tools = lines_for(each, new, one).by_tool
+                assert {tool.partition(" of ")[0] for tool in tools} <= tested, each.name
+    assert BURSTS in CELLS
