@@ -1,13 +1,14 @@
-"""airtcp tells how TCP performs over Wi-Fi: models and a packet-level simulator, side by side.
+"""airtcp predicts TCP performance over Wi-Fi: models and a packet-level simulator, side by side.
 
-    scenario = airtcp.load("web-hotspot.toml")
-    airtcp.predict(scenario)     # what models say, in milliseconds
-    airtcp.glance(scenario)      # what a short simulation says, in tens of milliseconds
-    airtcp.simulate(scenario)    # what a packet-level simulation says
-    airtcp.compare(scenario)     # both, and how far they are apart
-    airtcp.diff(scenario, other) # what is otherwise in another scenario, on common random numbers
-    airtcp.plan(scenario, vary="stations", until="p90 transfer_time > 2 s")  # how far it carries
-    airtcp.sweep(scenario, axes, to)  # a grid of scenarios, into a table that can be asked
+    airtcp.run("office.toml")    # simulation, verdict on the targets, cause, recommendation
+    airtcp.predict("office.toml")     # models, or a quick simulation, in under a second
+    airtcp.simulate("office.toml")    # the packet-level simulation
+    airtcp.compare("office.toml")     # models and simulation, and how far they are apart
+    airtcp.diff("a.toml", "b.toml")   # paired differences on common random numbers
+    airtcp.plan("office.toml")        # how many stations it supports, and what raises that
+    airtcp.sweep("office.toml", axes, to)  # a grid of scenarios, into a table for queries
+
+Each verb takes a file name, a text or a scenario (`airtcp.load`).
 
 The bare model functions are in `airtcp.models`. Importing airtcp is cheap: NumPy, SciPy and the
 compiled core are imported by what needs them.
@@ -72,6 +73,7 @@ __all__ = [
     "load",
     "plan",
     "predict",
+    "run",
     "simulate",
     "sweep",
     "verdict",
@@ -118,7 +120,7 @@ def __getattr__(name: str) -> Any:
         from airtcp.run.simulate import simulate as value
     elif name == "__version__":
         from airtcp._version import __version__ as value
-    elif name in _ROOMS:
+    elif name in _ROOMS or name == "run":
         value = import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -127,4 +129,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted({*__all__, *_ROOMS})

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from airtcp.results import Comparison, Prediction, Row, SimulationResult, TestbedResult
     from airtcp.results.measured import Answer, MeasuredRow, Measurement, Unfollowed
     from airtcp.scenario import ResolvedScenario, Scenario
@@ -26,7 +28,7 @@ RARE: Final = 1e-3
 
 
 def compare(
-    scenario: ResolvedScenario,
+    scenario: ResolvedScenario | str | Path,
     *,
     seed: int | None = None,
     replications: int | None = None,
@@ -36,7 +38,8 @@ def compare(
 ) -> Comparison:
     """Predict and simulate a scenario, and set the answers side by side.
 
-    The arguments are those of `airtcp.simulate`, whose errors it raises. A scenario without a table
+    `scenario` is one, or what `airtcp.load` takes; the other arguments are those of
+    `airtcp.simulate`, whose errors it raises. A scenario without a table
     `[run]` is simulated until its targets are decided (`airtcp.judge.decide`). A model that does
     not converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
     that was simulated too, best model first.
@@ -50,7 +53,9 @@ def compare(
     from airtcp.judge.decide import decide, is_open
     from airtcp.predict import predict
     from airtcp.run.simulate import simulate
+    from airtcp.scenario import as_scenario
 
+    scenario = as_scenario(scenario)
     if replications is None and is_open(scenario):
         decided = decide(cast("Scenario", scenario), seed=seed, threads=threads, progress=progress)
         return side_by_side(predict(decided.scenario), decided)

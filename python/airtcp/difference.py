@@ -19,17 +19,20 @@ from airtcp.results.differences import Difference
 from airtcp.run import HEADLINES
 from airtcp.run.points import Points
 from airtcp.run.simulate import simulate
+from airtcp.scenario import as_scenario
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round
 from airtcp.units import parse_percent
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from airtcp.results.objects import Stopped
     from airtcp.scenario import ResolvedScenario
 
 
 def diff(
-    a: ResolvedScenario,
-    b: ResolvedScenario,
+    a: ResolvedScenario | str | Path,
+    b: ResolvedScenario | str | Path,
     *,
     seed: int | None = None,
     replications: int | None = None,
@@ -37,8 +40,9 @@ def diff(
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Difference:
-    """Simulate two scenarios with the same seed, and give the paired difference of every metric.
+    """Simulate two scenarios with the same seed, and return the paired difference of every metric.
 
+    Both are scenarios, or what `airtcp.load` takes.
     `seed` and `replications` replace those of the scenarios; without them, those of `a` hold for
     both, and a precision is that of `a`'s own intervals. `b` measures for its own duration, after
     its own warm-up. Two scenarios that differ in nothing have differences of exactly 0.
@@ -57,6 +61,7 @@ def diff(
     >>> airtcp.diff(cafe, crowd, replications=5).ranked()[0].metric
     'flow_goodput_bps'
     """
+    a, b = as_scenario(a), as_scenario(b)
 
     def part(begin: float) -> Callable[[float], None] | None:
         return None if progress is None else lambda fraction: progress(begin + fraction / 2)

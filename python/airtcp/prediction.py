@@ -14,14 +14,18 @@ from airtcp.predict import predict as ask_models
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from airtcp.results import Prediction
     from airtcp.scenario import ResolvedScenario
 
 
 def predict(
-    scenario: ResolvedScenario, *, glance: bool | None = None, times: int = 1
+    scenario: ResolvedScenario | str | Path, *, glance: bool | None = None, times: int = 1
 ) -> Prediction:
-    """Say what the models say about a scenario, best first for each metric, and what they assume.
+    """Predict by models, best first for each metric, or by a quick simulation where none fits.
+
+    `scenario` is one, or what `airtcp.load` takes.
 
     A model with a broken assumption still answers: `broken` names the assumption and what that does
     to the value. A model that has no value for these numbers (a solver without a root, a load of 1
@@ -43,6 +47,9 @@ def predict(
     >>> best.source, round(best.value / 1e6, 2)
     ('M (12), corrected', 24.46)
     """
+    from airtcp.scenario import as_scenario
+
+    scenario = as_scenario(scenario)
     said = ask_models(scenario)
     is_asked_for = glance is True
     if glance is None:

@@ -23,6 +23,8 @@ from airtcp.exceptions import QuestionError
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from airtcp.results.channel_plans import ChannelPlan
     from airtcp.results.plans import Plan
     from airtcp.scenario import Scenario
@@ -35,7 +37,7 @@ LIMIT_S: Final = 480.0
 
 @overload
 def plan(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     vary: Literal["channels", "powers", "positions"],
     channels: Sequence[int] | None = None,
@@ -53,7 +55,7 @@ def plan(
 
 @overload
 def plan(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     vary: str = "stations",
     until: str | Sequence[str],
@@ -71,7 +73,7 @@ def plan(
 
 @overload
 def plan(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     vary: str = "stations",
     until: str | Sequence[str],
@@ -92,7 +94,7 @@ def plan(
 
 
 def plan(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     vary: str = "stations",
     until: str | Sequence[str] = (),
@@ -110,15 +112,17 @@ def plan(
     progress: Callable[[float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Plan | ChannelPlan:
-    """The last value of `vary` at which none of the conditions `until` holds, or the best cells.
+    """Find the last value of `vary` at which every target is met, or the best cells.
 
     Args:
-        scenario: where to start from.
+        scenario: where to start from, or what `airtcp.load` takes.
         vary: `"stations"`, all groups in proportion, which is the default, or a key path such as
             `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
             `"channels"`, `"powers"`, `"positions"`, or some of them with commas between, the answer
             is a `ChannelPlan`: what the access point of each of several cells is to have.
-        until: one or more conditions, `"p90 transfer_time > 2 s"`; not with channels.
+        until: conditions that must not hold, `"p90 transfer_time > 2 s"`, beside the targets of the
+            scenario or of its traffic, and in the place of those about the same metric; not with
+            channels.
         channels: the channels that cells may have, instead of the first four of the band that do
             not overlap.
         powers: the powers that access points may have, such as `["11 dBm", "14 dBm"]`, instead of
@@ -160,8 +164,10 @@ def plan(
     49
     """
     from airtcp.plan.channels import VARIED, channel_plan, varied
+    from airtcp.scenario import as_scenario
     from airtcp.units import parse_length_m, parse_power_dbm
 
+    scenario = as_scenario(scenario)
     asked = varied(vary)
     if asked:
         if until or begin is not None or end is not None or not isinstance(remedies, bool):

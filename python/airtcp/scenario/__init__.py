@@ -9,9 +9,9 @@
 Knows the scenario format. Does not know models or the simulator, which both start from here.
 """
 
-from .load import load, loads, resolve
+from .load import as_scenario, load, loads, resolve
 from .resolved import ResolvedScenario
 from .scenario import Scenario
 from .schema import schema
 
-__all__ = ["ResolvedScenario", "Scenario", "load", "loads", "resolve", "schema"]
+__all__ = ["ResolvedScenario", "Scenario", "as_scenario", "load", "loads", "resolve", "schema"]

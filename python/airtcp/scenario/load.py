@@ -11,11 +11,12 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from ..exceptions import ScenarioError
+from .resolved import ResolvedScenario
 from .scenario import Scenario
 from .toml_text import parse
 
@@ -24,6 +25,9 @@ STDIN = Path("-")
 
 #: Room for a group and a flow of its own for each of 100,000 stations.
 LARGEST_FILE_BYTES = 32 * 2**20
+
+
+_Resolved = TypeVar("_Resolved", bound=ResolvedScenario)
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
@@ -106,6 +110,14 @@ def _beginning(path: str | os.PathLike[str] | None, size: int) -> bytes:
     if sys.stdin is None:
         raise OSError(errno.EBADF, "it is closed")
     return sys.stdin.buffer.read(size)
+
+
+def as_scenario(source: _Resolved | str | os.PathLike[str]) -> _Resolved | Scenario:
+    """Return a scenario as it is, or load the one that a file name or a text says.
+
+    Raises ScenarioError as `load`.
+    """
+    return load(source) if isinstance(source, str | os.PathLike) else source
 
 
 def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = ".") -> Scenario:

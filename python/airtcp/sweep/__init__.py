@@ -24,7 +24,7 @@ __all__ = ["sweep"]
 
 
 def sweep(
-    base: Scenario,
+    base: Scenario | str | Path,
     axes: Mapping[str, Any],
     to: str | Path,
     *,
@@ -42,7 +42,7 @@ def sweep(
     with it, and so does the same call after it was interrupted.
 
     Args:
-        base: the scenario that is varied.
+        base: the scenario that is varied, or what `airtcp.load` takes.
         axes: what varies, as in a sweep file (sweeps.md): `{"stations.laptop.count": [1, 2]}`.
         to: the directory of the store.
         replications: runs of each point; without it and `precision`, as the scenario says.
@@ -71,13 +71,14 @@ def sweep(
     from airtcp.results.query import open as opened
     from airtcp.results.table import check_own
     from airtcp.run.processors import processors
+    from airtcp.scenario import as_scenario
     from airtcp.sweep.bar import shown
     from airtcp.sweep.crews import crew_of
     from airtcp.sweep.execute import execute
     from airtcp.sweep.spec import sweep_of
 
     wanted = sweep_of(
-        base,
+        as_scenario(base),
         axes,
         replications=replications,
         precision=precision,
