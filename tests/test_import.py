@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -404,3 +405,30 @@ def test_values_of_a_direction_are_beside_it_and_others_are_named(tmp_path: Path
 def test_a_configuration_is_no_measurement() -> None:
     done = CliRunner().invoke(app, ["run", "none.toml", "--measured", str(UCI)])
     assert done.exit_code == 2
+
+
+#: The beginning of each kind of text, and what comes again and again.
+LARGE = {
+    "hostapd": ("hw_mode=a\n", "nothing=1\n"),
+    "wireless": ("config wifi-device r\noption band 5g\n", "option a b\n"),
+    "survey": ("SSID,BSSID,Channel,RSSI\n", "net,02:00:00:00:00:01,11,-50\n"),
+    "ping": ("64 bytes from a: time=1 ms\n", "64 bytes from a: time=1 ms\n"),
+    "dump": ("Station 02:00:00:00:00:02 (on wlan0)\n", "\ttx packets:\t1\n"),
+    "stream": ('{"event": "start", "data": {}}\n', '{"event": "interval", "data": {}}\n'),
+    "json": ('{"start": {"test_start": {"protocol": "TCP"}}, "x": [', "[1], "),
+    "nothing": ("nothing that is known\n", "more of it\n"),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_texts_end_soon(tmp_path: Path, kind: str) -> None:
+    """Files of 20 MiB are refused, or read, in seconds."""
+    begin, again = LARGE[kind]
+    path = written(tmp_path, begin + again * (20 * 2**20 // len(again)))
+    before = time.process_time()
+
+    message = refusal(lambda: scenario_of([path]))
+
+    assert message is not None
+    assert len(message.splitlines()) == 1
+    assert time.process_time() - before < 5.0

@@ -30,6 +30,9 @@ from airtcp.results.measured import Measurement
 _UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
 #: A line of what iperf3 prints without -J.
 _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
+#: Characters of a text that is no JSON, and of a configuration: reading takes a second or two.
+_MOST_TEXT: Final = 8 * 2**20
+_MOST_CONFIGURATION: Final = 2**20
 _GUESS: Final = "no file says it: a guess"
 _WITH: Final = (
     "the JSON of iperf3 -J, a data file of flent, iw station dump, iw survey dump, a log of ping "
@@ -81,6 +84,7 @@ def drafts_of(
             captured = read_capture(path, progress)
             continue
         source = read(path)
+        _check_size(source)
         if is_table(source):
             raise source.error("", f"has values alone, and no scenario; allowed: {KINDS}")
         if _is_json(source):
@@ -94,6 +98,8 @@ def drafts_of(
             continue
         if draft is not None:
             raise QuestionError(f"{path}: a second configuration; allowed: one for a scenario")
+        if len(source.text) > _MOST_CONFIGURATION:
+            raise source.error("", "is too large for a configuration; allowed: 1 MiB")
         is_uci = _UCI.search(source.text) is not None
         if radio is not None and not is_uci:
             raise QuestionError(
@@ -119,6 +125,12 @@ def drafts_of(
     for one, trips in itertools.product(drafts, pings):
         ping.add_path(trips, one)
     return drafts
+
+
+def _check_size(source: Source) -> None:
+    """Refuse a text that takes long to read; JSON may be larger. Raises ScenarioError."""
+    if len(source.text) > _MOST_TEXT and not _is_json(source):
+        raise source.error("", f"is too large; allowed: {_MOST_TEXT // 2**20} MiB of text")
 
 
 def _hostapd(source: Source) -> Draft:
@@ -149,6 +161,7 @@ def measurement_of(path: Path) -> Measurement:
     if is_capture(path):
         raise ScenarioError(str(path), "", "is a capture, which has no interval; allowed: " + _WITH)
     source = read(path)
+    _check_size(source)
     if is_table(source):
         return read_table(source)
     if ping.is_ping(source):

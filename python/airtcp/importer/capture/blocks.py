@@ -114,12 +114,20 @@ class _Buffer:
         self._damage = damage
         self.data = b""
         self.at = 0
+        #: The offset of `data` in the file, after it is uncompressed.
+        self._begin = 0
+
+    @property
+    def place(self) -> str:
+        """The place of the next byte, as a message has it."""
+        return f"at byte {self._begin + self.at}"
 
     def has(self, count: int) -> bool:
         """Tell whether so many bytes are left, and bring them in."""
         left = len(self.data) - self.at
         if left >= count:
             return True
+        self._begin += self.at
         parts, self.at = [self.data[self.at :]], 0
         while left < count:
             try:
@@ -154,7 +162,7 @@ def _pcap(
 ) -> Iterator[Record]:
     head = buffer.take(20)
     if len(head) < 20:
-        damage.tell("the file ends in its header")
+        damage.tell(f"{buffer.place}, the file ends in its header")
         return
     link = struct.unpack(order + "HHiIII", head)[5] & 0xFFFF
     unpack = struct.Struct(order + "IIII").unpack_from
@@ -162,10 +170,10 @@ def _pcap(
     while has(header_bytes):
         seconds, parts, kept, length = unpack(buffer.data, buffer.at)
         if kept > _MOST_RECORD or length > _MOST_BLOCK or parts * unit_ns >= 2_000_000_000:
-            damage.tell("a record's header is damaged: what follows is not read")
+            damage.tell(f"{buffer.place}, a record's header is damaged: what follows is not read")
             return
         if not has(header_bytes + kept):
-            damage.tell("the last record is cut off")
+            damage.tell(f"{buffer.place}, the last record is cut off")
             return
         begin = buffer.at + header_bytes
         buffer.at = begin + kept
@@ -173,7 +181,7 @@ def _pcap(
             link, seconds * 10**9 + parts * unit_ns, buffer.data[begin : begin + kept], length
         )
     if not buffer.is_over:
-        damage.tell("the last record is cut off")
+        damage.tell(f"{buffer.place}, the last record is cut off")
 
 
 class _Interface(NamedTuple):
@@ -191,30 +199,34 @@ def _pcapng(buffer: _Buffer, damage: Damage) -> Iterator[Record]:
     while kind_bytes:
         if kind_bytes == _PCAPNG:
             if not buffer.has(8):
-                damage.tell("the file ends in the header of a section")
+                damage.tell(f"{buffer.place}, the file ends in the header of a section")
                 return
             magic = buffer.data[buffer.at + 4 : buffer.at + 8]
             if magic not in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a"):
-                damage.tell("the header of a section is damaged: what follows is not read")
+                damage.tell(
+                    f"{buffer.place}, the header of a section is damaged: what follows is not read"
+                )
                 return
             order, interfaces = (">" if magic == b"\x1a\x2b\x3c\x4d" else "<"), []
         if len(kind_bytes) < 4 or not buffer.has(4):
-            damage.tell("the last block is cut off")
+            damage.tell(f"{buffer.place}, the last block is cut off")
             return
         (kind,) = struct.unpack(order + "I", kind_bytes)
         (total,) = struct.unpack_from(order + "I", buffer.data, buffer.at)
         if total < 12 or total % 4 or total > _MOST_BLOCK:
-            damage.tell("the length of a block is damaged: what follows is not read")
+            damage.tell(
+                f"{buffer.place}, the length of a block is damaged: what follows is not read"
+            )
             return
         if not buffer.has(total - 4):
-            damage.tell("the last block is cut off")
+            damage.tell(f"{buffer.place}, the last block is cut off")
             return
         begin, end = buffer.at + 4, buffer.at + total - 8
         buffer.at += total - 4
         if kind == _INTERFACE:
             one = _interface(buffer.data[begin:end], order)
             if one is None or len(interfaces) >= _MOST_INTERFACES:
-                damage.tell("the description of an interface is damaged: what follows is not read")
+                damage.tell(f"{buffer.place}, an interface is damaged: what follows is not read")
                 return
             interfaces.append(one)
         elif kind in (_ENHANCED, _PACKET, _SIMPLE):
