@@ -111,7 +111,7 @@ Effort = Annotated[
     typer.Option(
         "--effort",
         metavar="TIMES",
-        help="Work of trying changes over that of the run. Default: 3, within 2 and 10 s of CPU.",
+        help="Work of trying changes over that of the run. Default: 2, within 2 and 10 s of CPU.",
     ),
 ]
 Check = Annotated[

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: The work of a run that decides, at most, in the core's counts: some 20 seconds of a processor.
 MOST: Final = 2e8
 #: The same where a target is surely missed already: some two seconds.
-SURELY: Final = 1.5e7
+SURELY: Final = 2.5e7
 #: Replications of the first round and at most; more of them or longer ones, whichever tells more.
 _FIRST: Final = 4
 _MOST_RUNS: Final = 16
@@ -135,7 +135,7 @@ def first_times(scenario: Scenario) -> Times:
     ]
     if cycles:
         cycle = min(max(cycles), 60.0)
-        return Times(max(10.0, cycle), max(30.0, 2.0 * cycle), _FIRST)
+        return Times(max(10.0, cycle / 2.0), max(30.0, cycle), _FIRST)
     return Times(5.0, 20.0, _FIRST)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
@@ -61,7 +62,7 @@ class TargetOutcome:
     ratio: float | None
     spread: float
 
-    @property
+    @cached_property
     def miss(self) -> float:
         """The probability that the target is missed, as far as the replications tell."""
         if self.ratio is None:
@@ -203,7 +204,9 @@ def outcome_of(
     Ratios are those of plain means over replications, which compare best on common random numbers;
     states are those of the intervals that a run prints.
     """
-    means = replace(result, simulation=replace(result.simulation, scenario=None))
+    means = result
+    if result.simulation.scenario is not None:
+        means = replace(result, simulation=replace(result.simulation, scenario=None))
     plain = verdict(means, targets=targets)
     judged, level = ((), 0.95) if plain is None else (plain.targets, plain.confidence)
     states: Sequence[State] = [one.state for one in judged]
@@ -212,7 +215,7 @@ def outcome_of(
         told = verdict(replace(result, simulation=whole), targets=targets)
         states = states if told is None else [one.state for one in told.targets]
     before = (None,) * len(judged) if base is None else base.targets
-    goodputs, delays, delay_metrics = _shares(result)
+    goodputs, delays, delay_metrics = _shares(means)
     promised = frozenset(
         (condition.group, part)
         for condition in (one.target.condition for one in judged)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: The budget of a race over the work of the run, and its limits in the core's work: some two and
 #: ten seconds of a processor.
-EFFORT: Final = 3.0
+EFFORT: Final = 2.0
 LEAST: Final = 2e7
 MOST: Final = 1e8
 #: The part of the budget that counterfactuals have.
