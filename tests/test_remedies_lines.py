@@ -17,7 +17,8 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.remedies import Changed, catalogue, changed
-from airtcp.remedies.apply import Lines, lines_for
+from airtcp.remedies.apply import lines_for
+from airtcp.remedies.queues import Lines
 from airtcp.scenario import Scenario
 from cells_of_remedies import (
     BURSTS,

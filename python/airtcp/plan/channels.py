@@ -24,7 +24,8 @@ from airtcp.plan.settings import GRID_M, Settings, setting_changes
 from airtcp.plan.shares import Chain, Graph
 from airtcp.predict.cells import declined
 from airtcp.remedies.apart import channel_changes
-from airtcp.remedies.apply import Lines, cell_lines
+from airtcp.remedies.apply import cell_lines
+from airtcp.remedies.queues import Lines
 from airtcp.results import Provenance
 from airtcp.results.channel_plans import ChannelPlan, TriedPlan
 from airtcp.run.points import Points, TimeIsOver
