@@ -196,7 +196,6 @@ lint: build ## Check style, types and documentation comments
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
-	$(BIN)/python validation/words/words.py
 
 bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/run.py

@@ -82,8 +82,8 @@ def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]
         for place, cell in enumerate(base.cells):
             own = tuple(group.name for group in base.stations if group.cell == place)
             yield "neighbour", (cell.name,), _without(base, own)
-    yield "delayed-acks", (), _edited(base, _immediate_acks)
-    yield "windows", (), _edited(base, _large_windows)
+    yield "delayed-acks", (), _edited(base, lambda data: _immediate_acks(base, data))
+    yield "windows", (), _edited(base, lambda data: _large_windows(base, data))
     yield "link-loss", (), _edited(base, lambda data: _each_link(data, _sound))
     yield "frame-errors", (), _edited(base, _without_errors)
     yield "link-queue", (), _edited(base, lambda data: _each_link(data, _managed))
@@ -120,21 +120,21 @@ def _all_hear(data: dict[str, Any]) -> None:
         group.pop("hears", None)
 
 
-def _tcp(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for flow in data["flows"]:
-        if flow["application"].get("kind") != "udp":
+def _tcp(base: Scenario, data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for flow, (_, flows) in zip(data["flows"], base.flow_entries, strict=True):
+        if all(one.tcp is not None for one in flows):
             yield flow.setdefault("tcp", {})
 
 
-def _immediate_acks(data: dict[str, Any]) -> None:
-    for tcp in _tcp(data):
+def _immediate_acks(base: Scenario, data: dict[str, Any]) -> None:
+    for tcp in _tcp(base, data):
         for end in (tcp, tcp.get("receiver")):
             if end is not None:
                 end["delayed_ack"] = {"every": 1}
 
 
-def _large_windows(data: dict[str, Any]) -> None:
-    for tcp in _tcp(data):
+def _large_windows(base: Scenario, data: dict[str, Any]) -> None:
+    for tcp in _tcp(base, data):
         for end in (tcp, tcp.get("receiver")):
             if end is not None:
                 end["receive_window"] = _WINDOW

@@ -210,7 +210,7 @@ class Race:
         candidates = list(candidates)
         if not candidates:
             return []
-        own_s = self._own_s()
+        own_s = self.own_s
         room_s = share / (self.rate * (len(candidates) + 1) * runs)
         if fit and room_s < _SHORTEST_S and not self.whole:
             room = max(1, int(share / (self.rate * _SHORTEST_S)) - 1)
@@ -280,7 +280,9 @@ class Race:
                 self.points.add(found[cell], cell_alone(scenario, place))
         return found
 
-    def _own_s(self) -> float:
+    @property
+    def own_s(self) -> float:
+        """The length of the scenario's own runs in seconds, their warm-up included."""
         run = self.base.run
         return ((run.warmup_ns or 0) + run.duration_ns) / 1e9
 

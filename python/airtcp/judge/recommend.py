@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, cast
 from airtcp.conditions import read_condition
 from airtcp.estimates.traffic import measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
-from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
-from airtcp.judge.outcome import FEWER, NEAR, SMALLER, Outcome, TargetOutcome, outcome, outcome_of
+from airtcp.judge.causes import causes
+from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.judge.targets import targets_of
 from airtcp.remedies import as_written, named
@@ -116,11 +116,11 @@ class _Advising:
             race = self._race_of(points)
             if not troubled:
                 return self._opportunity(race)
-            causes: tuple[Cause, ...] = ()
+            found: tuple[Cause, ...] = ()
             with suppress(KeyboardInterrupt):
                 race.run(self._candidates)
-                causes = self._causes(race)
-            return self._told(race, causes, interrupted=points.interrupted)
+                found = causes(race, _COUNTERFACTUALS * self._budget)
+            return self._told(race, found, interrupted=points.interrupted)
 
     def _race_of(self, points: Points[str]) -> Race:
         asked = {
@@ -139,7 +139,7 @@ class _Advising:
             frozenset(asked),
         )
 
-    def _told(self, race: Race, causes: tuple[Cause, ...], *, interrupted: bool) -> Advice:
+    def _told(self, race: Race, found: tuple[Cause, ...], *, interrupted: bool) -> Advice:
         if AS_IS not in race.standings:
             return Advice(unfit=self._unfit, interrupted=interrupted)
         order = [one.name for one in race.ranked()]
@@ -159,7 +159,7 @@ class _Advising:
         none = tuple(name for name in order if words[name] == "no gain")
         return Advice(
             tuple(trials),
-            causes,
+            found,
             best,
             None,
             _counted(self._now),
@@ -238,71 +238,6 @@ class _Advising:
             student_interval([new[index] for index in both], level),
             student_interval([new[index] - old[index] for index in both], level),
         )
-
-    # Causes.
-
-    def _causes(self, race: Race) -> tuple[Cause, ...]:
-        """Return the counterfactuals that restore most targets, the best first."""
-        tried = counterfactuals(self._base)
-        if not tried:
-            return ()
-        own = self._base.run
-        length_s = ((own.warmup_ns or 0) + own.duration_ns) / 1e9
-        share = _COUNTERFACTUALS * self._budget
-        room_s = share / (self._rate * (len(tried) + 1))
-        length_s = length_s if _is_finite(self._base) else min(length_s, max(room_s, 2.0))
-        scenarios: dict[str, Scenario] = {one.key: one.scenario for one in tried}
-        scenarios[AS_IS] = self._base
-        cut = {key: race.of_length(one, length_s) for key, one in scenarios.items()}
-        for key, scenario in cut.items():
-            race.points.add(f"cause: {key}", scenario)
-        race.points.run({f"cause: {key}": 1 for key in cut})
-        seen = {
-            key: outcome(
-                scenario,
-                self._result.provenance,
-                race.points.ended(f"cause: {key}"),
-                confidence=self._result.simulation.confidence,
-            )
-            for key, scenario in cut.items()
-        }
-        base = seen.pop(AS_IS)
-        found = [self._cause(one, base, seen[one.key]) for one in tried]
-        restored = [one for one in found if one is not None]
-        rank = {problem: place for place, problem in enumerate(PROBLEMS)}
-        restored.sort(
-            key=lambda one: (
-                one.met_before - one.met,
-                one.problem == "load",
-                rank[one.problem],
-                one.worst,
-            )
-        )
-        return tuple(restored[:3])
-
-    @staticmethod
-    def _cause(one: Counterfactual, base: Outcome, now: Outcome) -> Cause | None:
-        """Return what a counterfactual restores; None if that is nothing."""
-        before = {each.text: each for each in base.targets}
-        both = [(before[each.text], each) for each in now.targets if each.text in before]
-        if not both:
-            return None
-        met_before = sum(old.miss < 0.5 for old, _ in both)
-        met = sum(new.miss < 0.5 for _, new in both)
-        worst_before, worst = (
-            max((one.ratio for one in each if one.ratio is not None), default=0.0)
-            for each in zip(*both, strict=True)
-        )
-        if met <= met_before and worst > SMALLER * worst_before:
-            return None
-        if met < met_before:
-            return None
-        gain = worst_before / worst if worst > 0.0 else float("inf")
-        return Cause(
-            one.problem, one.groups, met_before, met, len(both), worst_before, worst, min(gain, 1e6)
-        )
-
-    # Opportunities.
 
     def _opportunity(self, race: Race) -> Advice:
         """Look once at every free change, for one that makes somebody much better off."""

@@ -411,7 +411,8 @@ def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, Sta
             if one.after.mean is None or metric != one.metric or metric is None
             else (words.value(one.after.mean, METRICS[metric]))
         )
-        rows.append((f"{place} {one.title}", f"{one.met} of {of}", after, _costs(one)))
+        met = f"{one.met}–{one.met + one.open}" if one.open else f"{one.met}"
+        rows.append((f"{place} {one.title}", f"{met} of {of}", after, _costs(one)))
     return Table(columns, rows, ["good" if one.outcome == "helps" else "" for one in shown], foot)
 
 

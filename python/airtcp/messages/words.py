@@ -115,8 +115,9 @@ def spread(interval: Interval, metric: Metric) -> str:
 
 def cause(one: Cause) -> str:
     """Return a cause with its evidence in one sentence."""
-    name, how = CAUSES[one.problem]
-    named = name.format(groups=", ".join(one.groups))
+    parts = [CAUSES[part] for part in one.problem.split(" + ")]
+    named = " and ".join(name.format(groups=", ".join(one.groups)) for name, _ in parts)
+    how = parts[0][1] if len(parts) == 1 else "without both"
     if one.met > one.met_before:
         of = f"{one.met} of {one.of}" if one.of > 1 else "the"
         return f"{named}: {how}, {of} target{'s' if one.of > 1 else ''} {_are(one)} met"

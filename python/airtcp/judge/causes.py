@@ -1,0 +1,122 @@
+"""The cause of missed targets: the smallest set of counterfactuals that restores them.
+
+Each counterfactual is simulated once on the random numbers of the scenario as it is; where none
+restores every target, the pairs of the best are, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
+from airtcp.judge.outcome import SMALLER, Outcome, outcome
+from airtcp.results.advice import Cause
+
+if TYPE_CHECKING:
+    from airtcp.judge.race import Race
+    from airtcp.scenario import Scenario
+
+#: Counterfactuals that are tried in pairs, and causes that are listed.
+_PAIRED: Final = 4
+_LISTED: Final = 3
+_SHORTEST_S: Final = 2.0
+
+
+def causes(race: Race, budget: float) -> tuple[Cause, ...]:
+    """Return the counterfactuals that restore most targets, the best first.
+
+    `budget` is the core's work for all of them. Raises what `Points.run` raises.
+    """
+    tried = counterfactuals(race.base)
+    if not tried:
+        return ()
+    room_s = budget / (race.rate * (len(tried) + 2))
+    length_s = race.own_s if race.whole else min(race.own_s, max(room_s, _SHORTEST_S))
+    base, seen = _seen(race, "cause", tried, length_s)
+    found = [(one, cause) for one in tried if (cause := _cause(one, base, seen[one.key]))]
+    if all(cause.met < cause.of for _, cause in found):
+        best = [one for one, _ in _in_order(found)]
+        best += [one for one in tried if one not in best and _restores(base, seen[one.key])]
+        pairs = list(_pairs(best[:_PAIRED]))
+        if pairs:
+            _, both = _seen(race, "causes", pairs, length_s)
+            found += [(one, cause) for one in pairs if (cause := _cause(one, base, both[one.key]))]
+    return tuple(cause for _, cause in _in_order(found)[:_LISTED])
+
+
+def _seen(
+    race: Race, name: str, tried: Sequence[Counterfactual], length_s: float
+) -> tuple[Outcome, dict[str, Outcome]]:
+    """Simulate counterfactuals, and return the outcome as it is and those of each."""
+    scenarios: dict[str, Scenario] = {"": race.base} | {one.key: one.scenario for one in tried}
+    cut: Mapping[str, Scenario] = {
+        key: race.of_length(one, length_s) for key, one in scenarios.items()
+    }
+    for key, scenario in cut.items():
+        race.points.add(f"{name}: {key}", scenario)
+    race.points.run({f"{name}: {key}": 1 for key in cut})
+    seen = {
+        key: outcome(
+            scenario,
+            race.provenance,
+            race.points.ended(f"{name}: {key}"),
+            confidence=race.confidence,
+        )
+        for key, scenario in cut.items()
+    }
+    return seen.pop(""), seen
+
+
+def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
+    """Yield the best two at a time: the second one of the scenario with the first."""
+    for place, one in enumerate(best):
+        wanted = {other.key: other for other in best[place + 1 :]}
+        for two in counterfactuals(one.scenario):
+            if two.key in wanted and "load" not in (one.problem, two.problem):
+                yield Counterfactual(
+                    f"{one.problem} + {two.problem}", (*one.groups, *two.groups), two.scenario
+                )
+
+
+def _in_order(
+    found: Sequence[tuple[Counterfactual, Cause]],
+) -> list[tuple[Counterfactual, Cause]]:
+    """Order causes: those that restore most, one before two, those that say more first."""
+    rank = {problem: place for place, problem in enumerate(PROBLEMS)}
+
+    def key(one: tuple[Counterfactual, Cause]) -> tuple[int, bool, int, int, float]:
+        parts = one[1].problem.split(" + ")
+        return (
+            one[1].met_before - one[1].met,
+            "load" in parts,
+            len(parts),
+            max(rank[part] for part in parts),
+            one[1].worst,
+        )
+
+    return sorted(found, key=key)
+
+
+def _restores(base: Outcome, now: Outcome) -> bool:
+    """True if a target that was missed is met, whatever becomes of the others."""
+    missed = {one.text for one in base.targets if one.miss > 0.5}
+    return any(one.text in missed and one.miss < 0.5 for one in now.targets)
+
+
+def _cause(one: Counterfactual, base: Outcome, now: Outcome) -> Cause | None:
+    """Return what a counterfactual restores; None if that is nothing."""
+    before = {each.text: each for each in base.targets}
+    both = [(before[each.text], each) for each in now.targets if each.text in before]
+    if not both:
+        return None
+    met_before = sum(old.miss < 0.5 for old, _ in both)
+    met = sum(new.miss < 0.5 for _, new in both)
+    worst_before, worst = (
+        max((one.ratio for one in each if one.ratio is not None), default=0.0)
+        for each in zip(*both, strict=True)
+    )
+    if met < met_before or (met == met_before and worst > SMALLER * worst_before):
+        return None
+    gain = min(worst_before / worst, 1e6) if worst > 0.0 else 1e6
+    return Cause(one.problem, one.groups, met_before, met, len(both), worst_before, worst, gain)
