@@ -276,11 +276,11 @@ impl<B: Inspect> Queue<B> {
         self.has_next()
     }
 
-    /// Charges node `to` with the `airtime` of an exchange that carries packets of this queue there, whether
-    /// they come through or not.
+    /// Charges node `to` with the `airtime` of an exchange with it that begins `now`, whether its packets come
+    /// through or not.
     #[inline]
-    pub fn charge(&mut self, to: u32, airtime: Duration) {
-        policy!(&mut self.discipline, policy => policy.charge(to, airtime));
+    pub fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
+        policy!(&mut self.discipline, policy => policy.charge(now, to, airtime));
     }
 
     /// Returns the number of packets, those included that the MAC has taken and is not done with.

@@ -70,7 +70,7 @@ pub(super) trait Policy<B> {
     ) -> Option<Packet<B>>;
 
     /// Charges as [`Queue::charge`](super::Queue::charge) does.
-    fn charge(&mut self, _to: u32, _airtime: Duration) {}
+    fn charge(&mut self, _now: Time, _to: u32, _airtime: Duration) {}
 
     /// Forgets a packet that the MAC had taken and is done with.
     fn done(&mut self, _now: Time, _packet: &Packet<B>, _drops: &mut Vec<Packet<B>>) {}

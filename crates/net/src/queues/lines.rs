@@ -142,8 +142,8 @@ impl<B: Inspect> Policy<B> for Lines<B> {
         self.take(receiver, fits)
     }
 
-    fn charge(&mut self, to: u32, airtime: Duration) {
-        self.turns.charge(to, airtime);
+    fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
+        self.turns.charge(now, to, airtime);
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {

@@ -120,8 +120,8 @@ impl<B: Inspect> Policy<B> for Red<B> {
         packets!(&mut self.packets, packets => packets.next_for(receiver, now, fits, drops))
     }
 
-    fn charge(&mut self, to: u32, airtime: Duration) {
-        packets!(&mut self.packets, packets => Policy::<B>::charge(packets, to, airtime));
+    fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
+        packets!(&mut self.packets, packets => Policy::<B>::charge(packets, now, to, airtime));
     }
 
     fn on_empty(&mut self, now: Time) {

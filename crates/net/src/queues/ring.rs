@@ -135,8 +135,8 @@ impl<B: Inspect> Policy<B> for Ring<B> {
         packet
     }
 
-    fn charge(&mut self, to: u32, airtime: Duration) {
-        below!(&mut self.below, below => Policy::<B>::charge(below, to, airtime));
+    fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
+        below!(&mut self.below, below => Policy::<B>::charge(below, now, to, airtime));
     }
 
     fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {

@@ -86,9 +86,9 @@ impl Turns {
         }
     }
 
-    pub(super) fn charge(&mut self, to: u32, airtime: Duration) {
+    pub(super) fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
         match self {
-            Self::Airtime(deficits) => deficits.charge(to, airtime),
+            Self::Airtime(deficits) => deficits.charge(now, to, airtime),
             Self::Own(scheduler) => scheduler.charge(to, airtime),
             Self::Oldest | Self::RoundRobin { .. } => {}
         }
@@ -113,6 +113,10 @@ fn chosen(
     Some(first)
 }
 
+/// A receiver is charged with exchanges only until this long after a packet last waited for it, as in mac80211: a
+/// station that only sends builds up no debt.
+const ACTIVE: Duration = Duration::from_millis(100);
+
 /// Deficit round robin in airtime.
 #[derive(Debug, Default)]
 pub(super) struct Deficits {
@@ -125,8 +129,10 @@ pub(super) struct Deficits {
     /// Receivers for which packets came while they had no turn.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    /// The number of times that a receiver was chosen.
-    round: u64,
+    /// The number of choices so far.
+    choices: u64,
+    /// The time of the last charge.
+    now: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,8 +140,17 @@ struct Account {
     /// Airtime that it may still use in this round; below 0, what it has used too much. \[ns\]
     deficit: i64,
     is_listed: bool,
-    /// The last `round` in which there was something for it.
+    /// The last choice at which there was something for it.
     seen: u64,
+    /// The time of that choice.
+    active: Time,
+}
+
+impl Account {
+    /// Returns the number of quanta that lift its deficit above zero.
+    fn quanta_due(&self, quantum: i64) -> i64 {
+        if self.deficit > 0 { 0 } else { 1 - self.deficit / quantum }
+    }
 }
 
 impl Deficits {
@@ -159,67 +174,101 @@ impl Deficits {
         let index = receiver as usize;
         while self.accounts.len() <= index {
             let deficit = self.quantum_of(self.accounts.len() as u32);
-            self.accounts.push(Account { deficit, is_listed: false, seen: 0 });
+            let account = Account { deficit, is_listed: false, seen: 0, active: Time::ZERO };
+            self.accounts.push(account);
         }
         &mut self.accounts[index]
     }
 
-    fn charge(&mut self, to: u32, airtime: Duration) {
-        self.account(to).deficit -= airtime.as_nanos() as i64;
+    fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
+        self.now = now;
+        let choices = self.choices;
+        let account = self.account(to);
+        if account.seen == choices {
+            account.active = now;
+        }
+        if account.seen > 0 && now.saturating_since(account.active) <= ACTIVE {
+            account.deficit -= airtime.as_nanos() as i64;
+        }
     }
 
     fn choose(&mut self, all: &mut dyn Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        self.round += 1;
-        let round = self.round;
-        // Whole rounds in which nobody gets a turn are not gone through.
-        let mut idle_rounds = i64::MAX;
+        self.choices += 1;
+        let (choices, now) = (self.choices, self.now);
+        let mut any = false;
         for (receiver, _) in all {
-            let quantum = self.quantum_of(receiver);
+            any = true;
             let account = self.account(receiver);
-            account.seen = round;
-            idle_rounds = idle_rounds.min(-account.deficit / quantum);
+            (account.seen, account.active) = (choices, now);
             if !account.is_listed {
                 account.is_listed = true;
                 self.new.push_back(receiver);
             }
         }
-        if idle_rounds == i64::MAX {
+        if !any {
             return None;
         }
-        if idle_rounds > 0 {
-            for place in 0..self.accounts.len() {
-                let quantum = self.quantum_of(place as u32);
-                let account = &mut self.accounts[place];
-                if account.is_listed {
-                    account.deficit += idle_rounds * quantum;
-                }
-            }
-        }
-        loop {
-            let (receiver, is_new) = match (self.new.front(), self.old.front()) {
-                (Some(&receiver), _) => (receiver, true),
-                (None, front) => (*front?, false),
-            };
-            let quantum = self.quantum_of(receiver);
-            let account = &mut self.accounts[receiver as usize];
-            let has_packets = account.seen == round;
-            if account.deficit > 0 && has_packets {
+        while let Some(&receiver) = self.new.front() {
+            if self.may_go(receiver) {
                 return Some(receiver);
             }
-            if is_new {
-                self.new.pop_front()
-            } else {
-                self.old.pop_front()
-            };
-            if account.deficit <= 0 {
-                account.deficit += quantum;
+            self.new.pop_front();
+            self.refill(receiver);
+            // As among flows: once through the others before it is new again.
+            self.old.push_back(receiver);
+        }
+        self.skip_rounds();
+        loop {
+            let receiver = *self.old.front()?;
+            if self.may_go(receiver) {
+                return Some(receiver);
+            }
+            self.old.pop_front();
+            if self.refill(receiver) {
                 self.old.push_back(receiver);
-            } else if is_new {
-                // As among flows: once through the others before it is new again.
-                self.old.push_back(receiver);
             } else {
-                account.is_listed = false;
+                self.accounts[receiver as usize].is_listed = false;
             }
         }
+    }
+
+    /// Returns whether there is something for `receiver`, and airtime left for it in this round.
+    fn may_go(&self, receiver: u32) -> bool {
+        let account = &self.accounts[receiver as usize];
+        account.deficit > 0 && account.seen == self.choices
+    }
+
+    /// Gives `receiver` its quantum if it has used up its airtime. Returns whether it had.
+    fn refill(&mut self, receiver: u32) -> bool {
+        let quantum = self.quantum_of(receiver);
+        let account = &mut self.accounts[receiver as usize];
+        let is_due = account.deficit <= 0;
+        if is_due {
+            account.deficit += quantum;
+        }
+        is_due
+    }
+
+    /// Skips the rounds in which nobody gets a turn, in one step: a debt may be many quanta.
+    fn skip_rounds(&mut self) {
+        let Self { accounts, quanta, quantum, old, choices, .. } = self;
+        let quantum_of = |receiver: u32| quanta.get(receiver as usize).copied().unwrap_or(*quantum);
+        let due = |receiver: &u32| {
+            let account = &accounts[*receiver as usize];
+            (account.seen == *choices).then(|| account.quanta_due(quantum_of(*receiver)))
+        };
+        let rounds = old.iter().filter_map(due).min().unwrap_or(0);
+        if rounds == 0 {
+            return;
+        }
+        old.retain(|&receiver| {
+            let quantum = quantum_of(receiver);
+            let account = &mut accounts[receiver as usize];
+            let due = account.quanta_due(quantum);
+            account.deficit += due.min(rounds) * quantum;
+            // With airtime and without packets it loses its place when its turn comes.
+            account.is_listed = due >= rounds;
+            account.is_listed
+        });
     }
 }

@@ -272,9 +272,9 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
         self.next_of(self.place(receiver), now, fits, drops)
     }
 
-    fn charge(&mut self, to: u32, airtime: Duration) {
+    fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
         if let Some(turns) = &mut self.turns {
-            turns.charge(to, airtime);
+            turns.charge(now, to, airtime);
         }
     }
 

@@ -191,7 +191,7 @@ impl World<'_> {
     ) {
         for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
             if self.watchers.shares_airtime {
-                self.charge(by, psdu.receiver(), times.total);
+                self.charge(by, start, psdu.receiver(), times.total);
             }
             if self.measures.ppdus.is_some() {
                 self.count_ppdu(by, start, (times, class), psdu, false);
@@ -237,12 +237,12 @@ impl World<'_> {
             Began::Request { by, times, receiver, window_start, collides } => {
                 if collides {
                     self.note_collider(by, times, None);
-                    self.charge_collider(by, receiver, times);
+                    self.charge_collider(by, now, receiver, times);
                 } else {
                     let cell = self.cell_of(by);
                     self.airtime.request(now, times, &self.scenario.phy, cell);
                     if self.watchers.shares_airtime {
-                        self.charge(by, receiver, times.total);
+                        self.charge(by, now, receiver, times.total);
                     }
                 }
                 self.capture_request(by, now, times, receiver, window_start, !collides);
@@ -259,7 +259,7 @@ impl World<'_> {
                     if has_data {
                         self.count_ppdu(by, now, (times, class), psdu, true);
                     }
-                    self.charge_collider(by, psdu.receiver(), times);
+                    self.charge_collider(by, now, psdu.receiver(), times);
                     self.frame_failed(by, &psdu.first().payload, true);
                     self.capture_collider(by, now, (times, class), psdu);
                 }
@@ -280,15 +280,15 @@ impl World<'_> {
         if let Some(began) = ends {
             self.measures.contention_free += self.airtime.measured(began, end);
         } else if self.watchers.shares_airtime {
-            self.charge(by, receiver, end - start);
+            self.charge(by, start, receiver, end - start);
         }
         self.capture_contention_free(start, frame);
     }
 
-    /// Charges the station that takes part in an exchange of this `airtime`, in which `by` sends to node `to`,
+    /// Charges the station that takes part in an exchange that begins `now`, in which `by` sends to node `to`,
     /// at the queue of the access point that shares airtime out.
     #[cold]
-    pub(super) fn charge(&mut self, by: ContenderId, to: StationId, airtime: Duration) {
+    pub(super) fn charge(&mut self, by: ContenderId, now: Time, to: StationId, airtime: Duration) {
         let sender = &self.transmitters[by as usize];
         let (queue, station) = if sender.at_access_point {
             (by as usize, to)
@@ -301,15 +301,15 @@ impl World<'_> {
             let (queue, _) = of_category.or(first).expect("an access point has a queue");
             (queue, self.nodes[sender.node as usize].address)
         };
-        self.transmitters[queue].queue.charge(station, airtime);
+        self.transmitters[queue].queue.charge(now, station, airtime);
     }
 
     /// Charges station `to` with a frame of the access point that is lost in a collision. The access point
     /// does not know with which frame it collides.
     #[cold]
-    fn charge_collider(&mut self, by: ContenderId, to: StationId, times: &FrameTimes) {
+    fn charge_collider(&mut self, by: ContenderId, now: Time, to: StationId, times: &FrameTimes) {
         if self.watchers.shares_airtime && self.transmitters[by as usize].at_access_point {
-            self.charge(by, to, times.first());
+            self.charge(by, now, to, times.first());
         }
     }
 

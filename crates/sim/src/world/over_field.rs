@@ -146,7 +146,7 @@ impl Supply<Packet> for OverField<'_, '_> {
             }
             MacEvent::Began(Began::Request { by, times, receiver, window_start, .. }) => {
                 if self.0.watchers.shares_airtime {
-                    self.0.charge(by, receiver, times.total);
+                    self.0.charge(by, now, receiver, times.total);
                 }
                 self.0.capture_request(by, now, times, receiver, window_start, true);
             }

@@ -3,7 +3,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use crate::Packet;
-use crate::queues::scheduler::Scheduler;
+use crate::queues::scheduler::{Scheduler, Turns};
 use crate::queues::{Destination, DisciplineConfig, Queue, QueueConfig, Served};
 
 const QUANTUM: Duration = Duration::from_nanos(300_000);
@@ -42,7 +42,7 @@ fn serve(weights: &[u32], airtime: &[u64]) -> Vec<u64> {
     for _ in 0..20_000 {
         let to = queue.receiver(std::iter::empty()).unwrap();
         let one = queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
-        queue.charge(to, Duration::from_micros(airtime[to as usize]));
+        queue.charge(Time::ZERO, to, Duration::from_micros(airtime[to as usize]));
         used[to as usize] += airtime[to as usize];
         queue.done(Time::ZERO, &one, &mut Vec::new());
         offer(&mut queue, packet(to, 9));
@@ -69,34 +69,144 @@ fn airtime_is_shared_by_weight() {
     assert!((half as f64 / plain as f64 - 0.5).abs() < 0.01, "{used:?}");
 }
 
-/// The frames that a receiver sends itself count: receiver 1 has used 30 ms, so that the other has its turns.
+/// The frames that a receiver sends itself count while packets wait for it: receiver 1 has used 30 ms, so that the
+/// other has its turns.
 #[test]
 fn a_debt_is_paid_by_waiting() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
-    queue.charge(1, Duration::from_millis(30));
     for to in [1, 2] {
         for id in 0..100 {
             offer(&mut queue, packet(to, id));
         }
     }
+    assert_eq!(queue.receiver(std::iter::empty()), Some(1));
+    queue.charge(Time::ZERO, 1, Duration::from_millis(30));
 
-    let mut turns = Vec::new();
-    for _ in 0..60 {
-        let to = queue.receiver(std::iter::empty()).unwrap();
-        queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
-        queue.charge(to, Duration::from_millis(1));
-        turns.push(to);
-    }
+    let turns: Vec<_> = (0..60).map(|_| serve_next(&mut queue, Duration::from_millis(1))).collect();
 
     let first = turns.iter().position(|&to| to == 1).unwrap();
     assert!((29..=31).contains(&first), "{turns:?}");
+}
+
+/// What it sends while nothing waits for it is no debt; nor is what it sends later than 100 ms after.
+#[test]
+fn a_receiver_that_only_sends_owes_nothing() {
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
+    queue.charge(Time::ZERO, 1, Duration::from_secs(1));
+    for _ in 0..2 {
+        offer(&mut queue, packet(1, 0));
+        offer(&mut queue, packet(2, 0));
+        let turns = [0; 2].map(|_| serve_next(&mut queue, QUANTUM));
+        assert_eq!(turns, [1, 2]);
+        queue.charge(Time::from_nanos(100_000_001), 1, Duration::from_secs(1));
+    }
+}
+
+/// While 1 pays its debt off alone, 2, for which nothing waits, gets no credit: of the ten accesses that follow
+/// each has half.
+#[test]
+fn a_debt_of_one_is_no_credit_of_another() {
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
+    offer(&mut queue, packet(2, 0));
+    for id in 0..11 {
+        offer(&mut queue, packet(1, id));
+    }
+    assert_eq!(serve_next(&mut queue, Duration::from_micros(100)), 2);
+    assert_eq!(serve_next(&mut queue, Duration::from_millis(30)), 1);
+    assert_eq!(serve_next(&mut queue, QUANTUM), 1);
+    for id in 0..10 {
+        offer(&mut queue, packet(2, id));
+    }
+
+    let turns: Vec<_> = (0..10).map(|_| serve_next(&mut queue, QUANTUM)).collect();
+
+    assert!((4..=6).contains(&turns.iter().filter(|&&to| to == 1).count()), "{turns:?}");
+}
+
+/// Algorithm 3 as it is written, a step at a time.
+#[derive(Default)]
+struct Plain {
+    quanta: Vec<i64>,
+    deficits: Vec<i64>,
+    new: Vec<usize>,
+    old: Vec<usize>,
+    known: Vec<bool>,
+}
+
+impl Plain {
+    fn choose(&mut self, here: &[usize]) -> usize {
+        for &one in here {
+            self.known[one] = true;
+            if !self.new.contains(&one) && !self.old.contains(&one) {
+                self.new.push(one);
+            }
+        }
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let first = list[0];
+            if self.deficits[first] <= 0 {
+                list.remove(0);
+                self.deficits[first] += self.quanta[first];
+                self.old.push(first);
+            } else if here.contains(&first) {
+                return first;
+            } else {
+                list.remove(0);
+                if is_new {
+                    self.old.push(first);
+                }
+            }
+        }
+    }
+
+    fn charge(&mut self, to: usize, nanos: u64) {
+        if self.known[to] {
+            self.deficits[to] -= nanos as i64;
+        }
+    }
+}
+
+/// Exchanges both ways of random length with random receivers: rounds that are skipped change nothing.
+#[test]
+fn receivers_are_those_of_the_algorithm_step_by_step() {
+    let mut state = 1_u64;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    for _ in 0..100 {
+        let weights: Vec<u32> = (0..6).map(|_| [64, 256, 700][draw(3) as usize]).collect();
+        let quanta: Vec<i64> = weights.iter().map(|&one| 300_000 * i64::from(one) / 256).collect();
+        let service = service(&weights, &[1; 6], None);
+        let mut turns = Turns::new(service.scheduler.unwrap(), &service);
+        let mut plain =
+            Plain { deficits: quanta.clone(), quanta, known: vec![false; 6], ..Plain::default() };
+        for _ in 0..300 {
+            let mut here: Vec<usize> = (0..6).filter(|_| draw(3) == 0).collect();
+            if here.is_empty() {
+                here.push(draw(6) as usize);
+            }
+            let waiting = here.iter().map(|&one| (one as u32, Some(Time::ZERO)));
+            let chosen = plain.choose(&here);
+            assert_eq!(turns.choose(std::iter::empty(), waiting), Some(chosen as u32));
+            let mut charges = vec![(chosen, 50_000 + draw(5_000_000))];
+            if draw(4) == 0 {
+                charges.push((draw(6) as usize, draw(50_000_000)));
+            }
+            for (to, nanos) in charges {
+                plain.charge(to, nanos);
+                turns.charge(Time::ZERO, to as u32, Duration::from_nanos(nanos));
+            }
+        }
+    }
 }
 
 /// Gives the next receiver one packet in an access of this long.
 fn serve_next(queue: &mut Queue<u32>, airtime: Duration) -> u32 {
     let to = queue.receiver(std::iter::empty()).unwrap();
     queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
-    queue.charge(to, airtime);
+    queue.charge(Time::ZERO, to, airtime);
     to
 }
 
@@ -138,8 +248,9 @@ fn a_new_receiver_goes_ahead_of_old_ones_once() {
 #[test]
 fn a_debtor_alone_is_served() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 2], &[1; 2], None));
-    queue.charge(1, Duration::from_secs(3_600));
     offer(&mut queue, packet(1, 0));
+    offer(&mut queue, packet(1, 1));
+    serve_next(&mut queue, Duration::from_secs(3_600));
 
     assert_eq!(queue.receiver(std::iter::empty()), Some(1));
 }
