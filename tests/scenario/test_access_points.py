@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from airtcp import predict, simulate
+from airtcp.document import Heading
 from airtcp.exceptions import ScenarioError
-from airtcp.present.access_point import access_point_words
+from airtcp.messages.access_point import access_point_words
+from airtcp.messages.run import predicted, simulated
 from airtcp.scenario import Scenario, load, resolve
 from airtcp.scenario.profiles import access_points
 
@@ -174,6 +177,15 @@ def test_a_profile_that_is_none_is_refused(ap: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize("standard", ["802.11b", "802.11ac"])
 def test_an_access_point_has_its_words(standard: str, ap: dict[str, Any], words: str) -> None:
     assert access_point_words(network(ap, standard)) == words
+
+
+def test_the_first_line_of_an_answer_names_the_access_point() -> None:
+    scenario = network({"profile": "openwrt"}, run={"warmup": "1 s", "duration": "2 s"})
+
+    for parts in (predicted(predict(scenario)), simulated(simulate(scenario))):
+        first = next(iter(parts))
+        assert isinstance(first, Heading)
+        assert "OpenWrt (FQ-CoDel, airtime)" in first.aside
 
 
 def test_access_points_that_differ_are_named_with_their_cells() -> None:

@@ -10,6 +10,7 @@ from airtcp.amounts import duration, quantity
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.judge.verdicts import glanced, starved_runs
 from airtcp.messages import words
+from airtcp.messages.access_point import access_point_words
 from airtcp.metrics import METRICS
 from airtcp.results import Comparison, Prediction, SimulationResult
 from airtcp.scenario.toml_text import option_text
@@ -60,7 +61,7 @@ def heading(result: Simulated) -> Heading:
     """Return the title with the network in a few words."""
     scenario = result.scenario
     stations = sum(group.count for group in scenario.stations)
-    told = [words.plural(stations, "station"), radio(scenario)]
+    told = [words.plural(stations, "station"), radio(scenario), access_point_words(scenario)]
     if scenario.cells is not None and len(scenario.cells) > 1:
         told.insert(0, f"{len(scenario.cells)} cells")
     told.append(words.plural(result.simulation.replications, "run"))
@@ -310,7 +311,9 @@ def predicted(result: Prediction) -> Iterator[Part]:
     stations = sum(group.count for group in scenario.stations)
     yield Heading(
         scenario.title or "Untitled scenario",
-        f"{words.plural(stations, 'station')} · {radio(scenario)}",
+        " · ".join(
+            [words.plural(stations, "station"), radio(scenario), access_point_words(scenario)]
+        ),
     )
     verdict = None if result.glance is None else glanced(scenario, result.glance)
     if verdict is not None and verdict.targets:
