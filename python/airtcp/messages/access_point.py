@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from airtcp.choices import DISCIPLINES
-from airtcp.scenario import resolve
+from airtcp.scenario.load import resolve
 from airtcp.scenario.profiles import access_points
 
 if TYPE_CHECKING:
