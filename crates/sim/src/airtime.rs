@@ -3,7 +3,7 @@
 //! Exchanges and collisions are reported whole, in order; what lies outside the measured time is
 //! cut off here. Knows frames by their times only.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{FrameTimes, PhyConfig};
@@ -82,8 +82,9 @@ pub(crate) struct Colliding {
 pub(crate) struct AirtimeAccount {
     from: Time,
     to: Time,
-    /// Of exchanges, by scope.
+    /// Of exchanges, by scope, from the first one on that the medium has.
     exchanges: Vec<ExchangeParts>,
+    first_scope: u32,
     /// All but exchanges.
     parts: AirtimeParts,
     /// All but exchanges by cell, where several share the medium; else empty.
@@ -102,16 +103,17 @@ pub(crate) struct AirtimeAccount {
 
 impl AirtimeAccount {
     /// Opens an account of so many scopes: exchanges that are also counted apart.
-    pub(crate) fn new(from: Time, to: Time, scopes: usize) -> Self {
-        Self::of_cells(from, to, (scopes, 0))
+    pub(crate) fn new(from: Time, to: Time, scopes: u32) -> Self {
+        Self::of_cells(from, to, 0..scopes, 0)
     }
 
-    /// Opens an account of so many scopes and of so many cells, which share the medium.
-    fn of_cells(from: Time, to: Time, (scopes, cells): (usize, usize)) -> Self {
+    /// Opens an account of these scopes and of so many cells, which share the medium.
+    fn of_cells(from: Time, to: Time, scopes: Range<u32>, cells: usize) -> Self {
         Self {
             from,
             to,
-            exchanges: vec![ExchangeParts::default(); scopes],
+            exchanges: vec![ExchangeParts::default(); scopes.len()],
+            first_scope: scopes.start,
             parts: AirtimeParts::default(),
             cells: vec![CellParts::default(); cells],
             settled: Time::ZERO,
@@ -122,9 +124,10 @@ impl AirtimeAccount {
         }
     }
 
-    /// Opens another account of the same time and scopes, of a medium that so many cells share, or one alone has.
-    pub(crate) fn alike(&self, cells: usize) -> Self {
-        Self::of_cells(self.from, self.to, (self.exchanges.len(), cells))
+    /// Opens another account of the same time, of a medium that has these scopes, and that so many cells share, or one
+    /// alone has.
+    pub(crate) fn alike(&self, scopes: Range<u32>, cells: usize) -> Self {
+        Self::of_cells(self.from, self.to, scopes, cells)
     }
 
     /// Prepares for an account of as long a time after this one.
@@ -135,8 +138,8 @@ impl AirtimeAccount {
     /// Opens the account of as long a time after this one, after which there is another.
     fn next(&self) -> Self {
         let to = self.to + (self.to - self.from);
-        let of = (self.exchanges.len(), self.cells.len());
-        Self { goes_on: true, ..Self::of_cells(self.to, to, of) }
+        let scopes = self.first_scope..self.first_scope + self.exchanges.len() as u32;
+        Self { goes_on: true, ..Self::of_cells(self.to, to, scopes, self.cells.len()) }
     }
 
     /// Goes on with the account of the next time, which was prepared.
@@ -181,7 +184,7 @@ impl AirtimeAccount {
             }
             self.settle_exchange(start, end, times, phy)
         };
-        let parts = &mut self.exchanges[scope as usize];
+        let parts = self.of_mut(scope);
         parts.add(Some(cargo), data);
         parts.control += control;
     }
@@ -200,7 +203,7 @@ impl AirtimeAccount {
         cargo: Cargo,
         (data, control): (Duration, Duration),
     ) {
-        let parts = &mut self.exchanges[scope as usize];
+        let parts = self.of_mut(scope);
         parts.add(Some(cargo), data);
         parts.control += control;
     }
@@ -286,7 +289,7 @@ impl AirtimeAccount {
             after.unanswered(scope, from, to);
         }
         let silent = self.measured(from, to);
-        self.exchanges[scope as usize].control -= silent;
+        self.of_mut(scope).control -= silent;
         self.parts.idle += silent;
     }
 
@@ -314,7 +317,7 @@ impl AirtimeAccount {
         }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
-        self.exchanges[scope as usize].add(Some(cargo), sent);
+        self.of_mut(scope).add(Some(cargo), sent);
     }
 
     /// Counts frames that collided: they covered the time from `start` to `frames_end`, and the medium was
@@ -375,9 +378,15 @@ impl AirtimeAccount {
         &self.cells
     }
 
-    /// Returns the time that the exchanges of one scope took.
+    /// Returns the time that the exchanges of one scope took; zero for a scope of another medium.
     pub(crate) fn of(&self, scope: u32) -> ExchangeParts {
-        self.exchanges[scope as usize]
+        let place = scope.wrapping_sub(self.first_scope) as usize;
+        self.exchanges.get(place).copied().unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn of_mut(&mut self, scope: u32) -> &mut ExchangeParts {
+        &mut self.exchanges[(scope - self.first_scope) as usize]
     }
 
     /// Accounts for the time up to `end`; from `start` on, `on_air` of it was not silence.
@@ -422,7 +431,7 @@ mod tests {
     /// Cells 0 and 1 overlap for 20 us, the longer of the first is alone for 10 more, of which 5 are measured.
     #[test]
     fn frames_that_collide_overlap_until_the_last_but_one_has_ended() {
-        let mut account = AirtimeAccount::new(at(0), at(125), 0).alike(3);
+        let mut account = AirtimeAccount::new(at(0), at(125), 0).alike(0..0, 3);
         let micros = Duration::from_micros;
         let frame = |cell, length, cargo| Colliding { cell, length: micros(length), cargo };
         account.cells_collide(

@@ -1,6 +1,7 @@
 //! The medium of a replication: a cell in which all hear all, a field of several cells, or several of them that do not
 //! hear each other. Says alike of all what the world asks of them.
 
+mod numbers;
 mod several;
 mod turns;
 
@@ -9,6 +10,7 @@ use airtcp_wlan::{Cell, CellCounters, ContenderId, Field, MacCounters};
 
 use crate::packet::Packet;
 use crate::world::{OverField, World};
+pub(crate) use numbers::Numbers;
 pub(crate) use several::Several;
 
 /// The steps in which a medium is played.
@@ -76,15 +78,6 @@ impl Medium {
         }
     }
 
-    /// Plays what is due at `now`, as [`Cell::advance`].
-    pub(crate) fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        match self {
-            Self::Cell(cell) => cell.advance(now, world),
-            Self::Field(field) => field.advance(now, &mut OverField(world)),
-            Self::Several(several) => several.advance(now, world),
-        }
-    }
-
     /// Lets all contend that `world` tells of.
     pub(crate) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
         match self {
@@ -108,9 +101,7 @@ impl Medium {
         match self {
             Self::Cell(_) => {}
             Self::Field(field) => field.tell_frames_on_air(world.now(), &mut OverField(world)),
-            Self::Several(several) => {
-                several.parts.iter().for_each(|part| part.tell_frames_on_air(world));
-            }
+            Self::Several(several) => several.tell_frames_on_air(world),
         }
     }
 
@@ -128,6 +119,11 @@ impl Medium {
         if let Self::Several(several) = self { &several.parts[part] } else { self }
     }
 
+    /// Returns the world's numbers of what the medium with this number has; one alone has the world's.
+    pub(crate) fn numbers(&self, part: usize) -> Option<&Numbers> {
+        if let Self::Several(several) = self { Some(several.numbers(part)) } else { None }
+    }
+
     /// Does as [`Self::part`], to change it.
     pub(crate) fn part_mut(&mut self, part: usize) -> &mut Self {
         match self {
@@ -141,7 +137,10 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.counters(contender),
             Self::Field(field) => field.counters(contender),
-            Self::Several(several) => several.of(contender).counters(contender),
+            Self::Several(several) => {
+                let (medium, own) = several.of(contender);
+                medium.counters(own)
+            }
         }
     }
 
@@ -172,7 +171,10 @@ impl Medium {
                 waiting.extend(held.map(|mpdu| mpdu.payload));
                 waiting.extend(field.held_back(contender).map(|mpdu| mpdu.payload));
             }
-            Self::Several(several) => several.of(contender).list_waiting(contender, waiting),
+            Self::Several(several) => {
+                let (medium, own) = several.of(contender);
+                medium.list_waiting(own, waiting);
+            }
         }
     }
 
@@ -181,7 +183,10 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.check_laws(contender),
             Self::Field(field) => field.check_laws(contender),
-            Self::Several(several) => several.of(contender).check_laws(contender),
+            Self::Several(several) => {
+                let (medium, own) = several.of(contender);
+                medium.check_laws(own)
+            }
         }
     }
 

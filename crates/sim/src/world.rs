@@ -20,6 +20,7 @@ mod latency;
 pub(crate) mod log;
 mod lost;
 mod measure;
+mod media;
 mod metrics;
 mod network;
 mod node;
@@ -48,6 +49,7 @@ use flow::{Flow, Links};
 use foreign::Foreign;
 pub(crate) use foreign::HandedOut;
 use measure::Measures;
+use media::MediumConfig;
 use node::{Node, Transmitter};
 use over_field::FieldBooks;
 pub(crate) use over_field::OverField;
@@ -130,7 +132,7 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Medium) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
-        let node::Built { nodes, transmitters, medium, media, access_points, .. } = built;
+        let node::Built { nodes, transmitters, media, access_points, .. } = built;
         let mut world = Self {
             scenario,
             seed,
@@ -160,16 +162,17 @@ impl<'a> World<'a> {
             drops: Vec::new(),
             foreign: Foreign::default(),
             field: FieldBooks::default(),
-            parts: Parts::new(media),
+            parts: Parts::new(media.of_cells),
             #[cfg(test)]
             log: log::Log::default(),
         };
-        let mut made = Vec::new();
-        for config in medium {
-            world.parts.add(matches!(config, node::MediumConfig::Field(_)));
+        let (mut made, mut numbers) = (Vec::new(), Vec::new());
+        for (config, own) in media.configs {
+            world.parts.add(matches!(config, MediumConfig::Field(_)), &own.cells);
+            numbers.push(own);
             made.push(match config {
-                node::MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
-                node::MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(config))),
+                MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
+                MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(config))),
             });
         }
         if scenario.air.is_some() {
@@ -177,7 +180,7 @@ impl<'a> World<'a> {
             world.prepare_for_parts();
         }
         let medium = if made.len() > 1 {
-            Medium::Several(Several::new(made, world.media_of_queues()))
+            Medium::Several(Several::new(made, numbers, world.media_of_queues()))
         } else {
             made.pop().expect("there is a medium")
         };

@@ -1,20 +1,23 @@
 //! Several media that do not hear each other: cells on channels of their own, and a field of those that do hear another.
 //!
-//! Knows which contender is on which, and which of them is next. Each has the numbers of all stations and contenders, of
-//! which those of the others are never ready on it. What they share is the world alone, by its wires: none may play it
-//! beyond the next event of another.
+//! Each medium has its own stations and contenders only, by numbers of its own (`numbers.rs`). They share the world and its
+//! links: none may play it beyond the next event of another.
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{CellCounters, ContenderId, Supply};
 
+use super::numbers::{Numbers, Places, Renumbered};
 use super::turns::Turns;
 use super::{Medium, Steps};
-use crate::world::World;
+use crate::world::{OverField, World};
 
 /// Several media.
 #[derive(Debug)]
 pub(crate) struct Several {
     pub(crate) parts: Vec<Medium>,
+    /// The world's numbers of what each medium has, and the inverse.
+    numbers: Vec<Numbers>,
+    places: Places,
     /// The medium of each contender.
     of_contenders: Vec<u32>,
     /// The next event of each medium.
@@ -22,15 +25,34 @@ pub(crate) struct Several {
 }
 
 impl Several {
-    /// Puts media together, with that of each contender.
-    pub(crate) fn new(parts: Vec<Medium>, of_contenders: Vec<u32>) -> Self {
+    /// Puts media together, with the numbers of what each has and the medium of each contender.
+    pub(crate) fn new(parts: Vec<Medium>, numbers: Vec<Numbers>, of_contenders: Vec<u32>) -> Self {
         let turns = Turns::new(parts.iter().map(Medium::next_time));
-        Self { parts, of_contenders, turns }
+        let places = Places::of(&numbers);
+        Self { parts, numbers, places, of_contenders, turns }
     }
 
-    /// Returns the medium of `contender`.
-    pub(super) fn of(&self, contender: ContenderId) -> &Medium {
-        &self.parts[self.of_contenders[contender as usize] as usize]
+    /// Returns the medium of `contender`, and its number there.
+    pub(super) fn of(&self, contender: ContenderId) -> (&Medium, ContenderId) {
+        let part = self.of_contenders[contender as usize] as usize;
+        (&self.parts[part], self.places.contenders[contender as usize])
+    }
+
+    /// Returns the world's numbers of what the medium `part` has.
+    pub(super) fn numbers(&self, part: usize) -> &Numbers {
+        &self.numbers[part]
+    }
+
+    /// Tells `world` of the frames of fields that are on the air.
+    pub(super) fn tell_frames_on_air(&self, world: &mut World<'_>) {
+        let now = world.now();
+        for (medium, numbers) in self.parts.iter().zip(&self.numbers) {
+            if let Medium::Field(field) = medium {
+                let supply = &mut OverField(world);
+                let places = &self.places;
+                field.tell_frames_on_air(now, &mut Renumbered { supply, numbers, places });
+            }
+        }
     }
 
     /// Adds up what happened so far.
@@ -49,9 +71,19 @@ impl Steps for Several {
         let (first, then) = self.turns.first();
         debug_assert_eq!(first.at, now);
         world.turn_to(first.part as usize, then);
-        let medium = &mut self.parts[first.part as usize];
-        medium.advance(now, world);
-        let at = medium.next_time();
+        let (numbers, places) = (&self.numbers[first.part as usize], &self.places);
+        let at = match &mut self.parts[first.part as usize] {
+            Medium::Cell(cell) => {
+                cell.advance(now, &mut Renumbered { supply: world, numbers, places });
+                cell.next_time()
+            }
+            Medium::Field(field) => {
+                let supply = &mut OverField(world);
+                field.advance(now, &mut Renumbered { supply, numbers, places });
+                field.next_time()
+            }
+            Medium::Several(_) => unreachable!("media are not nested"),
+        };
         world.turn_to_all();
         self.turns.set_first(at);
     }
@@ -60,12 +92,24 @@ impl Steps for Several {
         if !world.has_ready() {
             return;
         }
-        let Self { parts, of_contenders, turns } = self;
+        let Self { parts, numbers, places, of_contenders, turns } = self;
         while let Some(part) = world.select_ready(of_contenders) {
-            let medium = &mut parts[part as usize];
-            let before = medium.next_time();
-            medium.frames_ready(now, world);
-            let at = medium.next_time();
+            let numbers = &numbers[part as usize];
+            let (before, at) = match &mut parts[part as usize] {
+                Medium::Cell(cell) => {
+                    let before = cell.next_time();
+                    let supply = &mut *world;
+                    cell.frames_ready(now, &mut Renumbered { supply, numbers, places });
+                    (before, cell.next_time())
+                }
+                Medium::Field(field) => {
+                    let before = field.next_time();
+                    let supply = &mut OverField(world);
+                    field.frames_ready(now, &mut Renumbered { supply, numbers, places });
+                    (before, field.next_time())
+                }
+                Medium::Several(_) => unreachable!("media are not nested"),
+            };
             // Most often the medium is busy, and nothing else is next.
             if at != before {
                 turns.set(part, at);

@@ -7,6 +7,9 @@ use airtcp_kernel::Time;
 #[derive(Debug)]
 pub(super) struct Turns(Vec<Turn>);
 
+/// The number of turns that are looked at one by one, from the first on, before the others are searched by halves.
+const NEAR: usize = 16;
+
 /// The next event of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
@@ -46,13 +49,15 @@ impl Turns {
         let turns = &mut self.0[..];
         let last = turns.len() - 1;
         let turn = Turn { at, ..turns[last] };
+        let near = last.saturating_sub(NEAR);
         let mut place = last;
-        for other in (0..last).rev() {
-            if !turns[other].is_before(turn) {
-                break;
-            }
-            turns[other + 1] = turns[other];
-            place = other;
+        while place > near && turns[place - 1].is_before(turn) {
+            turns[place] = turns[place - 1];
+            place -= 1;
+        }
+        if place == near && near > 0 {
+            place = turns[..near].partition_point(|other| !other.is_before(turn));
+            turns.copy_within(place..near, place + 1);
         }
         turns[place] = turn;
     }
@@ -71,11 +76,11 @@ impl Turns {
 mod tests {
     use super::*;
 
-    /// Of 1 to 21 media whose times change in an order that looks like none, and are often alike, the first is the one of
+    /// Of 1 to 41 media whose times change in an order that looks like none, and are often alike, the first is the one of
     /// the least time, then of the lowest number, and the second the one that is first without it.
     #[test]
     fn first_is_the_earliest_and_of_several_the_lowest() {
-        for number in 1..=21_u32 {
+        for number in 1..=41_u32 {
             let mut times = vec![Time::NEVER; number as usize];
             let mut turns = Turns::new(times.iter().copied());
             for step in 0..500_u32 {

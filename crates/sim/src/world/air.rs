@@ -191,7 +191,7 @@ impl World<'_> {
     ) {
         for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
             if self.watchers.shares_airtime {
-                self.charge(by, start, psdu.receiver(), times.total);
+                self.charge(by, start, psdu.first().payload.to, times.total);
             }
             if self.measures.ppdus.is_some() {
                 self.count_ppdu(by, start, (times, class), psdu, false);
@@ -259,7 +259,7 @@ impl World<'_> {
                     if has_data {
                         self.count_ppdu(by, now, (times, class), psdu, true);
                     }
-                    self.charge_collider(by, now, psdu.receiver(), times);
+                    self.charge_collider(by, now, psdu.first().payload.to, times);
                     self.frame_failed(by, &psdu.first().payload, true);
                     self.capture_collider(by, now, (times, class), psdu);
                 }
@@ -327,7 +327,7 @@ impl World<'_> {
         }
         let at = came.unwrap_or(self.now);
         self.measures.payload_received(at, scope, packet.body.payload_bytes());
-        if mpdu.receiver < self.access_points {
+        if packet.to < self.access_points {
             self.forward_to_server(packet);
         } else {
             self.arrive(packet, Side::Station);

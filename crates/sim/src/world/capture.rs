@@ -179,7 +179,7 @@ impl World<'_> {
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let node = self.transmitters[by as usize].node;
-        let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
+        let [sender, receiver] = self.addresses_on_air(by, psdu.first().payload.to);
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         if times.rts > Duration::ZERO {
@@ -189,7 +189,7 @@ impl World<'_> {
         if times.cts > Duration::ZERO {
             // To the sender of the RTS, or, without one, to oneself.
             capture.frame.cts(left(cts.1), sender);
-            let from = if times.rts > Duration::ZERO { psdu.receiver() } else { node };
+            let from = if times.rts > Duration::ZERO { psdu.first().payload.to } else { node };
             capture.write(from, start + cts.0, protection_rate, true);
         }
         let (frames, sendings) =
@@ -200,7 +200,7 @@ impl World<'_> {
             _ => control_rate,
         };
         let answer = Some(Answer { start: start + ack.0, rate, to: sender, from: receiver, tid });
-        let receiver = psdu.receiver();
+        let receiver = psdu.first().payload.to;
         let start = start + data.0;
         capture.on_air.pending =
             Some(Pending { by, sender: node, receiver, start, frames, sendings, answer });
@@ -237,7 +237,7 @@ impl World<'_> {
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let node = self.transmitters[by as usize].node;
-        let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
+        let [sender, receiver] = self.addresses_on_air(by, psdu.first().payload.to);
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         if times.rts > Duration::ZERO {
             capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
@@ -272,7 +272,7 @@ impl World<'_> {
         let is_ampdu = count > 1
             || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
         capture.ampdus += u32::from(is_ampdu);
-        let is_uplink = self.nodes[psdu.receiver() as usize].is_access_point();
+        let is_uplink = self.nodes[psdu.first().payload.to as usize].is_access_point();
         let window_start = psdu.first().id;
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);

@@ -26,8 +26,8 @@ pub(super) fn scope(group: u32, direction: Direction) -> u32 {
 }
 
 /// How many there are.
-pub(super) fn scopes(scenario: &Scenario) -> usize {
-    2 * scenario.stations.len()
+pub(super) fn scopes(scenario: &Scenario) -> u32 {
+    2 * scenario.stations.len() as u32
 }
 
 /// What is counted for one scope, beside what its flows count.

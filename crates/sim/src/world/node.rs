@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, CellConfig, ContenderConfig,
-    ContenderId, FieldConfig, FrameErrors, RateControlConfig, StationId,
+    ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId,
+    FrameErrors, RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
+use super::media::{Media, Whole};
 use crate::packet::{Body, TrafficClass};
 use crate::scenario::{Scenario, StationGroup};
 
@@ -69,23 +70,14 @@ pub(super) struct Built<'a> {
     /// The queues, in the order of the contenders of the medium.
     pub(super) transmitters: Vec<Transmitter>,
     /// The media, of which most scenarios have one.
-    pub(super) medium: Vec<MediumConfig<'a>>,
-    /// Of each access point the medium of its cell.
-    pub(super) media: Vec<u32>,
+    pub(super) media: Media<'a>,
     /// The number of access points, which are the first nodes.
     pub(super) access_points: NodeId,
     /// The first station of each group.
     pub(super) groups: Vec<NodeId>,
 }
 
-/// The medium that is made.
-pub(super) enum MediumConfig<'a> {
-    Cell(CellConfig<'a>),
-    Field(FieldConfig<'a>),
-}
-
-/// Builds nodes, their queues, and the media that they share. Each has all nodes, which have the same
-/// numbers in it: the access points first.
+/// Builds nodes, their queues, and the media that they share; the access points come first.
 pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
@@ -172,55 +164,16 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             rate_classes.push(class);
         }
     }
-    let (phy, mac) = (&scenario.phy, &scenario.mac);
-    let rates: Vec<_> = scenario.rates().collect();
-    let errors = errors(scenario, seed, replication);
-    let rate_controls = rate_controls(scenario, seed, replication);
-    let cell = |access_point, cells, mac| {
-        MediumConfig::Cell(CellConfig {
-            phy,
-            mac,
-            access_point,
-            cells,
-            rates: rates.clone(),
-            rate_classes: rate_classes.clone(),
-            errors: errors.clone(),
-            rate_controls: rate_controls.clone(),
-            contenders: contenders.clone(),
-        })
+    let whole = Whole {
+        scenario,
+        cells,
+        rate_classes,
+        errors: errors(scenario, seed, replication),
+        rate_controls: rate_controls(scenario, seed, replication),
+        contenders: contenders.into_iter().map(Some).collect(),
     };
-    // Each air in which all hear each other, and a field of the others.
-    let mut media = vec![0; access_points as usize];
-    let mut medium = Vec::new();
-    for place in (0..access_points).filter(|&one| airs.get(one as usize) == Some(&Some(one))) {
-        for (of, _) in media.iter_mut().zip(&airs).filter(|(_, air)| **air == Some(place)) {
-            *of = medium.len() as u32;
-        }
-        let mac = if is_alone(place) { mac.clone() } else { mac.shared_by_cells() };
-        medium.push(cell(place, cells.clone(), mac));
-    }
-    match &scenario.air {
-        None => medium.push(cell(0, Vec::new(), mac.clone())),
-        Some(air) if airs.contains(&None) => {
-            for (of, _) in media.iter_mut().zip(&airs).filter(|(_, air)| air.is_none()) {
-                *of = medium.len() as u32;
-            }
-            medium.push(MediumConfig::Field(FieldConfig {
-                phy,
-                mac,
-                cells,
-                rates,
-                needs_db: scenario.needs_db().collect(),
-                rate_classes,
-                errors,
-                rate_controls,
-                contenders,
-                hearing: air.hearing(),
-            }));
-        }
-        Some(_) => {}
-    }
-    Built { nodes, transmitters, medium, media, access_points, groups }
+    let media = whole.into_media(&airs, access_points);
+    Built { nodes, transmitters, media, access_points, groups }
 }
 
 /// Returns the rates of the nodes that find theirs by sending, behind those of the groups.

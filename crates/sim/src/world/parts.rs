@@ -4,6 +4,8 @@
 //! The world has that of the medium that is played, so that a world with one medium never asks which. Knows which medium
 //! that is, and up to when it may play the world alone. Knows no MAC.
 
+use std::ops::Range;
+
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{ContenderId, FailureCounts, FrameTimes, View};
 
@@ -14,12 +16,14 @@ use super::measure::PayloadFrom;
 use super::node::Node;
 use crate::airtime::{AirtimeAccount, AirtimeParts, Cargo, CellParts, Colliding, ExchangeParts};
 use crate::medium::Medium;
+use crate::scenario::Scenario;
 
 /// The medium that is played, and what is kept of others meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// Of each medium what it is.
+    /// Of each medium what it is, and its scopes, from the first to the last.
     kinds: Vec<Kind>,
+    scopes: Vec<Range<u32>>,
     /// The number of the medium that is played.
     current: usize,
     /// Of each other medium what is its own, in its place.
@@ -59,30 +63,44 @@ impl Parts {
         Self { of_cells, ..Self::default() }
     }
 
-    /// Adds a medium.
-    pub(super) fn add(&mut self, is_field: bool) {
-        let part = self.kinds.len() as u32;
-        let cells = self.of_cells.iter().filter(|&&of| of == part).count();
-        self.kinds.push(match (is_field, cells) {
+    /// Adds a medium of these cells.
+    pub(super) fn add(&mut self, is_field: bool, cells: &[u32]) {
+        self.kinds.push(match (is_field, cells.len()) {
             (true, _) => Kind::Field,
             (false, ..=1) => Kind::Cell,
             (false, _) => Kind::Cells,
         });
+    }
+
+    /// Finds the scopes of each medium.
+    fn find_scopes(&mut self, scenario: &Scenario) {
+        self.scopes = vec![0..0; self.kinds.len()];
+        for (group, stations) in (0..).zip(&scenario.stations) {
+            let scopes = &mut self.scopes[self.of_cells[stations.cell as usize] as usize];
+            let [first, last] = DIRECTIONS.map(|direction| scope(group, direction));
+            if scopes.end == 0 {
+                scopes.start = first;
+            }
+            scopes.end = last + 1;
+        }
     }
 }
 
 impl World<'_> {
     /// Prepares for the media that were added.
     pub(super) fn prepare_for_parts(&mut self) {
-        let cells = |kind| if kind == Kind::Cells { self.access_points as usize } else { 0 };
-        let own = |&kind: &Kind| Own {
-            airtime: self.airtime.alike(cells(kind)),
-            payload: PayloadFrom::default(),
-            on_air: OnAir::default(),
+        self.parts.find_scopes(self.scenario);
+        let account = |(&kind, scopes): (&Kind, &Range<u32>)| {
+            let cells = if kind == Kind::Cells { self.access_points as usize } else { 0 };
+            self.airtime.alike(scopes.clone(), cells)
         };
-        self.parts.aside = self.parts.kinds[1..].iter().map(own).collect();
+        let mut accounts = self.parts.kinds.iter().zip(&self.parts.scopes).map(account);
         // The first is the one that is played.
-        self.airtime = self.airtime.alike(cells(self.parts.kinds[0]));
+        let first = accounts.next().expect("there is a medium");
+        let own =
+            |airtime| Own { airtime, payload: PayloadFrom::default(), on_air: OnAir::default() };
+        self.parts.aside = accounts.map(own).collect();
+        self.airtime = first;
         self.parts.places = (0..self.parts.kinds.len()).map(|part| part.max(1) - 1).collect();
     }
 
@@ -209,30 +227,32 @@ impl World<'_> {
 
     /// Returns what the access point of each cell has sensed in the measured time, if that adds up to it.
     pub(super) fn views(&mut self, medium: &Medium) -> Result<Vec<View>, String> {
-        let mut views = vec![View::default(); self.access_points as usize];
+        let count = self.access_points as usize;
+        let mut views = vec![View::default(); count];
         let mut law = Ok(());
         self.for_each_part(|world, part| {
             let of_part = match medium.part(part) {
                 Medium::Field(field) => world.field_views(field),
-                _ if world.plays(Kind::Cells) => world.shared_views(),
-                _ => world.airtime.close().map(|parts| vec![view_of(&parts); views.len()]),
+                _ if world.plays(Kind::Cells) => world.shared_views(part),
+                _ => world.airtime.close().map(|parts| vec![view_of(&parts)]),
             };
-            match of_part {
-                Ok(of_part) => {
-                    let of_cells = views.iter_mut().zip(of_part).zip(&world.parts.of_cells);
-                    for ((known, view), _) in of_cells.filter(|(_, of)| **of as usize == part) {
-                        *known = view;
+            match (of_part, medium.numbers(part)) {
+                (Ok(of_part), Some(numbers)) => {
+                    for (&cell, view) in numbers.cells.iter().zip(of_part) {
+                        let of_cells = spread(&view.of_cells, &numbers.cells, count);
+                        views[cell as usize] = View { of_cells, ..view };
                     }
                 }
-                Err(broken) => law = Err(broken),
+                (Ok(of_part), None) => views = of_part,
+                (Err(broken), _) => law = Err(broken),
             }
         });
         law.map(|()| views)
     }
 
-    /// Returns what the access points of cells that share the medium have sensed in the measured time, with that of others
-    /// empty, if that adds up to it.
-    fn shared_views(&mut self) -> Result<Vec<View>, String> {
+    /// Returns what the access points of cells that share the medium `part` have sensed in the measured time, if that adds
+    /// up to it.
+    fn shared_views(&mut self, part: usize) -> Result<Vec<View>, String> {
         let sums = self.airtime.close()?;
         let busy = self.scenario.run.duration - sums.idle;
         let mut own = self.airtime.by_cell().to_vec();
@@ -242,6 +262,8 @@ impl World<'_> {
                 cell.alone += self.airtime.of(scope(group, direction));
             }
         }
+        let mut parts = self.parts.of_cells.iter();
+        own.retain(|_| parts.next().is_some_and(|&of| of as usize == part));
         let on_air = own.iter().map(|one| one.alone.total() + one.overlapped);
         let of_cells: Vec<_> = on_air.collect();
         let view = |(one, &on_air): (&CellParts, &Duration)| View {
@@ -261,7 +283,15 @@ impl World<'_> {
         let mut failures = vec![FailureCounts::default(); self.transmitters.len()];
         for part in 0..self.parts.kinds.len() {
             if let Medium::Field(field) = medium.part(part) {
-                failures = self.field_failures(field);
+                let of_part = self.field_failures(field);
+                match medium.numbers(part) {
+                    Some(numbers) => {
+                        for (&id, failed) in numbers.contenders.iter().zip(of_part) {
+                            failures[id as usize] = failed;
+                        }
+                    }
+                    None => failures = of_part,
+                }
             }
         }
         for (id, failed) in (0..).zip(&mut failures) {
@@ -281,6 +311,16 @@ impl World<'_> {
         }
         failures
     }
+}
+
+/// Returns the times of cells on one medium, of which `cells` has the world's numbers, among those of `count` cells; none if
+/// there are none.
+fn spread(times: &[Duration], cells: &[u32], count: usize) -> Vec<Duration> {
+    let mut all = vec![Duration::ZERO; if times.is_empty() { 0 } else { count }];
+    for (&cell, &time) in cells.iter().zip(times) {
+        all[cell as usize] = time;
+    }
+    all
 }
 
 /// Makes the view of an access point that hears its own cell alone.

@@ -213,7 +213,7 @@ impl World<'_> {
         let [_, _, (begin, _), _] = times.intervals(&self.scenario.phy);
         let ppdu = Ppdu {
             queue: by,
-            receiver: psdu.receiver(),
+            receiver: psdu.first().payload.to,
             mpdus: psdu.count() as u32,
             bytes: psdu.bits() / 8,
             rate: self.scenario.rates_of(class).0.bps,

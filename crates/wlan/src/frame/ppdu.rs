@@ -49,6 +49,12 @@ impl<'a, P> Ppdu<'a, P> {
         &self.0
     }
 
+    /// Returns the same PPDU with the number that `class` gives for each class of rates.
+    #[inline]
+    pub fn with_classes(self, class: impl Fn(u32) -> u32) -> Self {
+        Self(self.0.map(|psdu| UserPsdu { class: class(psdu.class), ..psdu }))
+    }
+
     /// Returns the frames of all its PSDUs.
     #[inline]
     pub fn frames(&self) -> impl Iterator<Item = Frames<'a, P>> {

@@ -62,8 +62,8 @@ impl World<'_> {
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         let under_way = UnderWay {
-            receiver: psdu.receiver(),
-            addresses: self.addresses_on_air(by, psdu.receiver()),
+            receiver: psdu.first().payload.to,
+            addresses: self.addresses_on_air(by, psdu.first().payload.to),
             data_rate,
             protection_rate,
             control_rate,

@@ -1,0 +1,55 @@
+"""The memory that the core needs for many cells that do not hear each other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import airtcp
+import pytest
+
+#: Peak memory of a process that runs a resolved scenario, in KiB.
+RUN = """
+import importlib.util, re, sys
+spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+core.Simulation(open(sys.argv[2]).read()).run(1, 0, core.RunControl())
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def peak_kib(cells: int, work: Path) -> int:
+    """Peak memory of a run of so many cells of ten stations each."""
+    parts = [
+        f"""
+[cells.c{cell}]
+[[stations]]
+name = "s{cell}"
+count = 10
+cell = "c{cell}"
+[[flows]]
+stations = "s{cell}"
+direction = "download"
+application = {{ kind = "bulk" }}
+"""
+        for cell in range(cells)
+    ]
+    run = '[run]\nwarmup = "0 s"\nduration = "1 ms"\nreplications = 1\n'
+    text = '[phy]\nstandard = "802.11a"\n[air]\nheard = []\n' + "".join(parts) + run
+    path = work / f"{cells}.toml"
+    path.write_text(text, encoding="utf-8")
+    resolved = path.with_suffix(".json")
+    resolved.write_text(airtcp.load(path).to_json(), encoding="utf-8")
+    from airtcp import _core
+
+    command = [sys.executable, "-IS", "-c", RUN, str(_core.__file__), str(resolved)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc says the peak")
+def test_isolated_cells_take_memory_in_proportion_to_their_number(tmp_path: Path) -> None:
+    few, some, many = (peak_kib(cells, tmp_path) for cells in (10, 110, 210))
+    # With a copy of all stations on each medium the second hundred takes three times the first.
+    assert many - some < 1.5 * (some - few) + 4096
