@@ -1,21 +1,18 @@
 //! Contention by DCF or EDCA: whose transmission is next, and when it starts.
 //!
 //! What contends is a *contender*: the one queue of a station under the DCF, or the EDCAF of one
-//! access category of a station under EDCA. Contenders that sense the same transmissions share a
-//! *listener* ([`AudibilityClass`]): the medium is busy for all of them at once, and after a busy period
+//! access category of a station under EDCA. All contenders hear each other and share one
+//! *listener*: the medium is busy for all of them at once, and after a busy period
 //! those of them with the same inter-frame space, a *group*, count slots from one common instant. A
 //! backoff is therefore kept as the number of the group's slot in which it ends, and the next access is
 //! the smallest of them: time jumps there, and neither an idle slot nor an idle station costs anything.
 //! The few contenders that count from an instant of their own (they took part in the last collision, or
 //! their frame arrived while the medium was idle) are *strays* until the medium is busy the next time.
-//! Where every station hears every other, there is one listener.
 //!
 //! A station hears a frame at the instant at which it starts; frames that start at the same
 //! instant collide, and all of them are lost. Contenders of one station do not collide on the
 //! air: the first of them sends, and for the others it is an internal collision. Knows no queue:
-//! the caller says when a contender has a frame, and how long a frame exchange lasts. Does not know
-//! which class senses which transmission, either: an access makes the medium busy for the class of its
-//! sender, and the caller says for which others ([`Contention::medium_busy`]).
+//! the caller says when a contender has a frame, and how long a frame exchange lasts.
 //!
 //! ```text
 //!            frame_queued            begin                 end_success / end_collision
@@ -42,11 +39,11 @@ pub use contender::{ContenderConfig, Retry};
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::counters::MacCounters;
 use crate::phy::PhyConfig;
-use crate::station::{AudibilityClass, ContenderId, StationId};
+use crate::station::{ContenderId, StationId};
 use access_scheme::Bursts;
 pub(crate) use contender::Contender;
 use contender::State;
-use listener::{Listener, Listeners};
+use listener::Listener;
 pub(crate) use settings::Settings;
 use strays::Stray;
 
@@ -57,8 +54,7 @@ pub struct Contention {
     contenders: Vec<Contender>,
     /// True if a station has several of them.
     has_shared_stations: bool,
-    /// The medium of each class.
-    listeners: Listeners,
+    listener: Listener,
     /// The contenders whose backoffs ended together at the last access.
     together: Vec<ContenderId>,
     internal_collisions: Vec<ContenderId>,
@@ -78,15 +74,15 @@ pub enum Access {
 impl Contention {
     /// Makes the contention of these contenders at time zero with an idle medium.
     pub fn new(phy: &PhyConfig, mac: &MacConfig, contenders: Vec<ContenderConfig>) -> Self {
-        let listeners = Listeners::new(&contenders);
+        let listener = Listener::new(&contenders);
         let settings = Settings::new(phy, mac);
         Self {
             has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
-                .map(|config| Contender::of_group(config, &listeners, settings.most_failures))
+                .map(|config| Contender::of_group(config, &listener.groups, settings.most_failures))
                 .collect(),
-            listeners,
+            listener,
             settings,
             together: Vec::new(),
             internal_collisions: Vec::new(),
@@ -97,13 +93,7 @@ impl Contention {
     /// [`Time::NEVER`] while the medium is busy or nobody has a frame.
     #[inline]
     pub fn next_access(&self) -> Time {
-        self.next_access_in::<false>()
-    }
-
-    /// Does as [`Self::next_access`]; in a `PLAIN` cell all hear all.
-    #[inline(always)]
-    pub(crate) fn next_access_in<const PLAIN: bool>(&self) -> Time {
-        self.listeners.next_access::<PLAIN>()
+        self.listener.next_access
     }
 
     /// Returns the counters of a contender.
@@ -114,11 +104,10 @@ impl Contention {
     /// Gives `id` a frame to send; if it contends already, or is on the air, nothing changes.
     /// `before_own_ack`: its station has received a data frame, and its MAC ACK has not begun.
     pub fn frame_queued(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
         match contender.state {
             State::PostBackoff { until, since } => {
-                let listener = &mut listeners[contender.class];
                 let slot_time = settings.slot_time;
                 if listener.has_ended(contender.group, (until, since), now, slot_time) {
                     self.begin_access(id, now, before_own_ack);
@@ -137,16 +126,16 @@ impl Contention {
 
     /// Does as [`Self::frame_queued`] while an exchange is on the air, so that the medium is busy for all:
     /// `answering` is the station that has received its data frame and not begun its MAC ACK, if such an
-    /// arrival finds the medium idle. In a `PLAIN` cell all hear all.
+    /// arrival finds the medium idle.
     #[inline(always)]
-    pub(crate) fn frame_queued_meanwhile<const PLAIN: bool>(
+    pub(crate) fn frame_queued_meanwhile(
         &mut self,
         id: ContenderId,
         now: Time,
         answering: Option<StationId>,
     ) {
         let contender = &mut self.contenders[id as usize];
-        let listener = self.listeners.of::<PLAIN>(contender.class);
+        let listener = &mut self.listener;
         debug_assert!(listener.busy);
         let busy_periods = listener.busy_periods;
         let group = &mut listener.groups[contender.group];
@@ -165,11 +154,9 @@ impl Contention {
         group.insert(id, contender, until);
     }
 
-    /// Begins the transmissions of [`Self::next_access`], which make the medium busy for the class of
-    /// their senders: freezes its backoffs and returns the senders. The caller settles internal collisions
-    /// before anything else happens. Where other classes have an access at the same instant, the one
-    /// with the lowest number is first.
-    #[inline]
+    /// Begins the transmissions of [`Self::next_access`]: freezes the backoffs and returns the senders. The caller settles
+    /// internal collisions before anything else happens.
+    #[cfg(any(test, feature = "testing"))]
     pub fn begin(&mut self) -> Access {
         self.internal_collisions.clear();
         match self.begin_alone::<false>() {
@@ -178,40 +165,19 @@ impl Contention {
         }
     }
 
-    /// Does as [`Self::begin`] if one is alone on the air; if not, [`Self::begin_together`] goes on. The list of
+    /// Begins the transmissions of [`Self::next_access`] if one is alone on the air; if not, [`Self::begin_together`] goes on. The list of
     /// internal collisions is out of date where one is alone. In a `PLAIN` cell nobody sends in bursts.
     #[inline(always)]
     pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
-        let listener = self.listeners.next::<PLAIN>();
-        listener.begin::<PLAIN>(&self.settings, &mut self.contenders, &mut self.together)
+        let Self { listener, settings, contenders, together, .. } = self;
+        listener.begin::<PLAIN>(settings, contenders, together)
     }
 
-    /// Makes the medium busy for `class` from `now` on: it senses a transmission of another class.
-    /// Freezes its backoffs, and returns the senders whose backoffs end at this instant, if there are
-    /// any: they could not sense it before. The caller then does as after [`Self::begin`].
-    #[cold]
-    pub fn medium_busy(&mut self, class: AudibilityClass, now: Time) -> Option<Access> {
-        let Self { contenders, listeners, settings, together, .. } = self;
-        together.clear();
-        self.internal_collisions.clear();
-        let listener = &mut listeners[class];
-        match listener.medium_busy(now, settings, contenders, together) {
-            Some(alone) => {
-                contenders[alone as usize].begin();
-                Some(Access::Alone(alone))
-            }
-            None if together.is_empty() => None,
-            None => Some(self.begin_together()),
-        }
-    }
-
-    /// Makes the medium idle for `class`, whose inter-frame spaces begin at `from`.
-    // With its class known where it is called, nothing is looked up.
+    /// Makes the medium idle: inter-frame spaces begin at `from`.
     #[inline(always)]
-    pub fn medium_idle(&mut self, class: AudibilityClass, from: Time) {
-        let listener = &mut self.listeners[class];
-        listener.medium_idle_from::<false>(from);
-        listener.find_next_access::<false>(self.settings.slot_time);
+    pub fn medium_idle(&mut self, from: Time) {
+        self.listener.medium_idle_from::<false>(from);
+        self.listener.find_next_access::<false>(self.settings.slot_time);
     }
 
     /// Begins the access of several whose backoffs end at the same instant.
@@ -300,7 +266,7 @@ impl Contention {
         count: impl FnOnce(&mut MacCounters),
     ) {
         let contender = &mut self.contenders[id as usize];
-        let listener = self.listeners.of::<PLAIN>(contender.class);
+        let listener = &mut self.listener;
         let is_burst = match &mut listener.bursts {
             Some(one) if !PLAIN => bursts(one),
             _ => false,
@@ -328,9 +294,8 @@ impl Contention {
 
     /// Begins the access of a contender that has no backoff pending, at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let listener = &mut listeners[contender.class];
         let group = &listener.groups[contender.group];
         let nav = listener.nav.at(now, listener.idle_from);
         if listener.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
@@ -359,10 +324,9 @@ impl Contention {
 
     /// Gives `id`, which sends in bursts, a frame at `now`.
     fn frame_for_burst(&mut self, id: ContenderId, now: Time) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &contenders[id as usize];
-        let Listener { groups, bursts, busy, idle_from, next_access, .. } =
-            &mut listeners[contender.class];
+        let Listener { groups, bursts, busy, idle_from, next_access, .. } = listener;
         let Some(bursts) = bursts else { unreachable!("{id} sends in bursts") };
         let group = &groups[contender.group];
         let from = if settings.immediate_access { now } else { now + group.aifs };

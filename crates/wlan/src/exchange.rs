@@ -343,7 +343,7 @@ impl<P: Clone> Air<P> {
         let has_frame = has_next || !E::PLAIN && (exchange.has_work(by) || self.beacons.is_due(by));
         if E::PLAIN {
             self.contention.end_success_in::<true>(by, now, has_frame);
-            self.set_on_air_in::<true>(OnAir::Silence, self.contention.next_access_in::<true>());
+            self.set_on_air_in::<true>(OnAir::Silence, self.contention.next_access());
         } else {
             self.contention.end_success_in::<false>(by, now, has_frame);
             self.fall_silent();

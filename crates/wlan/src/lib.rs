@@ -41,4 +41,4 @@ pub use phy::{
 };
 pub use rate_control::RateControlConfig;
 pub use sequence::dcf::{FrameTable, FrameTimes};
-pub use station::{ALL_HEAR_ALL, AudibilityClass, ContenderId, EVERYBODY, StationId};
+pub use station::{ContenderId, EVERYBODY, StationId};

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId,
-    FrameErrors, RateControlConfig, StationId,
+    AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId, FrameErrors,
+    RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
@@ -123,7 +123,6 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             };
             contenders.push(ContenderConfig {
                 station: address,
-                audibility: ALL_HEAR_ALL,
                 access,
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
                 bursts: match scenario.ap.access {

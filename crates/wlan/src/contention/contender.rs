@@ -4,11 +4,11 @@
 use airtcp_kernel::RandomStream;
 
 use super::BurstConfig;
-use super::listener::Listeners;
+use super::group::Groups;
 use super::slot_ring::{Linked, NOBODY};
 use crate::config::AccessParameters;
 use crate::counters::MacCounters;
-use crate::station::{AudibilityClass, ContenderId, StationId};
+use crate::station::{ContenderId, StationId};
 
 /// The parts that a contender is made from.
 #[derive(Clone, Debug)]
@@ -16,13 +16,11 @@ pub struct ContenderConfig {
     /// The station whose queue it is. The contenders of one station follow one another, the one with
     /// the highest priority first.
     pub station: StationId,
-    /// The class of its station, which says what it senses.
-    pub audibility: AudibilityClass,
     /// The parameters by which it contends.
     pub access: AccessParameters,
     /// The stream that its backoffs are drawn from.
     pub backoffs: RandomStream,
-    /// Bursts that it sends in instead of backing off; one contender of a class at most.
+    /// Bursts that it sends in instead of backing off; one contender at most.
     pub bursts: Option<BurstConfig>,
 }
 
@@ -45,11 +43,10 @@ pub(crate) struct Contender {
     pub(crate) state: State,
     pub(crate) backoffs: RandomStream,
     pub(crate) cw: u32,
-    /// The place of its group in the listener of its class.
+    /// The place of its group in the listener.
     pub(crate) group: u32,
     pub(crate) cw_min: u32,
     pub(crate) station: StationId,
-    pub(crate) class: AudibilityClass,
     /// The one behind it in its slot of the ring.
     pub(crate) behind: ContenderId,
     pub(crate) counters: MacCounters,
@@ -88,10 +85,9 @@ impl Contender {
     /// Makes a contender without a frame, of the group of its inter-frame space.
     pub(super) fn of_group(
         config: ContenderConfig,
-        listeners: &Listeners,
+        groups: &Groups,
         most_failures: Option<u32>,
     ) -> Self {
-        let groups = &listeners[config.audibility].groups;
         let group = groups.iter().position(|group| group.aifs == config.access.aifs);
         let group = group.expect("every inter-frame space has a group");
         Self { group: group as u32, ..Self::new(config, most_failures) }
@@ -99,11 +95,10 @@ impl Contender {
 
     /// Makes a contender without a frame, whose slots nobody counts along.
     pub(crate) fn new(config: ContenderConfig, most_failures: Option<u32>) -> Self {
-        let ContenderConfig { station, audibility: class, access, backoffs, bursts } = config;
+        let ContenderConfig { station, access, backoffs, bursts } = config;
         Self {
             state: if bursts.is_some() { State::Bursts } else { State::Idle },
             station,
-            class,
             group: 0,
             cw: access.cw_min,
             cw_min: access.cw_min,

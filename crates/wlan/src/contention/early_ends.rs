@@ -23,10 +23,8 @@ impl Contention {
         until: Time,
         has_frame: bool,
     ) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let class = contender.class;
-        let listener = &mut listeners[class];
         debug_assert!(listener.bursts.is_none(), "TXOPs have limits under EDCA alone");
         contender.counters.successes += 1;
         contender.cw = contender.cw_min;
@@ -41,7 +39,7 @@ impl Contention {
         }
         for other in 0..contenders.len() as ContenderId {
             let contender = &contenders[other as usize];
-            if other != id && contender.class == class && !nav.binds(contender.station) {
+            if other != id && !nav.binds(contender.station) {
                 listener.count_as_before(other, contenders, now);
             }
         }

@@ -4,7 +4,7 @@
 use airtcp_kernel::Time;
 
 use super::contender::{Retry, State};
-use super::{AudibilityClass, ContenderId, Contention, Stray};
+use super::{ContenderId, Contention, Stray};
 use crate::config::Colliders;
 use crate::medium::CollidedFrame;
 
@@ -31,9 +31,8 @@ impl Contention {
         end: Time,
         has_frame: bool,
     ) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let listener = &mut listeners[contender.class];
         let group = &mut listener.groups[contender.group];
         let aifs = group.aifs;
         let heard = match settings.colliders {
@@ -79,22 +78,20 @@ impl Contention {
         has_frame: bool,
     ) {
         let contender = &self.contenders[id as usize];
-        let class = contender.class;
-        let aifs = self.listeners[class].groups[contender.group].aifs;
+        let aifs = self.listener.groups[contender.group].aifs;
         let from = match self.settings.colliders {
             Colliders::AsOthers => end,
             Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
         };
         // With the AIFS of an access point it may be ready before the answer would have been over.
         self.back_off_from((from + aifs).max(end), id, retry, has_frame);
-        self.medium_idle(class, until);
+        self.medium_idle(until);
     }
 
     /// Lets `id` back off, counting slots from `from` on, after a failed transmission.
     fn back_off_from(&mut self, from: Time, id: ContenderId, retry: Retry, has_frame: bool) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let listener = &mut listeners[contender.class];
         if let Some(bursts) = listener.bursts.as_mut().filter(|bursts| bursts.contender == id) {
             bursts.collided(from);
             if matches!(retry, Retry::Dropped | Retry::Broadcast) {
@@ -128,13 +125,12 @@ impl Contention {
     /// Lets `id` back off, which lost an internal collision, as if it had been on the air (10.23.2.4);
     /// `has_frame` says whether it has a frame, that one or another.
     pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
-        let Self { contenders, listeners, settings, .. } = self;
+        let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
         if !has_frame && !settings.post_backoff_after_drop {
             contender.state = State::Idle;
             return;
         }
-        let listener = &mut listeners[contender.class];
         let slot = listener.groups[contender.group].slot;
         let until = slot + u64::from(contender.draw_backoff());
         if has_frame {
@@ -144,13 +140,13 @@ impl Contention {
         }
     }
 
-    /// Makes the medium idle for `class` after a collision whose frames have all ended at `end`. All
+    /// Makes the medium idle after a collision whose frames have all ended at `end`. All
     /// colliders were settled by [`Self::back_off_after_collision`].
     #[inline]
-    pub fn end_collision(&mut self, class: AudibilityClass, end: Time) {
-        if let Some(bursts) = &mut self.listeners[class].bursts {
+    pub fn end_collision(&mut self, end: Time) {
+        if let Some(bursts) = &mut self.listener.bursts {
             bursts.stations_collided();
         }
-        self.medium_idle(class, end + self.settings.wait_after_collision);
+        self.medium_idle(end + self.settings.wait_after_collision);
     }
 }

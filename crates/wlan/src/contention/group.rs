@@ -8,7 +8,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::contender::{Contender, ContenderConfig};
 use super::slot_ring::SlotRing;
-use crate::station::{AudibilityClass, ContenderId};
+use crate::station::ContenderId;
 
 /// No slot: nobody waits.
 const NOBODY: u64 = u64::MAX;
@@ -108,7 +108,7 @@ impl Group {
     }
 }
 
-/// The groups of a class, that with the shortest inter-frame space first.
+/// The groups of a listener, that with the shortest inter-frame space first.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// In place: under the DCF there is no other, and nothing is looked up.
@@ -117,18 +117,17 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Makes one group for each inter-frame space of the contenders of `class`.
-    pub(crate) fn new(contenders: &[ContenderConfig], class: AudibilityClass) -> Self {
-        let of_class = contenders.iter().filter(|config| config.audibility == class);
-        let mut spaces: Vec<Duration> = of_class.clone().map(|config| config.access.aifs).collect();
+    /// Makes one group for each inter-frame space of the contenders.
+    pub(crate) fn new(contenders: &[ContenderConfig]) -> Self {
+        let mut spaces: Vec<_> = contenders.iter().map(|config| config.access.aifs).collect();
         spaces.sort_unstable();
         spaces.dedup();
         let mut groups = spaces.into_iter().map(|aifs| {
-            let members = of_class.clone().filter(|config| config.access.aifs == aifs);
+            let members = contenders.iter().filter(|config| config.access.aifs == aifs);
             let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
             Group { aifs, ring: SlotRing::new(longest), first: NOBODY, slot: 0 }
         });
-        // A class that nobody is in has one, too.
+        // A medium without contenders has one, too.
         let nobodys =
             || Group { aifs: Duration::ZERO, ring: SlotRing::new(0), first: NOBODY, slot: 0 };
         Self { first: groups.next().unwrap_or_else(nobodys), others: groups.collect() }

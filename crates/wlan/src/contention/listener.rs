@@ -1,10 +1,4 @@
-//! A class of contenders that sense the same transmissions: the medium as it is for them, and the slots
-//! that they count while it is idle.
-//!
-//! Knows times and backoffs. Does not know which transmissions a class senses: the caller says when the
-//! medium becomes busy for it, and from when on it is idle.
-
-use std::ops::{Index, IndexMut};
+//! The medium as all contenders sense it, and the slots that they count while it is idle.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -14,9 +8,9 @@ use super::group::Groups;
 use super::settings::Settings;
 use super::strays::Stray;
 use crate::medium::Nav;
-use crate::station::{AudibilityClass, ContenderId};
+use crate::station::ContenderId;
 
-/// The medium of one class of contenders.
+/// The medium as all contenders sense it.
 #[derive(Debug)]
 pub(super) struct Listener {
     /// The contenders of each inter-frame space.
@@ -32,18 +26,17 @@ pub(super) struct Listener {
     pub(super) idle_from: Time,
     /// A TXOP that has ended before the time up to which it was announced.
     pub(super) nav: Nav,
-    /// The instant at which the next transmission of the class starts.
+    /// The instant at which the next transmission starts.
     pub(super) next_access: Time,
 }
 
 impl Listener {
-    /// Makes the listener of `class` at time zero with an idle medium.
-    pub(super) fn new(class: AudibilityClass, contenders: &[ContenderConfig]) -> Self {
-        let mut of_class = (0..).zip(contenders).filter(|(_, config)| config.audibility == class);
+    /// Makes the listener of these contenders at time zero with an idle medium.
+    pub(super) fn new(contenders: &[ContenderConfig]) -> Self {
         Self {
-            groups: Groups::new(contenders, class),
+            groups: Groups::new(contenders),
             strays: Vec::new(),
-            bursts: of_class.find_map(|(id, config)| {
+            bursts: (0..).zip(contenders).find_map(|(id, config)| {
                 config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
             }),
             busy_periods: 0,
@@ -226,78 +219,5 @@ impl Listener {
     pub(super) fn add_stray(&mut self, stray: Stray, contender: &mut Contender) {
         contender.state = State::Stray;
         self.strays.push(stray);
-    }
-}
-
-/// The listeners of all classes.
-#[derive(Debug)]
-pub(super) struct Listeners {
-    /// That of class 0, in place: nearly always there is no other, and nothing is looked up.
-    first: Listener,
-    others: Vec<Listener>,
-}
-
-impl Listeners {
-    /// Makes the listeners of the classes of these contenders.
-    pub(super) fn new(contenders: &[ContenderConfig]) -> Self {
-        let last = contenders.iter().map(|config| config.audibility).max().unwrap_or_default();
-        Self {
-            first: Listener::new(0, contenders),
-            others: (1..=last).map(|class| Listener::new(class, contenders)).collect(),
-        }
-    }
-
-    /// Returns the instant of the first access of all.
-    #[inline(always)]
-    pub(super) fn next_access<const PLAIN: bool>(&self) -> Time {
-        if PLAIN || self.others.is_empty() { self.first.next_access } else { self.first_access() }
-    }
-
-    #[cold]
-    fn first_access(&self) -> Time {
-        let earliest = |time: Time, listener: &Listener| time.min(listener.next_access);
-        self.others.iter().fold(self.first.next_access, earliest)
-    }
-
-    /// Returns the listener that has the first access, of several the first; in a `PLAIN` cell there is
-    /// one.
-    #[inline(always)]
-    pub(super) fn next<const PLAIN: bool>(&mut self) -> &mut Listener {
-        if PLAIN || self.others.is_empty() { &mut self.first } else { self.next_of_several() }
-    }
-
-    #[cold]
-    fn next_of_several(&mut self) -> &mut Listener {
-        self.others.iter_mut().fold(&mut self.first, |first, listener| {
-            if listener.next_access < first.next_access { listener } else { first }
-        })
-    }
-
-    /// Returns the listener of `class`; in a `PLAIN` cell there is one.
-    #[inline(always)]
-    pub(super) fn of<const PLAIN: bool>(&mut self, class: AudibilityClass) -> &mut Listener {
-        if PLAIN { &mut self.first } else { &mut self[class] }
-    }
-}
-
-impl Index<AudibilityClass> for Listeners {
-    type Output = Listener;
-
-    #[inline]
-    fn index(&self, class: AudibilityClass) -> &Listener {
-        match class.checked_sub(1) {
-            None => &self.first,
-            Some(other) => &self.others[other as usize],
-        }
-    }
-}
-
-impl IndexMut<AudibilityClass> for Listeners {
-    #[inline]
-    fn index_mut(&mut self, class: AudibilityClass) -> &mut Listener {
-        match class.checked_sub(1) {
-            None => &mut self.first,
-            Some(other) => &mut self.others[other as usize],
-        }
     }
 }

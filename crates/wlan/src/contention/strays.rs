@@ -33,8 +33,7 @@ impl Stray {
 impl Contention {
     /// Gives `id`, which is a stray, a frame at `now`.
     pub(super) fn frame_for_stray(&mut self, id: ContenderId, now: Time) {
-        let Self { contenders, listeners, settings, .. } = self;
-        let listener = &mut listeners[contenders[id as usize].class];
+        let Self { listener, settings, .. } = self;
         let index = listener
             .strays
             .iter()

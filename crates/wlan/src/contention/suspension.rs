@@ -5,21 +5,21 @@
 use airtcp_kernel::Time;
 
 use super::contender::{Retry, State};
-use super::{AudibilityClass, ContenderId, Contention};
+use super::{ContenderId, Contention};
 
 impl Contention {
-    /// Returns the instant at which all inter-frame spaces of `class` began after the last busy period.
+    /// Returns the instant at which all inter-frame spaces began after the last busy period.
     #[cold]
-    pub(crate) fn idle_from(&self, class: AudibilityClass) -> Time {
-        self.listeners[class].idle_from
+    pub(crate) fn idle_from(&self) -> Time {
+        self.listener.idle_from
     }
 
-    /// Keeps all of `class` from contending from `now` on, when the medium is idle and no access has
+    /// Keeps all from contending from `now` on, when the medium is idle and no access has
     /// begun. A backoff that ends at this instant waits with nothing left of it: its station sees the
     /// NAV before it sends.
     #[cold]
-    pub(crate) fn suspend(&mut self, class: AudibilityClass, now: Time) {
-        let listener = &mut self.listeners[class];
+    pub(crate) fn suspend(&mut self, now: Time) {
+        let listener = &mut self.listener;
         debug_assert!(listener.bursts.is_none(), "an access point that polls sends no bursts");
         self.together.clear();
         self.internal_collisions.clear();
@@ -45,7 +45,7 @@ impl Contention {
         let contender = &self.contenders[id as usize];
         match contender.state {
             State::Backoff if !has_frame => {
-                let listener = &mut self.listeners[contender.class];
+                let listener = &mut self.listener;
                 let group = &mut listener.groups[contender.group];
                 let until = group.slot + u64::from(group.remove(id, &mut self.contenders));
                 self.contenders[id as usize].state = if self.settings.post_backoff {

@@ -19,7 +19,7 @@ use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::sequence::dcf::FrameTable;
 use crate::sequence::txop::Txop;
-use crate::station::{ALL_HEAR_ALL, ContenderId, StationId};
+use crate::station::{ContenderId, StationId};
 
 /// The MAC of one cell, but for what is peculiar to the kind of its exchanges.
 #[derive(Debug)]
@@ -80,7 +80,6 @@ impl<P: Clone> Air<P> {
         errors: Vec<Option<(FrameErrors, RandomStream)>>,
         contenders: Vec<ContenderConfig>,
     ) -> Self {
-        debug_assert!(contenders.iter().all(|one| one.audibility == ALL_HEAR_ALL));
         let errors = ErrorModel::new(errors);
         let originators = contenders.iter().map(Originator::new).collect();
         let beacons =

@@ -6,7 +6,7 @@ use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::Ppdu;
-use crate::station::{ALL_HEAR_ALL, ContenderId};
+use crate::station::ContenderId;
 
 impl<P: Clone> Air<P> {
     /// Puts on the air what several stations begin to transmit at `start`.
@@ -102,7 +102,7 @@ impl<P: Clone> Air<P> {
             let has_frame = self.after_failure(exchange, by, retry, end, supply);
             self.contention.back_off_after_collision(by, retry, own, end, has_frame);
         }
-        self.contention.end_collision(ALL_HEAR_ALL, end);
+        self.contention.end_collision(end);
         self.fall_silent();
     }
 

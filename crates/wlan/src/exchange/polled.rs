@@ -35,7 +35,7 @@ use crate::events::{Began, CfFrame, MacEvent, Supply};
 use crate::frame::Frames;
 use crate::phy::{Modulation, PhyConfig};
 use crate::sequence::dcf::FrameTable;
-use crate::station::{ALL_HEAR_ALL, ContenderId, EVERYBODY, StationId};
+use crate::station::{ContenderId, EVERYBODY, StationId};
 use turns::{Round, Turn};
 
 /// The exchanges of a cell with contention-free periods: the state of these.
@@ -190,7 +190,7 @@ impl Polled {
 
     /// Returns from when on the medium, which is idle `now`, has been so for PIFS.
     fn idle_for_pifs<P: Clone>(&self, air: &Air<P>, now: Time) -> Time {
-        let counted_from = air.contention.idle_from(ALL_HEAR_ALL);
+        let counted_from = air.contention.idle_from();
         let idle_from = if counted_from > now {
             // Those who contend count from later on after a collision.
             air.medium.last_end() + air.frames.phy().propagation_delay
@@ -215,7 +215,7 @@ impl Polled {
         }
         air.beacons.set_next_target(self.next_beacon);
         self.round.begin_period();
-        air.contention.suspend(ALL_HEAR_ALL, now);
+        air.contention.suspend(now);
         air.medium.clear();
         air.beacons.set_due();
         air.counters.beacons += 1;
@@ -424,7 +424,7 @@ impl Polled {
             let has_frame = air.has_frame(self, by, supply);
             air.contention.settle_suspended(by, now, has_frame);
         }
-        air.contention.medium_idle(ALL_HEAR_ALL, now);
+        air.contention.medium_idle(now);
         air.fall_silent();
     }
 }

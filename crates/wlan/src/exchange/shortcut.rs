@@ -116,11 +116,7 @@ impl<P: Clone> Air<P> {
         while let Some(contender) = supply.next_ready() {
             // Most often it is the receiver, whose MAC ACK has not begun.
             let answering = self.answers_seem_to_find_it_idle.then_some(receiver);
-            if E::PLAIN {
-                contention.frame_queued_meanwhile::<true>(contender, received, answering);
-            } else {
-                contention.frame_queued_meanwhile::<false>(contender, received, answering);
-            }
+            contention.frame_queued_meanwhile(contender, received, answering);
         }
         if !play_until::<P, E, S>(beacons, end, supply) {
             self.medium.begin_alone(by, received);

@@ -1,7 +1,7 @@
 //! The access point of paper B, section 3.2, step by step: bursts without backoff, and windows of
 //! virtual slots in which it does not contend. Windows of 4 slots here, and m* = 2: bursts of 4.
 
-use airtcp_wlan::{ALL_HEAR_ALL, BurstConfig, CollidedFrame, Retry};
+use airtcp_wlan::{BurstConfig, CollidedFrame, Retry};
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, standard, with_rules};
 
@@ -140,7 +140,7 @@ fn a_packet_given_up_counts_as_one_of_the_burst() {
     let own = CollidedFrame { end: at(end), outlasts: false };
     cell.contention.back_off_after_collision(0, Retry::Dropped, own, at(end), true);
     cell.contention.back_off_after_collision(1, Retry::Dropped, own, at(end), false);
-    cell.contention.end_collision(ALL_HEAR_ALL, at(end));
+    cell.contention.end_collision(at(end));
 
     assert_eq!(cell.next(), Some(end + ACK_TIMEOUT + DIFS + 4 * SLOT));
 }

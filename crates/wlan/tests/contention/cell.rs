@@ -4,8 +4,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 pub(crate) use airtcp_wlan::testing::{dot11b as phy, standard_mac as standard};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, Access, AccessParameters, AudibilityClass, BurstConfig, CollidedFrame,
-    ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
+    Access, AccessParameters, BurstConfig, CollidedFrame, ContenderConfig, Contention, MacConfig,
+    PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -45,15 +45,7 @@ impl Cell {
         phy: &PhyConfig,
         mac: &MacConfig,
     ) -> Self {
-        Self::build(queues, phy, mac, None, &[])
-    }
-
-    /// Makes stations of which only those of the same class sense each other.
-    pub(crate) fn with_classes(classes: &[AudibilityClass], mac: &MacConfig) -> Self {
-        let queues = (0..classes.len() as StationId)
-            .map(|station| (station, AccessParameters::dcf(&phy())))
-            .collect();
-        Self::build(queues, &phy(), mac, None, classes)
+        Self::build(queues, phy, mac, None)
     }
 
     /// Makes a cell whose station 0, the access point, sends in bursts.
@@ -61,7 +53,7 @@ impl Cell {
         let queues = (0..stations as StationId)
             .map(|station| (station, AccessParameters::dcf(&phy())))
             .collect();
-        Self::build(queues, &phy(), mac, Some(bursts), &[])
+        Self::build(queues, &phy(), mac, Some(bursts))
     }
 
     fn build(
@@ -69,14 +61,12 @@ impl Cell {
         phy: &PhyConfig,
         mac: &MacConfig,
         bursts: Option<BurstConfig>,
-        classes: &[AudibilityClass],
     ) -> Self {
         let backoffs = streams(queues.len());
         let contenders =
             queues.into_iter().zip(streams(backoffs.len())).map(|((station, access), backoffs)| {
                 ContenderConfig {
                     station,
-                    audibility: classes.get(station as usize).copied().unwrap_or(ALL_HEAR_ALL),
                     access,
                     backoffs,
                     bursts: (station == 0).then_some(bursts).flatten(),
@@ -161,7 +151,7 @@ impl Cell {
                 retry
             })
             .collect();
-        self.contention.end_collision(ALL_HEAR_ALL, at(end));
+        self.contention.end_collision(at(end));
         retries
     }
 

@@ -1,9 +1,7 @@
 //! What follows a collision under the DCF, rule by rule: who waits how long, and what becomes of CW.
 //! Knows neither access categories nor whole exchanges.
 
-use airtcp_wlan::{
-    ALL_HEAR_ALL, AfterCollision, CollidedFrame, Colliders, CwReset, MacConfig, PhyConfig, Retry,
-};
+use airtcp_wlan::{AfterCollision, CollidedFrame, Colliders, CwReset, MacConfig, PhyConfig, Retry};
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, at, phy, standard, with_rules};
 
@@ -157,7 +155,7 @@ fn a_frame_to_all_that_collides_is_not_sent_again() {
     let end = at(2_000);
     cell.contention.back_off_after_collision(0, Retry::Broadcast, own(1_776, false), end, true);
     cell.contention.back_off_after_collision(1, Retry::Again, own(2_000, true), end, true);
-    cell.contention.end_collision(ALL_HEAR_ALL, at(2_000));
+    cell.contention.end_collision(at(2_000));
 
     let sender = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
     let other = 2_000 + ACK_TIMEOUT + DIFS + SLOT * cell.backoff(1, 63);

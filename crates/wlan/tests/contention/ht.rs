@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig,
-    ContenderId, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig,
-    MacEvent, Modulation, Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
+    AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig, ContenderId,
+    FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig, MacEvent, Modulation,
+    Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
 };
 
 use crate::cell::{standard, streams};
@@ -228,9 +228,9 @@ impl Script {
             streams.rotate_right(access_point as usize);
             streams
         };
-        let contenders = (0..).zip(turned(streams(count))).map(|(station, backoffs)| {
-            ContenderConfig { station, audibility: ALL_HEAR_ALL, access, backoffs, bursts: None }
-        });
+        let contenders = (0..)
+            .zip(turned(streams(count)))
+            .map(|(station, backoffs)| ContenderConfig { station, access, backoffs, bursts: None });
         let lossy = |station: usize| {
             let number = (station + count - access_point as usize) % count;
             let stream = RandomStream::new(3, 0, &format!("sta/{number}"), "frame errors");

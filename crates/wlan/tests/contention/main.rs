@@ -10,7 +10,6 @@ mod edca;
 mod exchanges;
 mod ht;
 mod limits;
-mod listeners;
 mod nav;
 mod pcf;
 mod roles;

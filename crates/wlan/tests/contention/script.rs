@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{RandomStream, Time};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessParameters, Began, Cell, CellConfig, CfFrame, ContenderConfig, ContenderId,
-    EVERYBODY, EdcaConfig, FrameErrors, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId,
-    Supply,
+    AccessParameters, Began, Cell, CellConfig, CfFrame, ContenderConfig, ContenderId, EVERYBODY,
+    EdcaConfig, FrameErrors, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId, Supply,
 };
 
 use crate::cell::{SLOT, at, micros, standard, streams};
@@ -237,7 +236,6 @@ impl Script {
             .zip(backoffs)
             .map(|(&(station, access), backoffs)| ContenderConfig {
                 station,
-                audibility: ALL_HEAR_ALL,
                 access,
                 backoffs,
                 bursts: None,

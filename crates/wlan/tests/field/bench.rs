@@ -5,9 +5,8 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::OfdmTiming;
 use airtcp_wlan::testing::{dot11b, standard_mac};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessParameters, ContenderConfig, ContenderId, Field, FieldConfig,
-    HearingConfig, MacConfig, MacCounters, MacEvent, Modulation, Mpdu, Msdu, PhyConfig, Rate,
-    StationId, Supply,
+    AccessParameters, ContenderConfig, ContenderId, Field, FieldConfig, HearingConfig, MacConfig,
+    MacCounters, MacEvent, Modulation, Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
 };
 
 /// Makes 802.11a as ns-3 has it.
@@ -287,7 +286,6 @@ impl Floor {
         let stations = self.cells.len();
         let contender = |station| ContenderConfig {
             station,
-            audibility: ALL_HEAR_ALL,
             access,
             backoffs: backoffs(seed, self.names[station as usize]),
             bursts: None,

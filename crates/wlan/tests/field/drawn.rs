@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig,
-    FailureCounts, Field, FieldConfig, HearingConfig, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig,
-    StationId, Supply,
+    AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig, FailureCounts,
+    Field, FieldConfig, HearingConfig, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId,
+    Supply,
 };
 
 use super::aggregates::{ax, ax_mac};
@@ -324,7 +324,6 @@ impl Drawn {
         };
         let contender = |id: usize| ContenderConfig {
             station: (id / queues) as StationId,
-            audibility: ALL_HEAR_ALL,
             access: access(id),
             backoffs: RandomStream::new(self.seed, 1, &format!("{id}"), "backoff"),
             bursts: None,

@@ -3,8 +3,8 @@
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{
-    ALL_HEAR_ALL, AccessParameters, AfterCollision, Cell, CellConfig, ContenderConfig, ContenderId,
-    MacConfig, StationId,
+    AccessParameters, AfterCollision, Cell, CellConfig, ContenderConfig, ContenderId, MacConfig,
+    StationId,
 };
 
 use super::bench::{Floor, Got, Saturated, backoffs, mac, phy, seconds};
@@ -144,7 +144,6 @@ fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got>
     let phy = phy();
     let contender = |station: StationId| ContenderConfig {
         station,
-        audibility: ALL_HEAR_ALL,
         access: AccessParameters::dcf(&phy),
         backoffs: backoffs(seed, station),
         bursts: None,
