@@ -40,6 +40,8 @@ class Expanded:
 
     data: dict[str, Any]
     origins: dict[Path, str] = field(default_factory=dict)
+    #: The places of flows by their names, while groups are expanded.
+    flows: dict[str, int] = field(default_factory=dict)
 
     def changed(self, data: dict[str, Any]) -> Expanded:
         """The form with other values, which have no source any more."""
@@ -81,6 +83,9 @@ def expand(given: Mapping[str, Any]) -> Expanded:
         return expanded  # which is told of the key itself
     for index, flow in flows:
         _expand_flow(expanded, index, flow)
+    for place, flow in _tables(data["flows"]):
+        if isinstance(flow.get("name"), str):
+            expanded.flows.setdefault(flow["name"], place)
     for index, group in groups:
         for key in _OF_GROUPS:
             if key in group and group[key] is None:
@@ -243,7 +248,7 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
     for record in _traffic(given, (*here, "traffic")):
         for ending, keys in record.flows.items():
             wanted = f"{name}-{record.name}{ending}"
-            place, flow = _entry(expanded.data["flows"], wanted)
+            place, flow = _entry(expanded, wanted)
             _fill(expanded, place, flow, "name", wanted, "")
             _fill(expanded, place, flow, "stations", name, "")
             for key, value in own.items():
@@ -422,13 +427,13 @@ def _word(kind: profiles.Kind, value: object, here: Path) -> str:
     raise InvalidError(here, f'there is no {called} "{value}"{hint}; allowed: {_quoted(known)}')
 
 
-def _entry(flows: list[Any], name: str) -> tuple[Path, dict[str, Any]]:
+def _entry(expanded: Expanded, name: str) -> tuple[Path, dict[str, Any]]:
     """The entry of `[[flows]]` with a name; a new one if there is none."""
-    for index, flow in _tables(flows):
-        if flow.get("name") == name:
-            return ("flows", index), flow
-    flows.append({})
-    return ("flows", len(flows) - 1), flows[-1]
+    flows = expanded.data["flows"]
+    index = expanded.flows.setdefault(name, len(flows))
+    if index == len(flows):
+        flows.append({})
+    return ("flows", index), flows[index]
 
 
 def _tables(value: object) -> _Tables:

@@ -72,6 +72,8 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     way = ways[0] if ways else ""
     _check_places(scenario, cells, way)
     overlap = _overlaps(scenario, cells)
+    if air is None and len(cells) == 1 and all(group.hears is None for group in scenario.stations):
+        return None  # All hear all, however many groups there are.
     powers: Matrix
     if way == "path_loss":
         _check_walls(air.path_loss.walls)
@@ -87,10 +89,13 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
         classes, powers = by_words(scenario, cells, cell_of)
     _take_powers(cells, powers, air)
     cell_of_class = _cells_of_classes(scenario, cells, cell_of, classes)
+    apart = [
+        [other for other, cell in enumerate(cell_of_class) if not overlap[own][cell]]
+        for own in range(len(cells))
+    ]
     for one, row in enumerate(powers):
-        for other in range(len(row)):
-            if not overlap[cell_of_class[one]][cell_of_class[other]]:
-                row[other] = None
+        for other in apart[cell_of_class[one]]:
+            row[other] = None
     if not way and len(cells) == 1 and all(power is not None for row in powers for power in row):
         if air is not None:
             raise InvalidError(

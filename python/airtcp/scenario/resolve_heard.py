@@ -9,7 +9,7 @@ from typing import Final
 
 from .errors import InvalidError
 from .quantities import Written
-from .received import Matrix
+from .received import Matrix, check_size
 
 #: Stands for any signal that is heard where no powers are known.
 _HEARD_DBM: Final = -50.0
@@ -42,14 +42,18 @@ def by_words(
                     f'with "{cell_of[index]}"; allowed: groups of cells that hear each other',
                 )
     where = [*names, *cell_of]
-    powers: Matrix = [
-        [_HEARD_DBM if frozenset((one, other)) in heard else None for other in where]
-        for one in where
-    ]
+    check_size(len(where))
+    rows = {
+        one: [_HEARD_DBM if frozenset((one, other)) in heard else None for other in where]
+        for one in names
+    }
+    powers: Matrix = [list(rows[one]) for one in where]
     first = len(names)
     for one, group in enumerate(scenario.stations):
+        if group.hears is None:
+            continue  # Who leaves it out says so itself.
         for other, partner in enumerate(scenario.stations):
-            if one != other and not _hear_each_other(scenario, one, group, partner):
+            if one != other and not _hear_each_other(one, group, partner):
                 powers[first + one][first + other] = powers[first + other][first + one] = None
     counts = [group.count for group in scenario.stations]
     classes = [*range(first)]
@@ -58,7 +62,7 @@ def by_words(
     return classes, powers
 
 
-def _hear_each_other(scenario: Written, index: int, one: Written, other: Written) -> bool:
+def _hear_each_other(index: int, one: Written, other: Written) -> bool:
     """Tell whether two groups hear each other: neither leaves the other out of its `hears`.
 
     Raises:

@@ -247,8 +247,9 @@ def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
     """
     if mac.edca is None:
         return
+    groups = {group.name: group for group in scenario.stations}
     for flow in scenario.flows:
-        group = scenario.group(flow.stations)
+        group = groups[flow.stations]
         for side, category, packet_bits in packets(flow, scenario.classify):
             limit = _given(mac.edca, side, category).txop_limit
             if not limit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from .. import standards
@@ -47,14 +48,17 @@ class Network:
 
     def first_queue(self, stations: str, direction: str) -> Queue:
         """The queue of the node that sends the packets of these stations over the air."""
-        group = next(group for group in self.groups if group.name == stations)
+        group = self._by_name[stations]
         return self.ap_queues[group.cell or 0] if direction == "download" else group.queue
+
+    @cached_property
+    def _by_name(self) -> dict[str, StationGroup]:
+        return {group.name: group for group in self.groups}
 
     def marks(self, stations: str, path: tuple[Link | str, ...]) -> bool:
         """Whether a queue on the way between these stations and their server marks packets."""
-        own = [group for group in self.groups if group.name == stations]
-        queues = [self.ap_queues[group.cell or 0] for group in own]
-        queues += [group.queue for group in own]
+        own = self._by_name[stations]
+        queues: list[Queue] = [self.ap_queues[own.cell or 0], own.queue]
         queues += [(self.links[link] if isinstance(link, str) else link).queue for link in path]
         return any(
             (isinstance(queue, RedQueue) and queue.red.ecn)

@@ -66,7 +66,7 @@ def resolve_flows(
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
     names = _flow_names(scenario.flows)
-    groups = [group.name for group in scenario.stations]
+    groups = {group.name: group for group in scenario.stations}
     flows = []
     for index, flow in enumerate(scenario.flows):
         here: Path = ("flows", index)
@@ -75,9 +75,9 @@ def resolve_flows(
                 (*here, "stations"),
                 f'there is no station group "{flow.stations}"'
                 + (", it is a cell" if flow.stations in scenario.cells else "")
-                + f"; allowed: {_quoted(groups)}",
+                + f"; allowed: {_quoted(list(groups))}",
             )
-        group = scenario.stations[groups.index(flow.stations)]
+        group = groups[flow.stations]
         path = tuple(_path(flow.path or [], network.links, (*here, "path")))
         spread_ns = _start_spread_ns(flow, scenario.mac.rules.preset, here)
         for ending, application in _applications(flow.application, group.count, here, base):
