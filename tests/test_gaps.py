@@ -18,7 +18,7 @@ from airtcp.gaps.explain import explain
 from airtcp.importer.files import measurement_of
 from airtcp.present.gaps import explanation_line, gap_lines
 from airtcp.remedies import named
-from airtcp.results.measured import Gap
+from airtcp.results.measured import Explanation, Gap
 from airtcp.stats import student_interval
 from typer.testing import CliRunner
 
@@ -202,3 +202,46 @@ def test_wrong_columns_are_told(tmp_path: Path, line: str, message: str) -> None
     path.write_text(f"metric,value,low,high,runs,of\n{line}\n", encoding="utf-8")
     with pytest.raises(airtcp.ScenarioError, match=message):
         measurement_of(path)
+
+
+def explanation(share: float, *against: tuple[str, str]) -> Explanation:
+    return Explanation("queue", f"another queue: {share}", share, {}, "", (), against)
+
+
+def test_what_the_measurement_rules_out_is_no_explanation() -> None:
+    ruled_out, next_ = explanation(0.9, ("rtt_s", "")), explanation(0.6)
+
+    gap = Gap((("goodput_bps", ""),), (ruled_out, next_))
+
+    assert gap.best == (next_,)
+    alone = Gap((("goodput_bps", ""),), (ruled_out,))
+    assert alone.state == "none of these"
+    assert any(line.startswith("Ruled out by round-trip time") for line in gap_lines(alone))
+
+
+def test_the_next_explanation_is_named_with_what_it_closes() -> None:
+    gap = Gap((("goodput_bps", ""),), (explanation(0.9), explanation(0.3)))
+
+    assert "closes 30 %" in gap_lines(gap)[-1]
+
+
+@pytest.mark.parametrize(
+    ("base", "value", "is_against"),
+    # Measured is 10 ms: from 11 ms to 100 ms is away from it, from 200 ms to 100 ms is not.
+    [(0.011, 0.1, True), (0.2, 0.1, False), (0.011, 0.012, False), (0.011, None, False)],
+)
+def test_a_change_is_against_a_value_that_it_moves_away(
+    base: float, value: float | None, is_against: bool
+) -> None:
+    axis = Axis("rtt_s", "", 0.01, base, 0.05, is_gap=False)
+
+    assert axis.is_against(value) == is_against
+
+
+def test_windows_are_tried_of_each_direction() -> None:
+    found, _ = causes(airtcp.load(HOME), 0.5)
+
+    windows = [one for one in found if one.kind == "window"]
+    assert len(windows) >= 2
+    change = windows[0].at(0)
+    assert all(path.endswith(".tcp.receive_window") for path in change.set)

@@ -8,6 +8,7 @@ given, such as `1 30`:
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -18,7 +19,15 @@ from airtcp.compare import compare, with_measured
 from airtcp.gaps.explain import explain
 from airtcp.importer.files import measurement_of
 from airtcp.results.measured import Gap
-from planted import SEEDS, UNCHANGED_SEEDS, Planted, planted, unchanged
+from planted import (
+    LATER_SEEDS,
+    SEEDS,
+    UNCHANGED_SEEDS,
+    Planted,
+    planted,
+    planted_later,
+    unchanged,
+)
 
 
 @dataclass(frozen=True)
@@ -53,10 +62,14 @@ def main(first: int | None = None, end: int | None = None) -> None:
     """Print what is said of each."""
     given = first is not None and end is not None
     right = of = 0
-    for one in planted(range(first or 0, end or 0) if given else SEEDS):
+    first_ones = planted(range(first or 0, end or 0) if given else SEEDS)
+    for one in itertools.chain(first_ones, () if given else planted_later(LATER_SEEDS)):
         said = judge(one)
         right, of = right + said.is_right, of + 1
-        shares = ", ".join(f"{two.kind} {two.share:.2f}" for two in said.gap.explanations[:4])
+        shares = ", ".join(
+            f"{two.kind} {two.share:.2f}{' against ' + two.against[0][0] if two.against else ''}"
+            for two in said.gap.explanations[:4]
+        )
         print(f"{one.seed} {one.kind} ({one.told}): {said.first or 'none'}; {shares}", flush=True)
         if said.gap.explanations and not said.is_right:
             print(f"    {said.gap.explanations[0].title}", flush=True)

@@ -175,16 +175,38 @@ KINDS: dict[str, Change] = {
 }
 
 
+#: Kinds of later seeds: the turns of `KINDS` stay as they were when its seeds were fixed.
+LATER_SEEDS = range(1401, 1405)
+
+
+def window(data: Written, draw: Random) -> str:
+    """Gives all TCP flows a receive window that is not scaled, or that of a small device."""
+    size = draw.choice([12, 24, 48, 64])
+    for flow in data["flows"]:
+        if "tcp" in flow:
+            flow["tcp"] = {"preset": "linux", "receive_window": f"{size} KiB"}
+    return f"windows of {size} KiB"
+
+
+def planted_later(seeds: Iterable[int]) -> Iterator[Planted]:
+    """Draws a measurement of small windows for each seed."""
+    yield from _planted((seed, "window", window) for seed in seeds)
+
+
 def planted(seeds: Iterable[int]) -> Iterator[Planted]:
     """Draws a measurement with one thing changed for each seed; kinds come in turns."""
     names = list(KINDS)
-    for seed in seeds:
-        kind = names[seed % len(names)]
+    kinds = ((seed, names[seed % len(names)]) for seed in seeds)
+    yield from _planted((seed, kind, KINDS[kind]) for seed, kind in kinds)
+
+
+def _planted(changes: Iterable[tuple[int, str, Change]]) -> Iterator[Planted]:
+    for seed, kind, change in changes:
         draw = Random(1_000 * seed)
         for _ in range(100):
             scenario = _network(draw)
             network = copy.deepcopy(scenario)
-            told = KINDS[kind](network, draw)
+            told = change(network, draw)
             values = measure(network)
             if _shows(measure(scenario), values):
                 yield Planted(kind, seed, told, scenario, as_table(values))

@@ -29,6 +29,7 @@ KINDS: Final[Mapping[str, str]] = {
     "slow-wire": "a slow wire",
     "bloated-wire": "a bloated wire",
     "queue": "another queue",
+    "window": "a small receive window",
 }
 #: The group, and the link, that are put into a scenario that has none.
 _NEIGHBOUR: Final = "neighbour"
@@ -42,6 +43,8 @@ _LIMITS: Final = (10, 30, 100, 300, 1000, 3000)
 #: Limits of a bloated wire: at 10 Mb/s some .4, .7, 1.4 and 2.9 s of waiting.
 _BLOATED: Final = (300, 600, 1200, 2400)
 _MANAGED: Final = {"discipline": "fq-codel"}
+#: Receive windows in KiB: of small devices, and of systems that do not scale them.
+_WINDOWS: Final = (8, 16, 32, 64, 128, 256, 512)
 #: Parts of frames, and of packets on a wire, that are lost at least and at most.
 _FRAMES_LOST: Final = (0.02, 0.7)
 _PACKETS_LOST: Final = (0.0003, 0.1)
@@ -95,6 +98,7 @@ def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str
     found += _frame_losses(scenario)
     found += _wires(scenario, min(max(share, 0.01), 1.0))
     found += _queues(scenario)
+    found += _windows(scenario)
     for kind in KINDS:
         if kind not in untried and all(one.kind != kind for one in found):
             untried[kind] = "nothing of the scenario can be changed so"
@@ -285,6 +289,25 @@ def _queues(scenario: Scenario) -> Iterator[Cause]:
 
         every = range(len(choices))
         yield Cause("queue", called, at, every, every)
+
+
+def _windows(scenario: Scenario) -> Iterator[Cause]:
+    """A receive window that TCP does not open further: of each direction of a group, and of all."""
+    flows = [flow for flow in scenario.flows if flow.tcp is not None]
+    parts: dict[str, list[str]] = {}
+    for flow in flows:
+        parts.setdefault(f"{flow.stations} {flow.direction}s", []).append(flow.name)
+    if len(parts) > 1:
+        parts["all flows"] = [flow.name for flow in flows]
+    for called, names in parts.items():
+
+        def at(step: float, called: str = called, names: list[str] = names) -> Change:
+            window = f"{_WINDOWS[int(step)]} KiB"
+            changes = {f"flows.{name}.tcp.receive_window": window for name in names}
+            return _set(scenario, changes, f"{called} with a window of {window}")
+
+        every = range(len(_WINDOWS))
+        yield Cause("window", called, at, every[::2], every)
 
 
 def _names(first: str) -> Iterator[str]:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 FLOOR: Final = 0.05
 #: A difference up to this is none, whatever the intervals say: answers are close up to it.
 LITTLE: Final = 0.1
+#: A change that moves a value away from the measured one by this much is ruled out (a factor of 2),
+#: if it is so many standard deviations, too.
+FAR: Final = 0.7
+_SURE: Final = 4.0
 #: Verdicts on a simulation that is not as it was measured.
 _APART: Final = frozenset({"too high", "too low", "far too high", "far too low"})
 #: Values far below these, by unit, are alike: rare events, and times and rates near nothing.
@@ -45,6 +49,17 @@ class Axis:
     base: float
     spread: float
     is_gap: bool
+
+    def is_against(self, value: float | None) -> bool:
+        """True if a value is far from the measured one, and that of the simulation was nearer."""
+        if value is None:
+            return False
+        apart, before = (
+            abs(logarithm(self.metric, self.measured) - logarithm(self.metric, one))
+            for one in (value, self.base)
+        )
+        is_far = apart > max(FAR, _SURE * self.spread)
+        return is_far and apart > FAR + before
 
     def loss(self, value: float | None) -> float:
         """Return the loss of a value; one that is not there has that of the simulation."""

@@ -206,6 +206,11 @@ def _told(
         values=tuple(
             (axis.metric, axis.of, value) for axis, value in zip(axes, values, strict=True)
         ),
+        against=tuple(
+            (axis.metric, axis.of)
+            for axis, value in zip(axes, values, strict=True)
+            if axis.is_against(value)
+        ),
     )
 
 

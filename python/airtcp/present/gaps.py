@@ -32,6 +32,8 @@ def gap_lines(gap: Gap) -> list[str]:
         return [
             f"Measured is not what was predicted ({_rows(gap)}).",
             f"None of these explains it: {_kinds(gap)}; {closes}.",
+            *_ruled_out(gap),
+            "Not modelled, so not tried: power save, radar, multicast, faults of drivers.",
         ]
     lines = [f"Measured is not what was predicted ({_rows(gap)})."]
     lines.append("What would explain it, tried on the same random numbers:")
@@ -42,6 +44,15 @@ def gap_lines(gap: Gap) -> list[str]:
     if len(gap.best) == 1 and following:
         lines.append(f"Next: {explanation_line(following[0])}.")
     return lines
+
+
+def _ruled_out(gap: Gap) -> list[str]:
+    """Name explanations that would close enough, and that a measured value rules out."""
+    return [
+        f"Ruled out by {METRICS[one.against[0][0]].label}: {explanation_line(one)}."
+        for one in gap.explanations
+        if one.against and one.share >= EXPLAINS
+    ]
 
 
 def explanation_line(one: Explanation) -> str:

@@ -113,7 +113,8 @@ class Explanation:
     `share` is the part of the gap that it closes; negative where it widens it. `set` has values by
     key path; empty for a neighbour, which no key path makes: `written` is a piece of a scenario
     file. `values` has each measured metric as the changed scenario gives it; None where it has
-    none.
+    none. `against` are the metrics that the change moves far away from what was measured: with
+    any, the measurement itself rules it out.
     """
 
     kind: str
@@ -122,6 +123,7 @@ class Explanation:
     set: Mapping[str, Any]
     written: str
     values: tuple[tuple[str, str, float | None], ...]
+    against: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as it stands in results.json."""
@@ -135,6 +137,7 @@ class Explanation:
                 {"metric": metric, "of": of or None, "value": value}
                 for metric, of, value in self.values
             ],
+            "against": [{"metric": metric, "of": of or None} for metric, of in self.against],
         }
 
 
@@ -161,7 +164,7 @@ class Gap:
     @property
     def best(self) -> tuple[Explanation, ...]:
         """The explanations that close enough of the gap to be one."""
-        return tuple(one for one in self.explanations if one.share >= EXPLAINS)
+        return tuple(one for one in self.explanations if one.share >= EXPLAINS and not one.against)
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `state`, `rows`, `explanations`, `untried`."""
