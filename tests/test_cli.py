@@ -490,3 +490,14 @@ def test_a_list_of_commands_cuts_no_sentence_off(command: tuple[str, ...]) -> No
 
     assert listed
     assert "..." not in listed
+
+
+def test_a_terminal_of_no_width_has_the_width_of_a_pipe(tmp_path: Path) -> None:
+    file = tmp_path / "cell.toml"
+    file.write_text(cell())
+    texts = [
+        CliRunner().invoke(app, ["predict", str(file)], env={"COLUMNS": columns}).stdout
+        for columns in ("0", "120")
+    ]
+
+    assert texts[0] == texts[1] != ""

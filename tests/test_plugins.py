@@ -276,3 +276,46 @@ def test_ctrl_c_ends_a_plug_in_that_never_returns_within_two_seconds(
     process.communicate(timeout=20)
     assert time.monotonic() - began < 2
     assert process.returncode == 130
+
+
+CODE = """
+import airtcp
+from airtcp.congestion import Reno
+
+print("loaded")
+
+class Own(Reno):
+    {head} on_ack(self, *_):
+        {body}
+
+airtcp.congestion.register("{name}", Own)
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "name"),
+    [
+        ("async def", "return 1", "later"),
+        ("def", "yield 1", "lazy"),
+        ("async def", "yield 1", "both"),
+    ],
+)
+def test_a_method_whose_code_would_not_run_is_refused(
+    head: str, body: str, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"{name}.py"
+    file.write_text(CODE.format(head=head, body=body, name=name))
+
+    with pytest.raises(airtcp.PluginError, match=r"Own\.on_ack is a coroutine or a generator"):
+        airtcp.plugins.load(file)
+
+
+def test_what_a_plug_in_prints_is_no_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "speaks.py"
+    file.write_text('print("loaded")\nprint("raw", file=__import__("sys").stdout)\n')
+
+    airtcp.plugins.load(file)
+
+    assert capsys.readouterr() == ("raw\n", "loaded\n")

@@ -9,9 +9,11 @@ from pathlib import Path
 import airtcp
 import pytest
 from airtcp.cli.commands import app
-from airtcp.exceptions import QuestionError
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.scenario import loads
 from airtcp.scenario.requests import Requests, read_requests
 from airtcp.traffic.study import study
+from bases import cell
 from typer.testing import CliRunner, Result
 
 LOG = """\
@@ -150,3 +152,26 @@ def test_the_scenario_has_the_traffic_of_the_log(tmp_path: Path, text: str) -> N
     application = scenario.flows[0].application
     assert application.size.mean() == pytest.approx(study(read_requests(log)).mean)
     assert application.think_time.mean() == study(read_requests(log)).think_mean_s
+
+
+@pytest.mark.parametrize("time", ["1e999", "-1e999", "NaN", "1e300"])
+def test_a_time_beyond_the_calendar_is_none(time: str, tmp_path: Path) -> None:
+    file = tmp_path / "log.json"
+    file.write_text(f'{{"size": 100, "time": {time}}}\n{{"size": 100, "time": 5}}\n')
+
+    shown = CliRunner().invoke(app, ["traffic", "show", str(file)], prog_name="airtcp")
+
+    assert shown.exit_code == 0, shown.output
+    assert read_requests(file).times_s == [None, 5.0]
+
+
+@pytest.mark.parametrize("time", ["9999-12-31T23:59:59+00:00", "1e11"])
+def test_a_replay_lasts_no_longer_than_a_run_can(time: str, tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(f"time,size\n0,100\n{time},100\n")
+    replay = f'{{ kind = "replay", file = {json.dumps(str(file))} }}'
+
+    with pytest.raises(ScenarioError, match="s after the first; allowed: 9e") as error:
+        loads(cell(application=replay))
+
+    assert error.value.key == "flows[0] (laptop).application.file"

@@ -116,7 +116,9 @@ def asked_to_end(
         env=os.environ | {"AIRTCP_TEST_MARK": mark},
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in ENDING],
+        # Without a terminal, which would send an interrupt to the command itself.
+        start_new_session=True,
+        preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (*ENDING, signal.SIGINT)],
     )
     try:
         assert process.stdout is not None
@@ -148,7 +150,7 @@ def test_a_signal_ends_the_command_and_all_that_it_has_started(
     assert networks() == before
 
 
-@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("number", [*ENDING, signal.SIGINT])
 def test_a_command_may_end_in_its_own_way(number: signal.Signals, file: Path) -> None:
     name = number.name.removeprefix("SIG")
     command = f"trap 'echo tidy; exit 3' {name}; echo begun; while :; do sleep 0.1; done"

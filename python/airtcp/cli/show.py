@@ -215,6 +215,9 @@ def new_console() -> Console:
         console.file = cast("IO[str]", _Stripped(sys.stdout))
         if "COLUMNS" not in os.environ:
             console.width = _PIPE_WIDTH
+    if not console.width:
+        # COLUMNS is 0 where a terminal does not say how wide it is, and Rich would print nothing.
+        console.width = _PIPE_WIDTH
     return console
 
 

@@ -19,7 +19,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..choices import Choice, add
 from ..exceptions import PluginError, PluginFailedError, one_line
@@ -140,6 +140,12 @@ def registered(
             f"{subject}: {made.__name__} has no {', '.join(missing)}; allowed: a class with "
             f"{', '.join(kind.methods)}, such as one that extends {kind.base}"
         )
+    later = [one for one in dir(made) if not one.startswith("_") and _is_later(getattr(made, one))]
+    if later:
+        raise PluginError(
+            f"{subject}: {made.__name__}.{later[0]} is a coroutine or a generator, whose code "
+            "would not run when it is called; allowed: a plain method, def without async and yield"
+        )
     word = f"{name}@{code_of(made)}"
     if name in kind.known and kind.known[name].resolved != word:
         taken = "by other code" if kind.known[name].resolved else "by airtcp itself"
@@ -149,6 +155,24 @@ def registered(
         for one in (name, word):
             add(kind.name, replace(choice(one), resolved=word))
     return word
+
+
+def _is_later(method: object) -> bool:
+    """True if a call of a method runs none of its code."""
+    return any(
+        is_one(method)
+        for is_one in (
+            inspect.iscoroutinefunction,
+            inspect.isasyncgenfunction,
+            inspect.isgeneratorfunction,
+        )
+    )
+
+
+def _print(*values: object, **options: Any) -> None:
+    """Print as Python does, but to stderr: stdout has results, which may be JSON."""
+    options.setdefault("file", sys.stderr)
+    print(*values, **options)
 
 
 def explained(name: str, error: BaseException) -> PluginFailedError:
@@ -165,6 +189,7 @@ def _run(name: str, text: str) -> None:
         raise PluginError(f"{name}: has changed since it was loaded; allowed: a new process")
     module = types.ModuleType(f"airtcp_plugin_{len(_LOADED)}")
     module.__file__ = name
+    module.__dict__["print"] = _print
     sys.modules[module.__name__] = module
     _LOADED[name] = text
     try:

@@ -24,6 +24,9 @@ _LINE: Final = re.compile(
     r'(\S+) \S+ .+? \[([^\[\]]*)\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
 )
 _TIME: Final = "%d/%b/%Y:%H:%M:%S %z"
+#: Times of a log: those of the calendar, of which a run knows 292 years.
+_MOST_TIME_S: Final = 1e12
+
 #: The names of one field in servers' JSON (nginx, Apache, Caddy, Traefik) and in people's CSV.
 _SIZES: Final = ("body_bytes_sent", "bytes_sent", "size", "bytes", "DownstreamContentSize")
 _TIMES: Final = (
@@ -179,9 +182,11 @@ def _of(data: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def _time_s(value: Any) -> float | None:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        time_s = float(value)
+    except (TypeError, ValueError, OverflowError):
         pass
+    else:
+        return time_s if abs(time_s) < _MOST_TIME_S else None
     for read in (datetime.fromisoformat, lambda text: datetime.strptime(text, _TIME)):
         try:
             return read(str(value)).timestamp()

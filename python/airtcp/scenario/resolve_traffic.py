@@ -55,6 +55,8 @@ START_SPREAD_NS = 100_000_000
 _IN_STEP = ("ns-2", "bianchi")
 #: The most transfers of one replay.
 MOST_TRANSFERS = 1_000_000
+#: The latest of them: a run counts nanoseconds in 63 bits.
+_LATEST_S = 9e9
 
 
 def resolve_flows(
@@ -407,6 +409,11 @@ def _transfers(
     if not found:
         raise InvalidError(
             (*here, "begin"), "is after the last transfer of the file; allowed: a time before it"
+        )
+    if (last_s := found[-1][0] - begin) > _LATEST_S:
+        raise InvalidError(
+            (*here, "file"),
+            f"has a transfer {last_s:.3g} s after the first; allowed: {_LATEST_S:.3g} s at most",
         )
     if len(found) > MOST_TRANSFERS:
         raise InvalidError(

@@ -152,6 +152,9 @@ class _PassedOn:
             try:
                 status = self._process.wait()
             except KeyboardInterrupt:
+                if not _has_terminal():
+                    # A terminal sends Ctrl-C to the command as well, `kill` to this process only.
+                    _send(self._process, signal.SIGINT)
                 continue
             if self._has_killed:
                 return 128 + self._asked[0]
@@ -172,6 +175,20 @@ class _PassedOn:
         if self._process is not None:
             self._has_killed = True
             self._process.kill()
+
+
+def _has_terminal() -> bool:
+    """True if this process, and so the command, is in the foreground of a terminal."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _send(process: subprocess.Popen[bytes], number: int) -> None:
