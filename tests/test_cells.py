@@ -11,7 +11,6 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.advice.problems import findings
 from airtcp.amounts import percent
 from airtcp.cli.commands import app
 from airtcp.difference import diff
@@ -23,7 +22,6 @@ from airtcp.present.difference import rows
 from airtcp.present.plot import pictures
 from airtcp.present.sense import extent, sanity
 from airtcp.results import Simulation
-from airtcp.results.advice import Goal
 from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
@@ -256,7 +254,6 @@ def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> Non
     assert 0.0 < one.failures.hidden < 0.01
     assert (one.worst_hidden or 0.0) < 0.05
     assert sentences(of, result.simulation.cells) == []
-    assert "hidden" not in {found.problem for found in findings(result)}
     # Those that each station has lost so are those of the cell.
     for run in result.simulation.runs:
         of_stations = sum(node["hidden"] for node in run.answer["stations"])
@@ -294,32 +291,6 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     assert lost == (
         f"{percent(failed.same_slot)} in the same slot, {percent(failed.hidden)} under its own cell"
     )
-
-
-def test_what_mends_a_hidden_pair_is_judged_by_its_own_cell() -> None:
-    """Shares among all cells would get better where one of another cell loses."""
-    text = (Path(str(directory())) / "hidden-uploads.toml").read_text(encoding="utf-8")
-    assert [goal.whose for goal in hidden_goals(loads(text).vary(SHORT))] == ["all flows"]
-
-    beside = loads(
-        text.replace("count = 1", 'count = 1\ncell = "here"')
-        + """
-[cells.here]
-[cells.there]
-[air]
-heard = []
-"""
-        + GUESTS
-    )
-
-    goals = hidden_goals(beside.vary(SHORT))
-    assert [goal.whose for goal in goals] == ["flows of near-wall, behind-wall"]
-
-
-def hidden_goals(of: Scenario) -> list[Goal]:
-    """The goals by which remedies against hidden stations are judged."""
-    result = airtcp.simulate(of, threads=1)
-    return [found.goal for found in findings(result) if found.problem == "hidden"]
 
 
 def test_failures_are_shares_of_all_transmissions() -> None:

@@ -7,17 +7,13 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.advice.effects import gathered, newly_unhappy
-from airtcp.advice.verdicts import glanced
-from airtcp.amounts import percent
 from airtcp.cli.commands import app
 from airtcp.conditions import ConditionError, read_condition
 from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.judge.verdicts import glanced
 from airtcp.metrics import METRICS
 from airtcp.plan.objective import objective_of
-from airtcp.present import verdict as words
-from airtcp.present.advice import others
 from airtcp.results.cells import interval_of
 from airtcp.scenario import Scenario, load, loads
 from airtcp.web.choices import choices
@@ -67,50 +63,6 @@ def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(
     assert judged.half_width > middle.goodput_bps.half_width
     assert middle.share_of_alone is not None
     assert by_text[f"{SHARE} > 30 %"].interval.mean == middle.share_of_alone.mean
-
-
-def test_a_remedy_tells_what_the_cell_has_of_alone_then(run: airtcp.SimulationResult) -> None:
-    starved = airtcp.advise(run, threads=1).problems[0]
-    (apart,) = (one for one in starved.remedies if one.name == "channels-apart")
-
-    before, after = apart.shares_of_alone["middle"]
-    share = run.simulation.cells["middle"].share_of_alone
-    assert share is not None
-    assert before.mean == share.mean
-    # On a channel of its own it is alone, bit for bit; targets on shares are judged by that.
-    assert (after.mean, after.n) == (1.0, 3)
-    assert {one.target.text: one.state for one in apart.targets}[f"{SHARE} > 30 %"] == "holds"
-    assert f"Cell middle gets {percent(share.mean)} → 100.0 % of what it has alone." in others(
-        apart
-    )
-    # Nothing asks what the other cells have alone.
-    assert list(apart.shares_of_alone) == ["middle"]
-    told = apart.to_dict()["shares_of_alone"]["middle"]
-    assert told["after"]["mean"] == 1.0
-
-
-def test_with_rts_a_cell_is_alone_with_rts() -> None:
-    """A remedy changes what a cell has alone, too."""
-    result = airtcp.simulate(three({GOODPUT: "> 8 Mb/s"}))
-    starved = airtcp.advise(result, threads=1, most=None).problems[0]
-    (rts,) = (one for one in starved.remedies if one.name == "rts-all")
-    same = airtcp.simulate(result.scenario.vary({"mac.rts_threshold": "0 B"}))  # type: ignore[attr-defined]
-
-    expected = same.simulation.cells["middle"].share_of_alone
-    assert expected is not None
-    assert rts.shares_of_alone["middle"][1].mean == pytest.approx(expected.mean)
-
-
-def test_it_is_told_as_of_a_cell(run: airtcp.SimulationResult) -> None:
-    found = airtcp.verdict(run)
-    assert found is not None
-
-    rows = {row[0]: row for row in words.rows(found)}
-    assert rows["goodput of cell middle"][1] == "> 8 Mb/s"
-    assert rows["cell middle's share of what it has alone"][1] == "> 30 %"
-    assert found.nearest is not None
-    assert words.headline(found).startswith("Fails: ")
-    assert "cell middle" in words.headline(found)
 
 
 def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
@@ -189,23 +141,6 @@ def test_a_glance_judges_it_where_it_has_an_interval() -> None:
 def test_a_cell_that_was_not_simulated_alone_has_no_share(run: airtcp.SimulationResult) -> None:
     assert interval_of(run.simulation.cells, "middle", "share_of_alone").mean is not None
     assert interval_of({}, "middle", "share_of_alone").mean is None
-
-
-def test_a_trial_of_a_remedy_is_judged_by_the_cell(run: airtcp.SimulationResult) -> None:
-    """Trials are put together without what estimates need of a scenario."""
-    simulation = run.simulation
-    assert isinstance(run.scenario, Scenario)
-    apart = {"cells.left.channel": 36, "cells.middle.channel": 40, "cells.right.channel": 44}
-    of = run.scenario.vary({**apart, "air": None, "targets": {GOODPUT: "> 8 Mb/s"}})
-    runs = airtcp.simulate(of).simulation.runs
-    after = gathered(of, run.provenance, runs, confidence=simulation.confidence)
-
-    found = airtcp.verdict(after)
-
-    assert found is not None
-    assert found.state == "holds"
-    before = gathered(of, run.provenance, simulation.runs, confidence=simulation.confidence)
-    assert newly_unhappy(after, before)[-1] == "goodput of cell middle"
 
 
 def test_the_page_offers_cells_and_takes_a_target_apart() -> None:

@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from airtcp.plan.crossing import cross
 from airtcp.plan.halving import NONE, Spread, moderated, of_two, pooled, survivors
 
 #: The distances of remedies from what was there, as logarithms of a metric of which less is better:
@@ -143,37 +142,3 @@ def test_moderated_intervals_hold_the_truth_as_often_as_they_say() -> None:
             found = moderated(row, usual, 0.95)
             held += found.low <= 1.0 <= found.high
     assert 0.93 <= held / 6000 <= 0.98
-
-
-def test_a_crossing_by_places_with_unequal_numbers_holds_the_truth() -> None:
-    """Ten replications at the two places around the end, four at the outer two; y = .06 (x - 31) +
-    .001 (x - 31)^2 with noise of .25 that is half in common. 95 % of 400 are 380; fewer than 363
-    come by chance once in a thousand.
-    """
-    inside, widths, all_ten = 0, [], []
-    for seed in range(400):
-        draw = random.Random(seed)
-        common = [draw.gauss(0.0, 0.18) for _ in range(10)]
-        samples = {
-            x: {
-                run: 0.06 * (x - 31) + 0.001 * (x - 31) ** 2 + common[run] + draw.gauss(0.0, 0.18)
-                for run in range(10)
-            }
-            for x in (24, 29, 33, 38)
-        }
-        few = {
-            x: {run: y for run, y in row.items() if run < (10 if x in (29, 33) else 4)}
-            for x, row in samples.items()
-        }
-        found, full = cross(few, 0.95), cross(samples, 0.95)
-        if found is None or full is None:
-            continue
-        inside += (found.low is None or found.low <= 31.0) and (
-            found.high is None or found.high >= 31.0
-        )
-        if None not in (found.low, found.high, full.low, full.high):
-            widths.append(found.high - found.low)
-            all_ten.append(full.high - full.low)
-    assert inside >= 363
-    # 28 runs instead of 40 cost less than a fifth of the width.
-    assert sum(widths) < 1.2 * sum(all_ten)

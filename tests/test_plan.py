@@ -1,10 +1,6 @@
-"""How far a scenario carries: the axis, and the search along it for the end.
-
-Does not know the statistics of a crossing (`test_plan_crossing`).
-"""
+"""Capacity: the axis, and the search along it for the last value that meets every target."""
 
 import json
-import math
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +9,11 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
-from airtcp.conditions import parse_condition
-from airtcp.estimates import estimate
 from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import axis_of
-from airtcp.plan.beside import Beside, Other
-from airtcp.plan.search import Search
 from airtcp.present import plan as present
 from airtcp.results.plans import Evidence, Plan
-from airtcp.run.points import Points
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
 from airtcp.stats import Interval
@@ -217,7 +208,7 @@ def test_the_end_of_a_mix_is_where_its_next_far_station_comes_in(
     low, value, high = ends(found)
     assert value == 18
     assert low <= 18 <= high
-    seen = {one.value: one.metrics[until] for one in found.evidence if one.depth == "simulation"}
+    seen = {one.value: one.metrics["p90 transfer_time < 1 s"] for one in found.evidence}
     assert seen[18].mean < 1.0 < seen[19].mean
 
 
@@ -233,51 +224,6 @@ def test_a_plan_does_not_depend_on_threads_and_can_be_made_again(
     assert one.evidence == two.evidence
 
 
-def test_evidence_is_what_a_simulation_of_that_value_says(
-    scenario: Scenario,
-) -> None:
-    until = "near/download transfer_time > 400 ms"
-    found = carried(scenario, until=until, replications=6)
-
-    axis = axis_of(scenario, "stations")
-    seen = [one for one in found.evidence if one.depth == "simulation"]
-    one = max(seen, key=lambda one: one.metrics[until].n)
-    again = airtcp.simulate(axis.at(axis.nearest(one.value)), replications=one.metrics[until].n)
-    told = estimate(
-        again.simulation.runs, again.scenario, "transfer_time_s", group="near", part="download"
-    )
-    assert one.metrics[until] == told.interval
-    assert told.estimator == "closed loop"
-
-
-def test_an_end_beside_another_is_told_where_places_have_all_replications(
-    scenario: Scenario,
-) -> None:
-    """They were tried there before, and however narrow it should be, no more is to be had."""
-    axis, until = axis_of(scenario, "stations"), "transfer_time > 300 ms"
-    told: list[str] = []
-    points: Points[tuple[str, int]] = Points(1)
-    with points:
-        other = Other(axis.nearest(16), None, lambda _: math.inf, 6)
-        search = Beside(
-            other,
-            "",
-            axis,
-            [parse_condition(until)],
-            points,
-            warmup_ns=scenario.run.warmup_ns,
-            most=10,
-            confidence=0.95,
-            tell=told.append,
-        )
-        for number in (8, 16, 24, 32):
-            Search.simulate_together([(search, axis.nearest(number))], 6)
-        found = search.find(axis.nearest(30))
-
-    assert 8 <= found.answer.value < 32
-    assert not any(line.startswith("0 replications") for line in told)
-
-
 def test_of_several_conditions_the_first_to_hold_decides(
     scenario: Scenario,
 ) -> None:
@@ -290,11 +236,6 @@ def test_of_several_conditions_the_first_to_hold_decides(
     assert tight is not None
     assert together is not None
     assert abs(together.value - tight.value) <= 2
-    # One station is no "1 stations".
-    one = present.answer_line(replace(found, answer=replace(together, value=1.0)))
-    assert one.startswith("1 station, ")
-    of_near = replace(together, value=1.0, vary="stations.near.count")
-    assert present.answer_line(replace(found, answer=of_near)).startswith("1 station of near, ")
 
 
 def test_a_think_time_is_shortened_until_it_is_too_short(
@@ -312,7 +253,6 @@ def test_a_think_time_is_shortened_until_it_is_too_short(
     assert 0.05 < low <= value <= high < 20.0
     assert found.answer is not None
     assert found.answer.unit == "s"
-    assert "think_time" in present.answer_line(found)
 
 
 @pytest.mark.parametrize(
@@ -337,20 +277,6 @@ def test_a_question_without_an_answer_ends_with_status_2_and_one_message(
     assert result.stdout == ""
 
 
-def test_runs_too_short_for_an_answer_are_not_said_to_have_no_transfers() -> None:
-    """Sizes with a mean and no variance: some transfers end, and no percentile is known."""
-    uneven = PAGES.replace(
-        '{ distribution = "exponential", mean = "30 kB" }',
-        '{ distribution = "pareto", mean = "3 MB", shape = 1.05 }',
-    )
-    asked = ["--until", "p90 transfer_time < 1 us", "--to", 9, "--set", "run.duration=2 s"]
-
-    result = call(*asked, stdin=uneven)
-
-    assert "does not hold even at 9 stations" in result.stderr
-    assert "no transfer ended" not in result.stderr
-
-
 def test_what_the_command_prints(tmp_path: Path) -> None:
     quick = ["--set", "run.duration=10 s", "--replications", 5]
     until = ["--until", "p90 transfer_time > 1 s"]
@@ -362,16 +288,12 @@ def test_what_the_command_prints(tmp_path: Path) -> None:
     assert shown.exit_code == 0
     assert told["until"] == ["p90 transfer_time > 1 s"]
     assert answer["vary"] == "stations"
-    assert shown.stdout.startswith(f"{answer['value']} stations, 95 % sure of ")
-    assert f"{told['runs']} replications at " in shown.stdout
-    depths = {one["depth"] for one in told["evidence"]}
-    assert depths == {"model", "simulation"}
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "plan.png",
-        "plan.svg",
-        "report.html",
-        "results.json",
-    }
+    assert str(answer["value"]) in shown.stdout
+    assert {one["depth"] for one in told["evidence"]} == {"simulation"}
+    assert told["limits"][0]["target"] == "p90 transfer_time < 1 s"
+    assert told["limits"][0]["at"] > answer["value"]
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written >= {"plan.png", "plan.svg", "report.html", "results.json"}
 
 
 @pytest.fixture(scope="module")
@@ -381,30 +303,6 @@ def quick(scenario: Scenario) -> Plan:
         vary="stations",
         until="transfer_time > 500 ms",
     )
-
-
-@pytest.mark.parametrize("width", [24, 40, 80, 120])
-def test_the_curve_fits_any_terminal(quick: Plan, width: int) -> None:
-    lines = present.bars(quick, quick.conditions[0], width)
-
-    assert lines
-    assert max(map(len, lines)) <= max(width, 24)
-    for point in present.points(quick, quick.conditions[0]):
-        assert any(point.mean in line for line in lines)
-
-
-def test_no_value_that_is_carried_is_said_to_be_beyond(quick: Plan) -> None:
-    """A mean a little past the bound, at the answer of a curve through all."""
-    condition = quick.conditions[0]
-    assert quick.answer is not None
-    answer = replace(quick.answer, value=4.0)
-    evidence = [
-        Evidence(value, "simulation", {condition.text: Interval(mean, mean, mean, 3)})
-        for value, mean in ((3.0, 0.4), (4.0, 0.505), (5.0, 0.6))
-    ]
-    found = replace(quick, evidence=evidence, answer=answer)
-
-    assert [one.beyond for one in present.points(found, condition)] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -463,7 +361,7 @@ def test_an_end_of_few_stations_is_simulated_itself() -> None:
         remedies=False,
     )
 
-    (condition,) = found.conditions
+    condition = found.conditions[0]
     means = {
         one.value: value.mean
         for one in found.evidence
@@ -491,66 +389,3 @@ def test_calls_are_planned_for() -> None:
     assert found.answer is not None
     assert 2 <= found.answer.value <= 6
     assert found.remedies
-
-
-def test_where_no_model_answers_glances_say_where_to_begin() -> None:
-    """Calls beside downloads: no model has both, and a glance sees where calls wait too long."""
-    text = """
-[phy]
-standard = "802.11g"
-[[stations]]
-name = "reader"
-count = 4
-[[stations]]
-name = "caller"
-count = 2
-[[flows]]
-stations = "reader"
-direction = "download"
-application = { kind = "web", size = { distribution = "exponential", mean = "100 kB" }, \
-think_time = { distribution = "exponential", mean = "2 s" } }
-[[flows]]
-stations = "caller"
-direction = "both"
-application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
-[run]
-warmup = "2 s"
-duration = "10 s"
-replications = 6
-"""
-    loaded = airtcp.load(text)
-    question = "caller mean packet_delay > 20 ms"
-    found = carried(loaded, question)
-
-    assert found.answer is not None
-    assert found.guessed_by == "a glance (simulated)"
-    assert found.guess is not None
-    # A place to begin: within a half of the end that replications find.
-    assert abs(found.guess / found.answer.value - 1.0) < 0.5
-    glances = [one for one in found.evidence if one.depth == "glance"]
-    assert glances
-    assert all(set(one.metrics) <= {question} for one in glances)
-    assert "Glances began it at" in present.depth_line(found)
-
-
-def test_a_bound_that_lies_below_is_no_verdict_that_all_is_well() -> None:
-    """Ten seconds are too short for transfers of five; the end of longer runs is not further."""
-    until = "p90 transfer_time > 5 s"
-    short = carried(airtcp.load(PAGES.replace('"30 s"', '"10 s"')), until)
-    longer = carried(airtcp.load(PAGES.replace('"30 s"', '"100 s"')), until)
-
-    assert short.answer is not None
-    assert short.unsteady is not None
-    assert "; simulate " in short.unsteady
-    assert short.answer.low is None
-    assert longer.unsteady is None
-    _, end, _ = ends(longer)
-    assert short.answer.high is not None
-    assert end <= short.answer.high
-    told = short.to_dict()
-    assert told["unsteady"] == short.unsteady
-    assert longer.to_dict()["unsteady"] is None
-    shown = call("--until", until, "--set", "run.duration=10 s").stdout
-    assert " or less, before p90" in shown
-    assert "Cannot tell yet, it may not carry as far as that: half of all bytes" in shown
-    assert "at least " in shown

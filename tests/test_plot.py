@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from airtcp.advice.verdicts import verdict
 from airtcp.amounts import quantity
 from airtcp.compare import compare
+from airtcp.judge.verdicts import verdict
 from airtcp.present import drawing, plot
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate

@@ -1,4 +1,4 @@
-"""The tables of docs/guide/profiles.md: access points, devices, traffic and places.
+"""The tables of docs/guide/profiles.md and targets.md: what profiles set, and default targets.
 
 Knows how a record is shown, and no record.
 """
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from airtcp.amendments import AMENDMENTS
+from airtcp.judge.targets import EXPECTED
 from airtcp.scenario.profiles import access_points, devices, places, traffic
 from airtcp.scenario.toml_text import value_text
 from airtcp.sensitivity import mcs_at, rate_at
@@ -91,7 +92,18 @@ def places_table() -> str:
     return markdown(head, rows)
 
 
+def targets_table() -> str:
+    """Lists the default targets of each kind of traffic, with their sources."""
+    rows = [
+        [word if number == 0 else "", f"`{one.metric}`", f"`{one.bound}`", one.reason]
+        for word, targets in EXPECTED.items()
+        for number, one in enumerate(targets)
+    ]
+    return markdown(["traffic", "metric", "target", "source"], rows)
+
+
 TABLES = {
+    "targets": targets_table,
     "access-points": access_points_table,
     "devices": devices_table,
     "traffic": traffic_table,

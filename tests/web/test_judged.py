@@ -8,11 +8,11 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.advice.verdicts import glanced
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.exceptions import ScenarioError
+from airtcp.judge.verdicts import glanced
+from airtcp.messages.run import headline
 from airtcp.metrics import METRICS
-from airtcp.present.verdict import headline
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
 from airtcp.web import work
@@ -125,21 +125,23 @@ def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
 
     assert (judged is None) == (last["verdict"] is None)
     if judged is not None:
-        assert last["verdict"]["headline"] == sofar["verdict"]["headline"] == headline(judged)
+        assert last["verdict"]["headline"] == sofar["verdict"]["headline"] == headline(judged)[0]
         assert last["verdict"]["state"] == judged.state
         by_name = {one["target"]: one for one in last["verdict"]["targets"]}
         for one in judged.targets:
             assert one.to_dict().items() <= by_name[one.target.text].items()
-    assert len(last["advice"]["problems"]) == len(tried.problems)
-    for shown, problem in zip(last["advice"]["problems"], tried.problems, strict=True):
-        plain = problem.to_dict()
-        for mine, theirs in zip(shown["remedies"], plain["remedies"], strict=True):
-            for end in ("before", "after", "difference"):
-                assert theirs[end].items() <= mine[end].items()
-            assert mine["set"] == theirs["set"]
-            assert mine["equipment"][0].startswith("#") if mine["equipment"] else True
-            for felt, effect in zip(mine["loses"], theirs["loses"], strict=True):
-                assert effect.items() <= felt.items()
+    best = tried.best
+    assert last["advice"]["best"] == (None if best is None else best.name)
+    assert last["advice"]["recommended"] == (tried.recommended is not None)
+    for mine, trial in zip(last["advice"]["remedies"], tried.trials, strict=True):
+        theirs = trial.to_dict()
+        for end in ("before", "after", "difference"):
+            assert theirs[end].items() <= mine[end].items()
+        for name in ("name", "set", "outcome", "met", "missed", "open"):
+            assert mine[name] == theirs[name]
+        assert mine["equipment"][0].startswith("#") if mine["equipment"] else True
+        for felt, effect in zip(mine["loses"], theirs["loses"], strict=True):
+            assert effect.items() <= felt.items()
     for name, one in last["metrics"].items():
         interval = expected.simulation.metrics[name]
         assert interval.is_known

@@ -12,10 +12,11 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.advice.verdicts import verdict
 from airtcp.amounts import quantity_with_interval
 from airtcp.compare import compare
-from airtcp.present.verdict import headline, rows
+from airtcp.judge.verdicts import verdict
+from airtcp.messages import words
+from airtcp.messages.run import headline, ordered
 from airtcp.web import sources, views
 from airtcp.web.bodies import Source
 from browsing import CHROMIUM, Page, link, packed, put
@@ -37,8 +38,10 @@ def test_a_card_has_question_verdict_three_numbers_and_how_sure(
     judged = verdict(result)
     card = views.comparison(replace(result, verdict=judged))["card"]
     assert judged is not None
-    assert card["verdict"] == headline(judged)
-    assert card["numbers"][0]["text"] == rows(judged)[0][2]
+    assert card["verdict"] == headline(judged)[0]
+    first = ordered(judged)[0]
+    about = first.target.condition.about
+    assert card["numbers"][0]["text"] == words.measured(first.interval, about)
     assert len(card["numbers"]) == 3
     assert card["question"].endswith("?")
     assert f"seed {result.provenance.seed}" in card["sure"]
@@ -90,7 +93,7 @@ def test_a_report_is_that_of_the_command_line_with_the_file_in_it(opened: Any) -
     result = airtcp.compare(airtcp.load(MIX))
     judged = verdict(result)
     assert judged is not None
-    assert escape(headline(judged)) in report
+    assert escape(headline(judged)[0]) in report
     known = quantity_with_interval(result.simulation.metrics["goodput_bps"], "b/s")
     assert known in report
     assert escape('application = { kind = "bulk" }', quote=True) in report

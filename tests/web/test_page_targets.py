@@ -11,12 +11,14 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.advice.verdicts import glanced, verdict
 from airtcp.amounts import quantity_with_interval
 from airtcp.examples import examples
+from airtcp.judge.verdicts import glanced, verdict
+from airtcp.messages import words
+from airtcp.messages.run import headline, ordered
 from airtcp.metrics import METRICS
 from airtcp.present.groups import by_group
-from airtcp.present.verdict import headline, rows
+from airtcp.results.verdict import Judged
 from airtcp.web import sources
 from airtcp.web.bodies import Source
 from browsing import CHROMIUM, Page, choose, packed, put
@@ -112,7 +114,7 @@ def begun(opened: Any) -> Page:
     page: Page = opened()
     page.answer()
     put(page, MIX)
-    page.page.locator(".verdict-head .headline", has_text="goodput per flow of desk").wait_for()
+    page.page.locator(".lights li", has_text="desk").wait_for()
     return page
 
 
@@ -161,7 +163,7 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
     assert bound.get_attribute("aria-invalid") == "true"
     bound.fill("50")
     page.page.keyboard.press("Enter")
-    page.page.locator(".lights li.fails", has_text="p95 packet delay of call").wait_for()
+    page.page.locator(".lights li.fails", has_text="call packet delay, p95").wait_for()
     has(page, "call p95 packet_delay")
 
     targets = airtcp.load(text_of(page)).targets
@@ -170,13 +172,13 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
         "call p95 packet_delay < 50 ms",
     }
     assert "# long" in text_of(page)
-    page.page.get_by_role("button", name="Change: p95 packet delay of call").click()
+    page.page.get_by_role("button", name="Change: call packet delay, p95").click()
     page.page.locator(".editor fieldset:enabled").wait_for()
     assert bound.input_value() == "50"
     bound.fill("20")
     page.page.get_by_role("button", name="Change this target").click()
     page.page.locator(".lights li", has_text="< 20 ms").wait_for()
-    page.page.get_by_role("button", name="Remove: p95 packet delay of call").click()
+    page.page.get_by_role("button", name="Remove: call packet delay, p95").click()
     page.page.locator(".lights li", has_text="packet delay").wait_for(state="detached")
     page.page.wait_for_function(
         "() => !document.getElementById('toml')?.value.includes('packet_delay')"
@@ -200,7 +202,7 @@ def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
     judged = verdict(before)
     assert judged is not None
     assert judged.state == "fails"
-    assert shown(page) == headline(judged)
+    assert shown(page) == headline(judged)[0]
     advice = airtcp.advise(before)
     best = advice.best
     assert best is not None
@@ -219,7 +221,7 @@ def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
     after = verdict(airtcp.simulate(changed))
     assert after is not None
     assert after.state == "holds"
-    assert shown(page) == headline(after)
+    assert shown(page) == headline(after)[0]
     history = page.page.locator(".history")
     history.locator("summary").click()
     assert best.title in history.locator("ol").inner_text()
@@ -253,12 +255,12 @@ def test_one_remedy_that_was_not_tried_is_one(opened: Any) -> None:
             const { advice } = await import('/static/advice.js');
             const card = advice({ history: { past: [] } });
             return [['one'], ['one', 'two']].map((unfit) => {
-                card.show({ problems: [{ headline: '', remedies: [], unfit }] });
+                card.show({ causes: [], remedies: [], best: null, tried: 1, unfit });
                 return card.element.querySelector('summary').textContent;
             });
         }"""
     )
-    assert told == ["1 that was not tried", "2 that were not tried"]
+    assert told == ["1 that does not apply", "2 that do not apply"]
 
     listed = [
         {"name": "a", "title": "A", "fits": False, "reason": "none", "where": [], "source": ""}
@@ -276,7 +278,7 @@ def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
     page.answer()
     release = held_back(page, "**/api/scenario", lambda _: True)
     choose(page, MIX)
-    page.page.locator(".verdict-head .headline", has_text="goodput per flow of desk").wait_for()
+    page.page.locator(".lights li", has_text="desk").wait_for()
     page.page.locator(".main-slider input").press("ArrowRight")
     page.page.locator('#controls input[type="range"]').first.press("ArrowRight")
     release()
@@ -291,7 +293,7 @@ def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
     page = begun(opened)
     # A longer look waits until the first has been read, however long that takes.
     release = held_back(page, "**/api/curve", lambda asked: asked["times"] > 1)
-    page.page.get_by_role("button", name="Curve: goodput per flow of desk").click()
+    page.page.get_by_role("button", name="Curve: desk goodput per flow").click()
     chart = page.page.locator(".picture .chart")
     chart.locator(".boundname", has_text="1 Mb/s").wait_for()
     sharper = page.page.locator(".depth-told", has_text="Becoming sharper")
@@ -425,16 +427,16 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
     if judged is None:
         assert "Nothing is asked" in page.page.locator(".verdict-head").inner_text()
         return
-    assert shown(page) == headline(judged)
+    assert shown(page) == headline(judged)[0]
     lights = page.page.locator(".lights li").all_inner_texts()
-    for name, wanted, measured, by in rows(judged):
-        assert any(all(part in one for part in (name, wanted, measured, by)) for one in lights)
-    tried = [one for problem in airtcp.advise(result).problems for one in problem.remedies]
+    for one in ordered(judged):
+        assert any(all(part in light for part in told_of(one)) for light in lights)
+    tried = airtcp.advise(result).trials
     cards = " ".join(page.page.locator(".remedy").all_inner_texts())
     for trial in tried:
         assert trial.title.lower() in cards.lower()
     # Along the first slider each look is that of the Python, at the depth that was asked for.
-    look = page.page.get_by_role("button", name=f"Curve: {rows(judged)[0][0]}").first
+    look = page.page.get_by_role("button", name=f"Curve: {told_of(ordered(judged)[0])[0]}").first
     look.click()
     page.page.locator(
         ".picture .points circle, .picture .at-least, .picture .empty"
@@ -450,8 +452,15 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
         for times in (1, 3, 9):
             found = glanced(changed, airtcp.glance(changed, times=times))
             assert found is not None
-            depths += [measured for _, _, measured, _ in rows(found)]
+            depths += [told_of(one)[2] for one in ordered(found)]
         assert not told or told in depths
+
+
+def told_of(one: Judged) -> tuple[str, str, str]:
+    """What a target is about, its bound, and what was measured, as the page has them."""
+    about = one.target.condition
+    name = " ".join(words.target_about(about).split())
+    return name, words.wanted(about), words.measured(one.interval, about.about)
 
 
 def printed(page: Page, caption: str) -> list[list[str]]:

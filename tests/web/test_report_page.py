@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.advice.verdicts import verdict
 from airtcp.compare import compare, with_testbed
+from airtcp.judge.verdicts import verdict
 from airtcp.present import report
 from airtcp.results import Lag, TestbedResult
 from airtcp.run.simulate import simulate
@@ -56,6 +56,5 @@ def test_no_table_of_a_report_is_cut_off(browser: Any, tmp_path: Path) -> None:
         "(all) => all.every((one) => one.scrollWidth <= one.clientWidth)"
     )
     assert held
-    assert page.page.get_by_text("times as much").count() > 0
     assert not page.complaints
     page.context.close()

@@ -70,7 +70,7 @@ def _light(one: Judged) -> Json:
         condition(about)
         | one.to_dict()
         | {
-            "about": words.target_about(about),
+            "about": " ".join(words.target_about(about).split()),
             "wanted": words.wanted(about),
             "measured": words.measured(one.interval, about.about),
             "by": words.spread(one.interval, about.about),
@@ -102,6 +102,7 @@ def _trial(one: Trial) -> Json:
         "line": f"{one.title}: {one.met} of {of} targets met",
         "words": f"{one.met} of {of} met",
         "label": "" if metric is None else words.metric_label(metric),
+        "cost": words.COSTS[one.cost],
         "suffices": None,
         "before": interval(one.before, unit),
         "after": interval(one.after, unit),

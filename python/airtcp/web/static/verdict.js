@@ -50,7 +50,7 @@ export function verdict(app, { look }) {
     const button = (label, act) => h("button", { type: "button", class: "quiet small", "aria-label": `${label}: ${one.about}`, onclick: act }, label);
     return h("li", { class: one.state }, h("span", { class: `light ${one.state}`, "aria-hidden": "true" }),
       h("span", { class: "light-about" }, h("strong", {}, one.about), ` ${one.wanted}`),
-      h("span", { class: "light-told" }, `${one.measured}: ${one.by}`),
+      h("span", { class: "light-told" }, one.by ? `${one.measured} (${one.by})` : one.measured),
       h("span", { class: "light-buttons" }, button("Curve", () => look(one.target)), button("Change", () => open(one)), button("Remove", () => remove(one))));
   }
 
