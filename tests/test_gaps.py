@@ -236,6 +236,7 @@ def test_a_change_is_against_a_value_that_it_moves_away(
     axis = Axis("rtt_s", "", 0.01, base, 0.05, is_gap=False)
 
     assert axis.is_against(value) == is_against
+    assert not replace(axis, metric="tcp_retransmissions").is_against(value)
 
 
 def test_windows_are_tried_of_each_direction() -> None:

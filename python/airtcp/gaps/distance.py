@@ -51,8 +51,11 @@ class Axis:
     is_gap: bool
 
     def is_against(self, value: float | None) -> bool:
-        """True if a value is far from the measured one, and that of the simulation was nearer."""
-        if value is None:
+        """True if a value is far from the measured one, and that of the simulation was nearer.
+
+        Numbers of events rule nothing out: between two strengths they go from none to hundreds.
+        """
+        if value is None or self.metric in _COUNTED:
             return False
         apart, before = (
             abs(logarithm(self.metric, self.measured) - logarithm(self.metric, one))
