@@ -19,6 +19,7 @@ from airtcp.present import difference as present
 from airtcp.results import Replication, Simulation
 from airtcp.results.differences import Change, Difference, Ranked
 from airtcp.stats import Interval
+from bases import cell
 from typer.testing import CliRunner, Result
 
 SCENARIO = """
@@ -464,3 +465,22 @@ def test_a_wrong_precision_says_what_is_allowed(
     result = call(file, "--set", "stations.far.count=2", *precision)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "change", ["stations.laptop.count=2", "run.seed=1", "title='another'", "phy.standard=802.11b"]
+)
+def test_a_change_that_changes_nothing_is_refused_before_anything_runs(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise AssertionError("it has run")
+
+    monkeypatch.setattr("airtcp.difference.diff", run)
+    file = tmp_path / "a.toml"
+    file.write_text(cell(2))
+
+    told = CliRunner().invoke(app, ["diff", str(file), "--set", change], prog_name="airtcp")
+
+    assert told.exit_code == 2
+    assert "same network" in " ".join(told.stderr.split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Seed, Thre
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.scenarios import Set, check_standard_input, scenario_of, settings_of
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
 
 First = Annotated[
     Path,
@@ -67,6 +70,11 @@ def diff(
             second = first.vary(settings_of(set_))
         else:
             second, _ = scenario_of(b, set_)
+        if _network(first) == _network(second):
+            raise typer.BadParameter(
+                "A and B are the same network, so every difference is 0; allowed: a change of A",
+                param_hint="--set" if b is None else "B",
+            )
         for scenario in (a, *([] if b is None else [b])):
             check(scenario, out=out, force=force)
         with progress_bar(quiet) as progress:
@@ -98,6 +106,11 @@ def diff(
         if found.b.simulation.stopped == "interrupted":
             note(f"interrupted: shown is what {found.replications} pairs of replications say")
             raise typer.Exit(Status.INTERRUPTED)
+
+
+def _network(scenario: Scenario) -> dict[str, object]:
+    """Return all that results of a scenario depend on: its keys but the title, and its targets."""
+    return {**scenario.to_dict(), "title": None, "targets": scenario.targets}
 
 
 def _precision(written: str | None, replications: int | None) -> float | None:
