@@ -167,6 +167,7 @@ def _fast(link: dict[str, Any]) -> None:
 def _without_errors(data: dict[str, Any]) -> None:
     for group in data["stations"]:
         group.pop("error_table", None)
+        group.pop("frame_errors", None)
 
 
 def _ap_queue(data: dict[str, Any], queue: Mapping[str, Any]) -> None:
@@ -186,7 +187,7 @@ def _slow(base: Scenario) -> Iterator[str]:
 
 def _near(data: dict[str, Any], slow: tuple[str, ...]) -> None:
     fast = [group for group in data["stations"] if group["name"] not in slow]
-    keys = ("mcs", "spatial_streams", "data_rate", "snr", "place", "error_table")
+    keys = ("mcs", "spatial_streams", "data_rate", "snr", "place", "error_table", "frame_errors")
     best = {key: copy.deepcopy(fast[0][key]) for key in keys if fast and key in fast[0]}
     for group in data["stations"]:
         if group["name"] in slow:

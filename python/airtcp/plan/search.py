@@ -116,7 +116,12 @@ class Search:
         return self.places[index].outcome
 
     def worst(self, index: int) -> float:
-        """Return the logarithm of the worst ratio of the targets that bound the end."""
+        """Return the logarithm of the worst ratio of the targets that bound the end.
+
+        The smallest value, if it was not simulated, meets all that were not left out.
+        """
+        if index not in self.places:
+            return -_FAR
         return max(map(_log_ratio, self._bounding(self.outcome(index))), default=-_FAR)
 
     # Where to look.

@@ -1,0 +1,74 @@
+"""Candidates: every remedy that applies, each scenario once, and pairs that do not collide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.judge.candidates import COSTS, Candidate, pair, singles
+from airtcp.remedies import catalogue, named
+from airtcp.scenario import Scenario
+
+
+@pytest.fixture(scope="module")
+def base() -> Scenario:
+    scenario: dict[str, Any] = {
+        "phy": {"standard": "802.11ac", "mcs": 5},
+        "ap": {"queue": {"limit": 100}},
+        "stations": [{"name": "desk", "count": 3}],
+        "flows": [
+            {"stations": "desk", "direction": "download", "application": {"kind": "bulk"}},
+            {"stations": "desk", "direction": "both", "application": {"kind": "call"}},
+        ],
+    }
+    return named(airtcp.load(scenario))
+
+
+@pytest.fixture(scope="module")
+def known(base: Scenario) -> dict[str, Candidate]:
+    return {one.name: one for one in singles(base)[0]}
+
+
+def test_every_remedy_is_a_candidate_or_has_a_reason_why_not(base: Scenario) -> None:
+    found, unfit = singles(base)
+    names = [one.name for one in found]
+
+    assert len(names) > 10
+    assert not set(names) & set(unfit)
+    assert set(names) | set(unfit) <= {one.name for one in catalogue()}
+    assert all(unfit.values())
+    hashes = [one.changed.scenario.hash() for one in found]
+    assert len(set(hashes)) == len(hashes)
+    assert base.hash() not in hashes
+
+
+def test_the_cheapest_kind_comes_first(base: Scenario) -> None:
+    costs = [COSTS.index(one.cost) for one in singles(base)[0]]
+
+    assert costs == sorted(costs)
+
+
+def test_what_is_so_already_is_no_candidate(base: Scenario, known: dict[str, Candidate]) -> None:
+    changed = known["managed-queue"].changed.scenario
+    found, unfit = singles(named(changed))
+
+    assert "managed-queue" not in [one.name for one in found]
+    assert "managed-queue" in unfit
+
+
+def test_a_pair_has_the_changes_of_both_and_the_higher_cost(
+    base: Scenario, known: dict[str, Candidate]
+) -> None:
+    one, other = known["managed-queue"], known["calls-first"]
+    both = pair(base, one, other)
+
+    assert both is not None
+    assert both.name == "managed-queue + calls-first"
+    assert set(both.changes) == set(one.changes) | set(other.changes)
+    assert COSTS.index(both.cost) == max(COSTS.index(each.cost) for each in (one, other))
+
+
+def test_changes_of_the_same_keys_are_no_pair(base: Scenario, known: dict[str, Candidate]) -> None:
+    assert pair(base, known["managed-queue"], known["larger-buffer"]) is None
+    assert pair(base, known["managed-queue"], known["managed-queue"]) is None

@@ -1,0 +1,210 @@
+"""Causes: each counterfactual where it is what a target is missed for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.judge.causes import causes
+from airtcp.judge.counterfactual import PROBLEMS, counterfactuals
+from airtcp.judge.race import Race, cost
+from airtcp.messages import words
+from airtcp.remedies import named
+from airtcp.results.advice import Cause
+from airtcp.run.points import Points
+
+RUN = {"warmup": "500 ms", "duration": "4 s", "replications": 1}
+BULK = {"kind": "bulk"}
+CALL = {"kind": "udp", "packet": "200 B", "rate": "80 kb/s"}
+SPEECH = {"kind": "call"}
+LINUX = {"preset": "linux"}
+
+
+def flow(stations: str, direction: str, application: Any, **keys: Any) -> dict[str, Any]:
+    return {"stations": stations, "direction": direction, "application": application} | keys
+
+
+def network(
+    flows: list[dict[str, Any]],
+    targets: dict[str, str],
+    *,
+    counts: dict[str, int] | None = None,
+    groups: dict[str, dict[str, Any]] | None = None,
+    **tables: Any,
+) -> dict[str, Any]:
+    names = dict.fromkeys(one["stations"] for one in flows)
+    stations = [
+        {"name": name, "count": (counts or {}).get(name, 2)} | (groups or {}).get(name, {})
+        for name in names
+    ]
+    plain: dict[str, Any] = {"phy": {"standard": "802.11g"}, "ap": {"queue": {"limit": 100}}}
+    return plain | {"stations": stations, "flows": flows, "targets": targets, "run": RUN} | tables
+
+
+def linked(**link: Any) -> dict[str, Any]:
+    return {"links": {"line": {"delay": "5 ms"} | link}}
+
+
+def over_line(name: str, direction: str, **keys: Any) -> dict[str, Any]:
+    return flow(name, direction, BULK, path=["line"], tcp=LINUX, **keys)
+
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "bursts": network(
+        [flow("desk", "download", BULK), flow("caller", "upload", CALL)],
+        {"caller p95 packet_delay": "< 60 ms"},
+        counts={"desk": 6},
+        phy={"standard": "802.11b"},
+        ap={
+            "queue": {"limit": 50},
+            "access": {"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8},
+        },
+    ),
+    "rts": network(
+        [flow("desk", "download", BULK)],
+        {"desk goodput": "> 5 Mb/s"},
+        phy={"standard": "802.11b"},
+        mac={"rts_threshold": "0 B"},
+    ),
+    "hidden": network(
+        [flow("left", "upload", BULK), flow("right", "upload", BULK)],
+        {"jain_index": "> 0.9"},
+        counts={"left": 1, "right": 1},
+        groups={"left": {"hears": []}, "right": {"hears": []}},
+    ),
+    "neighbour": network(
+        [flow("mine", "download", BULK), flow("theirs", "download", BULK)],
+        {"mine goodput": "> 15 Mb/s"},
+        groups={"mine": {"cell": "here"}, "theirs": {"cell": "there"}},
+        cells={"here": {}, "there": {}},
+        air={"heard": [["here", "there"]]},
+    ),
+    "delayed-acks": network(
+        [
+            flow(
+                "desk",
+                "download",
+                BULK,
+                tcp={"receive_window": {"segments": 1}, "delayed_ack": {"every": 2}},
+            )
+        ],
+        {"desk goodput": "> 2 Mb/s"},
+    ),
+    "windows": network(
+        [
+            flow(
+                "desk",
+                "download",
+                BULK,
+                path=[{"delay": "50 ms"}],
+                tcp={"receive_window": {"segments": 4}},
+            )
+        ],
+        {"desk goodput": "> 5 Mb/s"},
+    ),
+    "link-loss": network(
+        [over_line("desk", "download")],
+        {"desk goodput": "> 15 Mb/s"},
+        **linked(rate="100 Mb/s", loss="5 %"),
+    ),
+    "frame-errors": network(
+        [flow("desk", "download", BULK)],
+        {"desk goodput": "> 15 Mb/s"},
+        groups={"desk": {"frame_errors": {"rate": "40 %", "of": "1500 B"}}},
+    ),
+    "link-queue": network(
+        [over_line("desk", "download"), flow("caller", "download", CALL, path=["line"])],
+        {"caller p95 packet_delay": "< 50 ms"},
+        **linked(rate="5 Mb/s", queue=200),
+    ),
+    "ap-queue-small": network(
+        [flow("desk", "download", BULK, tcp=LINUX, path=[{"delay": "20 ms"}])],
+        {"desk goodput": "> 18 Mb/s"},
+        counts={"desk": 1},
+        ap={"queue": {"limit": 4}},
+    ),
+    "ap-queue": network(
+        [
+            flow("desk", "download", BULK, tcp=LINUX, path=[{"delay": "10 ms"}]),
+            flow("caller", "download", CALL),
+        ],
+        {"caller p95 packet_delay": "< 50 ms"},
+        ap={"queue": {"limit": 1000}},
+    ),
+    "link": network(
+        [over_line("desk", "download")],
+        {"desk goodput": "> 12 Mb/s"},
+        **linked(rate="4 Mb/s"),
+    ),
+    "distance": network(
+        [flow("near", "download", BULK), flow("far", "download", BULK)],
+        {"goodput": "> 15 Mb/s"},
+        groups={"far": {"data_rate": "6 Mb/s"}},
+    ),
+    "without": network(
+        [
+            flow("caller", "upload", CALL),
+            flow("camera", "upload", {"kind": "udp", "packet": "1200 B", "rate": "9 Mb/s"}),
+        ],
+        {"caller p95 packet_delay": "< 2 ms"},
+        counts={"camera": 4},
+    ),
+    "load": network(
+        [flow("caller", "both", {"kind": "udp", "packet": "200 B", "rate": "400 kb/s"})],
+        {"caller p95 packet_delay": "< 50 ms"},
+        counts={"caller": 20},
+    ),
+}
+
+
+def found(scenario: dict[str, Any]) -> tuple[Cause, ...]:
+    result = airtcp.simulate(airtcp.load(scenario))
+    runs = result.simulation.runs
+    base = named(result.scenario)
+    with Points[str](1) as points:
+        race = Race(
+            base,
+            result.provenance,
+            points,
+            budget=1e6,
+            rate=sum(map(cost, runs)) / 4.5,
+            confidence=0.95,
+            whole=False,
+        )
+        return causes(race, 5e6)
+
+
+@pytest.mark.parametrize("problem", NETWORKS)
+def test_the_counterfactual_that_restores_the_target_is_the_cause(problem: str) -> None:
+    first = found(NETWORKS[problem])[0]
+
+    assert first.problem == problem
+    assert (first.met_before, first.met, first.of) == (0, 1, 1)
+    assert first.worst < 1.0 < first.worst_before
+    assert first.gain == pytest.approx(first.worst_before / first.worst, rel=1e-6)
+
+
+def test_who_is_concerned_is_named() -> None:
+    groups = {name: found(NETWORKS[name])[0].groups for name in ("distance", "neighbour")}
+
+    assert groups == {"distance": ("far",), "neighbour": ("there",)}
+
+
+def test_a_network_that_meets_its_targets_has_no_cause() -> None:
+    calls = network([flow("caller", "both", SPEECH)], {"caller p95 packet_delay": "< 100 ms"})
+
+    assert all(one.met_before == one.of for one in found(calls))
+
+
+def test_every_problem_has_words_and_a_network_that_shows_it() -> None:
+    assert set(words.CAUSES) == set(PROBLEMS) == set(NETWORKS)
+
+
+def test_no_counterfactual_is_the_scenario_itself() -> None:
+    for scenario in NETWORKS.values():
+        base = named(airtcp.load(scenario))
+        hashes = [one.scenario.hash() for one in counterfactuals(base)]
+
+        assert base.hash() not in hashes
+        assert len(set(hashes)) == len(hashes)

@@ -1,0 +1,95 @@
+"""Documents on a terminal: no line too wide, no blanks at the end, columns dropped by rank."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from airtcp.document import Code, Column, Heading, Lines, Note, Table, markup, terminal
+from airtcp.document.tree import Part
+from rich.console import Console
+
+LONG = "a change with a rather long name that says what it does and to whom, and then some more"
+TABLE = Table(
+    [
+        Column("change"),
+        Column("first", right=True, rank=1),
+        Column("second", right=True, rank=2),
+        Column("third", right=True),
+    ],
+    [(LONG[:40], "1" * 12, "2" * 12, "3" * 12), ("short", "1", "2", "3")],
+    ["good", ""],
+    [("a line below the table", "dim")],
+)
+PARTS: tuple[Part, ...] = (
+    Heading("A network with a long title, of an office", "802.11ax 40 MHz · 28 stations · 4 runs"),
+    Lines([(LONG, "bad"), (LONG, "")], [None, "  Cause"]),
+    TABLE,
+    Note(LONG),
+)
+
+
+def printed(parts: tuple[Part, ...], width: int) -> list[str]:
+    file = io.StringIO()
+    terminal.show(Console(file=file, width=width), parts)
+    return file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal_or_ends_in_blanks(width: int) -> None:
+    lines = printed(PARTS, width)
+
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [
+        (120, ["change", "first", "second", "third"]),
+        (70, ["change", "first", "second", "third"]),  # The name is cut before a column goes.
+        (60, ["change", "first", "third"]),
+        (45, ["change", "third"]),
+    ],
+)
+def test_columns_of_the_highest_rank_are_dropped_first(width: int, heads: list[str]) -> None:
+    (head, *rows) = printed((TABLE,), width)
+
+    assert head.split() == heads
+    assert len(rows) == 3
+    assert max(map(len, (head, *rows))) <= width
+
+
+def test_numbers_stand_at_the_right_and_are_never_cut() -> None:
+    _, first, second, _ = printed((TABLE,), 60)
+
+    assert first.endswith("3" * 12)
+    assert second.endswith("3")
+    assert len(first) == len(second)
+    assert "…" in first
+
+
+def test_a_note_of_a_heading_goes_below_it_where_there_is_no_room() -> None:
+    heading = PARTS[0]
+
+    assert len(printed((heading,), 120)) == 1
+    assert len(printed((heading,), 60)) == 2
+
+
+def test_labels_stand_in_a_column_of_their_own() -> None:
+    lines = printed((Lines([(LONG, ""), (LONG, "")], ["  A", "  Cause"]),), 60)
+
+    assert {line[:9].strip() for line in lines} == {"A", "Cause", ""}
+    assert all(line[8] == " " and line[9] != " " for line in lines)
+
+
+def test_code_is_never_wrapped() -> None:
+    assert printed((Code([LONG]),), 40) == [f"  {LONG}"]
+
+
+def test_html_escapes_what_comes_from_a_file() -> None:
+    found = "".join(markup.html([Heading("<b>"), Note("a & b"), Table([Column("<i>")], [["<u>"]])]))
+
+    assert "<b>" not in found
+    assert "<u>" not in found
+    assert "a &amp; b" in found

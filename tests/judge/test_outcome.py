@@ -1,0 +1,180 @@
+"""Outcomes: ratios to bounds, misses, and who is harmed, at both sides of each boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import airtcp
+import pytest
+from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, outcome_of
+from airtcp.results.verdict import State
+from airtcp.scenario import loads
+from bases import CALLS
+
+DESK, PHONE = ("desk", "download"), ("phone", "upload")
+
+
+def target(ratio: float | None, *, state: State = "unknown", spread: float = 0.0) -> TargetOutcome:
+    return TargetOutcome("desk goodput > 1 Mb/s", state, ratio, spread)
+
+
+def of(
+    *ratios: float | None,
+    goodputs: Mapping[tuple[str, str], float] | None = None,
+    delays: Mapping[tuple[str, str], float] | None = None,
+    promised: tuple[tuple[str, str], ...] = (),
+) -> Outcome:
+    delays = delays or {}
+    names = dict.fromkeys(delays, "packet_delay_p95_s")
+    targets = tuple(map(target, ratios))
+    return Outcome(targets, frozenset(promised), goodputs or {}, delays, names)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high"),
+    [
+        (None, 0.5, 0.5),
+        (0.0, 0.0, 0.0),
+        (0.5, 0.0, 0.001),
+        (0.99, 0.4, 0.5),
+        (1.0, 0.5, 0.5),
+        (1.01, 0.5, 0.6),
+        (2.0, 0.999, 1.0),
+    ],
+)
+def test_the_odds_of_a_miss_are_even_at_the_bound(
+    ratio: float | None, low: float, high: float
+) -> None:
+    assert low <= target(ratio).miss <= high
+
+
+def test_a_wide_interval_leaves_the_odds_open() -> None:
+    assert target(1.5, spread=0.0).miss > 0.99
+    assert 0.6 < target(1.5, spread=1.0).miss < 0.7
+
+
+def test_met_and_missed_count_states_and_expected_misses_odds() -> None:
+    targets = (target(0.5, state="holds"), target(2.0, state="fails"), target(1.0))
+    found = Outcome(targets, frozenset(), {}, {}, {})
+
+    assert (found.met, found.missed) == (1, 1)
+    assert found.expected_misses == pytest.approx(1.5, abs=0.01)
+    assert found.worst == 2.0
+    assert of().worst == 0.0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        (0.5, 2.0, True),
+        (2.0, 3.0, False),  # Missed before.
+        (0.5, 0.9, False),  # Still met.
+        (0.99, 1.01, False),  # Moves, but by no more than chance.
+        (0.98, 1.02, True),
+        (None, 2.0, False),
+    ],
+)
+def test_a_target_breaks_where_it_was_likely_met_and_is_likely_missed(
+    before: float | None, after: float, breaks: bool
+) -> None:
+    assert bool(of(after).breaks(of(before))) == breaks
+
+
+@pytest.mark.parametrize(
+    ("part", "halved", "harmed"),
+    [(0.49, True, True), (0.5, False, True), (0.89, False, True), (0.9, False, False)],
+)
+def test_a_tenth_of_goodput_is_harm_and_half_of_it_may_not_be_lost(
+    part: float, halved: bool, harmed: bool
+) -> None:
+    before, after = of(goodputs={DESK: 1e6}), of(goodputs={DESK: part * 1e6})
+
+    assert (DESK in after.halved(before)) == halved
+    assert (DESK in after.harmed(before)) == harmed
+
+
+def test_who_has_a_target_for_goodput_may_lose_what_it_does_not_promise() -> None:
+    before = of(goodputs={DESK: 8e6}, promised=(DESK,))
+    after = of(goodputs={DESK: 1e6}, promised=(DESK,))
+
+    assert after.halved(before) == {}
+    assert after.harmed(before) == {DESK: pytest.approx(0.125)}
+
+
+def test_who_gets_nothing_any_more_has_lost_all() -> None:
+    assert of(goodputs={}).halved(of(goodputs={DESK: 1e6})) == {DESK: 0.0}
+    assert of(goodputs={DESK: 1e6}).halved(of(goodputs={})) == {}
+
+
+@pytest.mark.parametrize(("factor", "delayed"), [(1.9, False), (2.0, False), (2.1, True)])
+def test_a_delay_that_doubles_is_harm(factor: float, delayed: bool) -> None:
+    before, after = of(delays={PHONE: 0.02}), of(delays={PHONE: 0.02 * factor})
+
+    assert (PHONE in after.delayed(before)) == delayed
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "improves"),
+    [
+        ((2.0,), (0.5,), True),  # A miss less.
+        ((2.0,), (1.9,), False),  # Hardly nearer.
+        ((2.0,), (1.61,), False),
+        ((2.0,), (1.59,), True),  # The worst ratio falls below 0.8 of what it was.
+        ((0.9,), (0.5,), False),  # Met before: more room is no improvement.
+        ((2.0, 0.5), (0.5, 2.0), False),  # One for another.
+    ],
+)
+def test_a_change_improves_by_fewer_misses_or_a_much_smaller_worst_ratio(
+    before: tuple[float, ...], after: tuple[float, ...], improves: bool
+) -> None:
+    assert of(*after).improves(of(*before)) == improves
+
+
+def test_a_change_that_breaks_a_target_or_halves_somebody_scores_worse() -> None:
+    base = of(2.0, 0.5, goodputs={DESK: 1e6})
+    plain = of(2.0, 0.5, goodputs={DESK: 1e6}).score(base)
+
+    assert of(0.5, 0.5, goodputs={DESK: 1e6}).score(base) < plain - 0.9
+    assert of(2.0, 2.0, goodputs={DESK: 1e6}).score(base) > plain + 1.5
+    assert of(2.0, 0.5, goodputs={DESK: 4e5}).score(base) == pytest.approx(plain + 1.0)
+    assert of(1.5, 0.5, goodputs={DESK: 1e6}).score(base) < plain
+
+
+def test_ratios_are_oriented_so_that_above_one_is_missed() -> None:
+    short = 'run = { warmup = "500 ms", duration = "1 s", replications = 2 }\n'
+    plain = loads(short + CALLS)
+    goodput = airtcp.simulate(plain).simulation.groups["desk"]["download"]["goodput_bps"].mean
+    asked = {
+        "desk/download goodput": f"> {goodput / 2:.0f} b/s",
+        "desk goodput": f"> {goodput * 2:.0f} b/s",
+        "phone p95 packet_delay": "< 1 ms",
+    }
+    found = outcome_of(airtcp.simulate(plain.vary({"targets": asked})))
+
+    half, double, late = found.targets
+    assert half.ratio == pytest.approx(0.5, rel=0.01)
+    assert double.ratio == pytest.approx(2.0, rel=0.01)
+    assert late.ratio is not None
+    assert late.ratio > 1.0
+    assert (half.state, double.state) == ("holds", "fails")
+    assert found.promised >= {DESK}
+    assert found.goodputs[DESK] == pytest.approx(goodput, rel=1e-6)
+
+
+def test_nothing_that_came_through_counts_only_if_something_did_before() -> None:
+    """A page takes longer than the run: without a base nobody knows whose fault that is."""
+    slow = loads(
+        """
+        phy = { standard = "802.11b" }
+        stations = [{ name = "desk", count = 1 }]
+        flows = [{ stations = "desk", direction = "download", application = { kind = "web", \
+size = "8 MB", think_time = "1 s" } }]
+        targets = { "desk p90 transfer_time" = "< 2 s" }
+        run = { warmup = "0 s", duration = "2 s", replications = 1 }
+        """
+    )
+    seen = airtcp.simulate(slow)
+
+    assert outcome_of(seen).targets[0].ratio is None
+    assert outcome_of(seen, of(None)).targets[0].ratio is None
+    assert outcome_of(seen, of(0.5)).targets[0].ratio == NOTHING

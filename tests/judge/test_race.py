@@ -1,0 +1,143 @@
+"""The race: the same on any number of threads, within its budget, with pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.judge.candidates import singles
+from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
+from airtcp.remedies import named
+from airtcp.results import SimulationResult
+from airtcp.run.points import Points
+from test_outcome import of
+
+#: Calls beside downloads through a long queue, and uploads through a slow link.
+OFFICE: dict[str, Any] = {
+    "phy": {"standard": "802.11g"},
+    "ap": {"queue": {"limit": 1000}},
+    "stations": [{"name": "desk", "count": 2}, {"name": "caller", "count": 1}],
+    "flows": [
+        {
+            "stations": "desk",
+            "direction": "download",
+            "application": {"kind": "bulk"},
+            "tcp": {"preset": "linux"},
+            "path": [{"delay": "10 ms"}],
+        },
+        {"stations": "caller", "direction": "both", "application": {"kind": "call"}},
+    ],
+    "targets": {"caller p95 packet_delay": "< 50 ms", "desk goodput": "> 10 Mb/s"},
+    "run": {"warmup": "500 ms", "duration": "4 s", "replications": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def office() -> SimulationResult:
+    return airtcp.simulate(airtcp.load(OFFICE))
+
+
+def raced(result: SimulationResult, budget: float, threads: int | None = None) -> Race:
+    base = named(result.scenario)
+    rate = sum(map(cost, result.simulation.runs)) / (4.5 * len(result.simulation.runs))
+    with Points[str](1, threads=threads) as points:
+        race = Race(base, result.provenance, points, budget, rate, 0.95, whole=False)
+        race.run(singles(base)[0])
+    return race
+
+
+@pytest.fixture(scope="module")
+def race(office: SimulationResult) -> Race:
+    return raced(office, 4e6)
+
+
+def test_the_order_is_the_same_on_any_number_of_threads(
+    office: SimulationResult, race: Race
+) -> None:
+    other = raced(office, 4e6, threads=1)
+
+    assert [one.name for one in other.ranked()] == [one.name for one in race.ranked()]
+    assert {name: one.outcome for name, one in other.standings.items()} == {
+        name: one.outcome for name, one in race.standings.items()
+    }
+
+
+def test_the_winner_meets_the_target_that_was_missed(race: Race) -> None:
+    base, now = race.change(race.ranked()[0])
+
+    assert base.expected_misses > 0.9
+    assert now.expected_misses < 0.1
+    assert now.breaks(base) == {}
+
+
+def test_everything_is_tried_once_and_the_final_has_the_longest_runs(
+    office: SimulationResult, race: Race
+) -> None:
+    tried = {one.name for one in singles(named(office.scenario))[0]}
+
+    assert race.left_out == []
+    assert tried <= set(race.standings)
+    assert 1 <= len(race.final) <= 3
+    longest = max(one.length_s for one in race.standings.values())
+    assert {race.standings[name].length_s for name in race.final} == {longest}
+    # Those that dropped out were not simulated for as long.
+    assert min(one.length_s for one in race.standings.values()) < longest
+
+
+def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -> None:
+    small = raced(office, 4e5)
+    every = [one.name for one in singles(named(office.scenario))[0]]
+
+    assert small.left_out
+    assert set(small.left_out) <= set(every)
+    # The cheapest kinds are tried first.
+    assert set(every[: len(every) - len(small.left_out)]) <= set(small.standings)
+    assert not set(small.left_out) & set(small.standings)
+
+
+@pytest.mark.parametrize("budget", [4e6, 1.6e7])
+def test_the_work_stays_within_the_budget(office: SimulationResult, budget: float) -> None:
+    race = raced(office, budget)
+
+    # A run may cost more than one of the scenario as it is, by as much as it carries more.
+    assert race._spent < 1.5 * budget
+
+
+def test_pairs_race_where_no_single_change_meets_all() -> None:
+    """A long queue delays calls, and RTS/CTS for every frame takes a third of the goodput."""
+    both = OFFICE | {
+        "phy": {"standard": "802.11b"},
+        "mac": {"rts_threshold": "0 B"},
+        "ap": {"queue": {"limit": 200}},
+        "targets": {
+            "caller/download p95 packet_delay": "< 50 ms",
+            "desk goodput": "> 2 Mb/s",
+        },
+    }
+    found = raced(airtcp.simulate(airtcp.load(both)), 8e6)
+
+    best, base = found.ranked()[0], found.standings[AS_IS].outcome
+    assert base.expected_misses > 1.9
+    assert len(best.remedies) == 2
+    assert found.standings[best.name].outcome.expected_misses < 0.5
+    alone = [
+        one
+        for one in found.standings.values()
+        if one.candidate and len(one.candidate.remedies) == 1
+    ]
+    assert min(one.outcome.expected_misses for one in alone) > 0.5
+
+
+def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:
+    def standing(*ratios: float) -> Standing:
+        scenario: Any = None
+        return Standing(None, of(*ratios), (), 1.0, scenario)
+
+    base = of(2.0, 2.0)
+    ahead = odds(standing(0.5, 0.5), [standing(2.0, 2.0)], base)
+    alike = odds(standing(1.0, 1.0), [standing(0.99, 1.0)], base)
+
+    assert ahead > 0.99
+    assert alike < 0.9
+    assert odds(standing(0.5, 0.5), [], base) == pytest.approx(1.0)
