@@ -11,7 +11,8 @@ use airtcp_kernel::{Duration, Time};
 pub use airtcp_net::{LinkConfig, QueueConfig, Scheduler};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, AccessScheme, FrameErrors, MacConfig, PhyConfig,
+    AccessCategory, AccessParameters, AccessScheme, AggregationConfig, FrameErrors, HighRateTiming,
+    MacConfig, PairConfig, PhyConfig,
 };
 use serde::Deserialize;
 
@@ -128,6 +129,26 @@ pub struct StationGroup {
     pub cell: u32,
     /// The SINR that its frames need, where powers are known.
     pub needs: Option<Needs>,
+    /// The capabilities that the access point shares with these stations; `None`: all that the medium has.
+    pub pair: Option<PairConfig>,
+}
+
+impl StationGroup {
+    /// Returns the timing of PPDUs from 802.11n on to and from these stations on the medium of `scenario`.
+    pub(crate) fn high_rate(&self, scenario: &Scenario) -> Option<HighRateTiming> {
+        self.pair.as_ref().map_or(scenario.phy.high_rate, |pair| pair.high_rate)
+    }
+
+    /// Returns the aggregation of frames to and from these stations on the medium of `scenario`.
+    pub(crate) fn aggregation<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+    ) -> Option<&'a AggregationConfig> {
+        match &self.pair {
+            Some(pair) => pair.aggregation.as_ref(),
+            None => scenario.mac.aggregation.as_ref(),
+        }
+    }
 }
 
 /// A link of a path.
@@ -242,6 +263,16 @@ impl Scenario {
         own.chain(found)
     }
 
+    /// Returns the capabilities of the classes of [`Self::rates`] that have less than the medium.
+    pub(crate) fn pairs(&self) -> BTreeMap<u32, PairConfig> {
+        let controlled =
+            |group: &StationGroup| group.rate_control.iter().flat_map(|one| &one.rates).count();
+        let found =
+            self.stations.iter().flat_map(|group| std::iter::repeat_n(group, controlled(group)));
+        let of_classes = (0..).zip(self.stations.iter().chain(found));
+        of_classes.filter_map(|(class, group)| Some((class, group.pair.clone()?))).collect()
+    }
+
     /// Iterates over the SINR that frames at each of [`Self::rates`] need, in dB.
     pub(crate) fn needs_db(&self) -> impl Iterator<Item = (Option<f64>, Option<f64>)> {
         let control = |group: &StationGroup| group.needs.map(|needs| needs.control_db);
@@ -276,6 +307,12 @@ impl Scenario {
             return fail(format!("{control:?} has no rate"));
         }
         let beacons = self.mac.beacon.iter().map(|beacon| beacon.rate);
+        if self.mac.aggregation.is_none() && self.stations.iter().any(|group| group.pair.is_some())
+        {
+            return fail(
+                "stations of another standard on an access point that does not aggregate".into(),
+            );
+        }
         for rate in rates.chain([self.phy.data_rate, self.phy.control_rate]).chain(beacons) {
             let has_timing = match rate.modulation {
                 Modulation::Dsss => self.phy.dsss.is_some(),
@@ -395,8 +432,12 @@ impl Scenario {
     /// Computes the airtime of a frame of `bits` bits, MAC header and FCS included, at one of the scenario's
     /// rates; `None` if it has no such rate.
     pub fn airtime(&self, bits: u64, rate_bps: u64) -> Option<Duration> {
-        let groups = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
-        let rate = groups
+        if let Some(group) = self.stations.iter().find(|group| group.data_rate.bps == rate_bps) {
+            let phy = PhyConfig { high_rate: group.high_rate(self), ..self.phy.clone() };
+            return Some(phy.ppdu_time(bits, group.data_rate));
+        }
+        let control = self.stations.iter().map(|group| group.control_rate);
+        let rate = control
             .chain([self.phy.data_rate, self.phy.control_rate])
             .find(|rate| rate.bps == rate_bps)?;
         Some(self.phy.ppdu_time(bits, rate))

@@ -10,9 +10,11 @@
 
 mod books;
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-use crate::config::MacConfig;
+use crate::config::{MacConfig, PairConfig};
 use crate::contention::ContenderConfig;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
@@ -38,6 +40,8 @@ pub struct CellConfig<'a> {
     pub cells: Vec<u32>,
     /// Data and control rates of each class of stations.
     pub rates: Vec<(Rate, Rate)>,
+    /// The capabilities of classes that have less than the medium.
+    pub pairs: BTreeMap<u32, PairConfig>,
     /// The class of each station, in the order of their numbers. Frames to and from a station go at
     /// its rates; the access point's own entry is not used.
     pub rate_classes: Vec<u32>,
@@ -74,10 +78,12 @@ enum Mac<P> {
 
 impl<P: Clone> Mac<P> {
     fn new(config: &mut CellConfig<'_>, roles: &Roles) -> Self {
-        let CellConfig { phy, mac, rates, rate_controls, contenders, .. } = config;
+        let CellConfig { phy, mac, rates, pairs, rate_controls, contenders, .. } = config;
         let access_point = config.access_point;
         let rate_controls = std::mem::take(rate_controls);
-        if let Some(one) = Aggregate::new(phy, mac, rates, rate_controls, (roles, contenders)) {
+        if let Some(one) =
+            Aggregate::new(phy, mac, (rates, pairs), rate_controls, (roles, contenders))
+        {
             return Self::Aggregate(one);
         }
         if let Some(one) = Polled::new(phy, mac, (access_point, contenders)) {

@@ -7,7 +7,7 @@ use std::fmt;
 use airtcp_kernel::Duration;
 use serde::Deserialize;
 
-use crate::phy::{PhyConfig, Rate};
+use crate::phy::{HighRateTiming, PhyConfig, Rate};
 
 /// The contention parameters of one queue: of a DCF, or of one EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -90,6 +90,29 @@ pub struct AggregationConfig {
     pub block_ack_rate: Rate,
     /// Size of a Block ACK request.
     pub block_ack_request_bits: u64,
+}
+
+/// The capabilities that the access point and a station share: those of the older standard of the two.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairConfig {
+    /// Name of the standard of their frames, for messages.
+    pub standard: String,
+    /// The timing of their PPDUs from 802.11n on; `None`: they have the rates of 802.11a, b or g.
+    pub high_rate: Option<HighRateTiming>,
+    /// The aggregation of their frames; `None`: each is sent and acknowledged on its own.
+    pub aggregation: Option<AggregationConfig>,
+}
+
+impl PairConfig {
+    /// Returns the capabilities of two that have all that the medium has.
+    pub(crate) fn of_medium(phy: &PhyConfig, mac: &MacConfig) -> Self {
+        Self {
+            standard: phy.standard.clone(),
+            high_rate: phy.high_rate,
+            aggregation: mac.aggregation.clone(),
+        }
+    }
 }
 
 /// The reaction of the originator to a Block ACK that did not come.

@@ -33,10 +33,12 @@ mod receiving;
 mod sharing;
 mod waiting;
 
+use std::collections::BTreeMap;
+
 use air::Air;
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-use crate::config::MacConfig;
+use crate::config::{MacConfig, PairConfig};
 use crate::contention::{Contender, ContenderConfig, Settings};
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
@@ -68,6 +70,8 @@ pub struct FieldConfig<'a> {
     pub cells: Vec<u32>,
     /// Data and control rates of each class of stations.
     pub rates: Vec<(Rate, Rate)>,
+    /// The capabilities of classes that have less than the medium.
+    pub pairs: BTreeMap<u32, PairConfig>,
     /// The SINR in dB that frames need at each of them; `None` where powers are not known.
     pub needs_db: Vec<(Option<f64>, Option<f64>)>,
     /// The class of each station, as in a cell.
@@ -138,8 +142,13 @@ impl<P: Clone> Field<P> {
         let of_listeners = (0..stations as StationId).map(|one| roles.cell(one)).chain(of_shared);
         let of_listeners = of_listeners.collect();
         let listeners = stations + groups.iter().filter(|one| one.is_several).count();
-        let kind =
-            Aggregate::new(phy, mac, &rates, config.rate_controls, (&roles, &contenders[..]));
+        let kind = Aggregate::new(
+            phy,
+            mac,
+            (&rates, &config.pairs),
+            config.rate_controls,
+            (&roles, &contenders),
+        );
         let nodes = (0..stations as StationId).map(|station| {
             let is_of = |one: &ContenderConfig| one.station == station;
             let first = contenders.iter().position(is_of).unwrap_or(contenders.len());

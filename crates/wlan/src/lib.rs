@@ -26,8 +26,8 @@ pub mod testing;
 pub use cell::{Cell, CellConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
-    BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PcfConfig,
-    PollOrder, Rules, TxopProtection, WeakerBefore,
+    BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PairConfig,
+    PcfConfig, PollOrder, Rules, TxopProtection, WeakerBefore,
 };
 pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};

@@ -216,6 +216,11 @@ impl PhyConfig {
         }
     }
 
+    /// Returns the protection of frames at `rate`: stations of 802.11b understand those with a DSSS rate.
+    pub fn protection_of(&self, rate: Rate) -> Option<Protection> {
+        self.protection.filter(|_| rate.modulation != Modulation::Dsss)
+    }
+
     /// Rounds the time of the PSDU up to the next microsecond (16.3.4).
     fn dsss_payload(&self, bits: u64, bps: u64) -> Duration {
         if self.symbol_rounding {

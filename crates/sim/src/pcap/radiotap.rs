@@ -59,8 +59,6 @@ pub(super) struct Radio {
     megahertz: u16,
     band: u16,
     short_preamble: bool,
-    /// 802.11n and later: LDPC, or convolutional codes.
-    ldpc: bool,
     /// From the start of a frame to its first bit, by modulation: DSSS, OFDM.
     before_mpdu_ns: [u64; 2],
 }
@@ -71,6 +69,8 @@ pub(crate) struct Sending {
     pub(crate) rate: Rate,
     /// From a station to the access point.
     pub(crate) is_uplink: bool,
+    /// 802.11n and later: LDPC, or convolutional codes.
+    pub(crate) ldpc: bool,
     /// Its place in an A-MPDU.
     pub(crate) subframe: Option<Subframe>,
 }
@@ -88,7 +88,7 @@ pub(crate) struct Subframe {
 impl Sending {
     /// Makes a frame of its own.
     pub(crate) fn alone(rate: Rate) -> Self {
-        Self { rate, is_uplink: false, subframe: None }
+        Self { rate, is_uplink: false, ldpc: false, subframe: None }
     }
 }
 
@@ -110,8 +110,6 @@ impl Radio {
             band,
             // The long preamble and its header last 192 us, the short ones 96 us.
             short_preamble: dsss <= 96_000,
-            // Only the other codes have a tail.
-            ldpc: phy.high_rate.is_some_and(|high| high.tail_bits == 0),
             before_mpdu_ns: [dsss, ofdm],
         }
     }
@@ -154,7 +152,7 @@ impl Radio {
         if let Modulation::High(high) = sending.rate.modulation {
             if high.format == Format::Ht {
                 present |= PRESENT_MCS;
-                mcs(record, &high, self.ldpc);
+                mcs(record, &high, sending.ldpc);
             }
             if let Some(subframe) = &sending.subframe {
                 present |= PRESENT_AMPDU;
@@ -166,17 +164,17 @@ impl Radio {
                 Format::Vht => {
                     present |= PRESENT_VHT;
                     align(record, begin, 2);
-                    vht(record, &high, self.ldpc);
+                    vht(record, &high, sending.ldpc);
                 }
                 Format::He => {
                     present |= PRESENT_HE;
                     align(record, begin, 2);
-                    he(record, &high, self.ldpc, sending.is_uplink);
+                    he(record, &high, sending.ldpc, sending.is_uplink);
                 }
                 Format::Eht => {
                     present |= PRESENT_TLV;
                     align(record, begin, 4);
-                    eht(record, &high, self.ldpc, sending.is_uplink);
+                    eht(record, &high, sending.ldpc, sending.is_uplink);
                 }
             }
         }
@@ -308,13 +306,16 @@ mod tests {
         Rate { bps: high.bps(), modulation: Modulation::High(high) }
     }
 
+    fn with_ldpc(rate: Rate) -> Sending {
+        Sending { ldpc: true, ..Sending::alone(rate) }
+    }
+
     fn header(sending: &Sending) -> Vec<u8> {
         let mut record = vec![0xee; 3];
         let radio = Radio {
             megahertz: 5180,
             band: CHANNEL_5_GHZ,
             short_preamble: false,
-            ldpc: true,
             before_mpdu_ns: [0, 20_000],
         };
         radio.header(&mut record, 1_000_000, sending, true);
@@ -324,12 +325,12 @@ mod tests {
     /// HT: 20 (MCS 7) and 40 MHz with two streams (MCS 15), the channel at 18 and the field behind it.
     #[test]
     fn ht_has_the_mcs_field() {
-        let mut sending = Sending::alone(rate(Format::Ht, 7, 1, 20, 400));
+        let mut sending = with_ldpc(rate(Format::Ht, 7, 1, 20, 400));
         let found = header(&sending);
         assert_eq!(found[2..8], [25, 0, 0x0b, 0, 0x08, 0]);
         assert_eq!(found[22..], [0x7f, 0x14, 7]);
 
-        sending = Sending::alone(rate(Format::Ht, 7, 2, 40, 800));
+        sending = with_ldpc(rate(Format::Ht, 7, 2, 40, 800));
         sending.subframe = Some(Subframe { reference: 0x0102, is_last: true, is_alone: false });
         let found = header(&sending);
         assert_eq!(found[2..8], [36, 0, 0x0b, 0, 0x18, 0]);
@@ -339,14 +340,14 @@ mod tests {
     #[test]
     fn vht_and_he_say_who_is_alone() {
         let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
-        let vht = Sending { subframe, ..Sending::alone(rate(Format::Vht, 9, 2, 80, 400)) };
+        let vht = Sending { subframe, ..with_ldpc(rate(Format::Vht, 9, 2, 80, 400)) };
         let found = header(&vht);
         assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x30, 0]);
         assert_eq!(found[24..32], [9, 0, 0, 0, 0xcc, 0, 0, 0]);
         assert_eq!(found[32..], [0x45, 0, 0x04, 4, 0x92, 0, 0, 0, 1, 0, 0, 0]);
 
         let rate = rate(Format::He, 11, 1, 160, 1_600);
-        let found = header(&Sending { rate, is_uplink: true, subframe });
+        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe });
         assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x90, 0]);
         assert_eq!(found[32..], [0xf0, 0x42, 2, 0, 0x80, 0x2b, 0, 0, 0x13, 0, 1, 0]);
     }
@@ -358,7 +359,7 @@ mod tests {
     fn eht_comes_with_types_and_lengths() {
         let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
         let rate = rate(Format::Eht, 13, 2, 320, 1_600);
-        let found = header(&Sending { rate, is_uplink: true, subframe });
+        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe });
 
         assert_eq!(found[2..8], [96, 0, 0x0b, 0, 0x10, 0x10]);
         assert_eq!(found[32..48], [33, 0, 12, 0, 0x07, 0, 0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -17,11 +17,12 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    AccessCategory, ContenderId, EVERYBODY, FrameTimes, Frames, Modulation, Mpdu, Rate, StationId,
+    AccessCategory, AggregationConfig, ContenderId, EVERYBODY, FrameTimes, Frames, Modulation,
+    Mpdu, Rate, StationId,
 };
 
 use super::World;
-use super::node::NodeId;
+use super::node::{Node, NodeId};
 use super::parts::Kind;
 use crate::app::Service;
 use crate::connection::Side;
@@ -31,6 +32,7 @@ use crate::pcap::frame::{Address, Cf, DataHeader, Frame, bitmap_bits};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
+use crate::scenario::StationGroup;
 use agreements::{Agreement, Told};
 use heard::UnderWay;
 pub(super) use on_air::OnAir;
@@ -67,14 +69,21 @@ pub(super) struct Capture {
     ids: BTreeMap<Ip, u16>,
     /// The number of A-MPDUs.
     ampdus: u32,
-    /// The number of frames that a Block ACK tells of; none without aggregation.
-    window: Option<u64>,
+    /// A flag: frames are aggregated.
+    is_aggregated: bool,
+    /// By station, the number of frames that a Block ACK between it and its access point reports; none if each frame is
+    /// acknowledged on its own.
+    windows: Vec<Option<u64>>,
+    /// By queue, its node.
+    senders: Vec<NodeId>,
 }
 
 impl World<'_> {
     /// Writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
-        let aggregation = self.scenario.mac.aggregation.as_ref();
+        let window = |node: &Node| {
+            self.aggregation_of(node).map(|one| bitmap_bits(one.block_ack_window.into()))
+        };
         let around = if self.has_shared_air() { self.nodes_around() } else { Vec::new() };
         let detects = |node| self.kind_of(node) == Kind::Cell;
         self.watchers.add_capture(Capture {
@@ -92,7 +101,9 @@ impl World<'_> {
             ids: BTreeMap::new(),
             ampdus: 0,
             // 9.3.1.8.3: bitmaps have 64 bits or 256.
-            window: aggregation.map(|one| bitmap_bits(one.block_ack_window.into())),
+            windows: self.nodes.iter().map(window).collect(),
+            is_aggregated: self.is_aggregated(),
+            senders: self.transmitters.iter().map(|one| one.node).collect(),
         });
     }
 
@@ -195,7 +206,7 @@ impl World<'_> {
         let (frames, sendings) =
             self.data_frames(&mut capture, by, psdu, data_rate, left(data.1), None);
         let tid = (frames.len() > 1).then(|| self.tid(by));
-        let rate = match &self.scenario.mac.aggregation {
+        let rate = match self.aggregation_to(by, psdu.first().payload.to) {
             Some(aggregation) if tid.is_some() => aggregation.block_ack_rate,
             _ => control_rate,
         };
@@ -272,7 +283,11 @@ impl World<'_> {
         let is_ampdu = count > 1
             || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
         capture.ampdus += u32::from(is_ampdu);
-        let is_uplink = self.nodes[psdu.first().payload.to as usize].is_access_point();
+        let receiver = psdu.first().payload.to;
+        let is_uplink = self.nodes[receiver as usize].is_access_point();
+        let timing = self.station_of(by, receiver).and_then(|one| one.high_rate(self.scenario));
+        // Only convolutional codes have a tail.
+        let ldpc = timing.is_some_and(|high| high.tail_bits == 0);
         let window_start = psdu.first().id;
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);
@@ -285,7 +300,7 @@ impl World<'_> {
                 is_last: place + 1 == count,
                 is_alone: count == 1,
             });
-            sendings.push(Sending { rate, is_uplink, subframe });
+            sendings.push(Sending { rate, is_uplink, ldpc, subframe });
         }
         (frames, sendings)
     }
@@ -309,7 +324,7 @@ impl World<'_> {
             None => (by, EVERYBODY),
             Some(_) => (by, packet.to),
         };
-        let key = if capture.window.is_some() { (by, packet.to) } else { (by, EVERYBODY) };
+        let key = if capture.is_aggregated { (by, packet.to) } else { (by, EVERYBODY) };
         let agreement = capture.agreements.entry(key).or_default();
         agreement.forget_before(window_start);
         let (ids, foreign) = (&mut capture.ids, &capture.foreign);
@@ -326,9 +341,9 @@ impl World<'_> {
         let (retry, told) = agreement.send(id, || packets.iter().map(told).collect());
         let last = capture.sequence_numbers.entry(counted).or_insert(u16::MAX);
         if !retry {
-            *last = if capture.window.is_some() { wrapped(id) } else { last.wrapping_add(1) };
+            *last = if capture.is_aggregated { wrapped(id) } else { last.wrapping_add(1) };
         }
-        let sequence_number = if capture.window.is_some() { wrapped(id) } else { *last };
+        let sequence_number = if capture.is_aggregated { wrapped(id) } else { *last };
         let header = DataHeader {
             from_ap,
             retry,
@@ -375,22 +390,41 @@ impl World<'_> {
 
     /// Returns the rate of RTS and CTS before data at `data_rate`.
     fn protection_rate(&self, data_rate: Rate, control_rate: Rate) -> Rate {
-        let protection = self.scenario.phy.protection;
-        let of_ofdm = protection.filter(|_| data_rate.modulation == Modulation::Ofdm);
-        of_ofdm.map_or(control_rate, |one| one.rate)
+        self.scenario.phy.protection_of(data_rate).map_or(control_rate, |one| one.rate)
     }
 
     fn control_rate_to(&self, by: ContenderId, receiver: StationId) -> Rate {
+        self.station_of(by, receiver).expect("one of the two is no access point").control_rate
+    }
+
+    /// Returns the group of the station in an exchange of `by` with `receiver`.
+    fn station_of(&self, by: ContenderId, receiver: StationId) -> Option<&StationGroup> {
         let sender = &self.nodes[self.transmitters[by as usize].node as usize];
-        let station =
-            if sender.is_access_point() { &self.nodes[receiver as usize] } else { sender };
-        let group = station.group.expect("one of the two is no access point");
-        self.scenario.stations[group as usize].control_rate
+        let group = sender.group.or(self.nodes[receiver as usize].group)?;
+        Some(&self.scenario.stations[group as usize])
+    }
+
+    /// Returns the aggregation of frames between `by` and `receiver`.
+    fn aggregation_to(&self, by: ContenderId, receiver: StationId) -> Option<&AggregationConfig> {
+        self.station_of(by, receiver)?.aggregation(self.scenario)
+    }
+
+    /// Returns the aggregation of frames to and from a station.
+    fn aggregation_of(&self, station: &Node) -> Option<&AggregationConfig> {
+        self.scenario.stations[station.group? as usize].aggregation(self.scenario)
     }
 
     /// Returns the TID of a queue's frames under block acknowledgment.
     fn tid(&self, by: ContenderId) -> u8 {
         self.transmitters[by as usize].category.map_or(0, tid)
+    }
+}
+
+impl Capture {
+    /// Returns the number of frames that a Block ACK between `by` and `receiver` reports, if there are any.
+    fn window(&self, by: ContenderId, receiver: StationId) -> Option<u64> {
+        // Access points have none of their own.
+        self.windows[receiver as usize].or(self.windows[self.senders[by as usize] as usize])
     }
 }
 

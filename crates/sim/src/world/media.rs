@@ -2,9 +2,12 @@
 //! only, by numbers of its own in the order of the world's (`medium/numbers.rs`): N isolated cells take N times the memory
 //! of one.
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::RandomStream;
 use airtcp_wlan::{
-    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, RateControlConfig,
+    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, PairConfig,
+    RateControlConfig,
 };
 
 use crate::medium::Numbers;
@@ -63,6 +66,13 @@ fn share(airs: &[Option<u32>], access_points: u32) -> (Vec<u32>, Vec<usize>) {
     (of_cells, shared)
 }
 
+/// Returns the capabilities of classes of a medium that have less than the medium, by its own numbers.
+fn pairs_of(scenario: &Scenario, own: &Numbers) -> BTreeMap<u32, PairConfig> {
+    let mut pairs = scenario.pairs();
+    let of_class = |(place, class): (u32, &u32)| Some((place, pairs.remove(class)?));
+    (0..).zip(&own.classes).filter_map(of_class).collect()
+}
+
 impl<'a> Whole<'a> {
     /// Makes the media, where `airs` has the first cell of the air of each cell in which all hear all; empty without `[air]`.
     pub(super) fn into_media(mut self, airs: &[Option<u32>], access_points: u32) -> Media<'a> {
@@ -111,6 +121,7 @@ impl<'a> Whole<'a> {
             access_point: 0,
             cells: if scenario.air.is_some() { self.cells_of(own, places) } else { Vec::new() },
             rates: own.classes.iter().map(|&class| rates[class as usize]).collect(),
+            pairs: pairs_of(scenario, own),
             rate_classes: self.rate_classes_of(own, places),
             errors: self.errors_of(own),
             rate_controls: self.rate_controls_of(own, places),
@@ -129,6 +140,7 @@ impl<'a> Whole<'a> {
             mac: &scenario.mac,
             cells: self.cells_of(own, places),
             rates: own.classes.iter().map(|&class| rates[class as usize]).collect(),
+            pairs: pairs_of(scenario, own),
             needs_db: own.classes.iter().map(|&class| needs_db[class as usize]).collect(),
             rate_classes: self.rate_classes_of(own, places),
             errors: self.errors_of(own),

@@ -86,6 +86,27 @@ fn new_phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
     )
 }
 
+/// A group whose standard is older than that of a PHY from 802.11n on: its capabilities and its rates.
+fn pair() -> impl Strategy<Value = (Value, Vec<Value>)> {
+    let of_n = (aggregation(), any::<bool>()).prop_map(|(mut aggregation, rounding)| {
+        let window = aggregation["block_ack_window"].as_u64().map(|window| window.min(64));
+        aggregation["block_ack_window"] = json!(window);
+        let pair = json!({
+            "standard": "802.11n", "aggregation": aggregation,
+            "high_rate": {
+                "service_bits": 16, "tail_bits": 6, "short_gi_rounding": rounding,
+                "signal_extension_ns": 0,
+            },
+        });
+        (pair, vec![high_rate("ht", 0, 20, 400, 26), high_rate("ht", 7, 20, 400, 260)])
+    });
+    let of_a = prop_oneof![Just(6_000_000_u64), Just(54_000_000)].prop_map(|bps| {
+        let pair = json!({ "standard": "802.11a", "aggregation": null, "high_rate": null });
+        (pair, vec![rate(bps, "ofdm")])
+    });
+    prop_oneof![of_n, of_a]
+}
+
 /// Aggregation, for a PHY that has it.
 fn aggregation() -> impl Strategy<Value = Value> {
     let ampdu = prop_oneof![Just(0_u64), Just(4_000), Just(65_535), Just(6_500_631)];
@@ -500,7 +521,9 @@ fn scenario_over(phy: impl Strategy<Value = (Value, Vec<Value>)>) -> impl Strate
     (1_usize..4, phy).prop_flat_map(|(groups, (phy, rates))| {
         let controlled = (any::<bool>(), prop_oneof![Just(0.0_f64), Just(0.2), Just(1.0)]);
         let rates_of_all = rates.clone();
-        let group = (1_u32..6, prop::sample::select(rates), queue(), (frame_errors(), controlled));
+        let older = prop_oneof![2 => Just(None), 1 => pair().prop_map(Some)];
+        let losses = (frame_errors(), controlled);
+        let group = (1_u32..6, prop::sample::select(rates), queue(), (losses, older));
         let stations = prop::collection::vec(group, groups);
         let flows = prop::collection::vec(flow(groups), 1..5);
         let times = (0_u64..300, 1_u64..700);
@@ -535,16 +558,29 @@ fn scenario_over(phy: impl Strategy<Value = (Value, Vec<Value>)>) -> impl Strate
                 let stations: Vec<Value> = groups
                     .into_iter()
                     .enumerate()
-                    .map(|(index, (count, data_rate, queue, (errors, (is_found, loss))))| {
+                    .map(|(index, (count, data_rate, queue, (losses, older)))| {
+                        let (errors, (is_found, loss)) = losses;
+                        let is_new = !phy["high_rate"].is_null();
+                        let (pair, its_rates) = match older.filter(|_| is_new) {
+                            Some((pair, rates)) => (pair, rates),
+                            None => (Value::Null, rates_of_all.clone()),
+                        };
+                        let (data_rate, is_legacy) = if pair.is_null() {
+                            (data_rate, !is_new)
+                        } else {
+                            (
+                                its_rates[index % its_rates.len()].clone(),
+                                pair["high_rate"].is_null(),
+                            )
+                        };
                         let found = |(place, rate): (usize, &Value)| {
                             json!({
                                 "rate": rate, "control_rate": phy["control_rate"],
                                 "error_rate": if place == 0 { 0.05 } else { loss },
                             })
                         };
-                        let is_found = is_found && !phy["high_rate"].is_null();
-                        let rates: Vec<Value> =
-                            rates_of_all.iter().enumerate().map(found).collect();
+                        let is_found = is_found && !is_legacy;
+                        let rates: Vec<Value> = its_rates.iter().enumerate().map(found).collect();
                         json!({
                             "name": format!("group{index}"), "count": count, "queue": queue,
                             "frame_errors": if is_found { Value::Null } else { errors },
@@ -553,6 +589,7 @@ fn scenario_over(phy: impl Strategy<Value = (Value, Vec<Value>)>) -> impl Strate
                             "airtime_weight": 128 << index,
                             "cw_min": phy["cw_min"],
                             "data_rate": data_rate, "control_rate": phy["control_rate"],
+                            "pair": pair,
                         })
                     })
                     .collect();

@@ -8,13 +8,15 @@
 mod assembly;
 mod outcome;
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::{Duration, Time};
 
 pub(crate) use assembly::set_arrivals;
 
 use super::air::limit;
 use super::{Air, Exchange, Failure, OnAir, Roles};
-use crate::config::{Delivery, FailedBlockAck, MacConfig};
+use crate::config::{Delivery, FailedBlockAck, MacConfig, PairConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
@@ -34,11 +36,8 @@ pub(crate) struct Aggregate<P> {
     /// share of MPDUs with 1500 bytes is lost at each.
     controlled: Vec<Option<(u32, Vec<f64>)>>,
     queues: Vec<AggregatingQueue<P>>,
-    window: u64,
     failed_block_ack: FailedBlockAck,
     delivery: Delivery,
-    /// The number of times that a frame may fail under a block ack agreement.
-    retry_limit: u16,
     /// The instants at which the frames of the PPDU on the air arrive, in order; empty if they are told of
     /// together.
     arrivals: Vec<Time>,
@@ -72,9 +71,13 @@ struct AggregatingQueue<P> {
     choice: Option<Choice>,
 }
 
-/// Both ends of a block ack agreement.
+/// Both ends of a block ack agreement, or of the exchange of frames that are acknowledged one by one.
 #[derive(Debug)]
 struct Agreement<P> {
+    /// A flag: frames are acknowledged by Block ACKs.
+    has_block_ack: bool,
+    /// The number of times that a frame may fail.
+    retry_limit: u16,
     window: TransmitWindow<P>,
     recipient: ReorderBuffer<P>,
     books: Books,
@@ -96,14 +99,16 @@ impl<P: Clone> Aggregate<P> {
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
-        rates: &[(Rate, Rate)],
+        (rates, pairs): (&[(Rate, Rate)], &BTreeMap<u32, PairConfig>),
         rate_controls: Vec<Option<RateControlConfig>>,
         (roles, contenders): (&Roles, &[ContenderConfig]),
     ) -> Option<Box<Self>> {
-        let aggregation = mac.aggregation.as_ref()?;
-        let exchanges = rates
-            .iter()
-            .map(|&(data, control)| HtExchange::new(phy, mac, aggregation, data, control));
+        mac.aggregation.as_ref()?;
+        let of_medium = PairConfig::of_medium(phy, mac);
+        let pair_of = |class| pairs.get(&class).unwrap_or(&of_medium);
+        let exchanges = (0..).zip(rates).map(|(class, &(data, control))| {
+            HtExchange::new(phy, mac, pair_of(class), data, control)
+        });
         let exchanges: Vec<HtExchange> = exchanges.collect();
         let minstrel = |contender: &ContenderConfig, receiver: StationId| {
             let far = roles.far(contender.station, receiver);
@@ -118,11 +123,18 @@ impl<P: Clone> Aggregate<P> {
                 .collect();
             Some(Box::new(Minstrel::new(&costs, config.samples[side].clone())))
         };
-        let agreement = |contender: &ContenderConfig, receiver| Agreement {
-            window: TransmitWindow::new(receiver),
-            recipient: ReorderBuffer::default(),
-            books: Books::default(),
-            rate_control: minstrel(contender, receiver),
+        let agreement = |contender: &ContenderConfig, receiver| {
+            let class = roles.rate_class(contender.station, receiver);
+            let has_block_ack = pair_of(class).aggregation.is_some();
+            let has_limit = !has_block_ack || mac.rules.retry_limit_under_block_ack;
+            Agreement {
+                has_block_ack,
+                retry_limit: if has_limit { limit(mac.short_retry_limit) } else { u16::MAX },
+                window: TransmitWindow::new(receiver),
+                recipient: ReorderBuffer::default(),
+                books: Books::default(),
+                rate_control: minstrel(contender, receiver),
+            }
         };
         let queues = contenders.iter().map(|contender| AggregatingQueue {
             agreements: roles
@@ -148,14 +160,8 @@ impl<P: Clone> Aggregate<P> {
             controlled: controlled.collect(),
             exchanges,
             queues,
-            window: u64::from(aggregation.block_ack_window),
             failed_block_ack: mac.rules.failed_block_ack,
             delivery: mac.rules.delivery,
-            retry_limit: if mac.rules.retry_limit_under_block_ack {
-                limit(mac.short_retry_limit)
-            } else {
-                u16::MAX
-            },
             arrivals: Vec::new(),
             arrived: 0,
             any_received: false,

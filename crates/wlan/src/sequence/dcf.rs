@@ -39,7 +39,7 @@ impl FrameTimes {
     ) -> Self {
         let is_long =
             mac.rts_threshold_bytes.is_some_and(|threshold| mpdu_bits.div_ceil(8) > threshold);
-        let protection = phy.protection.filter(|_| data_rate.modulation == Modulation::Ofdm);
+        let protection = phy.protection_of(data_rate);
         let rate = protection.map_or(control_rate, |one| one.rate);
         let kind = protection.map(|one| one.kind);
         let uses_rts = is_long || kind == Some(ProtectionKind::RtsCts);

@@ -7,8 +7,8 @@
 use airtcp_kernel::Duration;
 
 use super::dcf::FrameTimes;
-use crate::config::{AggregationConfig, MacConfig};
-use crate::phy::{HighRatePpdus, Modulation, PhyConfig, Rate};
+use crate::config::{AggregationConfig, MacConfig, PairConfig};
+use crate::phy::{HighRatePpdus, Modulation, PhyConfig, ProtectionKind, Rate};
 use crate::rate_control::Cost;
 
 /// Before each MPDU of an A-MPDU (9.7.1), in bits.
@@ -27,8 +27,13 @@ pub(crate) struct HtExchange {
     ppdus: Option<HighRatePpdus>,
     /// The room without a TXOP.
     room: Room,
-    aggregation: AggregationConfig,
+    /// The aggregation of frames; none: each has an exchange of its own.
+    aggregation: Option<AggregationConfig>,
+    /// The number of MPDUs that may be outstanding for one receiver.
+    window: u32,
     rts_threshold_bits: Option<u64>,
+    /// The frames before each PPDU so that stations keep quiet that cannot read it.
+    protection: Option<ProtectionKind>,
     /// Airtime of RTS and CTS.
     rts: Duration,
     cts: Duration,
@@ -37,6 +42,14 @@ pub(crate) struct HtExchange {
     request: Duration,
     /// A lone MPDU has a delimiter from VHT on, where PPDUs carry A-MPDUs alone (10.12.7).
     lone_delimiter: bool,
+}
+
+/// The frames before a data PPDU, and the time up to its start.
+#[derive(Clone, Copy, Debug, Default)]
+struct BeforeData {
+    rts: Duration,
+    cts: Duration,
+    total: Duration,
 }
 
 /// The greatest size of a PSDU.
@@ -125,35 +138,53 @@ impl HtExchange {
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
-        aggregation: &AggregationConfig,
+        pair: &PairConfig,
         data_rate: Rate,
         control_rate: Rate,
     ) -> Self {
         let control = |bits| phy.ppdu_time(bits, control_rate);
-        let ppdus = match (data_rate.modulation, &phy.high_rate) {
+        let protection = phy.protection_of(data_rate);
+        let before = |bits| phy.ppdu_time(bits, protection.map_or(control_rate, |one| one.rate));
+        let ppdus = match (data_rate.modulation, &pair.high_rate) {
             (Modulation::High(rate), Some(timing)) => Some(rate.ppdus(timing)),
             _ => None,
         };
         let nothing = Room { psdu_bits: 0, lone_bits: 0 };
+        let aggregation = pair.aggregation.as_ref();
+        let ack = control(phy.ack_bits);
         let mut exchange = Self {
             data_rate,
             ppdus,
             room: nothing,
-            aggregation: aggregation.clone(),
+            aggregation: aggregation.cloned(),
+            window: aggregation.map_or(1, |one| one.block_ack_window),
             rts_threshold_bits: mac.rts_threshold_bytes.map(|bytes| 8 * bytes),
-            rts: control(phy.rts_bits),
-            cts: control(phy.cts_bits),
-            ack: control(phy.ack_bits),
-            block_ack: phy.ppdu_time(aggregation.block_ack_bits, aggregation.block_ack_rate),
-            request: control(aggregation.block_ack_request_bits),
+            protection: protection.map(|one| one.kind),
+            rts: before(phy.rts_bits),
+            cts: before(phy.cts_bits),
+            ack,
+            block_ack: aggregation
+                .map_or(ack, |one| phy.ppdu_time(one.block_ack_bits, one.block_ack_rate)),
+            request: control(aggregation.map_or(0, |one| one.block_ack_request_bits)),
             lone_delimiter: matches!(
                 data_rate.modulation,
                 Modulation::High(rate) if rate.format.amendment().lone_delimiter
             ),
             phy: phy.clone(),
         };
-        exchange.room = exchange.room_within(aggregation.ppdu_time);
+        exchange.room = exchange.room_within(exchange.ppdu_time());
         exchange
+    }
+
+    /// Returns the number of MPDUs that may be outstanding for one receiver.
+    #[inline]
+    pub(crate) fn window(&self) -> u64 {
+        self.window.into()
+    }
+
+    /// Returns the longest PPDU that carries several MPDUs.
+    fn ppdu_time(&self) -> Duration {
+        self.aggregation.as_ref().map_or(Duration::ZERO, |one| one.ppdu_time)
     }
 
     /// Returns the room that limits of bytes and time leave, within `txop` if that is not zero.
@@ -161,14 +192,14 @@ impl HtExchange {
         if txop == Duration::ZERO {
             return self.room;
         }
-        let around = self.before_data(u64::MAX) + self.after_data(self.block_ack);
+        let around = self.before_data(u64::MAX).total + self.after_data(self.block_ack);
         let left = txop.as_nanos().saturating_sub(around.as_nanos());
-        self.room_within(self.aggregation.ppdu_time.min(Duration::from_nanos(left)))
+        self.room_within(self.ppdu_time().min(Duration::from_nanos(left)))
     }
 
     /// Returns the room of a PPDU that lasts `time` at most.
     fn room_within(&self, time: Duration) -> Room {
-        let psdu_bits = 8 * self.aggregation.ampdu_bytes;
+        let psdu_bits = self.aggregation.as_ref().map_or(0, |one| 8 * one.ampdu_bytes);
         let Some(ppdus) = &self.ppdus else { return Room { psdu_bits, lone_bits: u64::MAX } };
         let longest = ppdus.longest_psdu(time).unwrap_or(0);
         let delimiter = if self.lone_delimiter { DELIMITER_BITS } else { 0 };
@@ -184,7 +215,9 @@ impl HtExchange {
         psdu: Growing,
         room: Room,
     ) -> bool {
-        let AggregationConfig { amsdu_bytes, mpdu_bytes, .. } = self.aggregation;
+        let Some(AggregationConfig { amsdu_bytes, mpdu_bytes, .. }) = self.aggregation else {
+            return false;
+        };
         let most = if psdu.mpdus == 1 { room.lone_bits } else { room.psdu_bits };
         packets.bits <= 8 * amsdu_bytes
             && header_bits + packets.bits <= 8 * mpdu_bytes
@@ -193,15 +226,14 @@ impl HtExchange {
 
     /// Tells whether MPDUs may carry several packets.
     pub(crate) fn has_amsdus(&self) -> bool {
-        self.aggregation.amsdu_bytes > 0
+        self.aggregation.as_ref().is_some_and(|one| one.amsdu_bytes > 0)
     }
 
     /// Tells whether `psdu` is within `room`. A single MPDU always is: it may go beyond a TXOP limit
     /// (10.23.2.9), and no A-MPDU has to be made of it.
     #[inline]
     pub(crate) fn fits(&self, psdu: Growing, room: Room) -> bool {
-        psdu.mpdus <= 1
-            || psdu.mpdus <= self.aggregation.block_ack_window && psdu.bits <= room.psdu_bits
+        psdu.mpdus <= 1 || psdu.mpdus <= self.window && psdu.bits <= room.psdu_bits
     }
 
     /// Returns the exchange that carries `psdu`.
@@ -213,15 +245,11 @@ impl HtExchange {
             None => self.phy.ppdu_time(bits, self.data_rate),
         };
         let ack = if lone { self.ack } else { self.block_ack };
-        let before = self.before_data(bits);
-        let (rts, cts) = if before == Duration::ZERO {
-            (Duration::ZERO, Duration::ZERO)
-        } else {
-            (self.rts, self.cts)
-        };
+        let BeforeData { rts, cts, total: before } = self.before_data(bits);
         let data_received = before + data + self.phy.propagation_delay;
         let total = data_received + self.after_data(ack);
-        let first = if rts == Duration::ZERO { data } else { rts };
+        // Nobody answers a CTS to oneself: the data follow in any case.
+        let first = if rts == Duration::ZERO { before + data } else { rts };
         let control = rts + cts + ack;
         FrameTimes { rts, cts, data, ack, control, first, data_received, total }
     }
@@ -259,14 +287,17 @@ impl HtExchange {
         }
     }
 
-    /// Returns the time of RTS, CTS and what is between them and the data, if an RTS goes before a PSDU of `bits`.
-    fn before_data(&self, bits: u64) -> Duration {
-        match self.rts_threshold_bits {
-            Some(threshold) if bits > threshold => {
-                let hop = self.phy.propagation_delay + self.phy.sifs;
-                self.rts + hop + self.cts + hop
-            }
-            _ => Duration::ZERO,
+    /// Returns the frames before a PSDU of `bits`: RTS and CTS, a CTS to oneself, or none.
+    fn before_data(&self, bits: u64) -> BeforeData {
+        let is_long = self.rts_threshold_bits.is_some_and(|threshold| bits > threshold);
+        let Self { phy, rts, cts, .. } = self;
+        if is_long || self.protection == Some(ProtectionKind::RtsCts) {
+            let hop = phy.propagation_delay + phy.sifs;
+            BeforeData { rts: *rts, cts: *cts, total: *rts + hop + *cts + hop }
+        } else if self.protection == Some(ProtectionKind::CtsToSelf) {
+            BeforeData { rts: Duration::ZERO, cts: *cts, total: *cts + phy.sifs }
+        } else {
+            BeforeData::default()
         }
     }
 
@@ -340,7 +371,18 @@ pub(crate) mod tests {
     }
 
     fn exchange(phy: &PhyConfig, aggregation: &AggregationConfig) -> HtExchange {
-        HtExchange::new(phy, &standard_mac(), aggregation, phy.data_rate, phy.control_rate)
+        HtExchange::new(
+            phy,
+            &standard_mac(),
+            &pair(phy, aggregation),
+            phy.data_rate,
+            phy.control_rate,
+        )
+    }
+
+    fn pair(phy: &PhyConfig, aggregation: &AggregationConfig) -> PairConfig {
+        let mac = MacConfig { aggregation: Some(aggregation.clone()), ..standard_mac() };
+        PairConfig::of_medium(phy, &mac)
     }
 
     /// Returns the largest A-MPDU of MPDUs of 1538 bytes, and its exchange.
@@ -441,7 +483,7 @@ pub(crate) mod tests {
         };
         assert!(fits(five) && !fits(grow(five)));
         let exchange = HtExchange {
-            aggregation: AggregationConfig { mpdu_bytes: 4_095, ..aggregation },
+            aggregation: Some(AggregationConfig { mpdu_bytes: 4_095, ..aggregation }),
             ..exchange.clone()
         };
         let fits = |packets: Packets| {
@@ -455,8 +497,8 @@ pub(crate) mod tests {
     fn rts_goes_before_a_long_psdu() {
         let phy = dot11n(Format::Ht, 7, 20, 400);
         let mac = MacConfig { rts_threshold_bytes: Some(500), ..standard_mac() };
-        let exchange =
-            HtExchange::new(&phy, &mac, &aggregation(65_535, 64), phy.data_rate, phy.control_rate);
+        let pair = pair(&phy, &aggregation(65_535, 64));
+        let exchange = HtExchange::new(&phy, &mac, &pair, phy.data_rate, phy.control_rate);
 
         assert_eq!(exchange.times(Growing::default().with(8 * 500)).rts, Duration::ZERO);
         let long = exchange.times(Growing::default().with(8 * 501));

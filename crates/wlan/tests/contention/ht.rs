@@ -6,13 +6,13 @@
 //! One alone, without a delimiter: 36 + ceil((22 + 12304) / 260) 3.6 = 208.8. A Block ACK or its request
 //! lasts 32 us, an ACK 28.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig, ContenderId,
     FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig, MacEvent, Modulation,
-    Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
+    Mpdu, Msdu, PairConfig, PhyConfig, Rate, StationId, Supply,
 };
 
 use crate::cell::{standard, streams};
@@ -184,6 +184,13 @@ pub(crate) fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {
     mac
 }
 
+/// The rates and capabilities of classes of stations, and the class of each station.
+struct Classes {
+    rates: Vec<(Rate, Rate)>,
+    pairs: BTreeMap<u32, PairConfig>,
+    of_stations: Vec<u32>,
+}
+
 /// A cell with a queue each for the access point and some stations.
 pub(crate) struct Script {
     pub(crate) cell: Cell<u32>,
@@ -207,11 +214,44 @@ impl Script {
         Self::with_access_point(0, stations, mac, errors, txop_limit)
     }
 
+    /// Makes a cell whose access point is station 0, and in which station p + 1 has the rate and the capabilities at
+    /// place p.
+    pub(crate) fn mixed(
+        mac: &MacConfig,
+        errors: Option<FrameErrors>,
+        stations: &[(Rate, Option<PairConfig>)],
+    ) -> Self {
+        let control = phy().control_rate;
+        let pairs =
+            (0..).zip(stations).filter_map(|(class, (_, pair))| Some((class, pair.clone()?)));
+        let classes = Classes {
+            rates: stations.iter().map(|&(rate, _)| (rate, control)).collect(),
+            pairs: pairs.collect(),
+            of_stations: std::iter::once(0).chain(0..stations.len() as u32).collect(),
+        };
+        Self::of_classes(0, classes, mac, errors, 0)
+    }
+
     /// Makes a cell with this access point, in which station p draws what station p - `access_point`
     /// does where that is 0.
     pub(crate) fn with_access_point(
         access_point: StationId,
         stations: usize,
+        mac: &MacConfig,
+        errors: Option<FrameErrors>,
+        txop_limit: u64,
+    ) -> Self {
+        let classes = Classes {
+            rates: vec![(phy().data_rate, phy().control_rate)],
+            pairs: BTreeMap::new(),
+            of_stations: vec![0; stations + 1],
+        };
+        Self::of_classes(access_point, classes, mac, errors, txop_limit)
+    }
+
+    fn of_classes(
+        access_point: StationId,
+        classes: Classes,
         mac: &MacConfig,
         errors: Option<FrameErrors>,
         txop_limit: u64,
@@ -223,7 +263,7 @@ impl Script {
             cw_max: 1_023,
             txop_limit: Duration::from_nanos(txop_limit),
         };
-        let count = stations + 1;
+        let count = classes.of_stations.len();
         let turned = |mut streams: Vec<RandomStream>| {
             streams.rotate_right(access_point as usize);
             streams
@@ -241,8 +281,9 @@ impl Script {
             mac: mac.clone(),
             access_point,
             cells: Vec::new(),
-            rates: vec![(phy.data_rate, phy.control_rate)],
-            rate_classes: vec![0; count],
+            rates: classes.rates,
+            pairs: classes.pairs,
+            rate_classes: classes.of_stations,
             errors: (0..count).map(lossy).collect(),
             rate_controls: Vec::new(),
             contenders: contenders.collect(),

@@ -10,6 +10,7 @@ mod edca;
 mod exchanges;
 mod ht;
 mod limits;
+mod mixed;
 mod nav;
 mod pcf;
 mod roles;

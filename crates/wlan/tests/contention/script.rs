@@ -1,6 +1,8 @@
 //! A whole cell whose queues a test fills, and what it tells of itself. The test draws the same
 //! random numbers as the cell does.
 
+use std::collections::BTreeMap;
+
 use std::collections::VecDeque;
 
 use airtcp_kernel::{RandomStream, Time};
@@ -247,6 +249,7 @@ impl Script {
             access_point,
             cells: Vec::new(),
             rates: vec![(phy.data_rate, phy.control_rate)],
+            pairs: BTreeMap::new(),
             rate_classes: vec![0; queues.len()],
             errors,
             rate_controls: Vec::new(),

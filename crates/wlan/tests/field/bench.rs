@@ -1,6 +1,8 @@
 //! Stations of several cells that always have a frame to send, and what becomes of it. 802.11a at 54 Mb/s with
 //! control frames at 24 Mb/s: slot 9 us, SIFS 16 us, DIFS 34 us, EIFS 94 us.
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::OfdmTiming;
 use airtcp_wlan::testing::{dot11b, standard_mac};
@@ -295,6 +297,7 @@ impl Floor {
             mac,
             cells: self.cells.clone(),
             rates: vec![(phy.data_rate, phy.control_rate)],
+            pairs: BTreeMap::new(),
             needs_db: vec![(needs_db, needs_db.map(|need| need - 8.0))],
             rate_classes: vec![0; stations],
             errors: Vec::new(),

@@ -335,6 +335,7 @@ impl Drawn {
             mac: &self.mac,
             cells: self.cells.clone(),
             rates: vec![(self.phy.data_rate, self.phy.control_rate)],
+            pairs: BTreeMap::new(),
             needs_db: vec![(needs_db, needs_db.map(|need| need - 8.0))],
             rate_classes: vec![0; stations],
             errors: Vec::new(),

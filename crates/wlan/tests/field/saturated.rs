@@ -1,6 +1,8 @@
 //! Saturated cells against ns-3 3.44 (`MatrixPropagationLossModel`, 802.11a, 1472 bytes of UDP, 12 batches), and a
 //! complete graph against [`airtcp_wlan::Cell`].
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::Time;
 use airtcp_wlan::{
     AccessParameters, AfterCollision, Cell, CellConfig, ContenderConfig, ContenderId, MacConfig,
@@ -154,6 +156,7 @@ fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got>
         access_point: 0,
         cells: Vec::new(),
         rates: vec![(phy.data_rate, phy.control_rate)],
+        pairs: BTreeMap::new(),
         rate_classes: vec![0; stations as usize + 1],
         errors: Vec::new(),
         rate_controls: Vec::new(),

@@ -171,7 +171,7 @@ impl World<'_> {
                     };
                     capture.write_received((by, far), &sent, came);
                 }
-                let rate = match (&self.scenario.mac.aggregation, capture.window) {
+                let rate = match (self.aggregation_to(by, far), capture.window(by, far)) {
                     (Some(aggregation), Some(window)) if under_way.has_block_ack => {
                         let agreement = capture.agreements.entry((by, far)).or_default();
                         let BlockAck { start, bitmap } = agreement.block_ack(window);
@@ -246,11 +246,12 @@ impl Capture {
         sent: &Sent,
         came: impl Fn(u64, bool) -> bool,
     ) {
+        let window = self.window(by, receiver);
         let clear = sent.clear.iter().flatten();
         for (((id, frame), sending), &clear) in sent.frames.iter().zip(&sent.sendings).zip(clear) {
             let intact = came(*id, clear);
             self.pcap.write_at(receiver, sent.start, sending, intact, frame);
-            if let (true, Some(window)) = (intact, self.window) {
+            if let (true, Some(window)) = (intact, window) {
                 self.agreements.entry((by, receiver)).or_default().receive(*id, window);
             }
         }

@@ -29,20 +29,21 @@ impl World<'_> {
             return self.note_request(by, (times, control_rate), receiver, window_start);
         }
         let node = self.transmitters[by as usize].node;
+        let block_ack_rate = self.aggregation_to(by, receiver).map(|one| one.block_ack_rate);
         let Some(capture) = &mut self.watchers.capture else { return };
         capture.settle(|_| true);
         let [sender, far] = addresses;
         let duration = micros_up(answer.1 - request.1);
         capture.frame.block_ack_request(duration, [far, sender], tid, wrapped(window_start));
         capture.write(node, start + request.0, control_rate, intact);
-        if let (true, Some(window), Some(aggregation)) =
-            (intact, capture.window, &self.scenario.mac.aggregation)
+        if let (true, Some(window), Some(rate)) =
+            (intact, capture.window(by, receiver), block_ack_rate)
         {
             let agreement = capture.agreements.entry((by, receiver)).or_default();
             agreement.request(window_start);
             let BlockAck { start: first, bitmap } = agreement.block_ack(window);
             capture.frame.block_ack([sender, far], tid, wrapped(first), &bitmap);
-            capture.write(receiver, start + answer.0, aggregation.block_ack_rate, true);
+            capture.write(receiver, start + answer.0, rate, true);
         }
     }
 

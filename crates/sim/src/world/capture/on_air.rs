@@ -109,17 +109,18 @@ impl Capture {
         self.settle_collided();
         let Some(pending) = self.on_air.pending.take() else { return };
         let Pending { by, sender, receiver, start, frames, sendings, answer } = pending;
+        let window = self.window(by, receiver);
         let mut any = false;
         for ((id, frame), sending) in frames.iter().zip(&sendings) {
             let intact = came(*id);
             write_around(&mut self.pcap, &self.around, sender, start, sending, intact, frame);
             any |= intact;
-            if let (true, Some(window)) = (intact, self.window) {
+            if let (true, Some(window)) = (intact, window) {
                 self.agreements.entry((by, receiver)).or_default().receive(*id, window);
             }
         }
         let Some(answer) = answer.filter(|_| any) else { return };
-        match (answer.tid, self.window) {
+        match (answer.tid, window) {
             (Some(tid), Some(window)) => {
                 let agreement = self.agreements.entry((by, receiver)).or_default();
                 let BlockAck { start: first, bitmap } = agreement.block_ack(window);

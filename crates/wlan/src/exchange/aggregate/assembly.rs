@@ -59,7 +59,7 @@ impl<P: Clone> Aggregate<P> {
         }
         if window.waiting() == 0 {
             let originator = &mut air.originators[by as usize];
-            let end = window.start(&mpdus) + self.window;
+            let end = window.start(&mpdus) + exchange.window();
             let header_bits = air.frames.mac_header_bits();
             while window.next_id() < end {
                 let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
@@ -104,11 +104,12 @@ impl<P: Clone> Aggregate<P> {
             }
         }
         if let (Some(last), start) = (mpdus.last(), window.start(&mpdus))
-            && last.id >= start + self.window
+            && last.id >= start + exchange.window()
         {
             self.broken_law = Some(format!(
                 "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
-                last.id, self.window
+                last.id,
+                exchange.window()
             ));
         }
         queue.update_pending(receiver);

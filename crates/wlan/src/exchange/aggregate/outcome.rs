@@ -234,8 +234,8 @@ impl<P: Clone> Aggregate<P> {
         (now, has_answer): (Time, bool),
         supply: &mut S,
     ) {
-        let limit = self.retry_limit;
         let receiver = psdu.frames().receiver();
+        let limit = self.agreement(by, receiver).retry_limit;
         let mut mpdus = psdu.into_mpdus();
         let mut given_up = 0;
         for mpdu in mpdus.iter_mut().filter(|mpdu| !(has_answer && mpdu.is_received)) {
@@ -246,7 +246,7 @@ impl<P: Clone> Aggregate<P> {
             }
         }
         let queue = &mut self.queues[by as usize];
-        let Agreement { window, books, .. } = queue.agreement(receiver);
+        let Agreement { window, recipient, books, has_block_ack, .. } = queue.agreement(receiver);
         while let Some(mpdu) = mpdus.pop() {
             if has_answer && mpdu.is_received {
                 continue;
@@ -257,8 +257,13 @@ impl<P: Clone> Aggregate<P> {
                 books.given_up += 1;
             }
         }
-        // The recipient waits for what was given up, unless it is told (10.25.6.6.3).
-        window.request_due |= given_up > 0;
+        if *has_block_ack {
+            // The recipient waits for what was given up, unless it is told (10.25.6.6.3).
+            window.request_due |= given_up > 0;
+        } else {
+            // It takes frames as they come: nothing waits for what was given up.
+            recipient.begin_at(window.start(&[]), |_, _| {});
+        }
         queue.update_pending(receiver);
         self.spare = mpdus;
         air.originators[by as usize].done += given_up;
@@ -298,9 +303,10 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) -> Retry {
-        let limit = self.retry_limit;
         if let Sends::Request(receiver) = self.queues[by as usize].sends {
-            let window = &mut self.queues[by as usize].agreement(receiver).window;
+            let Agreement { window, retry_limit, .. } =
+                self.queues[by as usize].agreement(receiver);
+            let limit = *retry_limit;
             window.request_failures = window.request_failures.saturating_add(1);
             if window.request_failures < limit {
                 return Retry::Again;
@@ -314,6 +320,7 @@ impl<P: Clone> Aggregate<P> {
         }
         let psdu = air.originators[by as usize].psdu.take().expect("it was to be sent");
         let receiver = psdu.frames().receiver();
+        let limit = self.agreement(by, receiver).retry_limit;
         if data_sent {
             self.report(by, psdu.frames(), 0);
         }
