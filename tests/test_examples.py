@@ -20,6 +20,7 @@ NAMES = [
     "class-wifi6",
     "warehouse-wifi4",
     "home-wifi6",
+    "mixed-clients",
     "office-wifi5",
     "three-cells",
     "hidden-uploads",
@@ -34,9 +35,9 @@ NAMES = [
 #: Examples of cells of 802.11ax, and of stations that do not hear each other, which no model has.
 OF_CELLS = ["hidden-uploads", "three-offices"]
 #: Examples of profiles, whose pages, calls and films no model has together; so of uploads,
-#: downloads and calls.
+#: downloads and calls, and of stations of several standards.
 BY_PROFILES = NAMES[:5]
-UNCOVERED = [*BY_PROFILES, *OF_CELLS, "office-wifi5"]
+UNCOVERED = [*BY_PROFILES, *OF_CELLS, "mixed-clients", "office-wifi5"]
 LOG = "semicomplete-2015-05.access.log.gz"
 
 

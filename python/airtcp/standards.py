@@ -198,6 +198,18 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
     }
 )
 
+
+def in_band(name: str, band_ghz: float) -> Standard:
+    """The PHY of that name in a band.
+
+    In 2.4 GHz 802.11n and later have the characteristics of ERP (Table 19-25: aSIFSTime is 10 us
+    there; 10.6.6: control frames go at the rates of 802.11g), but for their MCSs.
+    """
+    if band_ghz == 2.4 and name in AMENDMENTS:
+        return replace(STANDARDS["802.11g"], name=name)
+    return STANDARDS[name]
+
+
 MAC_HEADER_BITS = 224  # data frame with three addresses and no QoS: 24 bytes, and 4 of FCS (9.2.3)
 QOS_CONTROL_BITS = 16  # what a QoS data frame has more (9.2.4.5)
 MAX_MSDU_BYTES = 2304  # 9.2.4.7

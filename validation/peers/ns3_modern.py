@@ -35,6 +35,8 @@ min_rto = "200 ms"
 """
 
 
+#: What a band of theirs is called here.
+BANDS = {"2": "2.4"}
 #: What a sender of theirs is called here.
 CONGESTION = {"NewReno": "reno", "Cubic": "cubic", "Bbr": "bbr1"}
 #: BBR wants to know of each segment, and has rules of its own.
@@ -85,8 +87,8 @@ def _phy(settings: dict[str, str], standard: str) -> str:
         lines.append(f'channel_width = "{settings["width"]} MHz"\n')
     if "links" in settings:
         band, _, width = settings["links"].partition(":")
-        lines.append(f'band = "{band} GHz"\nchannel_width = "{width} MHz"\n')
-        lines.append(f"mcs = {settings['mode'].removeprefix('EhtMcs')}\n")
+        lines.append(f'band = "{BANDS.get(band, band)} GHz"\nchannel_width = "{width} MHz"\n')
+        lines.append(f"mcs = {_mcs(settings['mode'])}\n")
     if "streams" in settings:
         lines.append(f"spatial_streams = {settings['streams']}\n")
     if settings.get("short_gi") == "0":
@@ -117,7 +119,26 @@ def _queue(limit: str | None, discipline: str | None) -> str:
     return f"[ap]\nqueue = {{ limit = {limit} }}\n" if limit else ""
 
 
+def _mcs(mode: str) -> str:
+    return mode.partition("Mcs")[2]
+
+
+def _mixed(settings: dict[str, str]) -> list[tuple[str, str]]:
+    """The groups of `mix`, in order, each with what it says of its standard."""
+    groups = []
+    for place, station in enumerate(settings.get("mix", "").split(";")):
+        standard, _, radio = station.partition(":")
+        width, _, mode = radio.partition(":")
+        lines = f'standard = "802.11{standard}"\n' if standard != settings["standard"] else ""
+        if "Mcs" in mode:
+            lines += f'channel_width = "{width} MHz"\nmcs = {_mcs(mode)}\n'
+        groups.append((f"sta{place}", lines))
+    return groups
+
+
 def _groups(settings: dict[str, str]) -> list[tuple[str, int]]:
+    if "mix" in settings:
+        return [(name, 1) for name, _ in _mixed(settings)]
     slow = int(settings.get("slow", "0"))
     groups = [("slow", slow), ("fast", int(settings.get("stations", "1")) - slow)]
     return [(name, count) for name, count in groups if count]
@@ -133,6 +154,7 @@ def _stations(settings: dict[str, str]) -> list[str]:
     return [
         f'[[stations]]\nname = "{name}"\ncount = {count}\n{queue}{errors}'
         + ("mcs = 0\n" if name == "slow" else "")
+        + (dict(_mixed(settings))[name] if "mix" in settings else "")
         for name, count in _groups(settings)
     ]
 
@@ -178,6 +200,7 @@ def at(point: Point) -> list[Answer]:
 
 
 ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
+ROWS_MIXED = by_point(read(REFERENCE / "ns3_mixed.csv"))
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 

@@ -36,7 +36,7 @@ class Point(NamedTuple):
     @property
     def settings(self) -> dict[str, str]:
         """`nc=5 W=1 d=1` as a dictionary."""
-        return dict(re.findall(r"(\S+)=(\S+)", self.parameters))
+        return dict(re.findall(r"(\S+?)=(\S+)", self.parameters))
 
 
 class Row(NamedTuple):

@@ -23,6 +23,7 @@ _FIRST = (
     "class-wifi6",
     "warehouse-wifi4",
     "home-wifi6",
+    "mixed-clients",
     "office-wifi5",
     "three-cells",
     "hidden-uploads",

@@ -99,6 +99,11 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
+    if any(group.pair is not None for group in scenario.stations):
+        return (), (
+            "stations of several standards share the access point; the models have one standard "
+            "for all"
+        )
     if scenario.air is not None:
         from airtcp.predict import cells
 

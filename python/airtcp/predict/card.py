@@ -108,6 +108,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "air": "as cells",
         "stations.cell": "as cells",
         "stations.needs": "as cells",
+        "stations.pair": "with stations of several standards no model is asked",
         "ap.scheduler": "of 802.11n and later, or of airtime: then no model is asked",
         "stations.airtime_weight": "as ap.scheduler",
         "phy.protection": "no model has it, and `predict` says what that breaks",

@@ -18,6 +18,7 @@ from typing import Any, Final
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, DISCIPLINES
 from ..sensitivity import BY_RATE_DBM, mcs_at, rate_at
+from ..standards import STANDARDS
 from . import profiles
 from .errors import InvalidError, Path
 from .keys.profiles import PROFILES
@@ -266,7 +267,8 @@ def _radio(
     """Set the keys of a group that a device and a place decide on."""
     phy = expanded.data.get("phy")
     phy = phy if isinstance(phy, Mapping) else {}
-    amendment = AMENDMENTS.get(str(phy.get("standard")).lower())
+    standard = _older(phy, group)
+    amendment = AMENDMENTS.get(standard)
     own_place = group.pop("place", None)
     # Powers say better where stations are than what a device commonly has.
     where = own_place or (device.place if device and not _has_powers(expanded.data) else None)
@@ -277,7 +279,8 @@ def _radio(
         source = device.source["spatial_streams"]
         origin = f"device {device.name}: {source}"
         _fill(expanded, here, group, "spatial_streams", streams, origin)
-        widest, width = _mhz(device.most_width), _width_mhz(phy, {})
+        own = {name: group[name] for name in ("standard",) if name in group}
+        widest, width = _mhz(device.most_width), _width_mhz(phy, own)
         if widest and width and widest < width:
             origin = f"device {device.name}: {device.source['most_width']}"
             _fill(expanded, here, group, "channel_width", f"{widest} MHz", origin)
@@ -293,7 +296,7 @@ def _radio(
         while (width, has, mcs) in amendment.missing:
             mcs -= 1
         _fill(expanded, here, group, "mcs", mcs, f"{told} in {width} MHz")
-    elif (standard := str(phy.get("standard")).lower()) in BY_RATE_DBM:
+    elif standard in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
         _fill(expanded, here, group, "data_rate", rate, told)
 
@@ -305,10 +308,20 @@ def _has_powers(data: Mapping[str, Any]) -> bool:
 
 def _width_mhz(phy: Mapping[str, Any], group: Mapping[str, Any]) -> int | None:
     """The channel width of a group, None where it is none that the standard has."""
-    amendment = AMENDMENTS[str(phy["standard"]).lower()]
+    of_cell = AMENDMENTS[str(phy["standard"]).lower()]
+    amendment = AMENDMENTS[_older(phy, group)]
     written = group.get("channel_width", phy.get("channel_width"))
-    width = amendment.default_width_mhz if written is None else _mhz(written)
+    width = of_cell.default_width_mhz if written is None else _mhz(written)
+    if width and amendment is not of_cell and "channel_width" not in group:
+        width = min(width, max(amendment.subcarriers))
     return width if width in amendment.subcarriers else None
+
+
+def _older(phy: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """The older standard of the access point and a group, or that of `[phy]` if one is unknown."""
+    of_cell, ages = str(phy.get("standard")).lower(), list(STANDARDS)
+    own = str(group.get("standard", of_cell)).lower()
+    return min(of_cell, own, key=ages.index) if {of_cell, own} <= set(ages) else of_cell
 
 
 def _mhz(written: object) -> int | None:

@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from ..airtime import Rate
 from .errors import InvalidError, Path
 from .keys.air import Cell
+from .keys.mac import Aggregation
 from .keys.phy import Phy
 from .keys.queue import AccessPoint
 from .keys.run import Run
@@ -30,6 +31,7 @@ from .resolve_mac import (
     resolve_scheduler,
     with_categories,
 )
+from .resolve_pair import phy_of, resolve_pair
 from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
@@ -62,7 +64,8 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
     mac = with_categories(mac, scenario.phy.standard)
     phy = resolve_phy(scenario.phy, scenario.stations, mac.rules, edca=mac.edca is not None)
     check_detection(None if hearing is None else hearing.air, phy)
-    groups = _groups(scenario, phy, hearing)
+    resolved_mac = resolve_mac(mac, phy, scenario.phy)
+    groups = _groups(scenario, phy, resolved_mac.aggregation, hearing)
     check_rates(hearing, groups)
     links: dict[str, Link] = {
         name: resolve_link(link, ("links", name)) for name, link in scenario.links.items()
@@ -72,7 +75,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
     result = ResolvedScenario.of(
         scenario.filled(title=title),
         phy=phy,
-        mac=resolve_mac(mac, phy, scenario.phy),
+        mac=resolved_mac,
         classify=resolve_classify(mac),
         ap=aps[0],
         cells=None if hearing is None else cells,
@@ -123,7 +126,9 @@ def _access_point(
     )
 
 
-def _groups(scenario: Written, phy: Phy, hearing: Hearing | None) -> tuple[StationGroup, ...]:
+def _groups(
+    scenario: Written, phy: Phy, aggregation: Aggregation | None, hearing: Hearing | None
+) -> tuple[StationGroup, ...]:
     groups: dict[str, StationGroup] = {}
     total = 0
     for index, group in enumerate(scenario.stations):
@@ -146,8 +151,11 @@ def _groups(scenario: Written, phy: Phy, hearing: Hearing | None) -> tuple[Stati
         data_rate, control_rate = station_rates(
             scenario.phy, group, scenario.mac.rules, ("stations", index)
         )
+        pair = resolve_pair(scenario.phy, scenario.mac.rules, aggregation, group, control_rate)
+        of_pair = phy.shared_with(pair)
         groups[group.name] = StationGroup.of(
             group,
+            pair=pair,
             data_rate=data_rate,
             control_rate=control_rate,
             cell=None if hearing is None else hearing.index_of(index),
@@ -158,7 +166,7 @@ def _groups(scenario: Written, phy: Phy, hearing: Hearing | None) -> tuple[Stati
             queue=resolve_queue(
                 group.queue,
                 ("stations", index, "queue"),
-                partial(on_air_ns, phy, scenario.mac.rts_threshold, data_rate, control_rate),
+                partial(on_air_ns, of_pair, scenario.mac.rts_threshold, data_rate, control_rate),
             ),
         )
     return tuple(groups.values())
@@ -166,7 +174,7 @@ def _groups(scenario: Written, phy: Phy, hearing: Hearing | None) -> tuple[Stati
 
 def _frame_errors(phy: Written, group: Written, data_rate: Rate, path: Path) -> FrameErrors | None:
     """What is lost at a fixed rate, or at every rate alike."""
-    by_mcs = error_rates(phy, group, path)
+    by_mcs = error_rates(phy_of(phy, group), group, path)
     errors = group.frame_errors
     if by_mcs and group.rate_control == "fixed":
         assert data_rate.high is not None, "errors by MCS are those of 802.11n and later"
@@ -195,7 +203,7 @@ def _rate_control(
 ) -> RateControl | None:
     if group.rate_control == "fixed":
         return None
-    by_mcs = error_rates(scenario.phy, group, path)
+    by_mcs = error_rates(phy_of(scenario.phy, group), group, path)
     if not by_mcs:
         raise InvalidError(
             (*path, "rate_control"),

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from ..airtime import Rate
-from ..amendments import AMENDMENTS, SCHEMES, block_ack_bits
+from ..amendments import AMENDMENTS, SCHEMES, Amendment, block_ack_bits
 from ..error_rates import packet_error_rate
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
+from ..standards import STANDARDS
 from ..units import format_time_ns
 from .errors import InvalidError, Path
 from .keys.mac import Aggregation
@@ -28,28 +29,23 @@ _STATION_KEYS: Final = ("rate_control", "error_table", "snr")
 _TABLE_BITS: Final = 8 * 1_500
 
 
-def check_keys(phy: Written, groups: list[Written]) -> None:
-    """Refuses keys that the standard at hand has no use for.
+def check_keys(table: Written, standard: str, path: Path) -> None:
+    """Refuses keys of `[phy]` or of a group, at `path`, that a standard has no use for.
 
     Raises:
         InvalidError: `mcs` and the like before 802.11n, `data_rate` from there on.
     """
-    modern = phy.standard in AMENDMENTS
-    tables: list[tuple[Path, Written]] = [(("phy",), phy)]
-    tables += [(("stations", index), group) for index, group in enumerate(groups)]
-    for path, table in tables:
-        known = table.allowed_keys()
-        unfit = ("data_rate",) if modern else (*_HIGH_KEYS, *_BLOCK_ACK_KEYS, *_STATION_KEYS)
-        for name in unfit:
-            if name in known and table.given(name):
-                allowed = (
-                    "mcs, spatial_streams, channel_width, guard_interval"
-                    if modern
-                    else 'data_rate, or a standard such as "802.11n"'
-                )
-                raise InvalidError(
-                    (*path, name), f"is no key of {phy.standard}; allowed: {allowed}"
-                )
+    modern = standard in AMENDMENTS
+    known = table.allowed_keys()
+    unfit = ("data_rate",) if modern else (*_HIGH_KEYS, *_BLOCK_ACK_KEYS, *_STATION_KEYS)
+    for name in unfit:
+        if name in known and table.given(name):
+            allowed = (
+                "mcs, spatial_streams, channel_width, guard_interval"
+                if modern
+                else 'data_rate, or a standard such as "802.11n"'
+            )
+            raise InvalidError((*path, name), f"is no key of {standard}; allowed: {allowed}")
 
 
 def rules_of(rules: Written) -> HighRateRules:
@@ -76,7 +72,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
     widest = channel_width_mhz(phy)
     width = _chosen(phy, group, "channel_width") or widest
     streams = _chosen(phy, group, "spatial_streams") or 1
-    guard = phy.guard_interval or amendment.default_guard_interval_ns
+    guard = _chosen(phy, group, "guard_interval") or amendment.default_guard_interval_ns
     mcs = _chosen(phy, group, "mcs")
     where: Path = ("phy",) if group is None else path
     rate: HighRate | None = None
@@ -227,15 +223,47 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
         )
     bits = written_phy.filled(block_ack_bits=block_ack_bits(table.block_ack_window)).block_ack_bits
     rate_bps = written_phy.block_ack_rate or phy.control_rate.bps
-    limited = mac.rules.filled(ht_mpdu_limit=mac.rules.preset != "ns-3").ht_mpdu_limit
-    in_ampdu = table.ampdu > 0 and limited
     return Aggregation.of(
         table,
-        mpdu_bytes=amendment.mpdu_bytes_in_ampdu if in_ampdu else amendment.mpdu_bytes,
+        mpdu_bytes=_mpdu_bytes(amendment, table.ampdu, mac.rules),
         block_ack_bits=bits,
-        block_ack_rate=Rate(bps=rate_bps, modulation="ofdm"),
+        block_ack_rate=legacy_rate(rate_bps),
         block_ack_request_bits=_BLOCK_ACK_REQUEST_BITS,
     )
+
+
+def legacy_rate(bps: int) -> Rate:
+    """A rate of 802.11a, b or g, which all know each in one modulation alone."""
+    modulation = STANDARDS["802.11g"].modulation(bps)
+    assert modulation is not None, "rates are checked first"
+    return Rate(bps=bps, modulation=modulation)
+
+
+def limited_aggregation(
+    own: Aggregation, phy: Written, rules: Written, control_rate: Rate
+) -> Aggregation:
+    """The aggregation of an access point within the limits of an older amendment, that of `phy`."""
+    amendment = AMENDMENTS[phy.standard]
+    window = min(own.block_ack_window, amendment.window)
+    ampdu = min(own.ampdu_bytes, amendment.ampdu_bytes)
+    rate_bps = phy.block_ack_rate or control_rate.bps
+    return Aggregation(
+        ampdu_bytes=ampdu,
+        amsdu_bytes=min(own.amsdu_bytes, amendment.amsdu_bytes),
+        mpdu_bytes=_mpdu_bytes(amendment, ampdu, rules),
+        ppdu_time_ns=own.ppdu_time_ns,
+        block_ack_window=window,
+        block_ack_bits=block_ack_bits(window),
+        block_ack_rate=legacy_rate(rate_bps),
+        block_ack_request_bits=own.block_ack_request_bits,
+    )
+
+
+def _mpdu_bytes(amendment: Amendment, ampdu_bytes: int, rules: Written) -> int:
+    """The longest MPDU that carries several packets."""
+    limited = rules.filled(ht_mpdu_limit=rules.preset != "ns-3").ht_mpdu_limit
+    in_ampdu = ampdu_bytes > 0 and limited
+    return amendment.mpdu_bytes_in_ampdu if in_ampdu else amendment.mpdu_bytes
 
 
 def band_ghz(phy: Written) -> float:

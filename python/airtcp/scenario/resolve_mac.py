@@ -255,7 +255,7 @@ def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
             if not limit:
                 continue
             needed = exchange_ns(
-                scenario.phy,
+                scenario.phy_of(group),
                 packet_bits,
                 group.data_rate,
                 group.control_rate,

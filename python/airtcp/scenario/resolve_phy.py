@@ -25,6 +25,7 @@ from .resolve_high_rate import (
     rates_up_to,
     reference_bps,
 )
+from .resolve_pair import check_standards, phy_of, standard_of
 
 
 def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
@@ -39,8 +40,11 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
     Raises:
         InvalidError: rates that the standard does not have, or numbers that contradict each other.
     """
-    check_keys(phy, groups)
-    standard = standards.STANDARDS[phy.standard]
+    check_keys(phy, phy.standard, ("phy",))
+    check_standards(phy, groups)
+    for index, group in enumerate(groups):
+        check_keys(group, phy_of(phy, group).standard, ("stations", index))
+    standard = standard_of(phy)
     modern = phy.standard in AMENDMENTS
     header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
     beside_dsss = any(is_dsss_station(phy, group) for group in groups)
@@ -61,7 +65,8 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         _check_rate(standard, phy.control_rate, ("phy", "control_rate"))
     for index, group in enumerate(groups):
         if group.given("data_rate"):
-            _check_rate(standard, group.data_rate, ("stations", index, "data_rate"))
+            of_pair = standard_of(phy_of(phy, group))
+            _check_rate(of_pair, group.data_rate, ("stations", index, "data_rate"))
     data, control = cell_rates(phy, rules)
     control_rate = control.bps
     modulation = _modulation(standard, phy.data_rate)
@@ -123,11 +128,13 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
 
 
 def is_dsss_station(phy: Written, group: Written) -> bool:
-    """Whether a station of an 802.11g cell is one of 802.11b: its data have a DSSS rate."""
-    standard = standards.STANDARDS[phy.standard]
-    if OFDM not in standard.rates_bps or phy.standard in AMENDMENTS:
+    """Whether a station next to those with OFDM is one of 802.11b: its data have a DSSS rate."""
+    if standards.STANDARDS[phy.standard].ofdm is None:
         return False
-    return standard.modulation(group.data_rate or _data_rate(phy)) == DSSS
+    phy = phy_of(phy, group)
+    if phy.standard in AMENDMENTS:
+        return False
+    return standard_of(phy).modulation(group.data_rate or _data_rate(phy)) == DSSS
 
 
 def station_cw_min(phy: Written, group: Written) -> int:
@@ -144,11 +151,11 @@ def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Prote
     Raises:
         InvalidError: protection where all stations understand each other.
     """
-    if phy.given("protection") and phy.standard != "802.11g":
+    if phy.given("protection") and not (standard.has_dsss and standard.ofdm):
         raise InvalidError(
             ("phy", "protection"),
             f"{phy.standard} has no 802.11b stations beside others; allowed: no such key, or "
-            'standard = "802.11g"',
+            'standard = "802.11g", or 802.11n and later in 2.4 GHz',
         )
     default: Literal["cts-to-self", "none"] = "cts-to-self" if beside_dsss else "none"
     kind: Literal["cts-to-self", "rts-cts", "none"] = phy.protection or default
@@ -171,7 +178,7 @@ def cell_rates(phy: Written, rules: Written) -> tuple[Rate, Rate]:
 
 def _with_responses(phy: Written, rate: Rate) -> tuple[Rate, Rate]:
     """A rate of 802.11n or later, and that of legacy responses to it."""
-    standard = standards.STANDARDS[phy.standard]
+    standard = standard_of(phy)
     bps = standards.response_rate_bps(standard, reference_bps(rate), phy.control_rate)
     return rate, _rate(standard, bps)
 
@@ -184,6 +191,7 @@ def station_rates(
     Raises:
         InvalidError: an MCS that the standard does not have.
     """
+    phy = phy_of(phy, group)
     if phy.standard in AMENDMENTS:
         return _with_responses(phy, rate_of(phy, rules, group, path))
     standard = standards.STANDARDS[phy.standard]
@@ -196,6 +204,7 @@ def controlled_rates(
     phy: Written, group: Written, rules: Written, path: Path
 ) -> list[tuple[Rate, Rate]]:
     """The data rates that rate control chooses from, each with that of its control frames."""
+    phy = phy_of(phy, group)
     rates = rates_up_to(phy, rules, group, path)
     return [_with_responses(phy, rate) for rate in rates]
 
@@ -206,7 +215,7 @@ def beacon_rate(phy: Written, rate_bps: int | None, path: Path) -> Rate:
     Raises:
         InvalidError: no rate of the standard, or one without the short preamble that is asked for.
     """
-    standard = standards.STANDARDS[phy.standard]
+    standard = standard_of(phy)
     short = _is_short(phy, _modulation(standard, _data_rate(phy)))
     if rate_bps is None:
         _, rate_bps = standard.lowest_mandatory

@@ -19,6 +19,7 @@ from .keys.air import Needs
 from .quantities import Written
 from .resolve_air import Hearing
 from .resolve_high_rate import rate_of
+from .resolve_pair import phy_of
 
 
 def needs_db(rate: Rate) -> float:
@@ -46,7 +47,7 @@ def with_rates(scenario: Written, hearing: Hearing) -> Written:
     """
     if hearing.signal_dbm is None:
         return scenario
-    phy, rules = scenario.phy, scenario.mac.rules
+    rules = scenario.mac.rules
     groups = []
     for index, group in enumerate(scenario.stations):
         here: Path = ("stations", index)
@@ -57,6 +58,7 @@ def with_rates(scenario: Written, hearing: Hearing) -> Written:
                 group = group.filled(snr=snr)
             groups.append(group)
             continue
+        phy = phy_of(scenario.phy, group)
         key = "mcs" if phy.standard in AMENDMENTS else "data_rate"
         if getattr(group, key) is None and not phy.given(key):
             found = _best(phy, rules, group, snr, here)

@@ -130,6 +130,10 @@ class ResolvedScenario(Sparse):
                 return group
         raise KeyError(name)
 
+    def phy_of(self, group: StationGroup) -> Phy:
+        """The PHY of frames between a group and its access point."""
+        return self.phy.shared_with(group.pair)
+
     def access_point(self, group: str) -> str:
         """The name of the node that is the access point of a group. Raises KeyError."""
         cell = self.group(group).cell

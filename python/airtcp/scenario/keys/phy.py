@@ -4,7 +4,7 @@ Knows its keys. Does not know how spaces and timeouts follow from each other: `r
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field
 
@@ -91,6 +91,14 @@ class Protection(Table):
     rate: Rate = derived("Their rate: the highest basic rate of 802.11b, or `control_rate`.")
 
 
+class SharesFormat(Protocol):
+    """The capabilities of a pair of stations that say how long its PPDUs last."""
+
+    @property
+    def high_rate(self) -> HighRateTiming | None:
+        """Timing of 802.11n and later; None: the pair does not have them."""
+
+
 class Phy(Table):
     """Physical layer: the standard, and each of its numbers that a paper may have changed."""
 
@@ -143,7 +151,7 @@ class Phy(Table):
         source="IEEE 802.11-2020, 10.6.6.5.2",
     )
     protection: Protection | None = key(
-        "What goes before each OFDM frame of 802.11g so that 802.11b stations, which are those "
+        "What goes before each OFDM frame in 2.4 GHz so that 802.11b stations, which are those "
         "with a DSSS `data_rate`, know that the medium is taken: a CTS to oneself or RTS and CTS, "
         "at a DSSS rate.",
         default=follows('`"cts-to-self"` beside 802.11b stations, else `"none"`'),
@@ -250,3 +258,7 @@ class Phy(Table):
         default=True,
         source="IEEE 802.11-2020, 16.2.3.6, 17.4.3",
     )
+
+    def shared_with(self, pair: SharesFormat | None) -> Self:
+        """The PHY of frames of a pair of stations; None: the pair has all that this PHY has."""
+        return self if pair is None else self.model_copy(update={"high_rate": pair.high_rate})

@@ -8,7 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag
 
 from ...airtime import Rate
-from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
+from ...amendments import GUARD_INTERVALS_NS, HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
+from ...high_rate import HighRateTiming
+from ...standards import STANDARDS
 from ..declare import Key, Sparse, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
     Decibels,
@@ -18,10 +20,13 @@ from ..quantities import (
     RateBps,
     Share,
     SizeBytes,
+    in_any_case,
     one_of,
     text_or_table,
 )
 from .air import Needs, Positions
+from .mac import Aggregation
+from .phy import StandardName
 from .profiles import NameOf
 from .queue import Queue, QueueForm
 from .tcp import Tcp
@@ -64,6 +69,18 @@ class RateControl(Table):
     """Minstrel-HT: the rates that a station tries, the lowest first."""
 
     rates: tuple[ControlledRate, ...] = derived("The MCSs up to `mcs`.")
+
+
+class Pair(Table):
+    """The capabilities that the access point shares with stations of an older standard."""
+
+    standard: StandardName = derived("The older standard of the two.")
+    high_rate: HighRateTiming | None = derived(
+        "Timing of their PPDUs from 802.11n on, as `phy.high_rate`."
+    )
+    aggregation: Aggregation | None = derived(
+        "As `mac.aggregation`, within the limits of that standard; none: each frame alone."
+    )
 
 
 class StationGroup(Sparse):
@@ -119,6 +136,18 @@ class StationGroup(Sparse):
     needs: Needs | None = derived(
         "What their frames need to be received, where powers are known.", sparse=True
     )
+    standard: ClassVar[Key] = file_only(
+        Annotated[StandardName, in_any_case(*STANDARDS)],
+        "The standard of these stations. Frames from and to them have the newest format that they "
+        "and the access point both know, `[phy]`; `channel_width`, `mcs`, `spatial_streams` and "
+        "`guard_interval` are those of `[phy]` as far as that standard has them.",
+        default=follows("that of `[phy]`"),
+        source="IEEE 802.11-2020, 10.6",
+    )
+    pair: Pair | None = derived(
+        "What they and the access point share, where that is less than `[phy]` and `[mac]` say.",
+        sparse=True,
+    )
     data_rate: Rate = key(
         "Rate of data frames from and to these stations.",
         default=follows("that of `[phy]`"),
@@ -137,6 +166,11 @@ class StationGroup(Sparse):
     channel_width: ClassVar[Key] = file_only(
         one_of(WIDTHS_MHZ, "MHz"),
         "Channel width of these stations.",
+        default=follows("that of `[phy]`"),
+    )
+    guard_interval: ClassVar[Key] = file_only(
+        one_of(GUARD_INTERVALS_NS, "ns"),
+        "Guard interval of data frames from and to these stations.",
         default=follows("that of `[phy]`"),
     )
     control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")

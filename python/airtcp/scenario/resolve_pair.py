@@ -1,0 +1,139 @@
+"""Stations of other standards than the access point's: the capabilities that the two share.
+
+Frames between two stations have the newest format that both know (IEEE 802.11-2020, 10.6). So the
+older standard of the two decides on rates, preambles, guard intervals, aggregation and Block ACKs.
+Knows which standard has which band, and what of `[phy]` an older standard takes over. Does not know
+how a rate follows from that (`resolve_high_rate`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..airtime import Rate
+from ..amendments import AMENDMENTS, Amendment
+from ..standards import STANDARDS, Standard, in_band
+from .errors import InvalidError
+from .keys.mac import Aggregation
+from .keys.stations import Pair
+from .quantities import Written
+from .resolve_high_rate import (
+    band_ghz,
+    channel_width_mhz,
+    high_rate_timing,
+    limited_aggregation,
+)
+
+#: From the oldest to the newest; 802.11a and 802.11g are never in one band.
+_AGES: Final = tuple(STANDARDS)
+#: Bands in GHz of the standards before 802.11n.
+_LEGACY_GHZ: Final = {"802.11b": 2.4, "802.11g": 2.4, "802.11a": 5}
+#: The keys of `[phy]` that are times of the PPDUs of its own standard, or bits of its Block ACKs.
+_OF_FORMAT: Final = ("preamble_time", "plcp_header_time", "block_ack_bits")
+
+
+def band_of(phy: Written) -> float:
+    """The band of the access point, in GHz."""
+    return _LEGACY_GHZ[phy.standard] if phy.standard in _LEGACY_GHZ else band_ghz(phy)
+
+
+def check_standards(phy: Written, groups: list[Written]) -> None:
+    """Refuses stations that cannot be on the channel of the access point.
+
+    Raises:
+        InvalidError: such a station.
+    """
+    band = band_of(phy)
+    for index, group in enumerate(groups):
+        if group.standard is None or _has_band(group.standard, band):
+            continue
+        allowed = ", ".join(f'"{name}"' for name in _AGES if _has_band(name, band))
+        raise InvalidError(
+            ("stations", index, "standard"),
+            f"{group.standard} has no channel in {band:g} GHz, the band of the access point; "
+            f"allowed: {allowed}",
+        )
+
+
+def pair_standard(phy: Written, group: Written) -> str:
+    """The standard of frames between the access point and the stations of a group."""
+    of_cell: str = phy.standard
+    own: str = group.standard or of_cell
+    return min(own, of_cell, key=_AGES.index)
+
+
+def phy_of(phy: Written, group: Written) -> Written:
+    """`[phy]` as it holds for frames between the access point and a group.
+
+    A value that an older standard does not have gives way to the nearest that it has: the widest
+    channel, the highest MCS, its own guard interval.
+    """
+    standard = pair_standard(phy, group)
+    if standard == phy.standard:
+        return phy
+    amendment = AMENDMENTS.get(standard)
+    limited = phy.model_copy()
+    limited.__dict__["standard"] = standard
+    changes: dict[str, Any] = dict.fromkeys(_OF_FORMAT)
+    if amendment is None:
+        changes |= dict.fromkeys(("band", "channel_width", "mcs", "guard_interval"))
+        changes |= _without_others_rates(phy, standard)
+    else:
+        changes |= _limits(phy, amendment)
+    limited.__dict__.update(changes)
+    gone = [name for name, value in changes.items() if value is None]
+    limited.__pydantic_fields_set__.difference_update(gone)
+    return limited
+
+
+def resolve_pair(
+    phy: Written, rules: Written, own: Aggregation | None, group: Written, control_rate: Rate
+) -> Pair | None:
+    """The capabilities that the access point and a group share; None: all that `[phy]` has.
+
+    Args:
+        phy: the written `[phy]`.
+        rules: the written rules of the MAC.
+        own: the access point's aggregation.
+        group: the written group.
+        control_rate: the rate of its control frames.
+    """
+    shared = phy_of(phy, group)
+    if shared is phy or own is None:
+        return None
+    if shared.standard not in AMENDMENTS:
+        return Pair(standard=shared.standard, high_rate=None, aggregation=None)
+    return Pair(
+        standard=shared.standard,
+        high_rate=high_rate_timing(shared, rules),
+        aggregation=limited_aggregation(own, shared, rules, control_rate),
+    )
+
+
+def standard_of(phy: Written) -> Standard:
+    """The PHY of the access point, in its band."""
+    return in_band(phy.standard, band_of(phy))
+
+
+def _without_others_rates(phy: Written, standard: str) -> dict[str, None]:
+    known = STANDARDS[standard].all_rates_bps
+    return {name: None for name in ("data_rate", "control_rate") if getattr(phy, name) not in known}
+
+
+def _has_band(standard: str, band: float) -> bool:
+    if standard in AMENDMENTS:
+        return band in AMENDMENTS[standard].widest_mhz
+    return _LEGACY_GHZ[standard] == band
+
+
+def _limits(phy: Written, amendment: Amendment) -> dict[str, Any]:
+    """The keys of `[phy]` within the limits of an older amendment."""
+    band = band_ghz(phy)
+    guard, mcs, streams = phy.guard_interval, phy.mcs, phy.spatial_streams
+    return {
+        "band": band,
+        "channel_width": min(channel_width_mhz(phy), amendment.widest_mhz[band]),
+        "mcs": None if mcs is None or mcs > amendment.highest_mcs else mcs,
+        "spatial_streams": None if streams is None else min(streams, amendment.most_streams),
+        "guard_interval": guard if guard in amendment.guard_intervals_ns else None,
+    }

@@ -1,0 +1,225 @@
+"""Stations of several standards on one access point: what each pair shares, and how long it sends.
+
+The goodput of mixed networks is compared with ns-3 in `witness/test_ns3_mixed.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp import ScenarioError, _core
+from airtcp.airtime import ppdu_ns
+from airtcp.amendments import AMENDMENTS, block_ack_bits
+from airtcp.run.simulate import simulate
+from airtcp.scenario import ResolvedScenario, Scenario
+from airtcp.scenario.load import resolve
+
+BANDS = {
+    "2.4 GHz": ("802.11b", "802.11g", "802.11n", "802.11ax", "802.11be"),
+    "5 GHz": ("802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"),
+    "6 GHz": ("802.11ax", "802.11be"),
+}
+PAIRS = [
+    (band, newer, older)
+    for band, standards in BANDS.items()
+    for older, newer in itertools.combinations(standards, 2)
+    if newer in AMENDMENTS
+]
+
+
+def scenario(
+    standard: str,
+    band: str,
+    own: dict[str, Any],
+    others: Sequence[dict[str, Any]] = (),
+    **tables: dict[str, Any],
+) -> Scenario:
+    """One station that uploads UDP, with keys of its own, and others that do nothing."""
+    upload = {
+        "stations": "one",
+        "direction": "upload",
+        "start_spread": "0 s",
+        "application": {"kind": "udp", "packet": "1500 B", "rate": "saturated"},
+    }
+    return resolve(
+        {
+            "phy": {"standard": standard, "band": band, **tables.get("phy", {})},
+            "mac": tables.get("mac", {}),
+            "stations": [{"name": "one", "count": 1, **own}, *others],
+            "flows": [upload],
+            "run": tables.get("run", {}),
+        }
+    )
+
+
+@pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
+def test_the_older_standard_decides(band: str, newer: str, older: str) -> None:
+    own = scenario(older, band, {}) if older in AMENDMENTS else None
+    (group,) = scenario(newer, band, {"standard": older}).stations
+
+    pair = group.pair
+    assert pair is not None
+    assert pair.standard == older
+    if own is None:
+        assert (pair.high_rate, pair.aggregation) == (None, None)
+        assert group.data_rate.bps == (11_000_000 if older == "802.11b" else 54_000_000)
+        return
+    amendment = AMENDMENTS[older]
+    assert pair.high_rate == own.phy.high_rate
+    assert pair.aggregation is not None
+    assert pair.aggregation.block_ack_window == amendment.window
+    assert pair.aggregation.block_ack_bits == block_ack_bits(amendment.window)
+    assert pair.aggregation.ampdu_bytes == amendment.ampdu_bytes
+    assert group.data_rate.modulation == amendment.format
+    high = group.data_rate.high
+    assert high is not None
+    cell = scenario(newer, band, {}).phy.data_rate.high
+    assert cell is not None
+    widest = amendment.widest_mhz[float(band.partition(" ")[0])]
+    assert high.channel_width_mhz == min(cell.channel_width_mhz, widest)
+
+
+@pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
+def test_a_newer_station_sends_what_an_older_access_point_knows(
+    band: str, newer: str, older: str
+) -> None:
+    if older not in AMENDMENTS:
+        return
+    alike, newer_station = scenario(older, band, {}), scenario(older, band, {"standard": newer})
+
+    assert newer_station == alike
+
+
+@pytest.mark.parametrize(
+    ("standard", "band", "own", "path", "said"),
+    [
+        ("802.11ax", "2.4 GHz", {"standard": "802.11ac"}, "standard", "no channel in 2.4 GHz"),
+        ("802.11ax", "2.4 GHz", {"standard": "802.11a"}, "standard", "no channel in 2.4 GHz"),
+        ("802.11ax", "5 GHz", {"standard": "802.11b"}, "standard", "no channel in 5 GHz"),
+        ("802.11ax", "5 GHz", {"standard": "802.11g"}, "standard", "no channel in 5 GHz"),
+        ("802.11ax", "6 GHz", {"standard": "802.11n"}, "standard", "no channel in 6 GHz"),
+        ("802.11ax", "5 GHz", {"standard": "802.11a", "mcs": 3}, "mcs", "no key of 802.11a"),
+        (
+            "802.11ax",
+            "5 GHz",
+            {"standard": "802.11n", "data_rate": "54 Mb/s"},
+            "data_rate",
+            "no key of 802.11n",
+        ),
+        ("802.11ax", "5 GHz", {"standard": "802.11n", "mcs": 9}, "mcs", "not in 802.11n"),
+        (
+            "802.11ax",
+            "5 GHz",
+            {"standard": "802.11n", "channel_width": "80 MHz"},
+            "channel_width",
+            "not in 802.11n",
+        ),
+    ],
+)
+def test_what_a_station_cannot_do_is_refused(
+    standard: str, band: str, own: dict[str, Any], path: str, said: str
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        scenario(standard, band, own)
+
+    assert f"stations[0] (one).{path}" in str(refused.value)
+    assert said in str(refused.value)
+
+
+def test_values_of_the_cell_hold_as_far_as_the_older_standard_has_them() -> None:
+    phy = {"mcs": 11, "spatial_streams": 6, "guard_interval": "1600 ns", "channel_width": "80 MHz"}
+    (group,) = scenario("802.11ax", "5 GHz", {"standard": "802.11n"}, phy=phy).stations
+
+    high = group.data_rate.high
+    assert high is not None
+    assert (high.mcs, high.spatial_streams) == (7, 4)
+    assert (high.channel_width_mhz, high.guard_interval_ns) == (40, 400)
+
+
+def test_no_model_answers_for_several_standards() -> None:
+    mixed = scenario("802.11ax", "5 GHz", {"standard": "802.11n"})
+
+    prediction = airtcp.predict(mixed)
+
+    assert not prediction.model
+    assert prediction.uncovered is not None
+    assert airtcp.predict(scenario("802.11ax", "5 GHz", {})).model
+
+
+@pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
+def test_frames_of_a_pair_last_equally_long_in_both(band: str, newer: str, older: str) -> None:
+    """Rates of the older standard, in the core and in Python, which share no line."""
+    amendment = AMENDMENTS.get(older)
+    if amendment is None:
+        rates = ["1", "2", "5.5", "11"] if older == "802.11b" else ["6", "24", "54"]
+        own: list[dict[str, Any]] = [{"data_rate": f"{rate} Mb/s"} for rate in rates]
+    else:
+        own = [
+            {
+                "mcs": mcs,
+                "channel_width": f"{width} MHz",
+                "spatial_streams": streams,
+                "guard_interval": f"{guard} ns",
+            }
+            for width in amendment.subcarriers
+            for streams in range(1, amendment.most_streams + 1)
+            for mcs in range(amendment.highest_mcs + 1)
+            for guard in amendment.guard_intervals_ns
+            if width <= amendment.widest_mhz[float(band.partition(" ")[0])]
+            and (width, streams, mcs) not in amendment.missing
+        ]
+    widest = {} if newer not in AMENDMENTS else AMENDMENTS[newer].widest_mhz
+    phy = {"channel_width": f"{widest[float(band.partition(' ')[0])]} MHz"}
+    for keys in own[:: max(1, len(own) // 60)]:
+        mixed = scenario(newer, band, {"standard": older, **keys}, phy=phy)
+        (group,) = mixed.stations
+        text = json.dumps(mixed.to_dict())
+        for bits in (8 * 40, 8 * 1_538, 8 * 60_000):
+            expected = ppdu_ns(mixed.phy_of(group), bits, group.data_rate)
+            assert _core.airtime_ns(text, bits, group.data_rate.bps) == expected, keys
+
+
+@pytest.mark.parametrize("beside", ["nobody", "802.11b"])
+@pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
+def test_a_whole_exchange_lasts_what_the_standard_says(
+    band: str, newer: str, older: str, beside: str
+) -> None:
+    """A lone sender is a clock: AIFS, CTS if 802.11b stations are near, data, SIFS, ACK."""
+    if beside == "802.11b" and band != "2.4 GHz":
+        return
+    tables: dict[str, dict[str, Any]] = {
+        "phy": {"cw_min": 0, "cw_max": 0},
+        "mac": {"aggregation": {"block_ack_window": 1}},
+    }
+
+    def of(duration_ns: int) -> ResolvedScenario:
+        run = {"warmup": "0 s", "duration": f"{duration_ns} ns", "replications": 1}
+        others = [NEAR] if beside == "802.11b" else []
+        return scenario(newer, band, {"standard": older}, others, run=run, **tables)
+
+    def exchanges(duration_ns: int) -> int:
+        (run,) = simulate(of(duration_ns)).simulation.runs
+        return int(run.answer["counts"]["mac_exchanges"])
+
+    mixed = of(10**6)
+    group, phy = mixed.stations[0], mixed.phy_of(mixed.stations[0])
+    has_delimiter = older in AMENDMENTS and AMENDMENTS[older].lone_delimiter
+    bits = 8 * 1_500 + phy.mac_header_bits + phy.llc_bits + (32 if has_delimiter else 0)
+    period = 10_000 if band == "2.4 GHz" else 16_000
+    period += 3 * (20_000 if "802.11b" in (older, beside) else 9_000)
+    if beside == "802.11b" and older != "802.11b":
+        # 192 us and 14 bytes at 2 Mb/s, and SIFS.
+        period += 192_000 + 56_000 + 10_000
+    period += ppdu_ns(phy, bits, group.data_rate) + phy.sifs_ns
+    period += ppdu_ns(phy, phy.ack_bits, group.control_rate)
+
+    assert exchanges(1000 * period) == 999
+    assert exchanges(1000 * period + 1) == 1000
+
+
+NEAR = {"name": "near", "count": 1, "standard": "802.11b"}
