@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
+#: What a standing queue hides, such as a window that is too small, shows only without it.
+_QUEUES: Final = frozenset({"ap-queue", "link-queue"})
 
 
 def causes(race: Race, budget: float) -> tuple[Cause, ...]:
@@ -71,9 +73,9 @@ def _seen(
 def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
     """Yield the best two at a time: the second one of the scenario with the first."""
     for place, one in enumerate(best):
-        wanted = {other.key: other for other in best[place + 1 :]}
+        wanted = {other.key for other in best[place + 1 :]} | _QUEUES
         for two in counterfactuals(one.scenario):
-            if two.key in wanted and "load" not in (one.problem, two.problem):
+            if two.key in wanted - {one.key} and "load" not in (one.problem, two.problem):
                 yield Counterfactual(
                     f"{one.problem} + {two.problem}", (*one.groups, *two.groups), two.scenario
                 )
