@@ -68,9 +68,13 @@ def widened(
     if mean is None or mean <= 0.0 or mean >= top:
         return _clipped(interval, 0.0, min(top, most))
     error = by / (mean * (1.0 if math.isinf(top) else 1.0 - mean))
-    if low is not None:
+
+    def stays(end: float) -> bool:
+        return not error and _arm(mean, top, end, True) <= _FAR
+
+    if low is not None and not stays(low):
         low = _at(mean, top, -math.hypot(_arm(mean, top, low, are_linear), error))
-    if high is not None:
+    if high is not None and not stays(high):
         high = _at(mean, top, math.hypot(_arm(mean, top, high, are_linear), error))
     return _clipped(Interval(mean, low, high, interval.n), 0.0, min(top, most))
 

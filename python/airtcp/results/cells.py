@@ -188,7 +188,8 @@ def known_share(share: Interval, alone: Interval) -> Interval | None:
     """
     if share.mean is None or alone.mean is None or alone.half_width is None:
         return share if share.is_known and share.n == 1 else None
-    if alone.half_width > _MOST_DOUBT * alone.mean:
+    # Two replications do not say how well they know anything.
+    if alone.n > 2 and alone.half_width > _MOST_DOUBT * alone.mean:
         return None
     return confined("share_of_alone", share)
 
