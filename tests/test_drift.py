@@ -87,19 +87,15 @@ def test_an_interval_reaches_to_where_halves_lead(scenario: Scenario, tau: float
     assert holds >= 190
 
 
-def test_halves_that_are_far_apart_leave_one_end(scenario: Scenario) -> None:
+def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Scenario) -> None:
     up = Drift(approach(1.0, 8, 0.01, 1), scenario, CONFIDENCE).of_everything({})["rtt_s"]
     down = Drift(approach(1.0, 8, 0.01, 1, 3.0), scenario, CONFIDENCE).of_everything({})["rtt_s"]
 
-    assert up.interval.high is None
-    assert up.interval.mean is not None
-    assert 0.2 < (up.interval.low or 0.0) < up.interval.mean < 1.0
-    assert up.steadiness.state == "unsteady"
-    assert up.steadiness.at_least == up.interval.low
+    for one in (up, down):
+        assert (one.interval.low or 0.0) < 1.0 < (one.interval.high or 0.0)
+        assert one.steadiness.state == "unsteady"
     assert up.steadiness.reason is not None
     assert up.steadiness.reason.startswith("mean round-trip time is 213 ms in the first half of")
-    assert down.interval.low is None
-    assert (down.interval.high or 0.0) > 1.0
 
 
 def test_one_replication_has_no_drift(scenario: Scenario) -> None:
@@ -172,6 +168,5 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
         assert longer.metrics[metric].half_width is not None
     said = " ".join(cautions(seen))
     assert "windows of endless connections still grow" in said
-    assert "mean AP queue is at least" in said
     assert "simulate longer, after a longer warm-up" in said
     assert not any("not steady" in one for one in cautions(longer))

@@ -1,8 +1,7 @@
-"""Percentiles freed from what was drawn, and intervals of skewed numbers."""
+"""Times of transfers by block, and intervals of skewed numbers."""
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cache
 
 import numpy as np
@@ -11,7 +10,6 @@ from airtcp import load, simulate
 from airtcp.distributions import Empirical, Pareto
 from airtcp.estimates import estimate
 from airtcp.estimates.laws import moments
-from airtcp.estimates.quantiles import percentile
 from airtcp.estimates.skewness import skewed_interval
 from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
@@ -78,50 +76,6 @@ def test_the_times_of_a_group_are_those_that_ended_in_each_block() -> None:
     assert [len(part) for part in near] == run.books.column("ended")[:, 0].tolist()
     assert np.concatenate(uploads) == pytest.approx(np.concatenate(far))
     assert sum(map(len, none)) == 0
-
-
-@pytest.mark.parametrize(("percent", "group"), [(50, None), (90, None), (95, "near")])
-def test_a_percentile_is_near_that_of_all_transfers_and_its_interval_narrower(
-    percent: int, group: str | None
-) -> None:
-    # What is freed is of the size of the plain interval. Of a group of three users controls explain
-    # too little for one to count on narrower intervals.
-    result = simulated("light")
-    runs, q = result.simulation.runs, percent / 100.0
-    of = traffic(group)
-    every = np.concatenate([part for run in runs for part in of.times_s(run) or []])
-
-    one = estimate(runs, result.scenario, f"transfer_time_p{percent}_s", group=group, part="all")
-
-    assert one.estimator == "controls"
-    assert one.interval.mean is not None
-    assert one.plain.half_width is not None
-    assert one.interval.half_width is not None
-    assert abs(one.interval.mean - np.quantile(every, q)) < one.plain.half_width
-    assert group or one.interval.half_width < one.plain.half_width
-    assert np.mean([value for value in one.values if value is not None]) == pytest.approx(
-        one.interval.mean
-    )
-
-
-def test_a_percentile_of_few_transfers_is_left_alone() -> None:
-    # Some 400 transfers in a replication, of which 1 in 1000 is less than half a transfer.
-    assert percentile(traffic(), 0.999) is None
-    assert percentile(traffic(), 0.9) is not None
-
-
-def test_a_percentile_at_a_step_is_left_alone() -> None:
-    # Every twentieth transfer takes exactly as long as the 90th percentile: a step of .05 there.
-    of = traffic()
-    every = np.concatenate([part for run in of.runs for part in of.times_s(run) or []])
-    p90 = np.quantile(every, 0.9)
-    runs = []
-    for run in simulated("light").simulation.runs:
-        times_s = np.array(run.transfer_times_s)
-        times_s[::20] = p90
-        runs.append(dataclasses.replace(run, transfer_times_s=times_s))
-
-    assert percentile(dataclasses.replace(of, runs=runs), 0.9) is None
 
 
 def test_skewed_numbers_have_both_arms_as_long_as_the_longer_of_hall() -> None:

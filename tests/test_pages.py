@@ -294,7 +294,7 @@ def test_results_of_pages_have_intervals() -> None:
             )
         )
     )
-    interval = result.simulation.metrics["page_time_p90_s"]
+    interval = result.simulation.metrics["page_time_s"]
     assert interval.mean is not None
     assert interval.n == 3
 

@@ -61,8 +61,15 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
     mean, half_width = interval.mean, interval.half_width
     if interval.high is None and interval.low is not None:
         return f"at least {quantity(interval.low, unit)}" if interval.low else quantity(None, unit)
+    if interval.low is None and interval.high is not None:
+        return f"at most {quantity(interval.high, unit)}"
     if mean is None or half_width is None or mean == half_width == 0.0:
         return quantity(mean, unit)
+    if mean == 0.0:
+        return f"at most {quantity(interval.high, unit, 2)}"
+    if half_width > abs(mean) > 0.0 and (interval.low or 0.0) > 0.0:
+        # On the scale of the metric an interval does not reach below zero.
+        return f"{quantity(interval.low, unit, 2)} to {quantity(interval.high, unit, 2)}"
     factor, name = scaled(mean, unit)
     if half_width >= _MANY_DIGITS * factor:
         factor, name = scaled(half_width, unit)

@@ -1,7 +1,7 @@
 //! A trace and transfers as Python takes them: columns of little-endian numbers, and the names that they refer to.
 
 use airtcp_kernel::Log;
-use airtcp_sim::outcome::{Books, Transfer};
+use airtcp_sim::outcome::{Books, DelayBin, Transfer};
 use airtcp_sim::trace::{EventKind, Trace};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -73,7 +73,7 @@ pub(crate) fn transfers<'py>(py: Python<'py>, rows: &[Transfer]) -> PyResult<Bou
     Ok(table)
 }
 
-/// Makes the columns of the books, all of `float64`.
+/// Makes the columns of the books: scopes of `uint32`, histograms of delays of `uint64`, all else of `float64`.
 pub(crate) fn books<'py>(py: Python<'py>, books: &Books) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let set = |name: &str, values: &mut dyn Iterator<Item = f64>| {
@@ -92,6 +92,14 @@ pub(crate) fn books<'py>(py: Python<'py>, books: &Books) -> PyResult<Bound<'py, 
     set("page_carried_over_index", &mut pages.carried_over.iter().map(|&place| f64::from(place)))?;
     set("page_under_way_entry", &mut pages.under_way.iter().map(|one| f64::from(one.entry)))?;
     set("page_under_way_age_s", &mut pages.under_way.iter().map(|one| one.age_s))?;
+    let set_delays = |name: &str, value: fn(&DelayBin) -> u64| {
+        let bytes: Vec<u8> = books.delays.iter().flat_map(|one| value(one).to_le_bytes()).collect();
+        table.set_item(name, PyBytes::new(py, &bytes))
+    };
+    set_delays("delay_scopes", |one| one.scope.into())?;
+    set_delays("delay_kinds", |one| one.kind.into())?;
+    set_delays("delay_bins", |one| one.bin.into())?;
+    set_delays("delay_counts", |one| one.count)?;
     for (name, scopes) in [("scopes", &books.scopes), ("page_scopes", &pages.scopes)] {
         let scopes: Vec<u8> = scopes.iter().flat_map(|scope| scope.to_le_bytes()).collect();
         table.set_item(name, PyBytes::new(py, &scopes))?;

@@ -88,6 +88,12 @@ impl Delays {
         })
     }
 
+    /// Returns each bin that has delays, and how many.
+    pub(crate) fn bins(&self) -> impl Iterator<Item = (u32, u64)> {
+        let all = (self.first as u32..).zip(self.counts.iter().copied());
+        all.filter(|&(_, count)| count > 0)
+    }
+
     /// Returns the quantiles of these `shares`, in ascending order, in seconds, within 1/128 of those of the
     /// delays themselves: the delay of rank `share (n - 1)`, counted from 0, if those of an interval
     /// lie evenly in it. `None` without any.

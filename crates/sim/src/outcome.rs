@@ -84,6 +84,22 @@ pub struct Books {
     pub scopes: Vec<u32>,
     /// The pages.
     pub pages: PageBooks,
+    /// Histograms of delays, by scope and kind.
+    pub delays: Vec<DelayBin>,
+}
+
+/// The number of delays of one kind, in one scope, in one bin of their histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayBin {
+    /// Twice the number of a station group, and one more for an upload.
+    pub scope: u32,
+    /// The kind: 0 to 2 round trips of segments that were acknowledged without a SACK, first SACKed, and then covered by a
+    /// cumulative ACK; 3 queueing at the access point, 4 reordering, 5 delays of datagrams.
+    pub kind: u32,
+    /// The bin: bits 16 to 31 of a delay in nanoseconds as an `f32`, counted from those of 1 ns, which is bin 1.
+    pub bin: u32,
+    /// The number of delays in it.
+    pub count: u64,
 }
 
 /// The books of pages.

@@ -2,14 +2,13 @@
 
 The call, for `runs` (replications in the order of their index) of a resolved `scenario`:
 
-    estimate(runs, scenario, metric, *, group=None, part="all", confidence=None,
-             consecutive=False) -> Estimate
+    estimate(runs, scenario, metric, *, group=None, part="all", confidence=None) -> Estimate
 
 `improved` gives all that another estimator than the plain one may have, by their metrics, and
 `improved_groups` those of groups and directions, which add up to the former.
 
 `confidence` is that of the scenario if it is None. `group` and `part` are those of
-`airtcp.results.Simulation.values`. `consecutive` runs are parts of one. An `Estimate` has
+`airtcp.results.Simulation.values`. An `Estimate` has
 
 - `interval`: the improved `airtcp.stats.Interval`, with `mean` None and `low` a lower bound where
   the runs are too short for their traffic; `plain`: that of the mean over replications;

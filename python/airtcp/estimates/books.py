@@ -5,7 +5,7 @@ Knows the columns that the core writes down. Knows no law and no estimator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -51,6 +51,57 @@ class Lasting:
     under_way_age_s: NDArray[np.float64]
 
 
+#: The kinds of delays that the core counts, by the metric whose percentiles they give.
+_KINDS: Final = {
+    "rtt": (0, 2),
+    "path_rtt": (0, 1),
+    "ap_queue_delay": (3,),
+    "reorder_delay": (4,),
+    "packet_delay": (5,),
+}
+#: The bits of a float32 below those that number a bin, and those of 1 ns, less one bin.
+_DROPPED_BITS: Final = 16
+_BEFORE_FIRST: Final = (0x3F80_0000 >> _DROPPED_BITS) - 1
+#: Whole nanoseconds below have a bin each.
+_WHOLE_NS: Final = 128.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delays:
+    """Histograms of delays: a scope, a kind, a bin and a count for each bin that has any.
+
+    A scope is twice the number of a station group, and one more for an upload. A bin is 1/128 wide.
+    """
+
+    scopes: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    bins: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def of(self, metric: str, scopes: Sequence[int] | None) -> NDArray[np.float64]:
+        """Count a metric such as `rtt` by bins, from bin 0 on; of all scopes, or of some."""
+        first, *others = _KINDS[metric]
+        kept = self.kinds == first
+        for kind in others:
+            kept |= self.kinds == kind
+        if scopes is not None and len(self.scopes):
+            own = np.zeros(int(self.scopes.max()) + 1, dtype=bool)
+            own[[one for one in scopes if one < len(own)]] = True
+            kept &= own[self.scopes]
+        return np.bincount(self.bins[kept], weights=self.counts[kept]).astype(np.float64)
+
+
+def bin_bounds_s(bins: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where bins of `Delays` begin and end, in seconds."""
+
+    def begin(bins: NDArray[np.int64]) -> NDArray[np.float64]:
+        bits = ((bins + _BEFORE_FIRST) << _DROPPED_BITS).astype(np.uint32)
+        return bits.view(np.float32).astype(np.float64)
+
+    low = np.where(bins == 0, 0.0, begin(bins))
+    return low / 1e9, np.where(low < _WHOLE_NS, low, begin(bins + 1)) / 1e9
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Books:
     """The books of one replication, over its measured time.
@@ -61,7 +112,7 @@ class Books:
     their ages in seconds when measuring began. `under_way_entry` and `under_way_age_s` are the
     transfers in progress at the end: entry, and age in seconds. `scopes` has of each transfer that
     ended twice the number of its station group, and one more for an upload. `pages` are those that
-    were loaded, and those in progress; None where these are not kept.
+    were loaded, and those in progress, and `delays` histograms; None where these are not kept.
     """
 
     sums: NDArray[np.float64]
@@ -71,6 +122,7 @@ class Books:
     under_way_age_s: NDArray[np.float64]
     scopes: NDArray[np.uint32]
     pages: Lasting | None = None
+    delays: Delays | None = None
 
     @classmethod
     def of_core(cls, columns: Mapping[str, bytes]) -> Books:
@@ -98,6 +150,12 @@ class Books:
                 numbers("page_carried_over_index").astype(np.int64),
                 numbers("page_under_way_entry").astype(np.int64),
                 numbers("page_under_way_age_s"),
+            ),
+            Delays(
+                *(
+                    np.frombuffer(columns[f"delay_{name}"], dtype="<u8").astype(np.int64)
+                    for name in ("scopes", "kinds", "bins", "counts")
+                )
             ),
         )
 

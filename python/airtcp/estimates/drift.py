@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amounts import quantity
 from airtcp.estimates.cells import groups_by_cell
 from airtcp.estimates.steadiness import Steadiness, rounded_up
-from airtcp.estimates.told import Estimate, gain_of, plain_estimate
-from airtcp.estimates.traffic import Run, measured, metrics_of
+from airtcp.estimates.told import Estimate, declined, gain_of, plain_estimate
+from airtcp.estimates.traffic import Run, Traffic, measured, metrics_of
 from airtcp.estimates.windows import Windows
 from airtcp.labels import PARTS, spoken
 from airtcp.metrics import METRICS
+from airtcp.scenario.keys.traffic import has_end
 from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval, student_quantile
 
 if TYPE_CHECKING:
@@ -53,10 +54,21 @@ _RISK: Final = 0.05
 #: at this level.
 _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
+#: The same where the halves are far apart: the steady state may be further away than it seems.
+_TIMES_FAR: Final = 3.0
 #: The metrics of what windows bring about: waits, and losses.
 _OF_WINDOWS: Final = re.compile(
     r"(rtt|delay)(_p\d+)?_s$|(queue_packets|packet_loss|r_factor|queue_drop_probability)$"
 )
+#: What bursts of others, of which there may be few, make longer.
+_OF_LOAD: Final = re.compile(
+    r"(rtt|delay)(_p\d+)?_s$|(jitter_s|queue_packets|r_factor|backlogged_nodes)$"
+)
+#: The fewest pages and files by which the waits of all are known.
+FEWEST_UNITS: Final = 30
+#: The mean over a part of a sawtooth differs from that over all of it by at most this share, where
+#: a window is halved.
+_TOOTH: Final = 1.0 / 3.0
 _GOODPUTS: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 #: The metrics of transfers, which know by themselves what is yet to come, and counts, of which a
 #: half has half.
@@ -122,7 +134,7 @@ class Drift:
         """Tell one estimate of everything, or of a group and a part of it, as it is known to be."""
         if not self._is_any:
             return known
-        return self._as_known(known, partial(self._moved, known.metric, group, part))
+        return self._as_known(known, partial(self.moved, known.metric, group, part))
 
     def of_cells(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """Tell the goodput of each cell, which its groups have together, as it is known to be."""
@@ -141,6 +153,11 @@ class Drift:
         return has_several and all(run.answer.get("halfway") for run in self.runs)
 
     @cached_property
+    def is_finite(self) -> bool:
+        """Whether a flow has a beginning or an end, so that there is no steady state to come."""
+        return self.scenario is not None and any(map(has_end, self.scenario.flows))
+
+    @cached_property
     def seen_of(self) -> str | None:
         """The metric of everything that moves most, if any surely does."""
         if not self.is_known:
@@ -149,7 +166,7 @@ class Drift:
             name: moved
             for name in _EVIDENCE
             if name in self.runs[0].answer["metrics"]
-            and (moved := self._moved(name)) is not None
+            and (moved := self.moved(name)) is not None
             and moved.error > 0.0
         }
         level = 1.0 - _RISK / max(1, len(found))
@@ -165,10 +182,11 @@ class Drift:
     @cached_property
     def _is_any(self) -> bool:
         """Tell whether anything drifts."""
-        if not self.is_known:
+        if not self.is_known or self.is_finite:
             return False
         windows = self.windows
-        return self.seen_of is not None or windows.grow or windows.are_cut_seldom
+        is_cut = windows.grow or windows.are_cut_seldom
+        return is_cut or self._few is not None or self.seen_of is not None
 
     def _told(
         self, known: Mapping[str, Estimate], group: str | None, part: str, metrics: Iterable[str]
@@ -179,7 +197,7 @@ class Drift:
             if estimate is None:
                 samples = [measured(run, metric, group, part) for run in self.runs]
                 estimate = plain_estimate(metric, samples, self.confidence)
-            told = self._as_known(estimate, partial(self._moved, metric, group, part))
+            told = self._as_known(estimate, partial(self.moved, metric, group, part))
             if told is not estimate:
                 found[metric] = told
         return found
@@ -187,31 +205,50 @@ class Drift:
     def _as_known(self, told: Estimate, moves: Callable[[], Moved | None]) -> Estimate:
         """Tell an estimate of what `moves` by so much as it is known to be.
 
-        Where it surely moves, with windows that grow or by so much that nothing is known, its
-        interval has one end; the mean is that of the measured time.
+        Where it surely moves with windows that grow, its interval has one end; the mean is that of
+        the measured time.
         """
         mean, wide = told.interval.mean, told.interval.half_width
         if mean is None or not wide or _OTHERS.search(told.metric):
             return told
+        if self.windows.are_cut_seldom and _OF_WINDOWS.search(told.metric):
+            # Replications begin alike, and show the same part of a tooth.
+            wide = math.hypot(wide, _TOOTH * mean)
+            interval = Interval(mean, mean - wide, mean + wide, told.interval.n)
+            told = replace(told, interval=interval, gain=None)
+        if self._few is not None and _OF_LOAD.search(told.metric):
+            return declined(told, self._few, told.interval.low)
         moved = moves()
         if moved is None or not moved.surely(_CHANCE):
             return told
         # Transfers in progress have the first word.
         state = told.steadiness if told.steadiness.state == "unsteady" else self._state
         is_sure = moved.surely(self.confidence) > 0.0
-        if is_sure and _OF_WINDOWS.search(told.metric):
-            if self.windows.grow:
-                return _one_ended(told, moved, state)
-            if self.windows.are_cut_seldom:
-                return _without_ends(told, state)
+        if is_sure and _OF_WINDOWS.search(told.metric) and self.windows.grow:
+            return _one_ended(told, moved, state)
         if told.estimator != "plain" and told.metric not in _GOODPUTS:
             return told
         half_width = math.sqrt(wide * wide + _TIMES**2 * moved.surely(_CHANCE))
         if is_sure and half_width > WIDE_ESTIMATE * abs(mean):
-            return _one_ended(told, moved, state)
+            half_width = math.hypot(wide, _TIMES_FAR * moved.by)
         interval = Interval(mean, mean - half_width, mean + half_width, told.interval.n)
         gain = None if told.gain is None else gain_of(told.plain, interval)
         return replace(told, interval=interval, gain=gain, steadiness=state)
+
+    @cached_property
+    def _few(self) -> Steadiness | None:
+        """The verdict about replications with so few pages and files that bursts may be missing."""
+        if self.scenario is None:
+            return None
+        traffic = Traffic(self.runs, self.scenario, None, "all")
+        if not traffic.recurrent or not traffic.has_books:
+            return None
+        number = float(traffic.sums("units", traffic.recurrent).sum())
+        if number >= FEWEST_UNITS:
+            return None
+        reason = f"{number:.0f} pages or files began in all replications, fewer than {FEWEST_UNITS}"
+        times = 2.0 * FEWEST_UNITS / max(1.0, number)
+        return Steadiness("unsteady", reason, simulate_s=rounded_up(times * traffic.measured_s))
 
     @cached_property
     def _state(self) -> Steadiness:
@@ -225,8 +262,9 @@ class Drift:
             enough_s = rounded_up(_TEETH * self.windows.tooth_s)
             return Steadiness("unsteady", self.windows.sawtooth, simulate_s=enough_s)
         name = self.seen_of
-        assert name is not None
-        moved = self._moved(name)
+        if name is None:
+            return self._few or Steadiness("steady")
+        moved = self.moved(name)
         assert moved is not None
         mean, unit = self._mean(name), METRICS[name].unit
         if abs(moved.by) < _HARMLESS * mean:
@@ -245,7 +283,7 @@ class Drift:
         values = [run.answer["metrics"][metric] for run in self.runs]
         return math.fsum(values) / len(values)
 
-    def _moved(self, metric: str, group: str | None = None, part: str = "all") -> Moved | None:
+    def moved(self, metric: str, group: str | None = None, part: str = "all") -> Moved | None:
         """Compare the halves of each replication; None where one does not have a metric.
 
         The second half is what is left of the whole: exactly for what is an average over time.
@@ -298,8 +336,3 @@ def _one_ended(told: Estimate, moved: Moved, state: Steadiness) -> Estimate:
         gain=None,
         steadiness=replace(state, at_least=at_least),
     )
-
-
-def _without_ends(told: Estimate, state: Steadiness) -> Estimate:
-    interval = Interval(told.interval.mean, None, None, told.interval.n)
-    return replace(told, interval=interval, gain=None, steadiness=state)

@@ -17,7 +17,7 @@ import numpy as np
 from airtcp.estimates.laws import pause_s
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.pages import MOST_GROWTH, OF_PAGES, Found, Loading, loading
-from airtcp.estimates.quantiles import OF_LOADING, PERCENTILES, percentile
+from airtcp.estimates.percentiles import PERCENTILES, Distribution, distribution
 from airtcp.estimates.regression import Adjusted, adjusted
 from airtcp.estimates.skewness import lengthened, skewed_interval
 from airtcp.estimates.startup import MOST as MOST_STARTUP
@@ -36,7 +36,7 @@ from airtcp.estimates.told import (
     within,
 )
 from airtcp.estimates.traffic import Run, Traffic, measured
-from airtcp.stats import WIDE_ESTIMATE, Interval, student_interval
+from airtcp.stats import WIDE_ESTIMATE, Interval, ratio_interval, student_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,13 +57,12 @@ class Estimates:
         group: str | None,
         part: str,
         confidence: float,
-        consecutive: bool = False,
     ) -> None:
         if not runs:
             raise ValueError("there is no replication to estimate from")
         self._traffic = Traffic(runs, scenario, group, part)
         self._confidence = confidence
-        self._consecutive = consecutive
+        self._distributions: dict[str, Distribution | None] = {}
 
     def of(self, metric: str) -> Estimate:
         """Estimate one metric. Raises KeyError if the runs do not have it."""
@@ -80,18 +79,16 @@ class Estimates:
     def _with_doubts(self, told: Estimate) -> Estimate:
         """Widen or decline an estimate whose runs are too short for their traffic."""
         metric = told.metric
-        lacking = None if self._consecutive else self._lacking(metric)
+        lacking = self._lacking(metric)
         if told.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
             # A growth that is seen has been reckoned with.
             seen = self.judgement.steadiness
             return as_wide_as_plain(told, seen) if metric in _GOES_ON else told
         if lacking is None or told.interval.mean is None:
-            if self._consecutive:
-                return told
             return self._as_wide_as_unseen(self._as_long_as_skewed(told))
         if metric in _GOES_ON:
             return as_wide_as_plain(told, lacking)
-        return declined(told, lacking, told.interval.low or told.interval.mean)
+        return declined(told, lacking, told.interval.low)
 
     def samples(self, metric: str) -> list[float | None]:
         """Return what was measured of each replication. Raises KeyError."""
@@ -109,32 +106,57 @@ class Estimates:
     def _of(self, metric: str) -> Estimate:
         told = self._plain(metric)
         plain = told.plain
+        if metric in PERCENTILES:
+            return self._of_percentile(told)
+        if metric in MEANS and 0 < plain.n < len(told.values):
+            return self._pooled(told)
         if metric not in IMPROVED or not self.can_improve or plain.n < len(told.values):
             return told
         if plain.n == 1:
             is_told = self.judgement.steadiness.state != "unsteady" or metric in _GOES_ON
             return told if is_told else declined(told, self.judgement.steadiness, plain.mean)
-        if metric in PERCENTILES:
-            return self._of_percentile(told)
         if metric in OF_PAGES and (by_pages := self._of_pages(told)) is not None:
             return by_pages
         return self._of_loops(told) or self._of_sums(told)
 
     def _of_percentile(self, told: Estimate) -> Estimate:
-        """Estimate a percentile: as much longer as what is in progress is yet to grow."""
-        loading, of_pages = self._loading, told.metric in OF_LOADING
-        if of_pages and loading is None:
+        """Estimate a percentile by the samples of all replications.
+
+        Of transfers and pages: as much longer as what is in progress is yet to grow.
+        """
+        base, q = PERCENTILES[told.metric]
+        of = self._distribution(base)
+        if of is None or len(told.values) < 2:
             return told
-        found = percentile(self._traffic, PERCENTILES[told.metric], pages=of_pages)
-        improved = told
-        if found is not None:
-            improved = self._improved(told, "controls", found.values, found.doubt_s)
-        low, judgement = improved.interval.low or 0.0, self.judgement.steadiness
+        found = of.percentile(q, self._confidence)
+        n = len(told.values)
+        interval = Interval(None, None, None, n) if found is None else found.interval
+        values = found.values if found is not None and found.values else told.values
+        told = replace(told, interval=interval, plain=interval, values=values)
+        if base not in _OF_LASTING or not self.can_improve:
+            return told
+        loading, judgement = self._loading, self.judgement.steadiness
+        of_pages = base == "page_time"
         if loading is not None and loading.growth is not None and (of_pages or loading.is_all):
-            improved = grown(improved, loading.growth, self._confidence)
-            # Those that ended are the quick ones: what they tell is less in any case.
-            low = min(low, told.interval.low or 0.0)
-        return improved if judgement.state != "unsteady" else declined(improved, judgement, low)
+            told = grown(told, loading.growth, self._confidence)
+        if judgement.state == "unsteady":
+            return declined(told, judgement, told.interval.low)
+        return told
+
+    def _pooled(self, told: Estimate) -> Estimate:
+        """Estimate the mean of a delay where some replications have none, by all packets alike."""
+        of = self._distribution(MEANS[told.metric])
+        if of is None or not len(of.ended):
+            return told
+        counts = of.ended.sum(axis=1).tolist()
+        sums = [count * (one or 0.0) for count, one in zip(counts, told.values, strict=True)]
+        interval = ratio_interval(sums, counts, self._confidence)
+        return replace(told, interval=interval, plain=interval)
+
+    def _distribution(self, base: str) -> Distribution | None:
+        if base not in self._distributions:
+            self._distributions[base] = distribution(self._traffic, base)
+        return self._distributions[base]
 
     def _of_pages(self, told: Estimate) -> Estimate | None:
         """Estimate a metric by pages in progress; None where it is none of them."""
@@ -175,29 +197,29 @@ class Estimates:
 
         Where pages take a large part of the run, those that have ended are the quick ones, and the
         identity gives too much; what was measured is too little, for those under way have not
-        brought theirs. Of batches of one run, which began empty, the truth is between the two.
+        brought theirs.
         """
         grows = self.judgement.steadiness.state == "unsteady"
-        if told.metric not in _GOES_ON or (grows and not self._consecutive):
+        if told.metric not in _GOES_ON or grows:
             return None
-        found = renewal(self._traffic, self._confidence, as_came=self._consecutive)
+        found = renewal(self._traffic, self._confidence)
         if found is None:
             return None
         flows = 1 if told.metric == "goodput_bps" else self.flows
         values = tuple(None if one is None else one / flows for one in found.values)
         plain, page_s = told.plain, found.page_time_s
-        if plain.mean is None or (not self._consecutive and None in values):
+        if plain.mean is None or None in values:
             return None
-        if grows or page_s is None or page_s > SHORT * self._whole_s:
-            if not self._consecutive:
-                return None
-            low = plain.mean if plain.low is None else max(0.0, plain.low)
-            high = max(plain.mean, found.most_bps / flows)
-            interval = Interval((low + high) / 2.0, low, high, plain.n)
-            return replace(told, interval=interval, estimator="closed loop")
+        whole_s = self._traffic.warmup_s + self._traffic.measured_s
+        if page_s is None or not plain.mean:
+            return None
+        # In a short run few pages that take long have come.
+        slow_bps = found.slow_bps if page_s > SHORT * whole_s else 0.0
+        if slow_bps > _MOST_SLOW * found.most_bps:
+            return None
         interval = self._lengthened(values)
         interval = within(interval, least=found.least_half_width_bps / flows)
-        interval = wider(interval, found.doubt_bps / flows)
+        interval = wider(interval, (found.doubt_bps + slow_bps) / flows)
         gain = gain_of(plain, interval)
         if interval.mean is None or gain is None or gain < 1.0:
             return None
@@ -205,12 +227,6 @@ class Estimates:
             # The runs have not come to the state in which the identity holds.
             return None
         return replace(told, interval=interval, estimator="closed loop", gain=gain, values=values)
-
-    @property
-    def _whole_s(self) -> float:
-        """Say how long a run is, from its beginning on; batches are parts of one."""
-        batches = len(self._traffic.runs) if self._consecutive else 1
-        return self._traffic.warmup_s + batches * self._traffic.measured_s
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -273,8 +289,8 @@ class Estimates:
 
     @cached_property
     def _loading(self) -> Loading | None:
-        """The pages in progress; None of batches, of which one goes on where another ends."""
-        known = len(self._traffic.runs) > 1 and not self._consecutive
+        """The pages in progress; None of one replication."""
+        known = len(self._traffic.runs) > 1
         return loading(self._traffic) if known and self.can_improve else None
 
     @cached_property
@@ -284,6 +300,11 @@ class Estimates:
     @cached_property
     def _unseen(self) -> list[Unseen]:
         return unseen(self._traffic)
+
+    @property
+    def has_books(self) -> bool:
+        """Tell whether every replication has books."""
+        return self._traffic.has_books
 
     @cached_property
     def can_improve(self) -> bool:
@@ -314,8 +335,6 @@ class Estimates:
             free, interval = interval, within(interval, most=told.plain.half_width)
             if interval is not free and not hold_each_other(interval, told.plain):
                 return told
-        if told.metric in PERCENTILES:
-            interval = within(interval, most=told.plain.half_width)
         return replace(
             told,
             interval=interval,
@@ -413,6 +432,8 @@ _FEWEST: Final = 10
 #: Pages are short that take at most this part of a run. At a tenth goodputs by them were too high
 #: by more than their standard deviation (docs/laboratory/coverage.md, "Pages of today").
 SHORT: Final = 0.05
+#: The share of a goodput that may be in doubt since pages in progress at the end take longer.
+_MOST_SLOW: Final = 0.1
 #: A goodput that lies so many half widths from what was measured is that of another state.
 _FAR: Final = 3.0
 
@@ -462,3 +483,10 @@ _FORMULAS: Final[dict[str, Callable[[Traffic], tuple[Estimator, _Formula | None]
 
 #: The metrics that have another estimator than the plain one.
 IMPROVED: Final = (*_FORMULAS, *PERCENTILES)
+#: The means of delays, by their quantity; and the quantities of transfers and pages, which take
+#: time to become as many as they will be.
+MEANS: Final = {
+    f"{base}_s": base
+    for base in ("rtt", "path_rtt", "ap_queue_delay", "packet_delay", "reorder_delay")
+}
+_OF_LASTING: Final = ("transfer_time", "page_time")

@@ -48,13 +48,24 @@ class Loop:
         return page_s is not None and page_s <= self.think_s and self.pages > 1.0
 
     def goodput_bps(self, run: int) -> float | None:
-        """Return the goodput that goes with the page time of a replication."""
+        """Return the goodput that goes with the page time of a replication.
+
+        One without a page has the page time of all.
+        """
         page_s = self.page_times_s[run]
+        if page_s is None:
+            page_s = self.page_time_s
         return None if page_s is None else self.with_pages_of(page_s)
 
     def with_pages_of(self, page_s: float) -> float:
         """Return the goodput in b/s that goes with a mean page time."""
         return 8.0 * self.users * self.page_bytes / (self.think_s + page_s)
+
+    @property
+    def slow_bps(self) -> float:
+        """The goodput in b/s that is lost if pages take twice as long as those that came."""
+        page_s = self.page_time_s or 0.0
+        return self.with_pages_of(page_s) - self.with_pages_of(2.0 * page_s)
 
     @property
     def doubt_bps(self) -> float:
@@ -76,7 +87,7 @@ class Loop:
 def loops(traffic: Traffic, *, as_came: bool = False) -> list[Loop]:
     """Return the loops of all transfers that others follow; none where one of these is no loop.
 
-    With `as_came` page times are those of pages that came, as of batches of one run.
+    With `as_came` page times are those of pages that came, as of runs that are too short for pages.
     """
     flows = [traffic.flow(one) for one in traffic.recurrent]
     scopes = [(flow.stations, flow.direction) for flow in flows]
@@ -112,7 +123,8 @@ class Renewal:
     The half width of their mean is at least `least_half_width_bps`, and `doubt_bps` comes to it.
     Pages take `page_time_s`, the longest mean of several loops; None where they are too few, or
     take longer than users think. `most_bps` goes with the mean page time, or with none where it is
-    not known: as pages that have not ended are slow ones, the goodput is hardly more.
+    not known: as pages that have not ended are slow ones, the goodput is hardly more. If all pages
+    take twice as long it is `slow_bps` less.
     """
 
     values: tuple[float | None, ...]
@@ -120,6 +132,7 @@ class Renewal:
     doubt_bps: float
     page_time_s: float | None
     most_bps: float
+    slow_bps: float
 
 
 def renewal(traffic: Traffic, confidence: float, *, as_came: bool = False) -> Renewal | None:
@@ -146,4 +159,5 @@ def renewal(traffic: Traffic, confidence: float, *, as_came: bool = False) -> Re
         sum(one.doubt_bps for one in found),
         max(one.page_time_s or 0.0 for one in found) if are_short else None,
         sum(rests) / len(rests) + sum(one.with_pages_of(one.page_time_s or 0.0) for one in found),
+        sum(one.slow_bps for one in found),
     )

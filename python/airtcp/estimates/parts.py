@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.estimate import IMPROVED, Estimates
+from airtcp.estimates.estimate import IMPROVED, MEANS, Estimates
+from airtcp.estimates.percentiles import PERCENTILES
 from airtcp.estimates.told import Estimate
 
 if TYPE_CHECKING:
@@ -55,21 +56,17 @@ def estimate(
     group: str | None = None,
     part: str = "all",
     confidence: float | None = None,
-    consecutive: bool = False,
 ) -> Estimate:
     """Estimate a metric of everything, or of a group and a part of it, from replications.
 
-    `consecutive` runs are parts of one, of which only the first has a start-up. What a group has by
-    itself does not add up with others (`improved_groups`).
+    What a group has by itself does not add up with others (`improved_groups`).
 
     Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
     """
     level = scenario.run.confidence if confidence is None else confidence
-    if (group, part) == _EVERYTHING and metric in _ADD_UP and not consecutive:
+    if (group, part) == _EVERYTHING and metric in _ADD_UP:
         return Tree(runs, scenario, level).whole(metric)
-    return Estimates(
-        runs, scenario, group=group, part=part, confidence=level, consecutive=consecutive
-    ).of(metric)
+    return Estimates(runs, scenario, group=group, part=part, confidence=level).of(metric)
 
 
 def improved(
@@ -82,7 +79,8 @@ def improved(
     if scenario is None or not runs:
         return {}
     tree = Tree(runs, scenario, confidence)
-    return {name: tree.whole(name) for name in IMPROVED} if tree.can_improve else {}
+    metrics = (*MEANS, *(IMPROVED if tree.can_improve else PERCENTILES))
+    return {name: tree.whole(name) for name in metrics} if tree.has_books else {}
 
 
 def improved_groups(
@@ -114,6 +112,11 @@ class Tree:
         self._known: dict[str, dict[_Place, Estimate]] = {}
 
     @property
+    def has_books(self) -> bool:
+        """Tell whether replications have books."""
+        return self._of[_EVERYTHING].has_books
+
+    @property
     def can_improve(self) -> bool:
         """Tell whether everything has books, and traffic that goes on."""
         return self._of[_EVERYTHING].can_improve
@@ -131,15 +134,17 @@ class Tree:
 
     def groups(self) -> GroupEstimates:
         """Estimate all parts; empty where none has another estimator than the plain one."""
-        if not any(one.can_improve for one in self._of.values()):
+        if not self.has_books:
             return {}
+        improves = any(one.can_improve for one in self._of.values())
         found: GroupEstimates = {}
         for place, one in self._of.items():
             group, part = place
             if group is None:
                 continue
-            own = {name: one.of(name) for name in IMPROVED} if one.can_improve else {}
-            for metric in _ADD_UP:
+            metrics = IMPROVED if one.can_improve else PERCENTILES
+            own = {name: one.of(name) for name in (*MEANS, *metrics)}
+            for metric in _ADD_UP if improves else ():
                 told = self._told(metric)[place]
                 if told.estimator != "plain" or one.can_improve:
                     own[metric] = told

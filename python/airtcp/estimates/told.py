@@ -6,14 +6,12 @@ Knows intervals. Does not know how an estimate is made (`estimate`), nor when ru
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
-from airtcp.estimates.pages import DOUBT, Growth
+from airtcp.estimates.pages import Growth
+from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.steadiness import Steadiness
 from airtcp.stats import Interval, student_interval
 
@@ -84,8 +82,9 @@ def declined(improved: Estimate, steadiness: Steadiness, at_least: float | None)
 
     An interval may reach below zero; what is known does not.
     """
-    # No metric is negative: a bound of zero says nothing.
-    at_least = None if at_least is None or at_least <= 0.0 else at_least
+    # No metric is negative: a bound of zero says nothing. Nor does one of few replications.
+    few = improved.interval.n < FEWEST_RUNS
+    at_least = None if few or at_least is None or at_least <= 0.0 else at_least
     return replace(
         improved,
         interval=Interval(None, at_least, None, improved.interval.n),
@@ -102,24 +101,11 @@ def gain_of(plain: Interval, interval: Interval) -> float | None:
 
 
 def grown(told: Estimate, growth: Growth, confidence: float) -> Estimate:
-    """Make an estimate as much larger as pages in progress are yet to grow.
-
-    What was measured stands, and has an interval that reaches as far.
-    """
-    mean, wide = told.interval.mean, told.interval.half_width
+    """Let an interval reach as far as pages in progress are yet to grow, and may grow."""
+    interval = told.interval
     unsure = student_interval(growth.values.tolist(), confidence).half_width
-    if mean is None or wide is None or unsure is None:
+    if interval.mean is None or interval.low is None or interval.high is None or unsure is None:
         return told
-    half_width = math.hypot(wide, mean * unsure)
-    if told.estimator == "plain":
-        half_width += mean * abs(growth.mean)
-        return replace(
-            told, interval=Interval(mean, mean - half_width, mean + half_width, told.interval.n)
-        )
-    half_width += mean * DOUBT * abs(growth.mean)
-    of_growth = mean * (growth.values - growth.mean)
-    own = np.array(told.values, dtype=float) * (1.0 + growth.mean)
-    values = tuple((own + of_growth).tolist())
-    mean *= 1.0 + growth.mean
-    interval = Interval(mean, mean - half_width, mean + half_width, told.interval.n)
-    return replace(told, interval=interval, gain=gain_of(told.plain, interval), values=values)
+    high = interval.high * (1.0 + max(0.0, growth.mean + unsure))
+    low = interval.low / (1.0 + max(0.0, unsure - growth.mean))
+    return replace(told, interval=Interval(interval.mean, low, high, interval.n))

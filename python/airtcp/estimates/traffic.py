@@ -186,6 +186,24 @@ class Traffic:
         flows = [self.flow(one) for one in self.entries]
         return sorted({2 * places[one.stations] + (one.direction == "upload") for one in flows})
 
+    @cached_property
+    def scopes_of_part(self) -> list[int]:
+        """The numbers of all its groups and directions, with traffic or without."""
+        ways = {"all": (0, 1), "download": (0,), "upload": (1,)}[self.part]
+        return [
+            2 * place + way
+            for place, group in enumerate(self.scenario.stations)
+            if self.group in (None, group.name)
+            for way in ways
+        ]
+
+    @cached_property
+    def ending(self) -> list[int]:
+        """Those of its entries whose transfers end."""
+        return [
+            one for one in self.entries if not (self._kind(one) == "bulk" and self._is_endless(one))
+        ]
+
     def flow(self, entry: int) -> Flow:
         """Return the resolved flow at this place."""
         return self.scenario.flows[entry]

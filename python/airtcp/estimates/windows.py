@@ -4,7 +4,7 @@ Waits, losses and what follows from them are in the long run what windows make o
 have reached a receive window, or have been cut by losses a few times, a run shows less than that.
 What is under way is goodput times round trip (Little's law), in each half of the measured time.
 
-Knows flows, goodputs and round trips of halves. Does not know what is told of them (`batches`,
+Knows flows, goodputs and round trips of halves. Does not know what is told of them (`short`,
 `drift`).
 
 The sawtooth of CUBIC lasts K = cbrt(W (1 - beta) / C) seconds (RFC 9438, 4.2), or as long as that
@@ -93,13 +93,6 @@ class Windows:
     part: float
     first: Sequence[_Answer]
     whole: Sequence[_Answer]
-
-    @classmethod
-    def of_batches(cls, runs: Sequence[Run], scenario: ResolvedScenario) -> Windows:
-        """Make those of consecutive `runs`, whose measured time is a batch."""
-        answers, half = [run.answer for run in runs], len(runs) // 2
-        measured_s = len(runs) * scenario.run.duration_ns / 1e9
-        return cls(scenario, measured_s, half / len(runs), answers[:half], answers)
 
     @classmethod
     def of_replications(cls, runs: Sequence[Run], scenario: ResolvedScenario) -> Windows:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
-from airtcp.estimates.quantiles import OF_TRANSFERS
+from airtcp.estimates.percentiles import PERCENTILES
 from airtcp.metrics import METRICS
 from airtcp.present import plot_latency, plot_trace
 from airtcp.present.cells import airtime_parts
@@ -309,7 +309,8 @@ def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
     quantiles: NDArray[np.float64] = np.mean([np.quantile(one, levels) for one in runs], axis=0)
     ratios = {
         q: told.mean / float(np.interp(q, levels, quantiles))
-        for name, q in OF_TRANSFERS.items()
+        for name, (base, q) in PERCENTILES.items()
+        if base == "transfer_time"
         if (told := simulation.metrics[name]).mean
     }
     if ratios:

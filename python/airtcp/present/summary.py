@@ -192,19 +192,14 @@ def glanced(prediction: Prediction) -> str | None:
     if prediction.uncovered is not None:
         why = f"No closed form has an answer: {prediction.uncovered}. "
     seen = f"{why}A glance: {duration(glance.simulation.simulated_s)} simulated"
-    if not glance.seldom:
-        seen += f", {100 * glance.simulation.confidence:g} % intervals"
+    seen += f", {100 * glance.simulation.confidence:g} % intervals"
     if not glance.reached:
         own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns
         seen += f", of {duration(own_s / 1e9)} that the scenario has"
     seen += _too_short(glance)
     if glance.seldom:
         names = " and ".join(glance.seldom[:3]) if len(glance.seldom) < 4 else "several cells"
-        seen += (
-            f"; without intervals, for {names} had too few turns to tell whether that lasts; a "
-            "simulation of several replications tells."
-        )
-        return seen
+        seen += f"; {names} had few turns, and cells may change places in longer runs"
     return f"{seen}; a simulation has narrower ones."
 
 
@@ -220,9 +215,7 @@ def _too_short(glance: Glance) -> str:
         return ""
     *others, last = (told[word] for word in glance.short_for)
     seen = "; " + ", ".join(others) + (" and " if others else "") + last
-    if {"transfers", "windows"}.isdisjoint(glance.short_for):
-        return f"{seen}: waits have no interval, and losses are not told"
-    seen += ": times are told from below, losses not at all"
+    seen += ": waiting times are lower bounds, and losses are not reported"
     if not glance.settled and glance.metrics["transfer_time_s"].low is None:
         seen += ", nor times of so few transfers"
     return seen

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.estimates.limits import confined
 from airtcp.results.averages import Answer
 from airtcp.stats import Interval, ratio_interval, student_interval
 
@@ -27,6 +28,8 @@ CELL_METRICS: Final = (
 )
 #: Its goodput over what it has alone, which is not in the answer of the run with all of them.
 SHARE_OF_ALONE: Final = "share_of_alone"
+#: What a cell has alone is known if its half width is no more than this part of it.
+_MOST_DOUBT: Final = 0.5
 #: The goodput of each cell alone, a value for each replication.
 Alone = Mapping[str, Sequence[float]]
 
@@ -115,7 +118,8 @@ def cells(
         for name, of in zip(names, records, strict=True)
     }
     for name, goodput in (goodputs or {}).items():
-        found[name] = replace(found[name], goodput_bps=goodput.interval)
+        told = confined("goodput_bps", goodput.interval)
+        found[name] = replace(found[name], goodput_bps=told)
     return found
 
 
@@ -161,8 +165,8 @@ def _cell(
         for other, share in record["waits_for"]:
             heard[names[other]] = heard.get(names[other], 0.0) + share / len(records)
     return CellResult(
-        goodput_bps=student_interval(goodputs, confidence),
-        share_of_alone=of_alone if of_alone.is_known else None,
+        goodput_bps=confined("goodput_bps", student_interval(goodputs, confidence)),
+        share_of_alone=known_share(of_alone, student_interval(alone.get(name, ()), confidence)),
         airtime=CellAirtime(
             *(_mean(records, "airtime", part) for part in ("own", "heard", "idle"))
         ),
@@ -175,6 +179,19 @@ def _cell(
         waits_for={other: heard[other] for other in names if other in heard},
         worst_hidden=worst_hidden,
     )
+
+
+def known_share(share: Interval, alone: Interval) -> Interval | None:
+    """Return the share of what a cell has `alone`; None where that is hardly known.
+
+    A ratio over what may be next to nothing says nothing.
+    """
+    if share.mean is None or alone.mean is None or alone.half_width is None:
+        return share if share.is_known and share.n == 1 else None
+    # Two replications do not say how well they know anything.
+    if alone.n > 2 and alone.half_width > _MOST_DOUBT * alone.mean:
+        return None
+    return confined("share_of_alone", share)
 
 
 def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float | None:

@@ -1,7 +1,7 @@
-"""The result of a glance: what the batches of one short run say.
+"""The result of a quick simulation: what a few short replications say.
 
-Knows the shape of the answer. Does not know how long a glance looks (`airtcp.run.glance`), nor how
-wide its intervals are (`airtcp.estimates.batches`).
+Knows the shape of the answer. Does not know how long they are (`airtcp.run.glance`), nor what so
+short ones can tell (`airtcp.estimates.short`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity, quantity_with_interval
-from airtcp.estimates.batches import Batches
+from airtcp.estimates.limits import within_limits
+from airtcp.estimates.short import Short
 from airtcp.metrics import METRICS
-from airtcp.results.cells import CellResult, cells, interval_of
+from airtcp.results.cells import CellResult, interval_of, known_share
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Simulation
 from airtcp.results.provenance import Provenance, canonical_json, head
@@ -33,9 +34,10 @@ SOURCE: Final = "a glance (simulated)"
 class Glance:
     """The answer of `airtcp.glance`: a simulation with a budget in events instead of a length.
 
-    `scenario` is the one that was run: its measured time is that of one batch, and the batches
-    stand in `simulation` in place of replications. `metrics` and `groups` have intervals that allow
-    for batches that resemble each other; those of `simulation` do not. `events` is the work that
+    `scenario` is the one that was run: its warm-up and measured time are those of one of the
+    replications in `simulation`. `metrics` and `groups` have intervals, bounds, or nothing, as so
+    short replications can tell; those of `simulation` do not allow for that. `events` is the work
+    that
     was done for it, pilots included. `alone` has the glances at those of several cells that were
     looked at with no other about. `reached` is False where the budget did not last for the
     scenario's own warm-up and measured time although it is about a beginning or an end, as the
@@ -64,26 +66,29 @@ class Glance:
     def metrics(self) -> dict[str, Interval]:
         """An interval per metric, as `Simulation.metrics` has them.
 
-        Where the run is too short for its transfers, `mean` of what takes time is None, and `low`
-        what it takes at least.
+        Where replications are too short for their transfers, `mean` of what takes time is None, and
+        `low` what it takes at least.
         """
-        return {name: self._batches.interval(name) for name in self.simulation.metrics}
+        return self._told(self.simulation.metrics, None, "all")
 
     @cached_property
     def groups(self) -> Groups:
         """The metrics of station groups and directions, as `Simulation.groups` has them."""
         return {
             group: {
-                part: {
-                    name: interval
-                    if part == "airtime"
-                    else self._batches.interval(name, group, part)
-                    for name, interval in intervals.items()
-                }
+                part: intervals if part == "airtime" else self._told(intervals, group, part)
                 for part, intervals in parts.items()
             }
             for group, parts in self.simulation.groups.items()
         }
+
+    def _told(
+        self, metrics: Mapping[str, Interval], group: str | None, part: str
+    ) -> dict[str, Interval]:
+        told = {name: self._short.told(name, one, group, part) for name, one in metrics.items()}
+        return within_limits(
+            told, self.simulation.runs, self.scenario, group, part, are_linear=False
+        )
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:
@@ -92,14 +97,13 @@ class Glance:
         Empty where all nodes of one cell hear each other. `share_of_alone` is there of the cells of
         `alone`: of both goodputs, which have random numbers of their own, the interval is told.
         """
-        answers = [batch.answer for batch in self.simulation.runs]
-        found = cells(self.scenario, answers, self.simulation.confidence, {})
+        found = self.simulation.cells
         return {name: self._seen_beside(name, cell) for name, cell in found.items()}
 
     @property
     def disturbed(self) -> tuple[str, ...]:
         """The cells that wait for others, or fail under their frames, for a tenth or more."""
-        return self._batches.disturbed
+        return self._short.disturbed
 
     @property
     def seldom(self) -> tuple[str, ...]:
@@ -107,15 +111,17 @@ class Glance:
 
         Where there is one, nothing has an interval: all means are of this look.
         """
-        return self._batches.seldom
+        return self._short.seldom
 
     def _seen_beside(self, name: str, cell: CellResult) -> CellResult:
         """A cell with the intervals of a glance."""
-        goodput = self._batches.of_cell(name)
+        goodput = self._short.of_cell(name, cell.goodput_bps)
         share = None
         if name in self.alone:
             alone = self.alone[name].at(self.scenario.run.confidence)
-            share = _ratio(goodput, alone.interval("goodput_bps"))
+            of_alone = alone.interval("goodput_bps")
+            found = _ratio(goodput, of_alone)
+            share = None if found is None else known_share(found, of_alone)
         return replace(cell, goodput_bps=goodput, share_of_alone=share)
 
     def interval(
@@ -128,17 +134,37 @@ class Glance:
         """
         if cell is not None:
             return interval_of(self.cells, cell, metric)
-        return self._batches.interval(metric, group, part)
+        metrics = self.metrics if group is None else self._of_part(group, part)
+        if metric not in metrics:
+            raise KeyError(f"{metric!r} is no metric; there are {', '.join(metrics)}")
+        return metrics[metric]
+
+    def _of_part(self, group: str, part: str) -> dict[str, Interval]:
+        try:
+            return self.groups[group][part]
+        except KeyError as error:
+            raise KeyError(f"there is no {part} of {group!r}") from error
 
     def at(self, confidence: float) -> Glance:
         """Return the glance with intervals of another level."""
         run = self.scenario.run.model_copy(update={"confidence": confidence})
-        return replace(self, scenario=self.scenario.model_copy(update={"run": run}))
+        scenario = self.scenario.model_copy(update={"run": run})
+        known = self.simulation
+        simulation = Simulation.gather(
+            known.runs,
+            confidence=confidence,
+            simulated_s=known.simulated_s,
+            wall_s=known.wall_s,
+            cpu_s=known.cpu_s,
+            stopped=known.stopped,
+            scenario=scenario,
+        )
+        return replace(self, scenario=scenario, simulation=simulation)
 
     @property
     def settled(self) -> bool:
         """Tell whether transfers are short beside the run, so that it sees how many there are."""
-        return self._batches.is_settled
+        return self._short.is_settled
 
     @property
     def short_for(self) -> tuple[str, ...]:
@@ -147,11 +173,11 @@ class Glance:
         `transfers` that take long beside it; `windows` of endless connections that still grow;
         `sawteeth` of theirs, two of which last longer; `readers` of whom it saw few.
         """
-        return self._batches.short_for
+        return self._short.short_for
 
     @cached_property
-    def _batches(self) -> Batches:
-        return Batches(self.simulation.runs, self.scenario)
+    def _short(self) -> Short:
+        return Short(self.simulation.runs, self.scenario, self.reached)
 
     def shown(self) -> list[tuple[str, str]]:
         """The metrics that tables for people have, by name, and their values in words."""
@@ -221,18 +247,13 @@ def _ratio(one: Interval, other: Interval) -> Interval | None:
         return None
     share = one.mean / other.mean
     if one.half_width is None or other.half_width is None:
-        return Interval(share, None, None, one.n)
+        return None
     half = math.hypot(one.half_width, share * other.half_width) / other.mean
     return Interval(share, share - half, share + half, one.n)
 
 
 def _words(interval: Interval, unit: str) -> str:
-    """An interval as people read it; of what is known from below alone "at least 17 s".
-
-    What has no interval has two digits, and is "about 17 s".
-    """
-    if interval.mean is None and interval.low is not None:
+    """An interval as people read it; of what is known from below alone "at least 17 s"."""
+    if interval.high is None and interval.low is not None:
         return f"at least {quantity(interval.low, unit, 2)}"
-    if interval.mean and interval.half_width is None:
-        return f"about {quantity(interval.mean, unit, 2)}"
     return quantity_with_interval(interval, unit)

@@ -16,6 +16,7 @@ from airtcp.amounts import quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
 from airtcp.estimates.cells import of_cells
 from airtcp.estimates.drift import Drift
+from airtcp.estimates.limits import within_limits
 from airtcp.estimates.parts import GroupEstimates
 from airtcp.estimates.traffic import RECURRENT
 from airtcp.metrics import METRICS
@@ -173,6 +174,7 @@ class Simulation:
         )
         # Made once: who asks for the estimates has these.
         plain.update({name: one.interval for name, one in simulation.estimates.items()})
+        plain.update(within_limits(plain, runs, scenario))
         return simulation
 
     @cached_property
@@ -229,6 +231,10 @@ class Simulation:
         for name, parts in self._of_groups.items():
             for part, known in parts.items():
                 told[name][part] |= {metric: one.interval for metric, one in known.items()}
+        for name, of_group in told.items():
+            for part in of_group.keys() - {"airtime"}:
+                of_part = of_group[part]
+                of_group[part] = within_limits(of_part, self.runs, self.scenario, name, part)
         return told
 
     @cached_property
@@ -282,7 +288,7 @@ class Simulation:
 
         Goodputs of the groups of a cell add up to that of the cell.
         """
-        if self.scenario is None:
+        if self.scenario is None or not self._answers[0].get("cells"):
             return {}
         known = of_cells(self.runs, self.scenario, self._improved_groups, self.confidence)
         goodputs = self._drift.of_cells(known)

@@ -1,41 +1,45 @@
-"""A glance: one short run in batches, with a budget in events instead of a length.
+"""A quick simulation: a few short replications, with a budget in events instead of a length.
 
-Knows how long a scenario can be looked at for so many events. A pilot that becomes longer until it
-has seen enough tells how many events a simulated second has; the budget, divided by that, is the
-time there is. A quarter of it is warm-up, the rest is one replication in batches, whose means are
-the samples: several short replications would each begin with an empty cell, and see little else
-(`airtcp.results.glance` has the intervals). Events are counted, never seconds of a clock: the same
-scenario and seed give the same bits on any machine, and a curve over a key is smooth, since all of
-its points have the same random numbers. Does not know what the numbers are for.
+A pilot that becomes longer until it has seen enough tells how many events a simulated second has;
+the budget, divided by that, is the time there is. It is shared by six replications, and a quarter
+of each is warm-up. They are independent: one run draws the phases of calls, and which of two hidden
+stations has the air, once. Each begins with an empty cell, so that much has a lower bound alone
+(`airtcp.estimates.short`). Events are counted, never seconds of a clock: the same scenario and seed
+give the same bits on any machine, and a curve over a key is smooth, since all of its points have
+the same random numbers.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from airtcp.estimates.books import Books
+from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.exceptions import SimulationError
 from airtcp.results import Provenance, Replication, Simulation
 from airtcp.results.glance import Glance
 from airtcp.run.memory import refuse_too_large
 from airtcp.scenario.alone import cell_alone
+from airtcp.scenario.keys.traffic import has_end
 from airtcp.scenario.load import load
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.run import Run
 
 #: The work of a glance, in events of the world, and twice the attempts on the air and the segments.
 #: A million takes some 80 ms.
 BUDGET: Final = 270_000
-#: Batches, and the fewest that a glance makes do with where they are more work than was thought.
-BATCHES: Final = 16
-_FEWEST: Final = 6
+#: Replications, and the fewest that it makes do with where they are more work than was thought.
+RUNS: Final = 6
+_FEWEST: Final = FEWEST_RUNS
 #: The part of the time that is warm-up, where the scenario has a steady state.
 _WARMUP: Final = 0.25
 #: The part of the budget that a pilot must have seen, and that all of them may take.
@@ -44,7 +48,7 @@ _PILOTS: Final = 1 / 4
 #: The first pilot, and by what it grows where it saw next to nothing, and where it saw more.
 _FIRST_NS: Final = 50_000_000
 _GROWTH: Final = (4, 2)
-#: No glance is longer, however little happens, and none shorter.
+#: All replications together are no longer, however little happens, and none is shorter.
 _LONGEST_NS: Final = 16 * 3_600_000_000_000
 _SHORTEST_NS: Final = 5_000_000
 #: To set up a station or a flow is as much work as so many events.
@@ -72,7 +76,7 @@ def glance(
     times: int = 1,
     alone: bool = True,
 ) -> Glance:
-    """Look at a scenario for a moment: intervals from one short run, in tens of milliseconds.
+    """Simulate a scenario for a moment: intervals from a few short runs, in tens of milliseconds.
 
     `scenario` is one, or what `airtcp.load` takes; `seed` replaces its own. `times` the usual work
     is spent on it: four times as much has intervals about half as wide. Of a scenario with a
@@ -121,15 +125,16 @@ def _looked(scenario: ResolvedScenario, budget: int) -> Glance:
     wall_start, cpu_start = time.perf_counter(), time.process_time()
     look = _Look(scenario, budget)
     planned, reached = look.planned()
-    batches = look.batches(planned)
+    runs = look.runs(planned)
     run = planned.run
     simulation = Simulation.gather(
-        batches,
+        runs,
         confidence=run.confidence,
-        simulated_s=((run.warmup_ns or 0) + len(batches) * run.duration_ns) / 1e9,
+        simulated_s=len(runs) * ((run.warmup_ns or 0) + run.duration_ns) / 1e9,
         wall_s=time.perf_counter() - wall_start,
         cpu_s=time.process_time() - cpu_start,
         stopped="replications",
+        scenario=planned,
     )
     provenance = Provenance.of(planned, seed=run.seed, generator=_core.GENERATOR)
     return Glance(planned, provenance, simulation, look.events, reached)
@@ -149,26 +154,27 @@ class _Look:
     def planned(self) -> tuple[ResolvedScenario, bool]:
         """Say what to run for the budget, and whether that reaches as far as the scenario does.
 
-        The measured time of what is given back is that of one batch.
+        Warm-up and measured time of what is given back are those of one replication.
         """
         run = self._scenario.run
         own_warmup_ns = run.warmup_ns or 0
         own_ns = own_warmup_ns + run.duration_ns
-        has_end = any(_has_end(flow.application) for flow in self._scenario.flows)
-        most_ns = own_ns if has_end else _LONGEST_NS
+        is_finite = any(map(has_end, self._scenario.flows))
+        most_ns = own_ns if is_finite else _LONGEST_NS // RUNS
         pace = self._pace(most_ns)
-        affordable_ns = int(max(0, self._budget - self.events - self._set_up) / pace)
+        affordable_ns = int(max(0, self._budget - self.events - RUNS * self._set_up) / pace / RUNS)
         length_ns = max(min(_SHORTEST_NS, most_ns), min(most_ns, affordable_ns))
         warmup_ns = int(_WARMUP * length_ns)
-        if has_end:
+        if is_finite:
             warmup_ns = own_warmup_ns * length_ns // own_ns
-        batch_ns = max(1, (length_ns - warmup_ns) // BATCHES)
-        planned = self._scenario.with_run(warmup_ns=warmup_ns, duration_ns=batch_ns)
-        return planned, not has_end or length_ns >= own_ns
+        planned = self._scenario.with_run(
+            warmup_ns=warmup_ns, duration_ns=max(1, length_ns - warmup_ns), replications=RUNS
+        )
+        return planned, not is_finite or length_ns >= own_ns
 
-    def batches(self, planned: ResolvedScenario) -> list[Replication]:
-        """Run all batches that are planned, fewer where they turn out to be more work."""
-        return self._run(planned, 0, BATCHES, max(0, self._budget - self.events))
+    def runs(self, planned: ResolvedScenario) -> list[Replication]:
+        """Run all replications that are planned, fewer where they turn out to be more work."""
+        return self._run(planned, 0, RUNS)
 
     def _pace(self, most_ns: int) -> float:
         """Count the events of a simulated nanosecond, by pilots that grow."""
@@ -176,7 +182,7 @@ class _Look:
         while True:
             before = self.events
             pilot = self._scenario.with_run(warmup_ns=0, duration_ns=length_ns)
-            self._run(pilot, _PILOT_NUMBER, 1, self._budget)
+            self._run(pilot, _PILOT_NUMBER, 1)
             seen = max(1, self.events - before - self._set_up)
             if (
                 seen >= _PILOT * self._budget
@@ -188,47 +194,36 @@ class _Look:
             grown = length_ns * (slow if slow * seen < _PILOT * self._budget else fast)
             length_ns = min(most_ns, grown)
 
-    def _run(
-        self, scenario: ResolvedScenario, number: int, most: int, work: int
-    ) -> list[Replication]:
-        """One replication in batches; its events are spent."""
+    def _run(self, scenario: ResolvedScenario, first: int, most: int) -> list[Replication]:
+        """Run replications from number `first` on; their events are spent."""
         from airtcp import _core
 
         run = scenario.run
-        whole = scenario.with_run(duration_ns=most * run.duration_ns)
-        refuse_too_large(whole, threads=1, replications=1)
+        refuse_too_large(scenario, threads=1, replications=1)
         try:
             core = _core.Simulation(scenario.to_json())
         except ValueError as error:
             raise SimulationError(f"the simulator does not take this scenario: {error}") from error
         # Signals are handled on the way.
         control = _core.RunControl(lambda: None)
-        try:
-            told = core.run_batches(
-                run.seed, number, control, most=most, least=min(most, _FEWEST), work=work
-            )
-        except _core.SimulationFailed as error:
-            raise SimulationError(f"a glance with seed {run.seed} failed: {error}") from error
-        batches = [
-            Replication(
-                index,
-                json.loads(text),
-                np.frombuffer(times, dtype="<f8"),
-                books=Books.of_core(books),
-            )
-            for index, (text, times, books) in enumerate(told)
-        ]
-        counts = [batch.answer["counts"] for batch in batches]
-        measured = 2 * sum(one["mac_attempts"] + one["tcp_segments"] for one in counts)
-        measured_ns = len(batches) * run.duration_ns
-        # Attempts and segments are counted without the warm-up, where they are as many a second.
-        measured = measured * ((run.warmup_ns or 0) + measured_ns) // measured_ns
-        self.events += self._set_up + int(counts[-1]["events"]) + measured
-        return batches
+        found: list[Replication] = []
+        while len(found) < most and (len(found) < _FEWEST or self.events < self._budget):
+            try:
+                text, times, books = core.run(run.seed, first + len(found), control)
+            except _core.SimulationFailed as error:
+                raise SimulationError(
+                    f"a quick simulation with seed {run.seed} failed: {error}"
+                ) from error
+            answer = json.loads(text)
+            self.events += self._set_up + _work(run, answer["counts"])
+            times_s = np.frombuffer(times, dtype="<f8")
+            found.append(Replication(len(found), answer, times_s, books=Books.of_core(books)))
+        return found
 
 
-def _has_end(application: Any) -> bool:
-    """Tell whether an application has no steady state, but a beginning or an end."""
-    if application.kind == "bulk":
-        return application.size is not None or application.start.mean() > 0.0
-    return bool(application.kind == "replay")
+def _work(run: Run, counts: Mapping[str, int]) -> int:
+    """The events of a replication, and twice its attempts and segments, warm-up included."""
+    measured = 2 * (counts["mac_attempts"] + counts["tcp_segments"])
+    # These are counted without the warm-up, where they are as many a second.
+    whole_ns = (run.warmup_ns or 0) + run.duration_ns
+    return counts["events"] + measured * whole_ns // run.duration_ns

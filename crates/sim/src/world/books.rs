@@ -8,7 +8,7 @@ use airtcp_kernel::{Duration, Time};
 use super::World;
 use super::flow::Flow;
 use crate::medium::Medium;
-use crate::outcome::{Books, CarriedOver, PageBooks, Sums, UnderWay};
+use crate::outcome::{Books, CarriedOver, DelayBin, PageBooks, Sums, UnderWay};
 use crate::statistics::Level;
 
 /// The number of equal blocks of the measured time.
@@ -183,7 +183,14 @@ impl World<'_> {
         let pages = std::mem::take(&mut self.measures.page_times_s);
         let (scopes, times_s) = pages.into_iter().unzip();
         let carried_over = std::mem::take(&mut self.measures.ledger.pages_carried_over);
+        let mut delays = Vec::new();
+        for (scope, of) in (0..).zip(&self.measures.scopes) {
+            for (kind, seen) in (0..).zip(of.latency.kinds()) {
+                delays.extend(seen.bins().map(|(bin, count)| DelayBin { scope, kind, bin, count }));
+            }
+        }
         Books {
+            delays,
             under_way,
             pages: PageBooks { times_s, scopes, carried_over, under_way: loading },
             entries: self.scenario.flows.len() as u32,

@@ -94,6 +94,12 @@ impl Latency {
         *self = Self::default();
     }
 
+    /// Returns the histograms in the order of [`DelayBin::kind`](crate::outcome::DelayBin).
+    pub(super) fn kinds(&self) -> [&Delays; 6] {
+        let Self { acknowledged, sacked, covered, ap_queue, reorder, packet, .. } = self;
+        [acknowledged, sacked, covered, ap_queue, reorder, packet]
+    }
+
     pub(super) fn metrics(&self) -> Metrics {
         let datagrams = self.packet.count();
         let jitter = |sum: u128| sum as f64 / 16.0 / datagrams as f64 / 1e9;

@@ -340,3 +340,11 @@ def is_endless(flow: Flow) -> bool:
     """Tell whether a flow takes all that it can get."""
     app = flow.application
     return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
+
+
+def has_end(flow: Flow) -> bool:
+    """Whether a flow has no steady state, but a beginning or an end."""
+    app = flow.application
+    if app.kind == "bulk":
+        return app.size is not None or app.start.mean() > 0.0
+    return app.kind == "replay"

@@ -1,0 +1,240 @@
+"""The limits of each metric, the scale on which its intervals are made, and what was never seen.
+
+No time, rate or number is below 0, no part of one above 1, no goodput above the rate of the air. An
+interval that reaches close to such a limit is made on the scale of the metric: the logarithm of
+times, rates and numbers, log p / (1 - p) of parts. With the standard error of the mean it ends at
+mean exp(+-h), where h is the half width over the mean. A narrow one is the same on all scales, and
+stays as it is.
+
+A part of which nothing was seen in N independent trials is at most 3 / N at 95 % (J. Hanley and
+A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from airtcp.estimates.percentiles import in_order
+from airtcp.scenario.keys.traffic import has_end, is_endless
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from airtcp.estimates.traffic import Run
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow
+
+#: An arm of an interval that is longer than this part of the way to a limit is made on the scale of
+#: the metric; at this length the two scales differ by a thirtieth of the mean.
+_FAR: Final = 0.25
+#: The longest arm on that scale, a factor of 55: that of two replications that have hardly a number
+#: in common. It says that next to nothing is known.
+_LONGEST: Final = 4.0
+_PARTS: Final = re.compile(r"probability|ratio|loss$|jain_index|contention_free_share|^drop_")
+_BUSY: Final = re.compile(r"utilization|airtime_share|^data$|^tcp_ack$|^control$")
+_COUNTS: Final = frozenset({"tcp_retransmissions", "tcp_timeouts"})
+#: The metrics that are nothing where nothing was sent, and say nothing then.
+_OF_TRAFFIC: Final = ("goodput_bps", "flow_goodput_bps", "channel_utilization", "airtime_share")
+#: R of the E-model is at most 100 for the bandwidth of a telephone (ITU-T G.107, 7.1).
+_MOST_R: Final = 100.0
+
+
+def confined(metric: str, interval: Interval, most: float = math.inf) -> Interval:
+    """Return an interval within the limits of its metric, on its scale, and up to `most`.
+
+    Its arms are those of the mean of samples.
+    """
+    return widened(metric, interval, 0.0, most, are_linear=True)
+
+
+def widened(
+    metric: str, interval: Interval, by: float, most: float = math.inf, *, are_linear: bool = False
+) -> Interval:
+    """Add an independent error, in the unit of the metric, to both arms of an interval.
+
+    On the scale of the metric; arms that `are_linear` are brought to it.
+    """
+    if metric == "r_factor":
+        mean, low, high = interval.mean, interval.low, interval.high
+        if mean is not None and low is not None and high is not None:
+            low, high = mean - math.hypot(mean - low, by), mean + math.hypot(high - mean, by)
+        return _clipped(Interval(mean, low, high, interval.n), -math.inf, _MOST_R)
+    top = 1.0 if _PARTS.search(metric) else math.inf
+    mean, low, high = interval.mean, interval.low, interval.high
+    if mean is None or mean <= 0.0 or mean >= top:
+        return _clipped(interval, 0.0, min(top, most))
+    error = by / (mean * (1.0 if math.isinf(top) else 1.0 - mean))
+
+    def stays(end: float) -> bool:
+        return not error and _arm(mean, top, end, True) <= _FAR
+
+    if low is not None and not stays(low):
+        low = _at(mean, top, -math.hypot(_arm(mean, top, low, are_linear), error))
+    if high is not None and not stays(high):
+        high = _at(mean, top, math.hypot(_arm(mean, top, high, are_linear), error))
+    return _clipped(Interval(mean, low, high, interval.n), 0.0, min(top, most))
+
+
+def _arm(mean: float, top: float, end: float, is_linear: bool) -> float:
+    """Return how far an end is from the mean on the scale of the metric."""
+    arm = abs(end - mean) / (mean * (1.0 if math.isinf(top) else 1.0 - mean))
+    if is_linear or arm <= _FAR:
+        return arm
+    if not 0.0 < end < top:
+        return _LONGEST
+    arm = math.log(end / mean)
+    if not math.isinf(top):
+        arm -= math.log((top - end) / (top - mean))
+    return abs(arm)
+
+
+def _at(mean: float, top: float, by: float) -> float:
+    """Return the number that is so far from `mean` on the scale."""
+    if abs(by) <= _FAR:
+        return mean * (1.0 + by * (1.0 if math.isinf(top) else 1.0 - mean))
+    by = max(-_LONGEST, min(_LONGEST, by))
+    if math.isinf(top):
+        return mean * math.exp(by)
+    odds = mean / (1.0 - mean) * math.exp(by)
+    return odds / (1.0 + odds)
+
+
+def _clipped(interval: Interval, least: float, most: float) -> Interval:
+    mean, low, high = interval.mean, interval.low, interval.high
+    most = max(most, -math.inf if mean is None else mean)
+    return Interval(
+        mean,
+        None if low is None else min(max(low, least), most),
+        None if high is None else min(max(high, least), most),
+        interval.n,
+    )
+
+
+def within_limits(
+    metrics: Mapping[str, Interval],
+    runs: Sequence[Run],
+    scenario: ResolvedScenario | None,
+    group: str | None = None,
+    part: str = "all",
+    *,
+    are_linear: bool = True,
+) -> dict[str, Interval]:
+    """Bring the intervals of everything, or of a group and a part of it, within their limits.
+
+    Arms that `are_linear` are brought to the scales of their metrics.
+    """
+    found = {}
+    is_once = scenario is not None and all(map(has_end, _flows_of(scenario, group, part)))
+    for name, interval in metrics.items():
+        most = math.inf if scenario is None else most_of(name, scenario, group, part)
+        if interval.low is None and interval.high is None and len(runs) > 1:
+            # A mean without an interval says nothing of others.
+            interval = Interval(None, None, None, interval.n)
+        if not (is_once and name in _OF_TRAFFIC):
+            interval = unseen(name, interval, runs, group, part)
+        found[name] = widened(name, interval, 0.0, most, are_linear=are_linear)
+    in_order(found)
+    return found
+
+
+def most_of(
+    metric: str, scenario: ResolvedScenario, group: str | None = None, part: str = "all"
+) -> float:
+    """Return the most that a metric can be in a scenario, infinite where no limit is known."""
+    if _BUSY.search(metric):
+        return float(max(1, len(scenario.cells or ())))
+    own = _flows_of(scenario, group, part)
+    counts = {one.name: one.count for one in scenario.stations}
+    flows = sum(counts[flow.stations] for flow in own)
+    if metric == "active_flows":
+        # Users of other kinds may have several transfers under way.
+        few = all(is_endless(flow) or flow.application.kind == "bulk" for flow in own)
+        return float(flows) if few else math.inf
+    if metric not in ("goodput_bps", "flow_goodput_bps"):
+        return math.inf
+    rates: dict[int, int] = {}
+    for one in scenario.stations:
+        if group in (None, one.name):
+            rates[one.cell or 0] = max(rates.get(one.cell or 0, 0), one.data_rate.bps)
+    most = float(sum(rates.values()))
+    offered = [_offered_bps(flow) for flow in own]
+    if all(one is not None for one in offered):
+        asked = zip(own, offered, strict=True)
+        most = min(most, sum(counts[flow.stations] * (one or 0.0) for flow, one in asked))
+    return most / max(1, flows) if metric == "flow_goodput_bps" else most
+
+
+def _flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[Flow]:
+    return [
+        flow
+        for flow in scenario.flows
+        if group in (None, flow.stations) and part in ("all", flow.direction)
+    ]
+
+
+def _offered_bps(flow: Flow) -> float | None:
+    application: Any = flow.application
+    rate = getattr(application, "rate_bps", None) if application.kind == "udp" else None
+    return None if rate is None else float(rate)
+
+
+def unseen(
+    metric: str, interval: Interval, runs: Sequence[Run], group: str | None, part: str
+) -> Interval:
+    """Return what is known of a metric that is 0 in all replications.
+
+    A part is at most 3 over the number of trials, a count of events 3 over that of replications.
+    What says nothing without traffic has no interval.
+    """
+    if interval.mean != 0.0 or interval.high != 0.0:
+        return interval
+    if metric in _COUNTS:
+        return Interval(0.0, 0.0, 3.0 / interval.n, interval.n)
+    if _PARTS.search(metric):
+        number = _trials(metric, runs, group, part)
+        return Interval(0.0, 0.0, min(1.0, 3.0 / number), interval.n) if number else interval
+    if metric in _OF_TRAFFIC:
+        return Interval(None, None, None, interval.n)
+    return interval
+
+
+def _trials(metric: str, runs: Sequence[Run], group: str | None, part: str) -> float:
+    """Count the independent trials of which a part is told: packets, or transmissions.
+
+    Of what was aggregated the transmissions, which are fewer than MPDUs. 0 where none is known.
+    """
+    if metric == "packet_loss":
+        return float(sum(_delays(run, "packet_delay", group, part) for run in runs))
+    if metric == "ap_queue_drop_probability":
+        return float(sum(_delays(run, "ap_queue_delay", group, part) for run in runs))
+    return float(sum(_sent(run.answer, metric, group) for run in runs))
+
+
+def _delays(run: Run, base: str, group: str | None, part: str) -> int:
+    books = run.books
+    if books is None or books.delays is None:
+        return 0
+    scopes = None
+    if group is not None:
+        place = [one["name"] for one in run.answer["groups"]].index(group)
+        scopes = [2 * place + way for way in {"download": (0,), "upload": (1,)}.get(part, (0, 1))]
+    return int(np.sum(books.delays.of(base, scopes)))
+
+
+def _sent(answer: Mapping[str, Any], metric: str, group: str | None) -> int:
+    names = {one["name"] for one in answer["groups"]}
+
+    def counts(node: Mapping[str, Any]) -> bool:
+        own, _, _ = node["name"].rpartition("/")
+        of_station = own in names
+        if metric.endswith("_ap"):
+            return not of_station
+        if metric.endswith("_stations") or metric.startswith("station_"):
+            return of_station and group in (None, own)
+        return group in (None, own)
+
+    return sum(int(node["attempts"]) for node in answer["stations"] if counts(node))

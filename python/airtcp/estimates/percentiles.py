@@ -1,0 +1,246 @@
+"""Percentiles of the pooled samples of all replications, and their intervals.
+
+A mean of the percentiles of replications is not the percentile: where one replication of four has
+the long delays, the 99th percentile of all is among these. So samples are pooled. The interval is
+Woodruff's (JASA 47, 1952): the times x at which the share F(x) of samples up to x differs from the
+level by no more than its error, which is that of a jackknife over replications. F grows with x, so
+that percentiles of one quantity, and both ends of their intervals, are in order.
+
+Transfers and pages that are in progress at an end of the measured time are known to last longer
+than that: F is that of Kaplan and Meier (JASA 53, 1958), with those that had begun before counted
+from their age on. A quantile that F does not reach has a lower bound alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.estimates.books import bin_bounds_s
+from airtcp.stats import Interval, student_quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from airtcp.estimates.traffic import Run, Traffic
+
+    Array = NDArray[np.float64]
+
+_PERCENTS: Final = (50, 90, 95, 99)
+_BASES: Final = (
+    *("transfer_time", "page_time", "rtt", "path_rtt"),
+    *("ap_queue_delay", "packet_delay", "reorder_delay"),
+)
+#: The metrics that are percentiles, by the quantity that they are of, and all of them with theirs.
+BY_BASE: Final = {base: [f"{base}_p{one}_s" for one in _PERCENTS] for base in _BASES}
+PERCENTILES: Final = {
+    f"{base}_p{percent}_s": (base, percent / 100.0) for base in _BASES for percent in _PERCENTS
+}
+#: The fewest samples on the rarer side of a percentile that has an interval, and the fewest samples
+#: that have a bound.
+_FEWEST_BEYOND: Final = 10.0
+_FEWEST: Final = 10
+#: The fewest replications that tell a bound.
+FEWEST_RUNS: Final = 4
+#: The most times at which samples of transfers and pages are counted.
+_MOST_TIMES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """A percentile of pooled samples: its interval, and one number for each replication.
+
+    These vary as the jackknife's pseudo-values do, and their mean is the percentile of all: a
+    quantile is a step function of its samples, whose bias the jackknife would overshoot.
+    """
+
+    interval: Interval
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The samples of each replication by intervals of time, from `low_s` to `high_s`.
+
+    `ended` and `at_risk` have a row for each replication: the samples in an interval, and those
+    that reach it.
+    """
+
+    low_s: Array
+    high_s: Array
+    ended: Array
+    at_risk: Array
+
+    @cached_property
+    def number(self) -> float:
+        """The number of samples."""
+        return float(self.ended.sum())
+
+    @cached_property
+    def _shares(self) -> Array:
+        """F at the end of each interval: of all, and without each replication."""
+        ended, at_risk = self.ended.sum(axis=0), self.at_risk.sum(axis=0)
+        rows = np.concatenate([ended[None], ended - self.ended])
+        of = np.concatenate([at_risk[None], at_risk - self.at_risk])
+        hazard = np.divide(rows, of, out=np.zeros_like(rows), where=of > 0.0)
+        return np.asarray(1.0 - np.cumprod(1.0 - np.minimum(1.0, hazard), axis=1))
+
+    def percentile(self, q: float, confidence: float) -> Percentile | None:
+        """Return the `q` quantile; None of few samples, or where F does not reach it."""
+        runs = int((self.ended.sum(axis=1) > 0.0).sum())
+        if self.number < _FEWEST or not runs:
+            return None
+        shares = self._shares
+        n = len(shares) - 1
+        places = [self._place(row, q) for row in shares]
+        whole_s = self._at(shares[0], places[0], q)
+        if n < 2:
+            return None if whole_s is None else Percentile(Interval(whole_s, None, None, n), ())
+        without = shares[1:]
+        jackknife = (n - 1) * np.mean((without - without.mean(axis=0)) ** 2, axis=0)
+        error = np.sqrt(jackknife + q * (1.0 - q) / self.number)
+        doubt = student_quantile(confidence, n - 1) * error
+        low_s = float(self.low_s[self._place(shares[0] + doubt, q, most=len(doubt) - 1)])
+        surely = np.flatnonzero(shares[0] - doubt < q - 1e-12)
+        beyond = int(surely[-1]) + 1 if len(surely) else 0
+        is_known = (
+            whole_s is not None
+            and beyond < len(self.high_s)
+            and self.number * min(q, 1.0 - q) >= _FEWEST_BEYOND
+        )
+        if not is_known or whole_s is None:
+            low = low_s if runs >= FEWEST_RUNS and low_s > 0.0 else None
+            return Percentile(Interval(None, low, None, n), ())
+        low_s, high_s = min(low_s, whole_s), max(float(self.high_s[beyond]), whole_s)
+        without_s = np.array(
+            [
+                whole_s if (one := self._at(row, place, q)) is None else one
+                for row, place in zip(without, places[1:], strict=True)
+            ]
+        )
+        values = whole_s + (n - 1) * (without_s.mean() - without_s)
+        return Percentile(Interval(whole_s, low_s, high_s, n), tuple(values.tolist()))
+
+    @staticmethod
+    def _place(row: Array, q: float, most: int | None = None) -> int:
+        """Find the first interval at whose end F has come to `q`; past all if none has."""
+        found = np.flatnonzero(row >= q - 1e-12)
+        place = int(found[0]) if len(found) else len(row)
+        return place if most is None else min(place, most)
+
+    def _at(self, row: Array, place: int, q: float) -> float | None:
+        """Interpolate in an interval, in which samples lie evenly."""
+        if place == len(row):
+            return None
+        below = row[place - 1] if place else 0.0
+        part = (q - below) / (row[place] - below) if row[place] > below else 1.0
+        low, high = self.low_s[place], self.high_s[place]
+        return float(low + (high - low) * min(1.0, max(0.0, part)))
+
+
+def distribution(traffic: Traffic, base: str) -> Distribution | None:
+    """Return the distribution of a quantity, such as `rtt`; None where runs do not keep it."""
+    if any(run.books is None for run in traffic.runs):
+        return None
+    if base == "transfer_time" or base == "page_time":
+        return _of_lasting(traffic, pages=base == "page_time")
+    return _of_delays(traffic, base)
+
+
+def _of_delays(traffic: Traffic, base: str) -> Distribution | None:
+    scopes = None if traffic.group is None else traffic.scopes_of_part
+    found = []
+    for run in traffic.runs:
+        assert run.books is not None
+        if run.books.delays is None:
+            return None
+        found.append(run.books.delays.of(base, scopes))
+    ended = np.zeros((len(found), max(map(len, found))))
+    for row, counts in zip(ended, found, strict=True):
+        row[: len(counts)] = counts
+    bins = np.flatnonzero(ended.any(axis=0))
+    ended = ended[:, bins]
+    at_risk = ended[:, ::-1].cumsum(axis=1)[:, ::-1]
+    low_s, high_s = bin_bounds_s(bins)
+    return Distribution(low_s, high_s, ended, at_risk)
+
+
+def _of_lasting(traffic: Traffic, *, pages: bool) -> Distribution | None:
+    found = [_lasting(traffic, run, pages=pages) for run in traffic.runs]
+    known = [one for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    times = np.unique(np.concatenate([one[0] for one in known]))
+    if len(times) > _MOST_TIMES:
+        times = times[np.linspace(0, len(times) - 1, _MOST_TIMES).round().astype(int)]
+    before = np.concatenate([[-1.0], times[:-1]])
+    rows, at_risk = [], []
+    for ended_s, until_s, from_s in known:
+        places = np.searchsorted(times, ended_s)
+        rows.append(np.bincount(places, minlength=len(times)).astype(float))
+        # Those that last beyond the end of the interval before, less those that begin to be seen
+        # later.
+        reach = len(until_s) - np.searchsorted(np.sort(until_s), before, side="right")
+        later = len(from_s) - np.searchsorted(np.sort(from_s), times, side="left")
+        at_risk.append((reach - later).astype(float))
+    if not len(times):
+        return Distribution(times, times, np.zeros((len(known), 0)), np.zeros((len(known), 0)))
+    return Distribution(times, times, np.stack(rows), np.stack(at_risk))
+
+
+def _lasting(traffic: Traffic, run: Run, *, pages: bool) -> tuple[Array, Array, Array] | None:
+    """Return how long those that ended took, until when each was seen, and from when on."""
+    of_all = traffic.lasting(run, pages=pages)
+    if of_all is None or len(of_all.times_s) != len(of_all.scopes):
+        return None
+    books = run.books
+    assert books is not None
+    mine = np.isin(of_all.scopes, traffic.scopes_of_part)
+    begun_s = np.zeros(len(of_all.times_s))
+    if pages:
+        # The ages of pages at the beginning are not kept: those that had begun are left out.
+        mine[of_all.carried_over_index] = False
+    else:
+        begun_s[books.carried_over_index] = books.carried_over_age_s
+    ages_s = of_all.under_way_age_s[np.isin(of_all.under_way_entry, traffic.ending)]
+    before_s = np.maximum(0.0, ages_s - traffic.measured_s)
+    if pages:
+        ages_s, before_s = ages_s[before_s == 0.0], before_s[before_s == 0.0]
+    ended_s = of_all.times_s[mine]
+    return (
+        ended_s,
+        np.concatenate([ended_s, ages_s]),
+        np.concatenate([begun_s[mine], before_s]),
+    )
+
+
+def in_order(metrics: dict[str, Interval]) -> None:
+    """Bring the percentiles of each quantity, and both ends of their intervals, into order.
+
+    Those of one distribution are; those that have been widened may not be.
+    """
+    for names in BY_BASE.values():
+        low = mean = high = -math.inf
+        for name in names:
+            one = metrics.get(name)
+            if one is None:
+                continue
+            low = max(low, -math.inf if one.low is None else one.low)
+            mean = max(mean, -math.inf if one.mean is None else one.mean)
+            high = max(high, -math.inf if one.high is None else one.high)
+            metrics[name] = Interval(
+                None if one.mean is None else mean,
+                None if one.low is None else low,
+                None if one.high is None else max(high, mean, low),
+                one.n,
+            )
+        of_mean = metrics.get(names[0].replace("_p50", ""))
+        if of_mean is not None and of_mean.mean is None and of_mean.low is not None:
+            # A bound of a mean that is above all that is known of percentiles is one of few.
+            last = max(low, mean, high)
+            if 0.0 < last < of_mean.low:
+                metrics[names[0].replace("_p50", "")] = Interval(None, last, None, of_mean.n)
