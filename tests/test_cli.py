@@ -124,7 +124,11 @@ def test_simulate_shows_all_metrics(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
-        ("run", {*PREDICTED - {"glance"}, "advice", "verdict", "simulation", "comparison"}),
+        (
+            "run",
+            {*PREDICTED - {"glance"}, "advice", "verdict", "simulation", "comparison"}
+            | {"recommended", "opportunity", "tried"},
+        ),
         ("predict", PREDICTED),
         ("simulate", {"scenario", "provenance", "simulation"}),
     ],
@@ -303,7 +307,7 @@ def test_a_result_is_shown_even_when_it_cannot_be_written(
     result = call("run", scenario, "--out", tmp_path / "out")
 
     assert result.exit_code == 1
-    assert "\nlaptop, download" in result.stdout
+    assert "\nlaptop ↓ ×3" in result.stdout
     assert "report:" not in result.stdout
     assert "No space left" in result.stderr
 
@@ -415,7 +419,7 @@ def test_interruption_reports_what_was_finished(
     assert running.returncode == 130
     assert "Traceback" not in err
     assert "INTERRUPTED" in out
-    assert "\nlaptop, download" in out
+    assert "\nlaptop ↓ ×3" in out
     assert "interrupted: shown is what" in err
     result = json.loads((tmp_path / "out" / "results.json").read_text())
     assert result["simulation"]["stopped"] == "interrupted"

@@ -38,6 +38,7 @@ def test_the_face_is_what_is_promised() -> None:
         "load",
         "plan",
         "predict",
+        "run",
         "simulate",
         "sweep",
         "verdict",

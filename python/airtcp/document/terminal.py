@@ -27,6 +27,8 @@ _STYLES: Final = {
 _BETWEEN: Final = "  "
 #: A first column is cut before columns of numbers are dropped, but not below this width.
 _LEAST_NAME: Final = 28
+#: Names are cut on terminals of this width and more, and wrapped on narrower ones.
+_WRAPPED: Final = 80
 
 
 def show(console: Console, parts: Sequence[Part]) -> None:
@@ -49,9 +51,11 @@ def _lines(part: Part, width: int) -> Iterator[tuple[str, State]]:
     if isinstance(part, Heading):
         text = one_line(part.text)
         room = width - len(text) - len(part.aside)
-        yield (f"{text}{' ' * room}{part.aside}" if part.aside and room >= 2 else text), "bold"
-        if part.aside and room < 2:
-            yield part.aside, "dim"
+        if part.aside and room >= 2:
+            yield f"{text}{' ' * room}{part.aside}", "bold"
+            return
+        yield from ((line, "bold") for line in _wrapped(text, width))
+        yield from ((line, "dim") for line in (_wrapped(part.aside, width) if part.aside else ()))
     elif isinstance(part, Lines):
         labels = part.labels or [None] * len(part.lines)
         indent = max((len(label) for label in labels if label is not None), default=-2) + 2
@@ -100,18 +104,25 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
     if total() > width:
         shrink()
 
-    def line(cells: Sequence[str]) -> str:
+    def line(cells: Sequence[str]) -> Iterator[str]:
+        """The cells side by side; below `_WRAPPED` columns a long name goes on in the next line."""
+        first, more = shown[0], [""]
+        if width < _WRAPPED and len(cells[first]) > widths[first]:
+            more = textwrap.wrap(cells[first], widths[first], subsequent_indent="  ")
         told = []
         for place in shown:
-            cell = cells[place]
+            cell = more[0] if place == first and more[0] else cells[place]
             if len(cell) > widths[place]:
                 cell = f"{cell[: widths[place] - 1]}…"
             right = table.columns[place].right
             told.append(f"{cell:>{widths[place]}}" if right else f"{cell:{widths[place]}}")
-        return _BETWEEN.join(told)
+        yield _BETWEEN.join(told)
+        yield from more[1:]
 
-    yield line([column.head for column in table.columns]), "bold"
+    for text in line([column.head for column in table.columns]):
+        yield text, "bold"
     for place, row in enumerate(table.rows):
-        yield line([one_line(cell) for cell in row]), table.states[place] if table.states else ""
+        for text in line([one_line(cell) for cell in row]):
+            yield text, table.states[place] if table.states else ""
     for text, state in table.foot:
         yield from ((each, state) for each in _wrapped(text, width))
