@@ -46,13 +46,13 @@ RTS: dict[str, Any] = {
     "flows": [flow("seat", "download", BULK, tcp=LINUX, path=FAST)],
     "run": RUN,
 }
-#: A phone at the lowest rate takes most of the airtime of two others.
+#: Two phones at the lowest rate take most of the airtime of two others.
 PHONE: dict[str, Any] = {
     "phy": {"standard": "802.11ax", "mcs": 9},
     "ap": {"queue": {"limit": 200}},
-    "stations": [{"name": "near", "count": 2}, {"name": "phone", "count": 1, "mcs": 0}],
+    "stations": [{"name": "near", "count": 2}, {"name": "phone", "count": 2, "mcs": 0}],
     "flows": [flow(name, "download", BULK, tcp=LINUX, path=FAST) for name in ("near", "phone")],
-    "targets": {"near flow_goodput": "> 30 Mb/s"},
+    "targets": {"near flow_goodput": "> 60 Mb/s"},
     "run": RUN,
 }
 #: Downloads wait in a queue of 1000 packets, beside nobody.
@@ -131,10 +131,10 @@ def test_bursts_that_starve_calls_are_the_cause_and_their_end_the_change() -> No
     assert "standard-access" in advice.recommended.name
 
 
-def test_a_slow_phone_is_the_cause_of_what_others_miss() -> None:
+def test_slow_phones_are_among_the_causes_of_what_others_miss() -> None:
     _, advice = advised(PHONE)
 
-    assert advice.causes[0].groups == ("phone",)
+    assert ("distance", ("phone",)) in [(one.problem, one.groups) for one in advice.causes]
     assert advice.recommended is not None
     assert advice.recommended.wins
 
