@@ -145,6 +145,11 @@ impl Simulation {
         replication.run(control)
     }
 
+    /// Returns the engine that plays each cell, in the order of cells.
+    pub fn engines(&self) -> Vec<Engine> {
+        Replication::new(&self.scenario, 0, 0).engines()
+    }
+
     /// Returns the scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario

@@ -40,6 +40,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::{MacConfig, PairConfig};
 use crate::contention::{Contender, ContenderConfig, Settings};
+use crate::engine::{ByFrames, Engine};
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
@@ -93,6 +94,7 @@ pub struct Field<P> {
     hearing: Hearing,
     groups: Vec<Group>,
     air: Air,
+    engine: Engine,
     even: Even,
     /// The cell of each listener; of one of a group, where that matters, all stations have the same.
     cells: Vec<u32>,
@@ -177,18 +179,28 @@ impl<P: Clone> Field<P> {
         let least = contenders.iter().map(|one| one.access.aifs).min().unwrap_or_default();
         let sits_out =
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
-        let has_one_queue = |(place, one): (usize, &ContenderConfig)| {
-            one.access.txop_limit == Duration::ZERO
-                && (place == 0 || contenders[place - 1].station != one.station)
+        let has_txops = contenders.iter().any(|one| one.access.txop_limit > Duration::ZERO);
+        let by_frames = if !notices_ahead {
+            Some(ByFrames::CaptureOrReuse)
+        } else if !sits_out || phy.slot_time <= hearing.detect {
+            Some(ByFrames::LateDetection)
+        } else if may_send_rts {
+            Some(ByFrames::Protection)
+        } else if !errors.is_perfect() {
+            Some(ByFrames::FrameErrors)
+        } else if contenders.len() != stations {
+            Some(ByFrames::SeveralQueues)
+        } else if has_txops {
+            Some(ByFrames::Txops)
+        } else if !groups.iter().all(|group| group.is_several) {
+            Some(ByFrames::SingleListeners)
+        } else if !hearing.is_even(roles.cells()) {
+            Some(ByFrames::UnevenHearing)
+        } else {
+            None
         };
-        let is_even = sits_out
-            && !may_send_rts
-            && errors.is_perfect()
-            && phy.slot_time > hearing.detect
-            && contenders.len() == stations
-            && contenders.iter().enumerate().all(has_one_queue)
-            && groups.iter().all(|group| group.is_several)
-            && hearing.is_even(roles.cells());
+        let engine = by_frames.map_or(Engine::FieldExchanges, Engine::FieldFrames);
+        let is_even = by_frames.is_none();
         if is_even {
             Group::hear_evenly(&mut groups, &hearing);
         }
@@ -231,6 +243,7 @@ impl<P: Clone> Field<P> {
             needs: config.needs_db.iter().map(need).collect(),
             groups,
             air,
+            engine,
             even,
             cells: of_listeners,
             originators,
@@ -249,6 +262,11 @@ impl<P: Clone> Field<P> {
             roles,
             hearing,
         }
+    }
+
+    /// Returns the engine that plays it, unless it was asked to tell of frames since.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing
