@@ -38,6 +38,7 @@ use std::io::Write;
 
 use airtcp_kernel::Duration;
 pub use airtcp_kernel::random_stream::GENERATOR;
+use airtcp_wlan::Engine;
 pub use control::{RunControl, RunError};
 pub use outcome::{GroupAirtime, Outcome};
 use replication::Replication;

@@ -137,7 +137,7 @@ impl<P: Clone> Cell<P> {
     /// does. One thing at a time: there may be more at the same instant.
     #[inline(always)]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let Self { air, mac } = self;
+        let Self { air, mac, .. } = self;
         match mac {
             Mac::Plain(exchange) => air.advance(exchange, now, supply),
             Mac::Single(exchange) => air.advance(exchange, now, supply),

@@ -17,7 +17,6 @@
 
 mod air;
 mod alike;
-mod answers;
 mod blame;
 mod books;
 mod clock;
@@ -216,7 +215,6 @@ impl<P: Clone> Field<P> {
         };
         let air = Air {
             settings_eifs,
-            detect: hearing.detect,
             phy_header: header,
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
             nodes,
@@ -227,9 +225,6 @@ impl<P: Clone> Field<P> {
             reached: Key::new(Time::ZERO, Rank::Start),
             reached_by: 0,
             notices_ahead,
-            sits_out,
-            answer: Key::NEVER,
-            answerer: node::NONE,
             on_air: Vec::new(),
             last_start: Time::ZERO,
             together: Vec::new(),
@@ -291,9 +286,6 @@ impl<P: Clone> Field<P> {
             }
             return;
         }
-        if self.air.answer.time() < now {
-            self.catch_up(now);
-        }
         while let Some(contender) = supply.next_ready() {
             self.air.frame_queued(contender, now);
         }
@@ -306,17 +298,8 @@ impl<P: Clone> Field<P> {
         if self.even.is_on {
             return self.advance_evenly(now, supply);
         }
-        let mut key = self.air.clock.first();
-        let mut station = self.air.clock.winner();
+        let (key, station) = (self.air.clock.first(), self.air.clock.winner());
         debug_assert_eq!(key.time(), now);
-        let answer = self.air.answer;
-        if answer < key || answer == key && self.air.answerer < station {
-            self.catch_up(now);
-            (key, station) = (self.air.clock.first(), self.air.clock.winner());
-            if key.time() > now {
-                return;
-            }
-        }
         self.air.reaches(key, station);
         match key.rank() {
             Rank::Start if self.air.nodes[station as usize].sends == Sends::Soon => {
