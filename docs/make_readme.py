@@ -62,19 +62,14 @@ def table() -> str:
 
 
 def screen() -> str:
-    """Runs the office, and shows of its screen the verdict, the first problem and what mends it."""
+    """Runs the office, and shows the decision, the targets and the changes of its screen."""
     command = [sys.executable, "-m", "airtcp", "run", str(OFFICE), "--quiet"]
     wide = os.environ | {"COLUMNS": str(COLUMNS)}
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
-    parts = [part.splitlines() for part in printed.split("\n\n")]
-    verdict, problem = (
-        parts[0],
-        next(part for part in parts if any("helps" in line for line in part)),
-    )
-    # The first remedy ends with what becomes worse, if anything does.
-    ends = (at + 1 for at, line in enumerate(problem) if line.startswith("    Worse: "))
-    shown = [*verdict, "...", *problem[: next(ends, None)], "..."]
-    return "\n".join(["```text", *(line.rstrip() for line in shown), "```"])
+    decision, targets, *rest = printed.split("\n\n")
+    changes = next(part for part in rest if part.lstrip().startswith("change "))
+    shown = [decision, "", targets, "...", changes, "..."]
+    return "\n".join(["```text", *shown, "```"])
 
 
 def office() -> bytes:

@@ -4,6 +4,7 @@ Knows processes and signals. Does not know what they run, nor which test asks.
 """
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -33,6 +34,34 @@ def stay_deaf_alone() -> None:
     for number in IGNORED_IN_BACKGROUND:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, nothing)
+
+
+def cpu_s(pid: int) -> float:
+    """The CPU time that a process has taken so far, all its threads together."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class CpuOfChildren:
+    """The CPU time of children that end while this is entered, beyond what they had taken before.
+
+    A wall clock says nothing where other processes want the processors.
+    """
+
+    def __enter__(self) -> "CpuOfChildren":
+        self._begin_s, self._before_s = self._ended_s(), 0.0
+        return self
+
+    def mark(self, pid: int) -> None:
+        """Count from now on, for a child that has not ended."""
+        self._before_s += cpu_s(pid)
+
+    def __exit__(self, *_: object) -> None:
+        self.spent_s = self._ended_s() - self._begin_s - self._before_s
+
+    def _ended_s(self) -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
 
 
 class Children:

@@ -1,4 +1,4 @@
-"""The memory that the core needs for many cells that do not hear each other."""
+"""Several cells in the core: the memory of many, and the engine that plays them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import airtcp
 import pytest
+
+EXAMPLES = Path(airtcp.__file__).parent / "examples"
 
 #: Peak memory of a process that runs a resolved scenario, in KiB.
 RUN = """
@@ -53,3 +55,38 @@ def test_isolated_cells_take_memory_in_proportion_to_their_number(tmp_path: Path
     few, some, many = (peak_kib(cells, tmp_path) for cells in (10, 110, 210))
     # With a copy of all stations on each medium the second hundred takes three times the first.
     assert many - some < 1.5 * (some - few) + 4096
+
+
+@pytest.mark.parametrize(
+    ("example", "changes", "engines"),
+    [
+        ("persistent-downloads", {}, {("cell", "all stations hear each other; single frames")}),
+        ("office-wifi6", {}, {("cell", "all stations hear each other; aggregated frames")}),
+        (
+            "three-cells",
+            {},
+            {("field by exchanges", "cells hear each other entirely or not at all")},
+        ),
+        (
+            "three-cells",
+            {"mac.rts_threshold": "60000 B"},
+            {("field by frames", "RTS threshold or protection")},
+        ),
+        (
+            "hidden-uploads",
+            {},
+            {("field by frames", "a station hears what no other station hears")},
+        ),
+    ],
+)
+def test_the_core_tells_the_engine_of_each_cell(
+    example: str, changes: dict[str, str], engines: set[tuple[str, str]]
+) -> None:
+    from airtcp import _core
+
+    scenario = airtcp.load(EXAMPLES / f"{example}.toml").vary(changes)
+
+    told = _core.Simulation(scenario.to_json()).engines()
+
+    assert set(told) == engines
+    assert len(told) == max(1, len(scenario.cells or ()))

@@ -201,6 +201,7 @@ def test_json_has_the_keys_of_the_contract(scenario: ResolvedScenario) -> None:
         "generator",
         "scenario_hash",
         "platform",
+        "engine",
         "packages",
         "commit",
         "file",

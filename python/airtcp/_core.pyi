@@ -54,6 +54,8 @@ class Simulation:
 
     def __new__(cls, resolved_json: str) -> Self:
         """Raises ValueError if the resolved form is not what the core takes. Without the GIL."""
+    def engines(self) -> list[tuple[str, str]]:
+        """The engine that plays each cell, in the order of cells, and the reason for it."""
     def run(
         self, seed: int, replication: int, control: RunControl
     ) -> tuple[str, bytes, dict[str, bytes]]:

@@ -109,23 +109,22 @@ def test_an_office(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
 def test_how_many_laptops(ask: Callable[..., list[Any]]) -> None:
     (said,) = ask("how-many")
 
-    assert " ".join(said.splitlines()[0].split()) == answer("how-many")
+    assert answer("how-many") in said.splitlines()
 
 
 def test_uneven_uploads(ask: Callable[..., list[Any]]) -> None:
     (found,) = ask("uneven-uploads")
 
     problem, *_ = found["advice"]
-    queue, acks, *_ = problem["remedies"]
-    assert problem["problem"] == "starving"
-    assert (queue["name"], acks["name"]) == ("managed-queue", "ack-priority")
+    assert problem["problem"] == "ap-queue-small"
+    assert "managed-queue" in found["recommended"]["name"]
     assert found["simulation"]["metrics"]["ap_queue_drop_probability"]["mean"] > 0.5
-    assert "more than half of them" in answer("uneven-uploads")
+    assert "more than half of the ACKs" in answer("uneven-uploads")
     before = found["simulation"]["metrics"]["jain_index"]["mean"]
-    even, nearly = (one["after"]["mean"] for one in (queue, acks))
+    tried = {one["name"]: one["after"]["mean"] for one in problem["remedies"]}
+    assert min(tried["managed-queue"], tried["ack-priority"]) > 0.99
+    assert "above 0.99" in CHAPTERS["uneven-uploads"]
     assert f"The fairness index of Jain is {before:.2f}." in answer("uneven-uploads")
-    said = f"with a fairness index of {even:.3f} and of {nearly:.3f}"
-    assert said in CHAPTERS["uneven-uploads"]
 
 
 def test_an_own_log(ask: Callable[..., list[Any]]) -> None:
@@ -156,10 +155,8 @@ def test_a_far_phone(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
 
 def test_latency_under_load(ask: Callable[..., list[Any]]) -> None:
     found, compared = ask("latency-under-load")
-    problem, *_ = found["advice"]
-    remedy, *_ = problem["remedies"]
-    assert (problem["problem"], remedy["name"]) == ("latency", "managed-queue")
-    assert "tc" in remedy["apply"]
+    assert found["opportunity"]["name"] == "smaller-buffer"
+    assert "tc" in found["opportunity"]["apply"]
 
     metrics = compared["metrics"]
     a, b = (metrics["path_rtt_s"][end]["mean"] * 1e3 for end in "ab")

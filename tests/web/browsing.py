@@ -24,7 +24,7 @@ class Page:
     def __init__(self, browser: Any, url: str, **options: Any) -> None:
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(300_000)
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
         self.page.on("console", self._said)

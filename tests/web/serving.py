@@ -45,18 +45,18 @@ class Web:
             self.url + path, data=data, method=method, headers=all_headers | (headers or {})
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=300) as response:
                 return response.status, taken(response.read(), response.headers)
         except urllib.error.HTTPError as error:
             return error.code, taken(error.read(), error.headers)
 
-    def run(self, body: dict[str, Any], seconds: float = 60.0) -> dict[str, Any]:
+    def run(self, body: dict[str, Any], seconds: float = 300.0) -> dict[str, Any]:
         """A run to its end: its state, and all that it told."""
         status, told = self.ask("api/jobs", body)
         assert status == 202, told
         return self.ended(told["id"], seconds)
 
-    def ended(self, job: str, seconds: float = 60.0) -> dict[str, Any]:
+    def ended(self, job: str, seconds: float = 300.0) -> dict[str, Any]:
         """How a run ended."""
         return self.until(job, lambda state: state not in ("waiting", "running"), seconds)
 
@@ -67,7 +67,7 @@ class Web:
         lines = [line.split() for text in rollups for line in text.splitlines()]
         return sum(int(line[1]) for line in lines if line[0].startswith("Private_")) / 1024
 
-    def far(self, job: str, seconds: float = 60.0) -> None:
+    def far(self, job: str, seconds: float = 300.0) -> None:
         """Wait until a run has begun, and has something to show for it."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -76,7 +76,7 @@ class Web:
             time.sleep(0.05)
         raise AssertionError(f"no progress after {seconds} s")
 
-    def until(self, job: str, there: Any, seconds: float = 60.0) -> dict[str, Any]:
+    def until(self, job: str, there: Any, seconds: float = 300.0) -> dict[str, Any]:
         """How a run stands as soon as its state is such."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:

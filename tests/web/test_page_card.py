@@ -58,7 +58,7 @@ def test_a_card_is_copied_and_saved_by_one_click_and_by_one_key(opened: Any) -> 
     sent = page.page.locator("#copy-card")
     assert not sent.is_visible()
     page.page.get_by_role("button", name="Simulate", exact=True).click()
-    sent.wait_for(timeout=60_000)
+    sent.wait_for()
     told = page.page.locator(".verdict-head .headline").text_content()
     for press in (sent.click, lambda: (sent.focus(), page.page.keyboard.press("Enter"))):
         page.page.evaluate("navigator.clipboard.writeText('')")

@@ -138,6 +138,12 @@ impl PySimulation {
         py.detach(|| Simulation::from_json(resolved_json)).map(Self).map_err(invalid)
     }
 
+    /// Returns the engine that plays each cell, in the order of cells, and the reason for it.
+    fn engines(&self, py: Python<'_>) -> Vec<(&'static str, &'static str)> {
+        let engines = py.detach(|| self.0.engines());
+        engines.into_iter().map(|engine| (engine.name(), engine.reason())).collect()
+    }
+
     /// Simulates one replication: the outcome as JSON, the transfer times in seconds as the bytes of
     /// little-endian float64 numbers, and the books as columns of such bytes.
     fn run<'py>(

@@ -38,6 +38,7 @@ use std::io::Write;
 
 use airtcp_kernel::Duration;
 pub use airtcp_kernel::random_stream::GENERATOR;
+use airtcp_wlan::Engine;
 pub use control::{RunControl, RunError};
 pub use outcome::{GroupAirtime, Outcome};
 use replication::Replication;
@@ -143,6 +144,11 @@ impl Simulation {
             replication = replication.with_transfers();
         }
         replication.run(control)
+    }
+
+    /// Returns the engine that plays each cell, in the order of cells.
+    pub fn engines(&self) -> Vec<Engine> {
+        Replication::new(&self.scenario, 0, 0).engines()
     }
 
     /// Returns the scenario.

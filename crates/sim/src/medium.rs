@@ -6,7 +6,7 @@ mod several;
 mod turns;
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{Cell, CellCounters, ContenderId, Field, MacCounters};
+use airtcp_wlan::{Cell, CellCounters, ContenderId, Engine, Field, MacCounters};
 
 use crate::packet::Packet;
 use crate::world::{OverField, World};
@@ -84,6 +84,15 @@ impl Medium {
             Self::Cell(cell) => cell.frames_ready(now, world),
             Self::Field(field) => field.frames_ready(now, &mut OverField(world)),
             Self::Several(several) => several.frames_ready(now, world),
+        }
+    }
+
+    /// Returns the engine of the medium with this number.
+    pub(crate) fn engine(&self, part: usize) -> Engine {
+        match self.part(part) {
+            Self::Cell(cell) => cell.engine(),
+            Self::Field(field) => field.engine(),
+            Self::Several(_) => unreachable!("media are not nested"),
         }
     }
 

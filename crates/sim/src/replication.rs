@@ -9,6 +9,7 @@
 use std::io::Write;
 
 use airtcp_kernel::{ByteSink, Duration, Time};
+use airtcp_wlan::Engine;
 
 use crate::Batches;
 use crate::control::{RunControl, RunError};
@@ -52,6 +53,11 @@ impl<'a> Replication<'a> {
         let (mut world, medium) = World::new(scenario, seed, replication);
         world.start_applications(of);
         Self { scenario, world, medium }
+    }
+
+    /// Returns the engine that plays each cell.
+    pub(crate) fn engines(&self) -> Vec<Engine> {
+        self.world.media_of_cells().iter().map(|&part| self.medium.engine(part as usize)).collect()
     }
 
     /// Makes it take a sample every `interval`, and record events and PPDUs unless `samples_only`.

@@ -12,10 +12,11 @@ mod books;
 
 use std::collections::BTreeMap;
 
-use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_kernel::{RandomStream, Time};
 
 use crate::config::{MacConfig, PairConfig};
 use crate::contention::ContenderConfig;
+use crate::engine::Engine;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::polled::Polled;
@@ -61,6 +62,7 @@ pub struct CellConfig<'a> {
 pub struct Cell<P> {
     air: Air<P>,
     mac: Mac<P>,
+    engine: Engine,
 }
 
 /// The kind of a cell's exchanges, with what each remembers.
@@ -77,21 +79,17 @@ enum Mac<P> {
 }
 
 impl<P: Clone> Mac<P> {
-    fn new(config: &mut CellConfig<'_>, roles: &Roles) -> Self {
+    fn new(engine: Engine, config: &mut CellConfig<'_>, roles: &Roles) -> Self {
         let CellConfig { phy, mac, rates, pairs, rate_controls, contenders, .. } = config;
         let access_point = config.access_point;
         let rate_controls = std::mem::take(rate_controls);
-        if let Some(one) =
-            Aggregate::new(phy, mac, (rates, pairs), rate_controls, (roles, contenders))
-        {
-            return Self::Aggregate(one);
-        }
-        if let Some(one) = Polled::new(phy, mac, (access_point, contenders)) {
-            return Self::Polled(one);
-        }
-        let sends_one_frame =
-            |one: &ContenderConfig| one.bursts.is_none() && one.access.txop_limit == Duration::ZERO;
-        if mac.beacon.is_none() && contenders.iter().all(sends_one_frame) {
+        let aggregate =
+            Aggregate::new(phy, mac, (rates, pairs), rate_controls, (roles, contenders));
+        if let Some(one) = aggregate {
+            Self::Aggregate(one)
+        } else if let Some(one) = Polled::new(phy, mac, (access_point, contenders)) {
+            Self::Polled(one)
+        } else if engine == Engine::CellPlain {
             Self::Plain(Single)
         } else {
             Self::Single(Single)
@@ -109,9 +107,15 @@ impl<P: Clone> Cell<P> {
         } else {
             Roles::of_cells(cells, classes)
         };
-        let kind = Mac::new(&mut config, &roles);
+        let engine = Engine::of_cell(&config.mac, &config.contenders);
+        let kind = Mac::new(engine, &mut config, &roles);
         let CellConfig { phy, mac, rates, errors, contenders, .. } = config;
-        Self { air: Air::new(phy, &mac, (rates, roles), errors, contenders), mac: kind }
+        Self { air: Air::new(phy, &mac, (rates, roles), errors, contenders), mac: kind, engine }
+    }
+
+    /// Returns the engine that plays it.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing
@@ -133,7 +137,7 @@ impl<P: Clone> Cell<P> {
     /// does. One thing at a time: there may be more at the same instant.
     #[inline(always)]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let Self { air, mac } = self;
+        let Self { air, mac, .. } = self;
         match mac {
             Mac::Plain(exchange) => air.advance(exchange, now, supply),
             Mac::Single(exchange) => air.advance(exchange, now, supply),

@@ -17,7 +17,6 @@
 
 mod air;
 mod alike;
-mod answers;
 mod blame;
 mod books;
 mod clock;
@@ -40,6 +39,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::{MacConfig, PairConfig};
 use crate::contention::{Contender, ContenderConfig, Settings};
+use crate::engine::{ByFrames, Engine};
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
@@ -93,6 +93,7 @@ pub struct Field<P> {
     hearing: Hearing,
     groups: Vec<Group>,
     air: Air,
+    engine: Engine,
     even: Even,
     /// The cell of each listener; of one of a group, where that matters, all stations have the same.
     cells: Vec<u32>,
@@ -177,18 +178,28 @@ impl<P: Clone> Field<P> {
         let least = contenders.iter().map(|one| one.access.aifs).min().unwrap_or_default();
         let sits_out =
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
-        let has_one_queue = |(place, one): (usize, &ContenderConfig)| {
-            one.access.txop_limit == Duration::ZERO
-                && (place == 0 || contenders[place - 1].station != one.station)
+        let has_txops = contenders.iter().any(|one| one.access.txop_limit > Duration::ZERO);
+        let by_frames = if !notices_ahead {
+            Some(ByFrames::CaptureOrReuse)
+        } else if !sits_out || phy.slot_time <= hearing.detect {
+            Some(ByFrames::LateDetection)
+        } else if may_send_rts {
+            Some(ByFrames::Protection)
+        } else if !errors.is_perfect() {
+            Some(ByFrames::FrameErrors)
+        } else if contenders.len() != stations {
+            Some(ByFrames::SeveralQueues)
+        } else if has_txops {
+            Some(ByFrames::Txops)
+        } else if !groups.iter().all(|group| group.is_several) {
+            Some(ByFrames::SingleListeners)
+        } else if !hearing.is_even(roles.cells()) {
+            Some(ByFrames::UnevenHearing)
+        } else {
+            None
         };
-        let is_even = sits_out
-            && !may_send_rts
-            && errors.is_perfect()
-            && phy.slot_time > hearing.detect
-            && contenders.len() == stations
-            && contenders.iter().enumerate().all(has_one_queue)
-            && groups.iter().all(|group| group.is_several)
-            && hearing.is_even(roles.cells());
+        let engine = by_frames.map_or(Engine::FieldExchanges, Engine::FieldFrames);
+        let is_even = by_frames.is_none();
         if is_even {
             Group::hear_evenly(&mut groups, &hearing);
         }
@@ -204,7 +215,6 @@ impl<P: Clone> Field<P> {
         };
         let air = Air {
             settings_eifs,
-            detect: hearing.detect,
             phy_header: header,
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
             nodes,
@@ -215,9 +225,6 @@ impl<P: Clone> Field<P> {
             reached: Key::new(Time::ZERO, Rank::Start),
             reached_by: 0,
             notices_ahead,
-            sits_out,
-            answer: Key::NEVER,
-            answerer: node::NONE,
             on_air: Vec::new(),
             last_start: Time::ZERO,
             together: Vec::new(),
@@ -231,6 +238,7 @@ impl<P: Clone> Field<P> {
             needs: config.needs_db.iter().map(need).collect(),
             groups,
             air,
+            engine,
             even,
             cells: of_listeners,
             originators,
@@ -249,6 +257,11 @@ impl<P: Clone> Field<P> {
             roles,
             hearing,
         }
+    }
+
+    /// Returns the engine that plays it, unless it was asked to tell of frames since.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing
@@ -273,9 +286,6 @@ impl<P: Clone> Field<P> {
             }
             return;
         }
-        if self.air.answer.time() < now {
-            self.catch_up(now);
-        }
         while let Some(contender) = supply.next_ready() {
             self.air.frame_queued(contender, now);
         }
@@ -288,17 +298,8 @@ impl<P: Clone> Field<P> {
         if self.even.is_on {
             return self.advance_evenly(now, supply);
         }
-        let mut key = self.air.clock.first();
-        let mut station = self.air.clock.winner();
+        let (key, station) = (self.air.clock.first(), self.air.clock.winner());
         debug_assert_eq!(key.time(), now);
-        let answer = self.air.answer;
-        if answer < key || answer == key && self.air.answerer < station {
-            self.catch_up(now);
-            (key, station) = (self.air.clock.first(), self.air.clock.winner());
-            if key.time() > now {
-                return;
-            }
-        }
         self.air.reaches(key, station);
         match key.rank() {
             Rank::Start if self.air.nodes[station as usize].sends == Sends::Soon => {

@@ -11,6 +11,7 @@ mod cell;
 pub mod config;
 pub mod contention;
 mod counters;
+mod engine;
 mod events;
 mod exchange;
 mod field;
@@ -31,6 +32,7 @@ pub use config::{
 };
 pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
+pub use engine::{ByFrames, Engine};
 pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply};
 pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
 pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};

@@ -38,6 +38,7 @@ def run(
         _measured(console, result.measured)
     if not folded:
         show.comparison(console, result, models=models, explain=explain)
+        terminal.show(console, words.engine(result))
         return
     terminal.show(console, [*words.notes(cautions(result)), words.footer(result)])
 

@@ -454,6 +454,12 @@ def notes(texts: Sequence[str]) -> Iterator[Part]:
         yield Lines([(f"! {text[0].upper()}{text[1:]}", "open") for text in texts])
 
 
+def engine(result: Simulated) -> list[Note]:
+    """Return the engine of the simulator that played the run, if it is known."""
+    name = result.provenance.engine
+    return [] if name is None else [Note(f"Engine: {name}.")]
+
+
 def footer(result: Simulated) -> Note:
     """Return how much was simulated in what time, and where the rest is."""
     simulation = result.simulation

@@ -173,7 +173,7 @@ class Search:
                 lowest = min((one for one in self.places if one > 0), default=bad)
                 if lowest <= 1:
                     return
-                here = self._step(lowest, up=False)
+                here = max(self._step(lowest, up=False), 1)
             else:
                 return
 

@@ -39,6 +39,8 @@ class Provenance:
     """The provenance of a result: with the scenario that travels with it, enough to make it again.
 
     `seed` and `generator` (the random generator's name) are None when nothing was simulated.
+    `engine` names the engine of the simulator that played each cell, and the reason for it; None
+    when that is not known.
     """
 
     version: str
@@ -46,6 +48,7 @@ class Provenance:
     generator: str | None
     scenario_hash: str
     platform: str
+    engine: str | None = None
 
     @classmethod
     def of(
@@ -55,6 +58,7 @@ class Provenance:
         seed: int | None = None,
         generator: str | None = None,
         text: str | None = None,
+        engine: str | None = None,
     ) -> Provenance:
         """The provenance of a result for `scenario` on this machine.
 
@@ -66,7 +70,7 @@ class Provenance:
         python = _platform.python_version()
         machine = f"{_platform.system()} {_platform.machine()}, Python {python}"
         digest = scenario.hash() if text is None else hash_of(text)
-        return cls(__version__, seed, generator, digest, machine)
+        return cls(__version__, seed, generator, digest, machine, engine)
 
     def to_dict(self, scenario: ResolvedScenario) -> dict[str, Any]:
         """Return the keys of `provenance` in the JSON of a result for `scenario`.

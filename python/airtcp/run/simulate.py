@@ -31,6 +31,7 @@ from airtcp.scenario.load import load
 from airtcp.stats import FIRST_ROUND, is_precise, next_round
 
 if TYPE_CHECKING:
+    from airtcp import _core
     from airtcp.results.trace_file import TraceFile
     from airtcp.scenario import ResolvedScenario
 
@@ -159,7 +160,13 @@ def simulate(
             stopped=stopped,
             scenario=scenario,
         )
-        provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR, text=text)
+        provenance = Provenance.of(
+            scenario,
+            seed=run.seed,
+            generator=_core.GENERATOR,
+            text=text,
+            engine=_engine(scenario, core),
+        )
     if not interruption.asked and stopped != "interrupted":
         try:
             alone = goodputs_alone(scenario, simulation.replications, threads)
@@ -174,6 +181,17 @@ def simulate(
     if lost:
         raise OutputError("\n".join(map(str, lost)), result)
     return result
+
+
+def _engine(scenario: ResolvedScenario, core: _core.Simulation) -> str:
+    """The engines that play the cells, each with the reason and, of several, its cells."""
+    names = [cell.name for cell in scenario.cells or ()]
+    cells: dict[str, list[str]] = {}
+    for number, (engine, reason) in enumerate(core.engines()):
+        cells.setdefault(f"{engine} ({reason})", []).extend(names[number : number + 1])
+    if len(cells) == 1:
+        return next(iter(cells))
+    return "; ".join(f"{', '.join(some)}: {engine}" for engine, some in cells.items())
 
 
 def goodputs_alone(scenario: ResolvedScenario, replications: int, threads: int) -> Alone:

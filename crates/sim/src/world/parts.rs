@@ -104,6 +104,11 @@ impl World<'_> {
         self.parts.places = (0..self.parts.kinds.len()).map(|part| part.max(1) - 1).collect();
     }
 
+    /// Returns the medium of each cell.
+    pub(crate) fn media_of_cells(&self) -> &[u32] {
+        &self.parts.of_cells
+    }
+
     /// Returns the medium of each queue.
     pub(super) fn media_of_queues(&self) -> Vec<u32> {
         self.transmitters.iter().map(|one| self.part_of(&self.nodes[one.node as usize])).collect()

@@ -61,6 +61,71 @@ fn beside_another(scenario: &Value, hear: bool) -> Value {
     both
 }
 
+/// The air of a floor: powers between up to eight classes of nodes, and its rules.
+#[derive(Clone, Debug)]
+struct Floor {
+    /// In dBm, by classes of sender and listener, of which the own cell's access point is always heard.
+    powers: Vec<Option<i32>>,
+    powers_known: bool,
+    energy: i32,
+    capture: Option<f64>,
+    obss_pd: Option<f64>,
+    need: u32,
+}
+
+/// The most classes: two access points and twice three groups.
+const MOST_CLASSES: usize = 8;
+
+fn floor() -> impl Strategy<Value = Floor> {
+    let power = prop_oneof![2 => (-92..-45).prop_map(Some), 1 => Just(None), 1 => Just(Some(-50))];
+    let powers = prop::collection::vec(power, MOST_CLASSES * MOST_CLASSES);
+    let energy = prop_oneof![Just(-62), Just(-82)];
+    let capture = prop::option::of(Just(5.0));
+    let obss_pd = prop::option::of(Just(-72.0));
+    (powers, any::<bool>(), energy, capture, obss_pd, 4_u32..25).prop_map(
+        |(powers, powers_known, energy, capture, obss_pd, need)| Floor {
+            powers,
+            powers_known,
+            energy,
+            capture,
+            obss_pd,
+            need,
+        },
+    )
+}
+
+/// Gives a scenario of two cells this air; each access point and each group is a class.
+fn on_floor(mut scenario: Value, floor: &Floor) -> Value {
+    let groups = scenario["stations"].as_array_mut().expect("it is a list");
+    let mut cells = vec![0, 1];
+    let mut classes = vec![0, 1];
+    for group in groups {
+        let count = group["count"].as_u64().expect("it is a number") as usize;
+        classes.extend(std::iter::repeat_n(cells.len(), count));
+        cells.push(group["cell"].as_u64().unwrap_or(0) as usize);
+        if floor.powers_known {
+            group["needs"] = json!({ "data_db": floor.need, "control_db": floor.need.min(8) });
+        }
+    }
+    let power = |from: usize, to: usize| {
+        let is_link = cells[from] == cells[to] && from.min(to) < 2;
+        let power = floor.powers[from * MOST_CLASSES + to];
+        match power.map(|power| if floor.powers_known { power } else { -50 }) {
+            None if is_link => Some(-55),
+            power => power,
+        }
+    };
+    let all = 0..cells.len();
+    let row = |from| all.clone().map(|to| power(from, to)).collect::<Vec<_>>();
+    scenario["air"] = json!({
+        "classes": classes, "received_dbm": all.clone().map(row).collect::<Vec<_>>(),
+        "sense_dbm": -82.0, "energy_dbm": floor.energy, "noise_dbm": -94.0, "detect_ns": 4_000,
+        "capture_db": floor.capture, "obss_pd_dbm": floor.obss_pd,
+        "powers_known": floor.powers_known, "power_dbm": 20.0,
+    });
+    scenario
+}
+
 /// Writes all that the outcome tells of the first groups, flows and stations, and of nobody else.
 fn told(outcome: &Outcome, groups: usize, flows: usize) -> String {
     let of_group = |group: &str| {
@@ -176,5 +241,28 @@ proptest! {
         }
         prop_assert_eq!(one.airtime.idle, other.airtime.idle);
         stays_watched_and_in_steps(&scenario, seed, &both)?;
+    }
+
+    #[test]
+    fn any_floor_keeps_the_laws_and_says_the_same_when_it_is_watched(
+        scenario in scenario().prop_map(without_beacons),
+        floor in floor(),
+        seed in any::<u64>(),
+    ) {
+        let scenario = on_floor(beside_another(&scenario, true), &floor);
+        let outcome = run(&scenario, seed);
+
+        prop_assert_eq!(outcome.cells.len(), 2);
+        for cell in &outcome.cells {
+            let sum = cell.airtime.own + cell.airtime.heard + cell.airtime.idle;
+            prop_assert!((sum - 1.0).abs() < 1e-12, "{:?}", cell);
+        }
+        for (name, value) in &outcome.metrics {
+            if let Some(value) = value {
+                prop_assert!(value.is_finite() && *value >= 0.0, "{name} is {value}");
+                prop_assert!(!name.contains("probability") || *value <= 1.0, "{name} is {value}");
+            }
+        }
+        stays_watched_and_in_steps(&scenario, seed, &outcome)?;
     }
 }

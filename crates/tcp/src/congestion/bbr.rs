@@ -7,12 +7,15 @@
 //! nothing is undone (section 5.5.11 of the draft); and ECN is not heard.
 
 mod cycle;
-#[cfg(test)]
-mod draft;
 mod model;
 #[cfg(test)]
 mod tests;
+// A second reading of the draft, and what compares the two: tests of private state in files of their own.
 #[cfg(test)]
+#[path = "../../tests/bbr/draft.rs"]
+mod draft;
+#[cfg(test)]
+#[path = "../../tests/bbr/two_readings.rs"]
 mod two_readings;
 
 use airtcp_kernel::{Duration, Time};

@@ -54,7 +54,7 @@ impl<P: Clone> Cell<P> {
     /// Returns from when to when the frames arrive that are told of as received next, if their PPDU is
     /// on the air and does not collide.
     pub fn receiving(&mut self) -> Option<(Time, Time)> {
-        let Self { air, mac } = self;
+        let Self { air, mac, .. } = self;
         match mac {
             Mac::Plain(one) => air.receiving(one),
             Mac::Single(one) => air.receiving(one),

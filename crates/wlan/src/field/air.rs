@@ -6,7 +6,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::clock::{Clock, Key, Rank};
 use super::hearing::{Hearing, Power};
-use super::listener::{Listener, ListenerId, Lock, SITS_OUT};
+use super::listener::{Listener, ListenerId, Lock};
 use super::node::{Frame, Kind, Known, NONE, Node};
 use super::waiting::Queue;
 use crate::config::WeakerBefore;
@@ -20,8 +20,6 @@ pub(super) struct Air {
     pub(super) settings: Settings,
     /// EIFS without the DIFS or AIFS at its end.
     pub(super) settings_eifs: Duration,
-    /// The time from the beginning of a frame until others know of it.
-    pub(super) detect: Duration,
     /// The time of preamble and header of a control frame.
     pub(super) phy_header: Duration,
     /// The time after an RTS in which a frame must follow, or its NAV is void.
@@ -36,11 +34,6 @@ pub(super) struct Air {
     pub(super) reached_by: StationId,
     /// A flag: what is certain to be noticed is played ahead.
     pub(super) notices_ahead: bool,
-    /// A flag: those that hear nothing but data and their answer sit out the time between.
-    pub(super) sits_out: bool,
-    /// The beginning of an answer that is certain, and is looked up when anything else happens; and its sender.
-    pub(super) answer: Key,
-    pub(super) answerer: StationId,
     /// The stations that send.
     pub(super) on_air: Vec<StationId>,
     /// The instant at which the last frame began.
@@ -109,14 +102,7 @@ impl Air {
                 return self.frame_begins_beside(hearing, sender, (place, power), frame);
             }
             listener.hear((sender, power), now, notice);
-            // It goes on to be busy without receiving anything, unless a frame ends meanwhile.
-            let is_passed_over = listener.is_busy
-                && listener.passed_over_until < now
-                && !hearing.detects(power, listener.energy - power);
-            if is_passed_over {
-                (listener.passed_over, listener.passed_over_until) = (sender, notice);
-            }
-            return is_passed_over;
+            return false;
         }
         listener.hear((sender, power), now, notice);
         let is_loud =
@@ -190,9 +176,6 @@ impl Air {
             return;
         }
         if at < now {
-            if at == SITS_OUT {
-                return self.sits_out_no_more(place, now);
-            }
             listener.noticed_at = Time::NEVER;
             if !listener.counting.is_empty() {
                 self.freeze(place, at);
@@ -225,15 +208,6 @@ impl Air {
         node.known = Known::Nothing;
         node.acts = Key::new(at, Rank::Notice);
         self.set_clock(sender);
-    }
-
-    /// Has the frame that `place` would not have noticed be noticed when it is time, as another ends before.
-    #[cold]
-    fn notice_passed_over(&mut self, place: ListenerId) {
-        let listener = &mut self.listeners[place as usize];
-        let at = std::mem::replace(&mut listener.passed_over_until, Time::ZERO);
-        let sender = listener.passed_over;
-        self.is_to_be_noticed(sender, at);
     }
 
     /// Has a station wait no more for the end of what it received as `listener`.
@@ -315,7 +289,7 @@ impl Air {
         let listener = &mut self.listeners[place as usize];
         listener.energy -= power;
         listener.last_by = NONE;
-        if listener.passed_over_until >= now || !listener.ignored.is_empty() {
+        if !listener.ignored.is_empty() {
             return self.frame_ends_beside(hearing, (sender, frame), place, now);
         }
         match &listener.lock {
@@ -343,9 +317,6 @@ impl Air {
         now: Time,
     ) -> Came {
         self.settle_notice(place, now);
-        if now <= self.listeners[place as usize].passed_over_until {
-            self.notice_passed_over(place);
-        }
         let Self { listeners, nodes, .. } = self;
         let listener = &mut listeners[place as usize];
         if !listener.ignored.is_empty() {

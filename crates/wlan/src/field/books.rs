@@ -340,17 +340,9 @@ impl<P: Clone> Field<P> {
 
     /// Returns what each access point has sensed up to `now`, to which [`Self::settle`] has brought it.
     pub fn views(&self, now: Time) -> impl Iterator<Item = View> {
-        let (mut sensed, mut cells) = (self.sensed.clone(), self.cells_on_air.clone());
-        if self.air.answer.time() < now {
-            let (start, from) = (self.air.answer.time(), self.air.answerer);
-            let cell = self.roles.cell(from);
-            cells[cell as usize].note(start, true);
-            for &viewer in self.hearing.viewers_of(from) {
-                sensed[viewer as usize].note(cell, (CONTROL, OTHER), start, true);
-            }
-        }
+        let mut cells = self.cells_on_air.clone();
         self.exchanges_on_air(now, &mut cells);
-        let views: Vec<_> = sensed.iter().map(|sensed| sensed.until(now, &cells)).collect();
+        let views: Vec<_> = self.sensed.iter().map(|sensed| sensed.until(now, &cells)).collect();
         views.into_iter()
     }
 

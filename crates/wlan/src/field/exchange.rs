@@ -107,7 +107,7 @@ impl<P: Clone> Field<P> {
         let node = &mut self.air.nodes[station as usize];
         node.exchange = Some(Exchange { by, txop, awaits, is_protected: false });
         node.frame = frame;
-        self.send::<false>(station, &mut frame, start);
+        self.send(station, &mut frame, start);
     }
 
     /// Tells that the exchange begins at `start` that `by` has assembled. Returns its first frame, and the kind of that.
@@ -263,11 +263,6 @@ impl<P: Clone> Field<P> {
         let listener = &mut self.air.listeners[station as usize];
         listener.winners.clear();
         listener.access = Time::NEVER;
-        if frame.kind == Kind::Answer && self.air.sits_out && self.air.answer.is_never() {
-            // Nothing can keep it off the air: it need not be an event of its own.
-            (self.air.answer, self.air.answerer) = (node.acts, station);
-            node.acts = Key::new(frame.end, Rank::End);
-        }
         self.air.set_clock(station);
     }
 
@@ -287,11 +282,7 @@ impl<P: Clone> Field<P> {
             self.begin_exchange(station, by, txop, now, supply);
         } else {
             let mut frame = node.frame;
-            if frame.kind == Kind::Answer {
-                self.send::<true>(station, &mut frame, now);
-            } else {
-                self.send::<false>(station, &mut frame, now);
-            }
+            self.send(station, &mut frame, now);
         }
     }
 

@@ -13,14 +13,8 @@ use crate::events::Supply;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Puts `frame`, which is that of `sender`, on the air at `now`. It listens apart. Those that sit it out, as an
-    /// answer (`ANSWERS`), are not seen to.
-    pub(super) fn send<const ANSWERS: bool>(
-        &mut self,
-        sender: StationId,
-        frame: &mut Frame,
-        now: Time,
-    ) {
+    /// Puts `frame`, which is that of `sender`, on the air at `now`. It listens apart.
+    pub(super) fn send(&mut self, sender: StationId, frame: &mut Frame, now: Time) {
         let Self { air, hearing, groups, .. } = self;
         debug_assert!(air.listens_as(sender, sender));
         air.settle_notice(sender, now);
@@ -44,24 +38,19 @@ impl<P: Clone> Field<P> {
             node.timeout = now;
         }
         let receiver = &air.listeners[air.nodes[frame.to as usize].listener as usize];
-        let hears_nothing = ANSWERS && receiver.sits_out_that_of(sender);
-        if !hears_nothing && (receiver.energy > 0 || receiver.is_sending) {
+        if receiver.energy > 0 || receiver.is_sending {
             frame.culprit = air.disturber(hearing, frame.to, sender, now);
         }
         if Key::new(air.last_start + hearing.detect, Rank::Notice) > air.reached {
             air.blame_unnoticed(hearing, sender, frame, now);
         }
         air.last_start = air.last_start.max(now);
-        air.set_answer(now);
         let notice = now + hearing.detect;
         // The least power with which it is certain to be noticed where nothing else is on the air.
         let certain =
             if air.notices_ahead && frame.end > notice { frame.need.alone } else { Power::MAX };
         let mut is_noticed = true;
         at_each_that_hears(hearing, groups, (sender, frame), |ear| {
-            if ANSWERS && air.listeners[ear.0 as usize].sits_out_that_of(sender) {
-                return;
-            }
             is_noticed &= air.frame_begins(hearing, (sender, frame), ear, (notice, certain));
         });
         let node = &mut air.nodes[sender as usize];
@@ -172,13 +161,9 @@ impl<P: Clone> Field<P> {
         node.sends = Sends::Nothing;
         node.acts = Key::NEVER;
         self.tell_views(sender, now, &frame, false);
-        let Self { air, .. } = self;
+        let Self { air, hearing, .. } = self;
         let place = air.on_air.iter().position(|&one| one == sender);
         air.on_air.swap_remove(place.expect("what is sent is on the air"));
-        if frame.kind == Kind::Data && air.sits_out {
-            return self.data_end(sender, &frame, now, supply);
-        }
-        let Self { air, hearing, .. } = self;
         let own = &mut air.listeners[sender as usize];
         own.free_from = now;
         own.is_sending = false;
@@ -198,11 +183,7 @@ impl<P: Clone> Field<P> {
         let Self { air, hearing, groups, .. } = self;
         let mut came = Came::Lost;
         at_each_that_hears(hearing, groups, (sender, &frame), |ear| {
-            let here = if air.listeners[ear.0 as usize].sits_out() {
-                air.has_sat_out(ear.0, now)
-            } else {
-                air.frame_ends_at(hearing, (sender, &frame), ear, now)
-            };
+            let here = air.frame_ends_at(hearing, (sender, &frame), ear, now);
             if ear.0 == frame.to {
                 came = here;
             }

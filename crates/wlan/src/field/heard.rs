@@ -11,7 +11,6 @@ impl<P: Clone> Field<P> {
     /// Tells from now on of each frame that ends, and of those that have received it.
     pub fn tell_frames(&mut self) {
         self.air.heard = Some(Vec::new());
-        self.air.sits_out = false;
         self.even.is_on = false;
     }
 

@@ -11,10 +11,6 @@ use crate::station::{ContenderId, StationId};
 /// The number of a listener: those of the stations themselves come first, then those of groups.
 pub(super) type ListenerId = u32;
 
-/// The instant that stands for that of a notice while a listener sits out an answer: what it senses is that of the data
-/// before it.
-pub(super) const SITS_OUT: Time = Time::ZERO;
-
 /// A frame that is being received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lock {
@@ -49,14 +45,8 @@ pub(super) struct Listener {
     pub(super) last_by: StationId,
     pub(super) lock: Option<Lock>,
     /// The instant at which it notices the frame that it receives, where nothing has to be done then: its queues are
-    /// frozen later, as of then; [`Time::NEVER`] if they are, and [`SITS_OUT`] between data and their answer.
+    /// frozen later, as of then; [`Time::NEVER`] if they are.
     pub(super) noticed_at: Time,
-    /// The station whose answer it sits out, if it does so, and the power with which it hears that.
-    pub(super) answerer: StationId,
-    pub(super) answer_power: Power,
-    /// The sender of a frame that it does not notice among others if none of those ends before this instant.
-    pub(super) passed_over: StationId,
-    pub(super) passed_over_until: Time,
     /// A preamble that began before this instant is not detected: it was sending or receiving.
     pub(super) free_from: Time,
     /// A flag: it is a station that sends.
@@ -97,10 +87,6 @@ impl Listener {
             last_by: NONE,
             lock: None,
             noticed_at: Time::NEVER,
-            answerer: NONE,
-            answer_power: 0,
-            passed_over: NONE,
-            passed_over_until: Time::ZERO,
             free_from: Time::ZERO,
             is_sending: false,
             is_busy: false,
@@ -118,18 +104,6 @@ impl Listener {
         }
     }
 
-    /// Tells whether it sits out the answer to data.
-    #[inline]
-    pub(super) fn sits_out(&self) -> bool {
-        self.noticed_at == SITS_OUT
-    }
-
-    /// Tells whether it sits out the answer of `station`.
-    #[inline]
-    pub(super) fn sits_out_that_of(&self, station: StationId) -> bool {
-        self.sits_out() && self.answerer == station
-    }
-
     /// Returns the instant at which its inter-frame spaces begin, if the medium stays idle.
     #[inline]
     pub(super) fn spaces_begin(&self) -> Time {
@@ -143,18 +117,6 @@ impl Listener {
             return self.energy;
         }
         self.energy - self.ignored.iter().map(|&(_, power)| power).sum::<Power>()
-    }
-
-    /// Tells whether it hears nothing but a frame with `power`, which it has received undisturbed, or nothing; and waits
-    /// for nothing.
-    #[inline]
-    pub(super) fn hears_nothing_else(&self, power: Power, now: Time) -> bool {
-        self.energy == power
-            && (self.noticed_at < now || self.noticed_at == Time::NEVER)
-            && self.lock.as_ref().is_none_or(|lock| lock.first_bad == Time::NEVER)
-            && self.passed_over_until < now
-            && self.nav_reset == Time::NEVER
-            && self.ignored.is_empty()
     }
 
     /// Adds the power of a frame that `sender` begins `now`, and of which the preamble is detected at `notice`.

@@ -1,0 +1,94 @@
+//! The engine that plays a medium, and the reason for it. All engines follow the same rules; a faster one plays only what it
+//! can play with equal outcomes.
+
+use airtcp_kernel::Duration;
+
+use crate::config::MacConfig;
+use crate::contention::ContenderConfig;
+
+/// An engine, with the reason for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// A cell in which all hear all and send single frames: an exchange that nothing disturbs is one step.
+    CellPlain,
+    /// A cell with beacons, bursts or TXOPs.
+    CellSteps,
+    /// A cell with contention-free periods.
+    CellPolled,
+    /// A cell whose frames are aggregated.
+    CellAggregates,
+    /// Several cells that hear each other evenly: an exchange is three events.
+    FieldExchanges,
+    /// Several cells, frame by frame at each listener.
+    FieldFrames(ByFrames),
+}
+
+/// The first reason for which the exchanges of several cells cannot be played as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByFrames {
+    /// Capture or OBSS-PD may end the reception of a frame early.
+    CaptureOrReuse,
+    /// A station may get at the medium between data and their answer, before it detects either.
+    LateDetection,
+    /// An RTS or a CTS goes ahead of data.
+    Protection,
+    /// Frames are lost without a collision.
+    FrameErrors,
+    /// A station has several queues.
+    SeveralQueues,
+    /// A TXOP may have several exchanges.
+    Txops,
+    /// A station hears what no other station does.
+    SingleListeners,
+    /// Powers differ, or a cell is heard in part.
+    UnevenHearing,
+}
+
+impl Engine {
+    /// Returns the engine of a cell.
+    pub(crate) fn of_cell(mac: &MacConfig, contenders: &[ContenderConfig]) -> Self {
+        let sends_one_frame =
+            |one: &ContenderConfig| one.bursts.is_none() && one.access.txop_limit == Duration::ZERO;
+        if mac.aggregation.is_some() {
+            Self::CellAggregates
+        } else if mac.pcf.is_some() {
+            Self::CellPolled
+        } else if mac.beacon.is_none() && contenders.iter().all(sends_one_frame) {
+            Self::CellPlain
+        } else {
+            Self::CellSteps
+        }
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CellPlain | Self::CellSteps | Self::CellPolled | Self::CellAggregates => "cell",
+            Self::FieldExchanges => "field by exchanges",
+            Self::FieldFrames(_) => "field by frames",
+        }
+    }
+
+    /// Returns the reason for it.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::CellPlain => "all stations hear each other; single frames",
+            Self::CellSteps => "all stations hear each other; beacons, bursts or TXOPs",
+            Self::CellPolled => "all stations hear each other; contention-free periods",
+            Self::CellAggregates => "all stations hear each other; aggregated frames",
+            Self::FieldExchanges => "cells hear each other entirely or not at all",
+            Self::FieldFrames(reason) => match reason {
+                ByFrames::CaptureOrReuse => "capture or OBSS-PD",
+                ByFrames::LateDetection => "detection takes as long as a SIFS or a slot",
+                ByFrames::Protection => "RTS threshold or protection",
+                ByFrames::FrameErrors => "frame errors",
+                ByFrames::SeveralQueues => "several access categories in use",
+                ByFrames::Txops => "TXOP limits",
+                ByFrames::SingleListeners => "a station hears what no other station hears",
+                ByFrames::UnevenHearing => {
+                    "received powers differ or cells hear each other in part"
+                }
+            },
+        }
+    }
+}

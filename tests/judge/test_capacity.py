@@ -1,0 +1,146 @@
+"""Capacity for everybody: every target bounds it, and what is claimed holds when run for longer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.judge.outcome import outcome_of
+from airtcp.plan.axis import axis_of
+from airtcp.results.plans import Plan
+from airtcp.scenario import Scenario
+from test_causes import CALL, flow
+
+#: Calls beside readers of pages: with more of both, calls are late first, and pages later.
+MIXED: dict[str, Any] = {
+    "phy": {"standard": "802.11g"},
+    "ap": {"queue": {"limit": 500}},
+    "stations": [{"name": "reader", "count": 4}, {"name": "caller", "count": 2}],
+    "flows": [
+        flow(
+            "reader",
+            "download",
+            {
+                "kind": "web",
+                "size": {"distribution": "exponential", "mean": "300 kB"},
+                "think_time": {"distribution": "exponential", "mean": "2 s"},
+            },
+        ),
+        flow("caller", "both", CALL),
+    ],
+    "targets": {"caller p95 packet_delay": "< 50 ms", "reader p90 transfer_time": "< 2 s"},
+    "run": {"warmup": "2 s", "duration": "15 s", "replications": 4},
+}
+
+
+def load(**changes: Any) -> Scenario:
+    return airtcp.load(MIXED | changes)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Plan:
+    return airtcp.plan(load(), threads=2)
+
+
+def missed(scenario: Scenario, number: float) -> set[str]:
+    """What is missed at a number of stations, over four times the length, with another seed."""
+    axis = axis_of(scenario, "stations")
+    at = axis.at(axis.nearest(number))
+    longer = at.with_run(duration_ns=60_000_000_000, replications=4, seed=99)
+    return {one.text for one in outcome_of(airtcp.simulate(longer)).targets if one.miss > 0.9}
+
+
+def test_every_target_bounds_the_number(whole: Plan) -> None:
+    assert whole.answer is not None
+    assert {one.text for one in whole.conditions} == {
+        "caller p95 packet_delay < 50 ms",
+        "reader p90 transfer_time < 2 s",
+    }
+    each = [
+        airtcp.plan(load(targets={name: bound}), remedies=False)
+        for name, bound in MIXED["targets"].items()
+    ]
+    alone = [one.answer.value for one in each if one.answer is not None]
+    assert whole.answer.value <= 1.15 * min(alone)
+
+
+def test_what_is_claimed_is_met_when_simulated_for_longer_and_fails_beyond(whole: Plan) -> None:
+    assert whole.answer is not None
+    number = whole.answer.value
+
+    assert missed(load(), number) == set()
+    assert whole.limits[0].target in missed(load(), 1.3 * number)
+
+
+def test_the_first_to_fail_comes_first_and_lies_beyond_the_answer(whole: Plan) -> None:
+    assert whole.answer is not None
+    places = [one.at for one in whole.limits]
+
+    assert places == sorted(places)
+    assert places[0] > whole.answer.value
+
+
+def test_the_capacity_with_a_change_is_that_up_to_which_every_target_is_met(whole: Plan) -> None:
+    best = whole.best
+
+    assert best is not None
+    assert best.answer is not None
+    assert whole.answer is not None
+    assert best.gain.mean == best.answer.value - whole.answer.value > 0
+    changed = load().vary(dict(best.changes))
+    assert best.answer.low is not None
+    assert missed(changed, best.answer.low) == set()
+
+
+def test_a_target_missed_at_every_number_bounds_nothing_and_is_named() -> None:
+    hopeless = MIXED["targets"] | {"reader p50 transfer_time": "< 1 us"}
+    found = airtcp.plan(load(targets=hopeless), remedies=False)
+
+    assert found.never == ("reader p50 transfer_time < 1 us",)
+    assert found.answer is not None
+    assert "reader p50 transfer_time < 1 us" not in [one.target for one in found.limits]
+
+
+def test_until_replaces_the_target_on_the_same_metric_and_leaves_the_others() -> None:
+    found = airtcp.plan(load(), until="caller p95 packet_delay > 5 ms", remedies=False)
+
+    assert [one.text for one in found.conditions] == [
+        "caller p95 packet_delay < 5 ms",
+        "reader p90 transfer_time < 2 s",
+    ]
+    assert found.until == ("caller p95 packet_delay > 5 ms",)
+
+
+def test_defaults_bound_the_number_where_the_file_has_no_targets() -> None:
+    plain = dict(MIXED)
+    del plain["targets"]
+    found = airtcp.plan(airtcp.load(plain), remedies=False)
+
+    groups = {(one.group, one.part) for one in found.conditions}
+    assert groups == {("reader", "download"), ("caller", "download"), ("caller", "upload")}
+    assert found.answer is not None
+
+
+def test_the_same_plan_on_any_number_of_threads(whole: Plan) -> None:
+    other = airtcp.plan(load(), threads=1)
+
+    assert other.answer == whole.answer
+    assert [one.to_dict() for one in other.remedies] == [one.to_dict() for one in whole.remedies]
+
+
+def test_a_search_whose_longer_runs_miss_everywhere_still_ends() -> None:
+    """Runs of half a second: what a short one meets a longer one may miss at every value."""
+    bulk = {"kind": "bulk"}
+    short = airtcp.load(
+        {
+            "phy": {"standard": "802.11g", "data_rate": "54 Mb/s"},
+            "stations": [{"name": "desk", "count": 2}, {"name": "phone", "count": 2}],
+            "flows": [flow("desk", "download", bulk), flow("phone", "download", bulk)],
+            "run": {"warmup": "100 ms", "duration": "400 ms", "replications": 3},
+        }
+    )
+    found = airtcp.plan(short, until="desk flow_goodput < 1 Mb/s")
+
+    assert found.answer is not None
+    assert found.remedies

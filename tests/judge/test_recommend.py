@@ -1,0 +1,238 @@
+"""Recommendations by outcome: faults that a rule missed, opportunities, and healthy networks."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.results import SimulationResult
+from airtcp.results.advice import Advice
+from test_causes import BULK, LINUX, NETWORKS, SPEECH, flow
+from typer.testing import CliRunner
+
+RUN = {"warmup": "1 s", "duration": "6 s", "replications": 3}
+FAST = [{"rate": "1 Gb/s", "delay": "5 ms"}]
+
+#: Two pages, two calls and a backup on a queue of 1000 packets: voice first helps calls alone.
+OFFICE: dict[str, Any] = {
+    "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
+    "ap": {"queue": {"limit": 1000}},
+    "stations": [
+        {"name": "desk", "count": 6, "profile": "office-laptop", "traffic": ["web"]},
+        {"name": "caller", "count": 2, "profile": "office-laptop", "traffic": ["call"]},
+        {"name": "laptop", "count": 1},
+    ],
+    "flows": [flow("laptop", "both", BULK, tcp=LINUX, path=FAST)],
+    "targets": {"caller p95 delay": "< 40 ms", "desk p90 page_time": "< 1 s"},
+    "run": RUN,
+}
+SEATS: dict[str, Any] = {
+    "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
+    "ap": {"queue": {"limit": 8}},
+    "stations": [{"name": "seat", "count": 3}],
+    "flows": [flow("seat", "download", BULK, tcp=LINUX, path=FAST)],
+    "run": RUN,
+}
+RTS: dict[str, Any] = {
+    "phy": {"standard": "802.11b"},
+    "mac": {"rts_threshold": "0 B"},
+    "ap": {"queue": {"limit": 10}},
+    "stations": [{"name": "seat", "count": 3}],
+    "flows": [flow("seat", "download", BULK, tcp=LINUX, path=FAST)],
+    "run": RUN,
+}
+#: Two phones at the lowest rate take most of the airtime of two others.
+PHONE: dict[str, Any] = {
+    "phy": {"standard": "802.11ax", "mcs": 9},
+    "ap": {"queue": {"limit": 200}},
+    "stations": [{"name": "near", "count": 2}, {"name": "phone", "count": 2, "mcs": 0}],
+    "flows": [flow(name, "download", BULK, tcp=LINUX, path=FAST) for name in ("near", "phone")],
+    "targets": {"near flow_goodput": "> 60 Mb/s"},
+    "run": RUN,
+}
+#: Downloads wait in a queue of 1000 packets, beside nobody.
+LATE: dict[str, Any] = SEATS | {
+    "phy": {"standard": "802.11g"},
+    "ap": {"queue": {"limit": 1000}},
+}
+HEALTHY: dict[str, Any] = {
+    "phy": {"standard": "802.11ax"},
+    "ap": {"queue": {"discipline": "fq-codel"}, "scheduler": "airtime"},
+    "stations": [{"name": "phone", "count": 3}],
+    "flows": [flow("phone", "both", SPEECH)],
+    "run": RUN,
+}
+
+
+@cache
+def ran(text: str) -> tuple[SimulationResult, Advice]:
+    result = airtcp.simulate(airtcp.load(json.loads(text)))
+    return result, airtcp.advise(result, effort=1.0)
+
+
+def advised(scenario: dict[str, Any]) -> tuple[SimulationResult, Advice]:
+    return ran(json.dumps(scenario))
+
+
+def long_run(scenario: dict[str, Any], changes: dict[str, Any]) -> SimulationResult:
+    """What a change does over three times the length, on other random numbers."""
+    base = airtcp.load(scenario).vary(dict(changes))
+    return airtcp.simulate(base.with_run(duration_ns=18_000_000_000, seed=77))
+
+
+def missed(result: SimulationResult) -> list[str]:
+    found = airtcp.verdict(result)
+    assert found is not None
+    return [one.target.text for one in found.targets if one.state == "fails"]
+
+
+# What the rules of old got wrong.
+
+
+@pytest.mark.parametrize("scenario", [OFFICE, PHONE], ids=["office", "phone"])
+def test_the_recommended_change_meets_every_target_when_run_for_longer(
+    scenario: dict[str, Any],
+) -> None:
+    result, advice = advised(scenario)
+
+    assert missed(result)
+    assert advice.recommended is not None
+    assert advice.recommended.outcome == "helps"
+    assert missed(long_run(scenario, dict(advice.recommended.set))) == []
+
+
+def test_the_first_recommendation_meets_as_many_as_any_other_that_is_listed() -> None:
+    _, advice = advised(OFFICE)
+
+    assert advice.recommended is not None
+    helpful = [one for one in advice.trials if one.outcome == "helps"]
+    assert advice.recommended.met == max(one.met for one in helpful)
+
+
+def test_nobody_loses_half_of_their_goodput_by_a_recommendation() -> None:
+    for scenario in (OFFICE, NETWORKS["bursts"] | {"run": RUN}):
+        _, advice = advised(scenario)
+        assert advice.recommended is not None
+        assert not advice.recommended.breaks
+        lost = [one for one in advice.recommended.loses if one.metric == "goodput_bps"]
+        assert all(one.after >= 0.5 * one.before for one in lost)
+
+
+def test_bursts_that_starve_calls_are_the_cause_and_their_end_the_change() -> None:
+    _, advice = advised(NETWORKS["bursts"] | {"run": RUN})
+
+    assert advice.causes[0].problem == "bursts"
+    assert advice.recommended is not None
+    assert "standard-access" in advice.recommended.name
+
+
+def test_slow_phones_are_among_the_causes_of_what_others_miss() -> None:
+    _, advice = advised(PHONE)
+
+    assert ("distance", ("phone",)) in [(one.problem, one.groups) for one in advice.causes]
+    assert advice.recommended is not None
+    assert advice.recommended.wins
+
+
+def test_a_queue_of_eight_packets_is_an_opportunity() -> None:
+    _, advice = advised(SEATS)
+
+    assert advice.recommended is None
+    assert advice.opportunity is not None
+    gained = [one for one in advice.opportunity.wins if one.metric == "goodput_bps"]
+    assert max(one.after / one.before for one in gained) > 1.5
+    assert not advice.opportunity.breaks
+
+
+def test_rts_for_every_frame_is_an_opportunity() -> None:
+    _, advice = advised(RTS)
+
+    assert "no-rts" in {part for one in advice.trials for part in one.name.split(" + ")}
+    (trial,) = [one for one in advice.trials if one.name == "no-rts"]
+    (seat,) = [one for one in trial.wins if one.metric == "goodput_bps"]
+    assert seat.after > 1.33 * seat.before
+
+
+def test_latency_under_load_is_an_opportunity() -> None:
+    _, advice = advised(LATE)
+
+    assert advice.opportunity is not None
+    (felt,) = [one for one in advice.opportunity.wins if one.metric == "path_rtt_s"]
+    assert felt.before > 0.1
+    assert felt.after < felt.before / 1.33
+
+
+# Healthy networks, and the budget.
+
+
+def test_a_healthy_network_gets_no_recommendation() -> None:
+    result, advice = advised(HEALTHY)
+
+    assert missed(result) == []
+    assert (advice.recommended, advice.opportunity, advice.causes) == (None, None, ())
+    assert advice.tried > 5
+    assert advice.as_is == (4, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["rts", "windows", "ap-queue", "ap-queue-small", "link-queue"])
+def test_there_is_a_recommendation_where_a_setting_helps(name: str) -> None:
+    _, advice = advised(NETWORKS[name])
+
+    assert advice.recommended is not None
+    assert advice.recommended.missed == 0
+
+
+def test_ideas_of_research_and_less_traffic_are_never_recommended() -> None:
+    for scenario in (OFFICE, PHONE, NETWORKS["load"], NETWORKS["without"]):
+        _, advice = advised(scenario)
+        if advice.recommended is not None:
+            assert advice.recommended.cost in ("setting", "spectrum", "hardware")
+
+
+def test_no_effort_tries_nothing() -> None:
+    result, _ = advised(SEATS)
+
+    assert airtcp.advise(result, effort=0.0) == Advice()
+
+
+def test_the_same_advice_on_any_number_of_threads() -> None:
+    result = airtcp.simulate(airtcp.load(NETWORKS["ap-queue"]))
+    one, two = (airtcp.advise(result, effort=1.0, threads=threads) for threads in (1, 3))
+
+    assert one.to_dict() == two.to_dict()
+    assert one.summary() == two.summary()
+
+
+def test_a_recommendation_loads_when_its_settings_are_pasted() -> None:
+    _, advice = advised(NETWORKS["ap-queue"])
+
+    assert advice.recommended is not None
+    base = airtcp.load(NETWORKS["ap-queue"])
+    changed = base.vary(dict(advice.recommended.set))
+    assert changed.hash() != base.hash()
+    assert advice.recommended.apply
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--effort", "0"],
+        ["--effort", "-1"],
+        ["--effort", "nan"],
+        ["--effort", "1e9"],
+        ["--advice", "some"],
+    ],
+)
+def test_a_wrong_effort_ends_with_status_2(options: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(airtcp.load(HEALTHY).to_toml())
+    done = CliRunner().invoke(app, ["run", str(file), *options], prog_name="airtcp")
+
+    assert done.exit_code == 2
+    assert options[0] in done.stderr
+    assert done.stdout == ""
