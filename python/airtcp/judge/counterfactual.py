@@ -27,11 +27,11 @@ PROBLEMS: Final = (
     "windows",
     "link-loss",
     "frame-errors",
+    "distance",
     "link-queue",
     "ap-queue-small",
     "ap-queue",
     "link",
-    "distance",
     "without",
     "load",
 )
