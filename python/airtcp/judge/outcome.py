@@ -182,8 +182,12 @@ def outcome(
     alone: Alone | None = None,
     base: Outcome | None = None,
     targets: Sequence[Target] | None = None,
+    careful: bool = False,
 ) -> Outcome:
     """Judge a variant by its replications.
+
+    With `careful` a ratio is that of the estimate that a run prints, or of its lower bound, where
+    what has not ended counts; otherwise of plain means.
 
     `targets` are those to judge, instead of the scenario's own or the defaults of its traffic.
 
@@ -191,13 +195,15 @@ def outcome(
     as it is on the same random numbers, which tells whether nothing came through by this change.
     """
     plain = gathered(scenario, provenance, runs, confidence=confidence, alone=alone)
-    return outcome_of(plain, base, targets)
+    return outcome_of(plain, base, targets, careful=careful)
 
 
 def outcome_of(
     result: SimulationResult | Comparison,
     base: Outcome | None = None,
     targets: Sequence[Target] | None = None,
+    *,
+    careful: bool = False,
 ) -> Outcome:
     """Judge a simulation: its targets, and what each group gets.
 
@@ -210,10 +216,12 @@ def outcome_of(
     plain = verdict(means, targets=targets)
     judged, level = ((), 0.95) if plain is None else (plain.targets, plain.confidence)
     states: Sequence[State] = [one.state for one in judged]
-    if judged and len(result.simulation.runs) >= _INTERVALS:
+    if judged and (careful or len(result.simulation.runs) >= _INTERVALS):
         whole = replace(result.simulation, scenario=result.scenario)
         told = verdict(replace(result, simulation=whole), targets=targets)
         states = states if told is None else [one.state for one in told.targets]
+        if careful and told is not None:
+            judged = tuple(map(_more_careful, judged, told.targets))
     before = (None,) * len(judged) if base is None else base.targets
     goodputs, delays, delay_metrics = _shares(means)
     promised = frozenset(
@@ -256,6 +264,17 @@ def gathered(
         stopped="replications",
     )
     return SimulationResult(scenario, provenance, replace(simulation, alone=alone or {}))
+
+
+def _more_careful(plain: Judged, told: Judged) -> Judged:
+    """Return what is known of a target by the estimate, or its lower bound, if it has either."""
+    one = told.interval
+    if one.mean is not None:
+        return told
+    mean = plain.interval.mean
+    if one.low is None or told.target.condition.above or (mean is not None and mean > one.low):
+        return plain
+    return told
 
 
 def _target(

@@ -132,6 +132,9 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
         interval = interval_of(cells, condition.cell, condition.metric)
     elif condition.group is not None:
         interval = measured.groups[condition.group][condition.part][condition.metric]
+    elif measured.scenario is None:
+        # Plain means, as of groups.
+        interval = measured.metrics.get(condition.metric, Interval(None, None, None, 0))
     else:
         level = measured.confidence
         interval = estimate(measured.runs, scenario, condition.metric, confidence=level).interval

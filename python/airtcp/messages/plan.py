@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +55,10 @@ def lines(plan: Plan) -> Iterator[tuple[str, State]]:
         yield told, ""
     for text in plan.never:
         yield f"Missed at any number: {about(text)} {bound(text)}", "bad"
+    if plan.unsteady is not None:
+        enough_s = plan.unsteady.get("simulate_s")
+        longer = f" Use --set run.duration={math.ceil(enough_s)}s." if enough_s else ""
+        yield f"! Runs too short: {plan.unsteady['reason']}. It may be fewer.{longer}", "open"
     if plan.stopped == "time":
         yield "Stopped by --limit: the best that is known so far.", "open"
 

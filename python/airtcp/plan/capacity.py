@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -102,6 +102,11 @@ def capacity(
     if points.interrupted:
         stopped = "interrupted"
     _check_answerable(search, targets, asked, found, stopped)
+    unsteady = None
+    if found is not None and found.index in search.places:
+        unsteady = search.steadiness(found.index)
+        if unsteady is not None and _is_about(unsteady, targets, search.never):
+            found = replace(found, answer=replace(found.answer, low=None))
     return Plan(
         scenario=run_as,
         provenance=provenance,
@@ -110,6 +115,7 @@ def capacity(
         label=axis.label,
         present=None if axis.present is None else axis.numbers[axis.present],
         answer=None if found is None else found.answer,
+        unsteady=unsteady,
         limits=() if found is None else found.limits,
         never=search.never,
         evidence=_evidence(search, targets),
@@ -122,6 +128,12 @@ def capacity(
         cpu_s=time.process_time() - cpu_start,
         stopped=stopped,
     )
+
+
+def _is_about(unsteady: Mapping[str, Any], targets: Sequence[Target], never: Sequence[str]) -> bool:
+    """True if runs that are too short leave the metric of a target without a mean."""
+    metrics = {one.condition.metric for one in targets if one.condition.text not in never}
+    return bool(metrics & set(unsteady["at_least"]) or unsteady.get("state") == "unsteady")
 
 
 def target_of(condition: Condition) -> Condition:

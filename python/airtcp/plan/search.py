@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, outcome
+from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, gathered, outcome
 from airtcp.results.plans import Answer, Limit
 from airtcp.stats import student_quantile
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from airtcp.results import Provenance
     from airtcp.results.verdict import Target
     from airtcp.run.points import Points
+    from airtcp.scenario import Scenario
 
 #: The factor of the value by which the search goes outwards.
 _GROWTH: Final = 1.5
@@ -110,6 +111,14 @@ class Search:
             axis.path, axis.numbers[index], ends[0], ends[1], axis.unit, self.confidence
         )
         return Found(answer, index, self._limits(index))
+
+    def steadiness(self, index: int) -> dict[str, Any] | None:
+        """Return why runs at an index are too short, as in results; None if they are not."""
+        place = self.places[index]
+        scenario = self._of_length(index, place.longer)
+        runs = self.points.ended((self.name, index, place.longer))
+        found = gathered(scenario, self.provenance, runs, confidence=self.confidence)
+        return replace(found.simulation, scenario=scenario).steadiness
 
     def outcome(self, index: int) -> Outcome:
         """Return the outcome at an index that was simulated."""
@@ -246,10 +255,7 @@ class Search:
             known = self.places.get(index)
             if known is not None and known.longer >= longer:
                 continue
-            scenario = self.axis.at(index).with_run(
-                warmup_ns=self.warmup_ns,
-                duration_ns=round(longer * self.axis.scenario.run.duration_ns),
-            )
+            scenario = self._of_length(index, longer)
             key = self.name, index, longer
             self.points.add(key, scenario)
             wanted[key] = runs
@@ -267,8 +273,16 @@ class Search:
                 self.points.ended((self.name, index, longer)),
                 confidence=self.confidence,
                 targets=self.targets,
+                careful=True,
             )
             self.places[index] = Place(index, runs, longer, found)
+
+    def _of_length(self, index: int, longer: float) -> Scenario:
+        """Return the scenario at an index, measured for so many times its own duration."""
+        return self.axis.at(index).with_run(
+            warmup_ns=self.warmup_ns,
+            duration_ns=round(longer * self.axis.scenario.run.duration_ns),
+        )
 
     # What they say.
 

@@ -127,10 +127,12 @@ class Plan(Pictured):
 
     `conditions` are the targets that bound it: those of the scenario or of its traffic, with those
     of `until` in the place of others about the same metric. `answer` is None where no target is met
-    even at the smallest value, or an interruption came before the end was enclosed. `limits` are
-    the targets that are missed first, `never` those that are missed at every value and bound
-    nothing. `present` is the scenario's own value. `remedies` are the changes that were tried, the
-    best first; `tried` counts those that raced for it, and `left_out` says why others were not.
+    even at the smallest value, or an interruption came before the end was enclosed. `unsteady` says
+    why the runs at the answer are too short for their traffic, and how long would do (the capacity
+    may be less); None if they are not. `limits` are the targets that are missed first, `never`
+    those that are missed at every value and bound nothing. `present` is the scenario's own value.
+    `remedies` are the changes that were tried, the best first; `tried` counts those that raced for
+    it, and `left_out` says why others were not.
     """
 
     scenario: Scenario
@@ -140,6 +142,7 @@ class Plan(Pictured):
     label: str
     present: float | None
     answer: Answer | None
+    unsteady: Mapping[str, Any] | None
     limits: tuple[Limit, ...]
     never: tuple[str, ...]
     evidence: list[Evidence]
@@ -197,6 +200,7 @@ class Plan(Pictured):
             "answer": None if self.answer is None else asdict(self.answer),
             "until": list(self.until),
             "targets": [one.text for one in self.conditions],
+            "unsteady": None if self.unsteady is None else dict(self.unsteady),
             "limits": [one.to_dict() for one in self.limits],
             "never": list(self.never),
             "present": self.present,

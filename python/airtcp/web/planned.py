@@ -34,7 +34,7 @@ def plan(found: Plan) -> Json:
     return {
         "words": told,
         "more": [],
-        "unsteady": None,
+        "unsteady": None if found.unsteady is None else str(found.unsteady["reason"]),
         "depth": f"{found.runs} runs",
         "label": found.label,
         "answer": _answer(found, found.answer),
