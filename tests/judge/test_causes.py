@@ -13,6 +13,7 @@ from airtcp.messages import words
 from airtcp.remedies import named
 from airtcp.results.advice import Cause
 from airtcp.run.points import Points
+from airtcp.scenario import Scenario
 
 RUN = {"warmup": "500 ms", "duration": "4 s", "replications": 1}
 BULK = {"kind": "bulk"}
@@ -161,6 +162,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 def found(scenario: dict[str, Any]) -> tuple[Cause, ...]:
     result = airtcp.simulate(airtcp.load(scenario))
     runs = result.simulation.runs
+    assert isinstance(result.scenario, Scenario)
     base = named(result.scenario)
     with Points[str](1) as points:
         race = Race(

@@ -144,6 +144,7 @@ def test_ratios_are_oriented_so_that_above_one_is_missed() -> None:
     short = 'run = { warmup = "500 ms", duration = "1 s", replications = 2 }\n'
     plain = loads(short + CALLS)
     goodput = airtcp.simulate(plain).simulation.groups["desk"]["download"]["goodput_bps"].mean
+    assert goodput is not None
     asked = {
         "desk/download goodput": f"> {goodput / 2:.0f} b/s",
         "desk goodput": f"> {goodput * 2:.0f} b/s",

@@ -11,6 +11,7 @@ from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.remedies import named
 from airtcp.results import SimulationResult
 from airtcp.run.points import Points
+from airtcp.scenario import Scenario
 from test_outcome import of
 
 #: Calls beside downloads through a long queue, and uploads through a slow link.
@@ -38,8 +39,13 @@ def office() -> SimulationResult:
     return airtcp.simulate(airtcp.load(OFFICE))
 
 
+def written(result: SimulationResult) -> Scenario:
+    assert isinstance(result.scenario, Scenario)
+    return named(result.scenario)
+
+
 def raced(result: SimulationResult, budget: float, threads: int | None = None) -> Race:
-    base = named(result.scenario)
+    base = written(result)
     rate = sum(map(cost, result.simulation.runs)) / (4.5 * len(result.simulation.runs))
     with Points[str](1, threads=threads) as points:
         race = Race(base, result.provenance, points, budget, rate, 0.95, whole=False)
@@ -74,7 +80,7 @@ def test_the_winner_meets_the_target_that_was_missed(race: Race) -> None:
 def test_everything_is_tried_once_and_the_final_has_the_longest_runs(
     office: SimulationResult, race: Race
 ) -> None:
-    tried = {one.name for one in singles(named(office.scenario))[0]}
+    tried = {one.name for one in singles(written(office))[0]}
 
     assert race.left_out == []
     assert tried <= set(race.standings)
@@ -87,7 +93,7 @@ def test_everything_is_tried_once_and_the_final_has_the_longest_runs(
 
 def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -> None:
     small = raced(office, 4e5)
-    every = [one.name for one in singles(named(office.scenario))[0]]
+    every = [one.name for one in singles(written(office))[0]]
 
     assert small.left_out
     assert set(small.left_out) <= set(every)

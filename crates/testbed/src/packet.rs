@@ -150,6 +150,8 @@ pub fn mark(packet: &mut [u8]) {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use airtcp_kernel::RandomStream;
+
     use super::*;
 
     /// Returns the sum over the header, with its checksum, of RFC 791: all bits set if that is right.
@@ -281,5 +283,42 @@ pub(crate) mod tests {
         let mut same = unable.clone();
         mark(&mut same);
         assert_eq!(same, unable);
+    }
+
+    /// Packets of real programs with some bytes changed, cut or added: whatever comes is read or refused. `AIRTCP_CASES`
+    /// sets how many.
+    #[test]
+    fn any_bytes_are_read_or_refused() {
+        let cases = std::env::var("AIRTCP_CASES").map_or(20_000, |cases| cases.parse().unwrap());
+        let mut draws = RandomStream::new(1, 0, "packets", "bytes");
+        let (mut read_as_tcp, mut refused) = (0, 0);
+        for _ in 0..cases {
+            let options = [1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0, 9];
+            let options = &options[..4 * draws.up_to(5) as usize];
+            let body = tcp((5201, 40_000), 7, 9, 0x18, options, draws.up_to(40) as usize);
+            let mut packet = ip(FROM, TO, if draws.unit() < 0.8 { TCP } else { UDP }, ECT_0, &body);
+            for _ in 0..draws.up_to(6) {
+                let place = draws.up_to(packet.len() as u32 - 1) as usize;
+                packet[place] = draws.up_to(255) as u8;
+            }
+            packet.resize(draws.up_to(2 * packet.len() as u32) as usize, 0xa5);
+            if draws.unit() < 0.7 && packet.len() > 3 {
+                let length = (packet.len() as u16).to_be_bytes();
+                packet[2..4].copy_from_slice(&length);
+            }
+            match read(&packet) {
+                Some(Headers { content: Content::Tcp(one), .. }) => {
+                    assert_eq!(one.len as usize, payload(&packet).len());
+                    read_as_tcp += 1;
+                }
+                Some(_) => assert!(payload(&packet).len() <= packet.len()),
+                None => refused += 1,
+            }
+            let mut marked = packet.clone();
+            mark(&mut marked);
+            assert_eq!(marked.len(), packet.len());
+            assert_eq!(read(&marked).is_some(), read(&packet).is_some());
+        }
+        assert!(read_as_tcp > cases / 10 && refused > cases / 10, "{read_as_tcp} {refused}");
     }
 }

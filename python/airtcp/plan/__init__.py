@@ -36,7 +36,7 @@ LIMIT_S: Final = 480.0
 
 
 @overload
-def plan(
+def plan(  # type: ignore[overload-overlap]
     scenario: Scenario | str | Path,
     *,
     vary: Literal["channels", "powers", "positions"],
@@ -58,7 +58,7 @@ def plan(
     scenario: Scenario | str | Path,
     *,
     vary: str = "stations",
-    until: str | Sequence[str],
+    until: str | Sequence[str] = (),
     begin: Any | None = None,
     end: Any | None = None,
     seed: int | None = None,
