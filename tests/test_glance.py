@@ -212,7 +212,7 @@ def test_a_prediction_is_never_empty(text: str) -> None:
         goodput = said.glance.metrics["goodput_bps"]
         if goodput.mean is None:
             # Nothing came, or one replication of several has all; or the budget ended first.
-            values = said.glance.simulation.values("goodput_bps")
+            values = [one or 0.0 for one in said.glance.simulation.values("goodput_bps")]
             assert not said.glance.reached or min(values) < 0.1 * max(values) or not any(values)
         else:
             assert goodput.low is not None

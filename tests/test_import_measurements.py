@@ -208,7 +208,7 @@ def test_every_key_of_iperf3_does_what_the_table_says(tmp_path: Path, name: str)
     changed = 0
     for base in bases:
         value = VALUES.get(name.rpartition(".")[2], 1)
-        told = []
+        told: list[tuple[str, Any]] = []
         for one in (base, set_at(base, name, value)):
             path = written(tmp_path, one)
             try:
@@ -261,7 +261,7 @@ def test_congestion_control_is_that_of_the_series_then_the_test_then_the_host(
     test = {"TEST_PARAMETERS": {"tcp_cong_control": "cubic"}}
     series = {"SERIES_META": {name: {"CONG_CONTROL": "bbr"} for name in FLENT["results"]}}
 
-    each = [sysctls, sysctls | test, sysctls | test | series]
+    each: list[dict[str, Any]] = [sysctls, sysctls | test, sysctls | test | series]
 
     found = [flent(tmp_path, **one)["flows"][0]["tcp"]["congestion"] for one in each]
     assert found == ["reno", "cubic", "bbr1"]

@@ -37,7 +37,7 @@ from children import children
 SBIN = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 #: Interfaces that the lines name.
 INTERFACES = ("wlan0", "eth0", "eth1")
-EMPTY = (None, [], "")
+EMPTY: tuple[object, ...] = (None, [], "")
 
 
 def written(name: str, *cells: Scenario) -> Lines:
@@ -257,7 +257,7 @@ def test_a_ring_keeps_its_delay_under_tc_and_loses_it_under_aql() -> None:
     base = cell("802.11n", call, many, ap={"queue": {"limit": 1000, "mac_limit": 400}})
 
     def delay_s(scenario: Scenario) -> float:
-        return airtcp.simulate(scenario).metrics["packet_delay_s"].mean
+        return airtcp.simulate(scenario).metrics["packet_delay_s"].mean or 0.0
 
     before = delay_s(base)
     after = {}

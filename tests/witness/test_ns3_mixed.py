@@ -35,8 +35,8 @@ def test_each_flow_has_the_goodput_of_ns3(point: Point) -> None:
         found = fmean(run["flows"][place]["goodput_bps"] for run in runs)
         assert abs(found - row.mean) <= row.half_width + 0.03 * row.mean
     for theirs, (ours, share, least) in NEAR.items():
-        row = rows.get(theirs)
-        if row is None or None in [run["metrics"][ours] for run in runs]:
+        known = rows.get(theirs)
+        if known is None or None in [run["metrics"][ours] for run in runs]:
             continue
-        apart = abs(fmean(metric(runs, ours)) - row.mean)
-        assert apart <= row.half_width + share * row.mean + least, theirs
+        apart = abs(fmean(metric(runs, ours)) - known.mean)
+        assert apart <= known.half_width + share * known.mean + least, theirs
