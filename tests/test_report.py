@@ -173,7 +173,7 @@ def test_a_simulation_or_a_prediction_alone_can_be_written(
 
     assert "model" not in json.loads((tmp_path / "simulation" / "results.json").read_text())
     assert "What the simulation measured" in (tmp_path / "simulation" / "report.html").read_text()
-    assert "What models say" in (tmp_path / "prediction" / "report.html").read_text()
+    assert "<h2>Models" in (tmp_path / "prediction" / "report.html").read_text()
     assert {path.name for path in (tmp_path / "prediction").iterdir()} == {
         "report.html",
         "results.json",

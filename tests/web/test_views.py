@@ -218,10 +218,10 @@ def test_where_no_model_answers_a_glance_does_with_its_source_and_its_interval(w
     assert told["values"] == {}
     assert goodput == seen.metrics["goodput_bps"].to_dict() | {
         "text": quantity_with_interval(seen.metrics["goodput_bps"], "b/s"),
-        "source": "a glance (simulated)",
+        "source": "quick simulation",
     }
-    assert told["words"][0].endswith("says a glance (simulated).")
-    assert all(source == "a glance (simulated)" for _, _, source in told["best"])
+    assert told["words"][0].endswith("says quick simulation.")
+    assert all(source == "quick simulation" for _, _, source in told["best"])
 
     _, covered = web.ask("api/predict", {"source": {"example": EXAMPLE}})
     assert covered["glance"] == {}

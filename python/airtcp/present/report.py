@@ -125,7 +125,7 @@ def _tables(result: Result) -> list[str]:
     if isinstance(result, Prediction):
         rows = [[line.metric, line.model, line.source] for line in summary.prediction_lines(result)]
         told = summary.glanced(result)
-        heading = "What models say" if told is None else "What models and a glance say"
+        heading = "Models" if told is None else "Models and a quick simulation"
         parts = [f"<h2>{heading}</h2>", table(["metric", "value", "source"], rows, numbers={1})]
         parts += [f"<p>{escape(one)}</p>" for one in summary.glanced_cells(result)]
         return parts if told is None else [*parts, f"<p class='note'>{escape(told)}</p>"]

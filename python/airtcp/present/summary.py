@@ -191,7 +191,7 @@ def glanced(prediction: Prediction) -> str | None:
     why = ""
     if prediction.uncovered is not None:
         why = f"No closed form has an answer: {prediction.uncovered}. "
-    seen = f"{why}A glance: {duration(glance.simulation.simulated_s)} simulated"
+    seen = f"{why}Quick simulation: {duration(glance.simulation.simulated_s)} simulated"
     seen += f", {100 * glance.simulation.confidence:g} % intervals"
     if not glance.reached:
         own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 #: The source that stands beside a number of a glance, where a model has its equation.
-SOURCE: Final = "a glance (simulated)"
+SOURCE: Final = "quick simulation"
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +47,7 @@ class Glance:
 
     >>> seen = airtcp.glance(cafe)
     >>> round(seen.metrics["goodput_bps"].mean / 1e6), seen.source
-    (25, 'a glance (simulated)')
+    (25, 'quick simulation')
     """
 
     scenario: ResolvedScenario

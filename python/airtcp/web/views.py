@@ -117,7 +117,9 @@ def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
     if found is not None and len(seen.cells) > 1:
         for name in seen.cells:
             disturbed = name in seen.disturbed
-            words = "not told by a glance" if disturbed else "hardly disturbed, simulated"
+            words = (
+                "not known from a quick simulation" if disturbed else "hardly disturbed, simulated"
+            )
             found["shares"].setdefault(name, words)
     return found
 
@@ -136,7 +138,7 @@ def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
 def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[str]:
     seen = _glance(told)
     if told.uncovered is not None and not seen:
-        return [f"Neither models nor a glance can tell at once: {told.uncovered}."]
+        return [f"Neither models nor a quick simulation can answer: {told.uncovered}."]
     lines = [_sentence(values, "say the models")] if values or not seen else []
     lines = [line for line in lines if line]
     if seen:
@@ -240,24 +242,37 @@ def point(simulation: Simulation) -> dict[str, Any]:
     }
 
 
+#: The metrics by which users feel a change.
+_FELT = (
+    "packet_delay_p95_s",
+    "packet_loss",
+    "page_time_p90_s",
+    "transfer_time_p90_s",
+    "flow_goodput_bps",
+)
+
+
 def changes(found: Difference) -> dict[str, Any]:
     """Before and after: what each group feels, and all changes that are separated from chance."""
     from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
+    from airtcp.results.differences import Ranked
 
     listed = rows(found)
     felt = [
         {
-            "label": label_of(METRICS[one.metric], flows_of(one.group or "", one.part)),
-            "metric": one.metric,
-            "group": one.group,
-            "part": one.part,
-            "a": interval(one.change.a, METRICS[one.metric].unit),
-            "b": interval(one.change.b, METRICS[one.metric].unit),
-            "difference": interval(one.change.difference, METRICS[one.metric].unit),
-            "verdict": one.verdict,
+            "label": label_of(METRICS[metric], flows_of(group, part)),
+            "metric": metric,
+            "group": group,
+            "part": part,
+            "a": interval(change.a, METRICS[metric].unit),
+            "b": interval(change.b, METRICS[metric].unit),
+            "difference": interval(change.difference, METRICS[metric].unit),
+            "verdict": Ranked(metric, group, part, change).verdict,
         }
-        for one in found.ranked()
-        if one.is_felt and one.group is not None and one.part in ("download", "upload")
+        for group, parts in found.groups.items()
+        for part in ("download", "upload")
+        for metric in _FELT
+        if (change := parts.get(part, {}).get(metric)) is not None and change.difference.n > 0
     ]
     return {
         "felt": felt,

@@ -248,7 +248,7 @@ export function curve(app, { predicted, slid }) {
     const glanced = needsGlance() ? options.map((option) => point(option.number, glanceAt(option.value))) : [];
     return [
       { name: "models", kind: "line", colour: "model", data: modelled },
-      { name: "a glance (simulated), with interval", kind: "both", joined: true, cut: true, colour: "glanced", data: glanced },
+      { name: "quick simulation, with interval", kind: "both", joined: true, cut: true, colour: "glanced", data: glanced },
       { name: "simulation, with interval", kind: "points", colour: "simulated", data: simulated },
     ].filter((one) => one.data.some((each) => Number.isFinite(each.y) || Number.isFinite(each.low)));
   }
@@ -320,7 +320,7 @@ export function curve(app, { predicted, slid }) {
     }).filter(([, ...told]) => told.some(Boolean));
     const { open } = values;
     replace(values, h("summary", {}, "The values as a table"),
-      table([nameOf(axis), "models", "a glance (simulated)", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
+      table([nameOf(axis), "models", "quick simulation", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
     values.open = open;
   }
 

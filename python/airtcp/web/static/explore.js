@@ -223,7 +223,7 @@ export function explore(app) {
         table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "What a glance says" }));
       return;
     }
-    replace(models, h("h2", {}, Object.keys(prediction.glance).length ? "What the models and a glance say" : "What the models say"),
+    replace(models, h("h2", {}, Object.keys(prediction.glance).length ? "Models and a quick simulation" : "Models"),
       table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "What the best model says" }),
       prediction.rows.length > prediction.best.length && h("details", {}, h("summary", {}, `All ${prediction.rows.length} values of models`),
         table(["metric", "value", "source"], prediction.rows, { numbers: [1], caption: "What every model says" })),
