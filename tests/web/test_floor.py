@@ -155,7 +155,7 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_cells_are_told_at_a_glance_before_anything_was_run(opened: Any) -> None:
     page: Page = opened(packed({"example": "three-cells"}))
-    card = page.page.locator("section", has_text="By cell, at a glance").last
+    card = page.page.locator("section", has_text="By cell, by a quick simulation").last
 
     card.get_by_text("it waits for left and right, who do not hear each other").wait_for()
     assert card.locator("tbody tr").count() == 3

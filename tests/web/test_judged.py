@@ -179,7 +179,7 @@ def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> Non
 
 
 def test_more_work_makes_the_intervals_of_a_glance_narrower() -> None:
-    """Nine times the work narrows an interval, down to the 2 % that no quick simulation goes below."""
+    """Nine times the work narrows an interval, down to the 2 % that glances end at."""
     scenario = loaded(random_text(3))
     narrow, wide = (airtcp.glance(scenario, times=times) for times in (9, 1))
     assert 5 * wide.events < narrow.events < 13 * wide.events

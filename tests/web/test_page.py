@@ -247,7 +247,7 @@ def test_a_plan_is_made(opened: Any) -> None:
     page.page.get_by_label("Unit of the bound").select_option("Mb/s")
     page.page.uncheck("#plan-remedies")
     page.page.get_by_role("button", name="Find the end").click()
-    page.page.locator("main .lead", has_text="before flow_goodput").wait_for()
+    page.page.locator("main .lead", has_text="Supports").wait_for()
     assert page.page.locator("main .points circle").count() > 1
     assert page.page.locator("main .bound").count() == 1
 

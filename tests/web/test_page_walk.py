@@ -121,7 +121,7 @@ def test_from_the_start_page_to_the_best_remedy_in_twelve_clicks_and_two_minutes
     page.page.get_by_text("The simulation says").wait_for(timeout=90_000)
     button("button", name="Simulate", exact=True).wait_for(timeout=90_000)
     said = shown(page)
-    assert said.startswith("Fails: p95 packet delay of"), said
+    assert page.page.locator(".verdict-head.fails").count() == 1, said
     text = text_of(page)
     # The best remedy applied.
     best = page.page.locator(".remedy", has=page.page.locator(".best"))

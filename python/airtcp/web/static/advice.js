@@ -1,11 +1,11 @@
-// Problems of a simulation and what was tried against them: before and after, who wins and loses,
+// The cause of missed targets and the changes tried: before and after, who wins and loses,
 // the lines for equipment; a remedy is put into the scenario's file, and taken out again by undo.
 
 import { bars } from "./bars.js";
 import { announce, h, replace } from "./dom.js";
 import { change } from "./state.js";
 
-/** The card of problems, with `show(advice, state)`. */
+/** The card of the cause and the changes, with `show(advice, state)`. */
 export function advice(app) {
   const body = h("div");
   const history = h("details", { class: "history", hidden: true });

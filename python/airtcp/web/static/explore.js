@@ -162,10 +162,10 @@ export function explore(app) {
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
     if (told) {
       replace(words, h("p", { class: "depth" }, "The simulation says"),
-        told.words.filter((line) => !/^(What is wrong|What helps|Nothing stands|How far it)/.test(line)).map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
+        told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         prediction && h("p", { class: "muted" }, lit().words[0]));
     } else if (prediction) {
-      replace(words, h("p", { class: "depth" }, alone(prediction) ? "A glance says (simulated)" : "The models say"),
+      replace(words, h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
         lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Asking the models …"));
@@ -183,7 +183,7 @@ export function explore(app) {
     const told = resultOf.get(here());
     const cells = told ? told.cells : (lightsOf.get(here()) ?? prediction)?.cells;
     map.show(app.scenario.structure.map, cells?.shares);
-    if (!told) { replace(result, cells && byCell(cells, "By cell, at a glance")); return; }
+    if (!told) { replace(result, cells && byCell(cells, "By cell, by a quick simulation")); return; }
     const groups = Object.entries(told.group_airtime);
     replace(result,
       cells && byCell(cells, "By cell"),
@@ -219,8 +219,8 @@ export function explore(app) {
     if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
     if (alone(prediction)) {
-      replace(models, h("h2", {}, "What a glance says (simulated)"),
-        table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "What a glance says" }));
+      replace(models, h("h2", {}, "What a quick simulation says"),
+        table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "What a quick simulation says" }));
       return;
     }
     replace(models, h("h2", {}, Object.keys(prediction.glance).length ? "Models and a quick simulation" : "Models"),

@@ -129,7 +129,7 @@ function words(map) {
   const heard = map.cells.length < 2 ? "" : pairs.length ? `Access points that hear each other: ${pairs.slice(0, 6).join("; ")}${pairs.length > 6 ? `, and ${pairs.length - 6} more pairs` : ""}. ` : "No access point hears another. ";
   const deaf = map.deaf.length ? `${map.deaf.length} ${map.deaf.length === 1 ? "pair" : "pairs"} of one cell ${map.deaf.length === 1 ? "does" : "do"} not hear each other. ` : "";
   const where = map.placed ? `Drag an access point${map.silence ? "" : ": the chain follows"}; stations drawn around it come along.` : "The file says who hears whom, not where: the places are for the eye.";
-  const chain = map.cells.some((one) => one.share !== null) ? ` The chain takes it that each cell would send ${100 * map.busy} % of the time alone.` : map.silence ? ` The chain has no number here: ${map.silence}. A glance or a simulation says what each keeps.` : "";
+  const chain = map.cells.some((one) => one.share !== null) ? ` The chain takes it that each cell would send ${100 * map.busy} % of the time alone.` : map.silence ? ` The chain has no number here: ${map.silence}. A simulation says what each keeps.` : "";
   return `${heard}${deaf}${where}${chain}`;
 }
 
