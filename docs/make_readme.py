@@ -62,13 +62,13 @@ def table() -> str:
 
 
 def screen() -> str:
-    """Runs the office, and shows the decision, the targets and the changes of its screen."""
+    """Runs the office, and shows the decision and the changes of its screen."""
     command = [sys.executable, "-m", "airtcp", "run", str(OFFICE), "--quiet"]
     wide = os.environ | {"COLUMNS": str(COLUMNS)}
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
-    decision, targets, *rest = printed.split("\n\n")
+    decision, *rest = printed.split("\n\n")
     changes = next(part for part in rest if part.lstrip().startswith("change "))
-    shown = [decision, "", targets, "...", changes, "..."]
+    shown = [decision, "...", changes, "..."]
     return "\n".join(["```text", *shown, "```"])
 
 
