@@ -122,6 +122,13 @@ def test_a_key_of_a_flow_that_a_profile_brings_gets_an_entry_of_its_own() -> Non
     assert comments(new) == comments(text)
 
 
+def test_a_key_that_a_profile_in_line_brings_is_taken_out() -> None:
+    text = text_of("office-wifi6")
+    limit = {"ap.queue.limit": None}
+    assert read(edited(text, limit)).ap.queue.limit is None
+    assert read(edited(text, limit)) == read(text).vary(limit)
+
+
 def test_what_no_text_with_profiles_says_is_said_without_them() -> None:
     # A profile brings the path of its flows; nothing in a file takes it out but to have none.
     text = text_of("office-wifi6")
@@ -223,7 +230,11 @@ SIX = text_of("office-wifi6")
         (FIVE.replace('"sack"', '"sac"', 1), '"sac"', "flows[0] (desk).tcp.variant"),
         (FIVE.replace("[run]", "[rum]"), "[rum]", "rum"),
         (SIX.replace('place = "far"', 'place = "fat"'), '"fat"', "stations[2] (far).place"),
-        (SIX.replace("limit = 1000", "limit = 0"), "limit = 0", "ap.queue.limit"),
+        (
+            SIX.replace('profile = "vendor"', "queue = { limit = 0 }"),
+            "limit = 0",
+            "ap.queue.limit",
+        ),
         (SIX.replace('"40 MHz" }', '"40 MHz"'), "phy   =", ""),
         (SIX + "what is this\n", "what is this", ""),
         ('{"a": 1}\n', '{"a"', ""),
@@ -258,9 +269,11 @@ def test_keys_are_found_by_name_and_by_what_is_said_of_them() -> None:
     told = keys(office, given, "queue limit")
     assert told["keys"][0]["path"] == "ap.queue.limit"
     assert told["keys"][0]["text"] == "1000"
-    assert told["keys"][0]["file"]
+    # The profile of the access point has it, and the file has the standard.
+    assert not told["keys"][0]["file"]
     assert "whole number >= 1" in told["keys"][0]["holds"]
     standard = keys(office, given, "phy standard")["keys"][0]
+    assert standard["file"]
     assert standard["options"][-1] == "802.11be"
     # Without words those that the file has, and no word is too strange to be asked.
     paths = {one["path"] for one in keys(office, given, "")["keys"]}

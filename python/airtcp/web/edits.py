@@ -144,6 +144,8 @@ def put(document: tomlkit.TOMLDocument, place: Path, value: Any) -> None:
     here: Any = document
     for depth, step in enumerate(parents):
         if isinstance(here, InlineTable) and step not in here:
+            if value is None:
+                return None
             # All that is missing of a table in line is written in one go.
             rest = _nested(place[depth + 1 :], value)
             return _into_inline(document, place[:depth], here, str(step), rest)
