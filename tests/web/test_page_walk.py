@@ -125,7 +125,7 @@ def test_from_the_start_page_to_the_best_remedy_in_twelve_clicks_and_two_minutes
     text = text_of(page)
     # The best remedy applied.
     best = page.page.locator(".remedy", has=page.page.locator(".best"))
-    title = best.locator(".card-head h4").inner_text().removeprefix("Best: ")
+    title = best.locator(".card-head h3").inner_text().removeprefix("Best: ")
     by.press(best.get_by_role("button", name="Apply"))
     page.page.wait_for_function(
         "(text) => document.getElementById('toml')?.value !== text", arg=text

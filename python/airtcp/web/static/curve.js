@@ -197,6 +197,8 @@ export function curve(app, { predicted, slid }) {
     const mine = { id, controller, times };
     reading = mine;
     refused = "";
+    // That it becomes sharper is said before the first line comes.
+    soon();
     stream("/api/curve", { source: base(), axis: axis.path, values: wanted, times }, controller.signal, (line) => {
       if (line.answer) there.set(JSON.stringify(wanted[line.index]), { ...line.answer, times });
       else {
@@ -332,6 +334,7 @@ export function curve(app, { predicted, slid }) {
     },
     leave: () => {
       cancelAnimationFrame(drawing);
+      drawing = 0;
       clearTimeout(resting);
       reading?.controller.abort();
     },
