@@ -227,7 +227,7 @@ def test_calls_of_the_office_wait_with_the_pages_and_not_before_them() -> None:
 
     waits = []
     for scenario in (plain, first):
-        caller = simulate(scenario, replications=2).simulation.groups["caller"]
+        caller = simulate(scenario, replications=4).simulation.groups["caller"]
         wait = caller["upload"]["packet_delay_p95_s"].mean
         assert wait is not None
         waits.append(wait)
@@ -242,7 +242,7 @@ def test_the_line_is_what_delays_a_game_at_home() -> None:
 
     waits = []
     for scenario in (plain, fair):
-        console = simulate(scenario, replications=2).simulation.groups["console"]
+        console = simulate(scenario, replications=4).simulation.groups["console"]
         wait = console["upload"]["packet_delay_p95_s"].mean
         assert wait is not None
         waits.append(wait)

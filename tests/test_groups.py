@@ -260,6 +260,9 @@ def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> No
             if re.search(r"_p\d+_", name):
                 # Percentiles are those of all replications' samples together.
                 continue
+            if interval.mean == 0.0:
+                # What was never seen has an upper end, 3/N.
+                continue
             plain = known[name].plain if name in known else interval
             assert student_interval(simulation.values(name, group, part)) == plain, name
 

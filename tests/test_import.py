@@ -431,4 +431,4 @@ def test_large_texts_end_soon(tmp_path: Path, kind: str) -> None:
 
     assert message is not None
     assert len(message.splitlines()) == 1
-    assert time.process_time() - before < 5.0
+    assert time.process_time() - before < 15.0

@@ -278,7 +278,7 @@ def test_runs_that_are_too_short_are_a_caution() -> None:
     assert "--set run.duration=" in told[0]
     record = result.simulation.to_dict()["steadiness"]
     assert record["state"] == "unsteady"
-    assert record["simulate_s"] > 10_000.0
+    assert record["simulate_s"] > 5_000.0
     assert set(record["at_least"]) >= {"transfer_time_p90_s"}
     p90 = result.simulation.to_dict()["metrics"]["transfer_time_p90_s"]
     assert (p90["mean"], p90["high"]) == (None, None)

@@ -54,7 +54,9 @@ class Times:
 
 def is_open(scenario: ResolvedScenario) -> bool:
     """True if a scenario does not say how long it is to be run, so that targets decide."""
-    return isinstance(scenario, Scenario) and not scenario.written.get("run")
+    return (
+        isinstance(scenario, Scenario) and scenario.is_written and not scenario.written.get("run")
+    )
 
 
 def decide(

@@ -24,7 +24,7 @@ _SMALL: Final = 0.02
 #: Rows that say who is worse off, at most.
 _WORSE: Final = 5
 #: Metrics that say less than others of the same group: R follows from delay and loss, and so on.
-_SAYS_LESS: Final = re.compile("r_factor|jitter|_p50_|_p99_|flow_goodput|transfer_time_to")
+_SAYS_LESS: Final = re.compile("r_factor|jitter|_p50_|_p99_|transfer_time_to")
 _MARKS: Final = {"better": "✓", "worse": "✗"}
 _STATES: Final[dict[str, State]] = {"better": "good", "worse": "bad"}
 

@@ -79,6 +79,11 @@ class Scenario(ResolvedScenario):
         return scenario
 
     @property
+    def is_written(self) -> bool:
+        """True if the scenario has a written form, which one of its resolved form has not."""
+        return self._written is not None
+
+    @property
     def written(self) -> dict[str, Any]:
         """The written form: tables, texts with units, the keys of profiles in their place. A copy.
 
