@@ -207,17 +207,19 @@ def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comp
     for name, level in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
         one = web.simulation.estimates[f"transfer_time_{name}_s"]
         mean = one.interval.mean
-        assert mean is not None
         assert web.simulation.metrics[f"transfer_time_{name}_s"].mean == mean
+        if mean is None:
+            # Too few transfers ended for this percentile.
+            continue
         assert np.interp(level, levels, times) == pytest.approx(mean, rel=1e-9)
         told = [text.get_text() for text in axes.texts]
         assert f"{100 * level:g} %: {quantity(mean, 's', 3)}" in told
     assert len(times) < 1000
     assert (np.diff(times) >= 0.0).all()
-    # Beyond the last estimate it is moved as there.
-    slowest = np.mean([run.transfer_times_s.max() for run in web.simulation.runs])
-    assert one.plain.mean is not None
-    assert times[-1] == pytest.approx(slowest * mean / one.plain.mean)
+    if mean is not None and one.plain.mean is not None:
+        # Beyond the last estimate it is moved as there.
+        slowest = np.mean([run.transfer_times_s.max() for run in web.simulation.runs])
+        assert times[-1] == pytest.approx(slowest * mean / one.plain.mean)
 
 
 def test_a_percentile_that_cannot_be_told_yet_has_a_bound_in_the_picture() -> None:

@@ -102,6 +102,8 @@ def _rows(result: Comparison | SimulationResult) -> list[_Row]:
                 measured = result.simulation.groups[group.name][part]
                 values = [measured[f"{metric}_{one}_s"] for one in _QUANTILES]
                 p50, p95, p99 = (one.low if one.mean is None else one.mean for one in values)
+                # Of few packets the last percent is not known.
+                p99 = p99 or p95
                 if p50 and p95 and p99:
                     label = f"{group.name} {part}s\n{what}"
                     found.append(_Row(label, metric, group.name, part, (p50, p95, p99)))
