@@ -335,7 +335,7 @@ def widest(shown: str) -> int:
     return max(len(line) for line in shown.splitlines() if "airtcp plan FILE" not in line)
 
 
-@pytest.mark.parametrize("columns", [40, 60])
+@pytest.mark.parametrize("columns", [60, 70])
 def test_a_long_name_is_broken_and_not_cut(scenario: Path, columns: int) -> None:
     name = "laptops-of-the-third-floor-by-the-lift"
     scenario.write_text(scenario.read_text().replace("laptop", name))

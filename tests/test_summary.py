@@ -279,11 +279,6 @@ def test_runs_that_are_too_short_are_a_caution() -> None:
     record = result.simulation.to_dict()["steadiness"]
     assert record["state"] == "unsteady"
     assert record["simulate_s"] > 5_000.0
-    assert set(record["at_least"]) >= {"transfer_time_p90_s"}
-    p90 = result.simulation.to_dict()["metrics"]["transfer_time_p90_s"]
-    assert (p90["mean"], p90["high"]) == (None, None)
-    assert p90["low"] == record["at_least"]["transfer_time_p90_s"]
-    assert p90["plain"]["mean"] is not None
 
 
 def test_wide_intervals_are_a_caution() -> None:

@@ -98,9 +98,10 @@ def missed(result: SimulationResult) -> list[str]:
 def test_the_recommended_change_meets_every_target_when_run_for_longer(
     scenario: dict[str, Any],
 ) -> None:
-    result, advice = advised(scenario)
+    _, advice = advised(scenario)
 
-    assert missed(result)
+    _, fails, unknown = advice.as_is
+    assert fails + unknown > 0
     assert advice.recommended is not None
     assert advice.recommended.outcome == "helps"
     assert missed(long_run(scenario, dict(advice.recommended.set))) == []
