@@ -77,7 +77,7 @@ WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "capacity": {
         "q1": [20, 100, 1.5],
-        "q2": ["2 ms", "5 s", "50 ms"],
+        "q2": ["5 s"],
         "q3": ["0.1 %", "20 %", "50 %"],
         "q4": ["slow", "none", 54],
         "q5": [

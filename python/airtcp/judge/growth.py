@@ -108,7 +108,7 @@ def growth_of(result: SimulationResult | Comparison, verdict: Verdict) -> Growth
     the simulation was too cheap for glances beside it, and where these do not see an end.
     """
     scenario = result.scenario
-    if verdict.state != "holds" or not isinstance(scenario, Scenario):
+    if verdict.state != "holds" or not isinstance(scenario, Scenario) or not scenario.is_written:
         return None
     budget = _PART * sum(map(_cost, result.simulation.runs))
     if budget < _FEWEST * (BUDGET + _BESIDE):

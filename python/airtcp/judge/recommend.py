@@ -24,6 +24,7 @@ from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Cause, Effect, TargetChange, Trial
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.run.points import Points
+from airtcp.scenario import Scenario
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from airtcp.results import Comparison, Replication, SimulationResult
     from airtcp.results.advice import Outcome as Word
     from airtcp.results.verdict import State
-    from airtcp.scenario import Scenario
+    from airtcp.scenario import ResolvedScenario
 
 #: The budget of a race over the work of the run, and its limits in the core's work: some two and
 #: ten seconds of a processor.
@@ -75,10 +76,15 @@ def advise(
     True
     """
     scenario = result.scenario
-    if effort <= 0.0 or not hasattr(scenario, "vary") or not result.simulation.runs:
+    if effort <= 0.0 or not _can_vary(scenario) or not result.simulation.runs:
         return Advice()
     found = _Advising(cast("SimulationResult", result), effort, everything, threads, progress)
     return found.advice()
+
+
+def _can_vary(scenario: ResolvedScenario) -> bool:
+    """True if a scenario has a written form, which changes are made in."""
+    return isinstance(scenario, Scenario) and scenario.is_written
 
 
 class _Advising:
