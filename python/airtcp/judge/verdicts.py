@@ -139,7 +139,7 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
     else:
         level = measured.confidence
         interval = estimate(measured.runs, scenario, condition.metric, confidence=level).interval
-    if interval.n == 0:
+    if interval.mean is None and interval.low is None:
         interval = _of_those_who_wait(measured, condition, scenario) or interval
     state = state_of(condition, interval)
     if state != "fails" and starved_runs(measured, condition, scenario):
