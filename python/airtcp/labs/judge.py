@@ -143,9 +143,15 @@ def _quantity(metric: str, answer: Any) -> float:
         raise _WrongError(f"{answer!r}: {error}; allowed: {FORMS['number']}") from error
 
 
+#: The part of a mean up to which its interval counts for an answer.
+_WIDEST: Final = 0.5
+
+
 def _near(given: float, wanted: float, within: float, half: float | None = None) -> str:
     """Say that a number is near enough. Raises _WrongError with the side that it is on."""
-    if abs(given - wanted) <= max(within * abs(wanted), half or 0.0):
+    # An interval that is wider than half of its mean tells no answer from another.
+    wide = min(half or 0.0, _WIDEST * abs(wanted))
+    if abs(given - wanted) <= max(within * abs(wanted), wide):
         return f"within {100 * within:g} % of the simulation, or its interval"
     raise _WrongError("too high" if given > wanted else "too low")
 
