@@ -59,5 +59,5 @@ def test_up_to_there_models_and_simulator_answer(keys: dict[str, str]) -> None:
     """Nothing is said about the numbers: a second is far from what any of them is made for."""
     result = airtcp.compare(resolve(with_phy(**keys)))
 
-    assert result.simulation.metrics["goodput_bps"].mean is not None
+    assert None not in result.simulation.values("goodput_bps")
     assert result.model["goodput_bps"] or result.unanswered

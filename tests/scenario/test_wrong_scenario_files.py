@@ -248,7 +248,7 @@ def test_a_file_name_that_is_no_text_is_no_obstacle(tmp_path: Path) -> None:
 def test_nesting_that_toml_allows_is_an_error(depth: int) -> None:
     with pytest.raises(ScenarioError, match=r"unknown key|nested too deeply"):
         loads("x = " + "[" * depth + "]" * depth)
-    with pytest.raises(ScenarioError, match=r"unknown key|nested too deeply"):
+    with pytest.raises(ScenarioError, match=r"unknown key|nested too deeply|more than 32 parts"):
         loads("x" + ".x" * depth + " = 1")
 
 
