@@ -15,7 +15,7 @@ from airtcp.metrics import METRICS
 if TYPE_CHECKING:
     from airtcp.document.tree import State
     from airtcp.metrics import Metric
-    from airtcp.results.differences import Change, Difference, Ranked
+    from airtcp.results.differences import Difference, Ranked
     from airtcp.stats import Interval
 
 #: Rows that are shown, and a change below which nobody cares.
@@ -96,7 +96,7 @@ def rows(ranked: Sequence[Ranked]) -> Table | None:
         [
             (
                 f"{_MARKS.get(one.verdict, '·')} {about(one)}",
-                _both(one.change, METRICS[one.metric]),
+                words.change(one.change.a.mean, one.change.b.mean, one.metric),
                 difference_text(one.change.difference, METRICS[one.metric]),
                 relative_text(one.relative),
             )
@@ -113,12 +113,6 @@ def about(one: Ranked) -> str:
         return label
     name = f"cell {one.group}" if one.part == "cell" else words.scope(one.group, one.part or "all")
     return f"{name}  {label}"
-
-
-def _both(change: Change, metric: Metric) -> str:
-    old, new = words.value(change.a.mean, metric), words.value(change.b.mean, metric)
-    number, _, unit = old.rpartition(" ")
-    return f"{number} → {new}" if number and new.endswith(f" {unit}") else f"{old} → {new}"
 
 
 def difference_text(interval: Interval, metric: Metric) -> str:

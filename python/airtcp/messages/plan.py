@@ -16,7 +16,6 @@ from airtcp.units import format_rate, format_size, format_time_s
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.document.tree import State
-    from airtcp.results.advice import Effect
     from airtcp.results.plans import Answer, Gain, Limit, Plan
 
 #: Values of the curve that are drawn, and the width of its bars.
@@ -54,7 +53,7 @@ def lines(plan: Plan) -> Iterator[tuple[str, State]]:
     if told:
         yield told, ""
     for text in plan.never:
-        yield f"Missed at any number: {about(text)} {bound(text)}", "bad"
+        yield f"Missed at any number: {words.about(text)} {bound(text)}", "bad"
     if plan.unsteady is not None:
         enough_s = plan.unsteady.get("simulate_s")
         longer = f" Use --set run.duration={math.ceil(enough_s)}s." if enough_s else ""
@@ -99,12 +98,7 @@ def limits(plan: Plan) -> str:
 
 
 def _limit(plan: Plan, one: Limit) -> str:
-    return f"{about(one.target)} {bound(one.target)} (missed at {value(plan, one.at)})"
-
-
-def about(text: str) -> str:
-    """Return what a target is about."""
-    return " ".join(words.target_about(read_condition(text)).split())
+    return f"{words.about(one.target)} {bound(one.target)} (missed at {value(plan, one.at)})"
 
 
 def bound(text: str) -> str:
@@ -206,20 +200,9 @@ def supports(plan: Plan, one: Gain) -> str:
 
 def limited_by(one: Gain) -> str:
     """Return the target that limits the capacity with a change."""
-    return about(one.limits[0].target) if one.limits else ""
+    return words.about(one.limits[0].target) if one.limits else ""
 
 
 def costs(one: Gain) -> str:
     """Return what a change costs: what it takes, or who loses most."""
-    told = words.COSTS[one.cost]
-    if told:
-        return told
-    lost = [each for each in one.loses if each.metric == "goodput_bps"]
-    if not lost:
-        return ""
-    worst = min(lost, key=_kept)
-    return f"{worst.group} −{100.0 * (1.0 - _kept(worst)):.0f} %"
-
-
-def _kept(one: Effect) -> float:
-    return one.after / one.before if one.before else 1.0
+    return words.COSTS[one.cost] or words.lost(one.loses)

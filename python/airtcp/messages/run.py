@@ -142,7 +142,7 @@ def growth(verdict: Verdict) -> list[str]:
     one = verdict.growth
     if one is None:
         return []
-    about = _about(one.target)
+    about = words.about(one.target)
     if one.holds_at >= one.present:
         return [
             f"Room to grow: about {words.plural(one.holds_at, 'station')}; at {one.fails_at} "
@@ -166,19 +166,13 @@ def _fix(advice: Advice, one: Trial, add: Any) -> None:
         add("Cost", "; ".join(costs))
     if one.missed:
         left = [change.target for change in one.targets if change.state == "fails"]
-        add("Still", f"missed: {words.listed([_about(text) for text in left])}")
+        add("Still", f"missed: {words.listed([words.about(text) for text in left])}")
     if advice.odds is not None and advice.odds > 0.5:
         add("Odds", f"best of {advice.tried} changes tried, with probability {_odds(advice.odds)}")
 
 
 def _odds(odds: float) -> str:
     return "over 99 %" if odds > 0.99 else f"{100.0 * odds:.0f} %"
-
-
-def _about(text: str) -> str:
-    from airtcp.conditions import read_condition
-
-    return " ".join(words.target_about(read_condition(text)).split())
 
 
 def _sentence(one: Judged) -> str:
@@ -421,18 +415,8 @@ def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, Sta
 
 def _costs(one: Trial) -> str:
     if one.breaks:
-        return f"misses {_about(one.breaks[0])}"
-    told = words.COSTS[one.cost]
-    if told:
-        return told
-    worst = min(
-        (each for each in one.loses if each.metric == "goodput_bps"),
-        key=lambda each: each.after / each.before,
-        default=None,
-    )
-    if worst is None:
-        return ""
-    return f"{worst.group} −{100.0 * (1.0 - worst.after / worst.before):.0f} %"
+        return f"misses {words.about(one.breaks[0])}"
+    return words.COSTS[one.cost] or words.lost(one.loses)
 
 
 def settings(changed: Mapping[str, Any]) -> str:

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import quantity, scaled
+from airtcp.conditions import read_condition
 from airtcp.metrics import METRICS, Metric
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
-    from airtcp.results.advice import Cause
+    from airtcp.results.advice import Cause, Effect
     from airtcp.stats import Interval
 
 MARKS: Final = {"holds": "✓", "fails": "✗", "unknown": "?"}
@@ -133,7 +134,25 @@ def times(factor: float) -> str:
     return f"{factor:.0f} times" if factor >= 10.0 else f"{factor:.1f} times"
 
 
-def change(before: float, after: float, metric: str) -> str:
+def about(text: str) -> str:
+    """Return what the target of a text is about: "caller ↓ packet delay, p95"."""
+    return " ".join(target_about(read_condition(text)).split())
+
+
+def lost(effects: Sequence[Effect]) -> str:
+    """Return who loses most of their goodput, and how much: "backup −31 %"; "" if nobody does."""
+    kept = [
+        (one.after / one.before if one.before else 1.0, one.group)
+        for one in effects
+        if one.metric == "goodput_bps"
+    ]
+    if not kept:
+        return ""
+    share, group = min(kept, key=lambda pair: pair[0])
+    return f"{group} −{100.0 * (1.0 - share):.0f} %"
+
+
+def change(before: float | None, after: float | None, metric: str) -> str:
     """Return a value before and after, with one unit: "151 → 128 Mb/s"."""
     about = METRICS[metric]
     old, new = value(before, about), value(after, about)
