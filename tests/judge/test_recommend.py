@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
+from airtcp.scenario import loads
+from bases import cell
 from test_causes import BULK, LINUX, NETWORKS, SPEECH, flow
 from typer.testing import CliRunner
 
@@ -237,3 +241,16 @@ def test_a_wrong_effort_ends_with_status_2(options: list[str], tmp_path: Path) -
     assert done.exit_code == 2
     assert options[0] in done.stderr
     assert done.stdout == ""
+
+
+def test_ctrl_c_while_the_answer_is_put_together_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal that comes after the last run is kept, and lost if nobody asks for it then."""
+
+    def interrupted(*found: Any, **more: Any) -> Advice:
+        os.kill(os.getpid(), signal.SIGINT)
+        return Advice(*found, **more)
+
+    monkeypatch.setattr("airtcp.judge.recommend.Advice", interrupted)
+    result = airtcp.compare(loads(cell(2)), replications=2, threads=1)
+
+    assert airtcp.advise(result, threads=1).interrupted

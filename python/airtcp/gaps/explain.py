@@ -167,11 +167,10 @@ def explain(
             if of_kind:
                 best.append(max(of_kind, key=lambda one: one.shares[one.best]))
         told = [_told(search, one.tries[one.best], base, result, axes) for one in best]
-        interrupted = points.interrupted
     for kind in {one.cause.kind for one in all_} - {one.cause.kind for one in best}:
         untried[kind] = "no scenario can have it beside the rest"
     told.sort(key=lambda one: (-one.share, list(KINDS).index(one.kind)))
-    return Gap(rows, tuple(told), untried, interrupted=interrupted)
+    return Gap(rows, tuple(told), untried, interrupted=points.interrupted)
 
 
 def _run(search: _Search, all_: list[_Tried], progress: Callable[[float], None] | None) -> None:

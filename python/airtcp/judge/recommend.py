@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.conditions import read_condition
@@ -120,13 +121,9 @@ class _Advising:
         seed = self._result.provenance.seed or 0
         with Points[str](seed, threads=self._threads, progress=self._progress) as points:
             race = self._race_of(points)
-            if not troubled:
-                return self._opportunity(race)
-            found: tuple[Cause, ...] = ()
-            with suppress(KeyboardInterrupt):
-                race.run(self._candidates)
-                found = causes(race, _COUNTERFACTUALS * self._budget)
-            return self._told(race, found, interrupted=points.interrupted)
+            found = self._raced(race) if troubled else self._opportunity(race)
+        # Asked last, when nothing keeps signals any more.
+        return replace(found, interrupted=points.interrupted)
 
     def _race_of(self, points: Points[str]) -> Race:
         asked = {
@@ -145,9 +142,13 @@ class _Advising:
             frozenset(asked),
         )
 
-    def _told(self, race: Race, found: tuple[Cause, ...], *, interrupted: bool) -> Advice:
+    def _raced(self, race: Race) -> Advice:
+        found: tuple[Cause, ...] = ()
+        with suppress(KeyboardInterrupt):
+            race.run(self._candidates)
+            found = causes(race, _COUNTERFACTUALS * self._budget)
         if AS_IS not in race.standings:
-            return Advice(unfit=self._unfit, interrupted=interrupted)
+            return Advice(unfit=self._unfit)
         order = [one.name for one in race.ranked()]
         words = {name: _word(*reversed(race.change_of(name))) for name in order}
         order.sort(key=lambda name: _ORDER.index(words[name]))
@@ -174,7 +175,6 @@ class _Advising:
             none,
             tuple(race.left_out),
             self._unfit,
-            interrupted=interrupted,
         )
 
     def _trial(self, race: Race, standing: Standing) -> Trial:
@@ -270,7 +270,6 @@ class _Advising:
             as_is=_counted(self._now),
             tried=len(free),
             unfit=self._unfit,
-            interrupted=race.points.interrupted,
         )
 
 
