@@ -18,8 +18,8 @@ from airtcp.estimates import estimate
 from airtcp.judge.targets import targets_of
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
+from airtcp.results.least import endless_goodputs
 from airtcp.results.verdict import Judged, State, Target, Verdict
-from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -157,22 +157,9 @@ def starved_runs(
     """
     if condition.metric != "flow_goodput_bps" or not condition.above or condition.cell is not None:
         return []
-    entries = {
-        flow.name
-        for flow in scenario.flows
-        if is_endless(flow)
-        and condition.group in (None, flow.stations)
-        and condition.part in ("all", flow.direction)
-    }
+    group, part = condition.group, condition.part
     least = [
-        min(
-            (
-                float(flow["goodput_bps"])
-                for flow in run.answer["flows"]
-                if flow["name"].rpartition("/")[0] in entries
-            ),
-            default=math.inf,
-        )
+        min(endless_goodputs(run.answer, scenario, group, part), default=math.inf)
         for run in measured.runs
     ]
     found = [one for one in least if one < _STARVED * condition.bound]

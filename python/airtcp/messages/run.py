@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import duration, quantity
@@ -13,6 +14,7 @@ from airtcp.messages import words
 from airtcp.messages.access_point import access_point_words
 from airtcp.metrics import METRICS
 from airtcp.results import Comparison, Prediction, SimulationResult
+from airtcp.results.least import endless_goodputs
 from airtcp.scenario.toml_text import option_text
 from airtcp.stats import jain_index
 
@@ -357,18 +359,17 @@ def observations(result: Simulated) -> Iterator[str]:
         rtt, name, part = max(slow)
         who = words.scope(name, part)
         yield f"latency under load: {who} round trips take {quantity(rtt, 's', 3)}"
-    goodputs = [
-        flow.goodput_bps
-        for flow in simulation.flows
-        if any(flow.station.startswith(f"{name}/") for name, _ in endless)
-    ]
-    jain = jain_index(goodputs) if len(goodputs) > 1 else None
-    if jain is not None and jain < _UNEVEN:
-        mean = sum(goodputs) / len(goodputs)
-        few = sum(one < 0.5 * mean for one in goodputs)
+    # Replication by replication: another flow may be the one that starves in each.
+    shared = [endless_goodputs(run.answer, scenario) for run in simulation.runs]
+    known = [one for one in shared if len(one) > 1 and any(one)]
+    if not known:
+        return
+    jain = fmean(jain_index(one) or 1.0 for one in known)
+    if jain < _UNEVEN:
+        few = fmean(sum(each < 0.5 * fmean(one) for each in one) for one in known)
         yield (
-            f"endless transfers share unevenly: {few} of {len(goodputs)} get less than half of the "
-            f"mean (Jain index {jain:.2f})"
+            f"endless transfers share unevenly: {max(1.0, few):.0f} of {len(known[0])} get less "
+            f"than half of the mean (Jain index {jain:.2f})"
         )
 
 

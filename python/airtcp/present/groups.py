@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from airtcp.amounts import percent, quantity_with_interval
-from airtcp.metrics import METRICS
+from airtcp.amounts import percent
+from airtcp.results.least import metric_text
 
 if TYPE_CHECKING:
     from airtcp.results import Simulation
-    from airtcp.stats import Interval
 
 #: The metrics shown of flows in one direction, with their heads.
 _SHOWN: Final = {
@@ -51,7 +50,7 @@ def by_group(simulation: Simulation, least: int = 2) -> GroupTable | None:
     There are no more columns than fit.
     """
     scopes = {
-        f"{name}, {direction}": group[direction]
+        (name, direction): group[direction]
         for name, group in simulation.groups.items()
         for direction in ("download", "upload")
         if direction in group
@@ -73,13 +72,14 @@ def by_group(simulation: Simulation, least: int = 2) -> GroupTable | None:
     return GroupTable(
         head=["group", *(_SHOWN[name] for name in shown)],
         rows=[
-            [scope, *(_text(name, metrics[name]) for name in shown)]
-            for scope, metrics in scopes.items()
+            [f"{group}, {part}", *(_text(simulation, name, group, part) for name in shown)]
+            for group, part in scopes
         ],
     )
 
 
-def _text(name: str, interval: Interval) -> str:
+def _text(simulation: Simulation, name: str, group: str, part: str) -> str:
+    interval = simulation.groups[group][part][name]
     if name in ("airtime_share", "packet_loss"):
         return percent(interval.mean)
-    return quantity_with_interval(interval, METRICS[name].unit)
+    return metric_text(name, interval, simulation.runs, simulation.scenario, group, part)

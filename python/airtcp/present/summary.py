@@ -22,6 +22,7 @@ from airtcp.results import (
     Simulation,
 )
 from airtcp.results.glance import SOURCE
+from airtcp.results.least import metric_text
 
 if TYPE_CHECKING:
     from airtcp.results.glance import Glance
@@ -93,7 +94,7 @@ def comparison_lines(result: Comparison) -> list[Line]:
     lines = []
     for name in _in_order(row.metric for row in rows):
         label, unit = metric(name).label, metric(name).unit
-        shown = quantity_with_interval(simulation.metrics[name], unit)
+        shown = _text(simulation, name)
         for row in (row for row in rows if row.metric == name):
             lines.append(
                 Line(
@@ -112,8 +113,7 @@ def comparison_lines(result: Comparison) -> list[Line]:
     for name in (name for name in headlines_of(simulation) if name not in compared):
         interval = simulation.metrics.get(name)
         if interval is not None and interval.is_known:
-            shown = quantity_with_interval(interval, metric(name).unit)
-            line = Line(metric(name).label, shown, model="–")
+            line = Line(metric(name).label, _text(simulation, name), model="–")
             lines.append(_beside(line, testbed[name]) if name in testbed else line)
     return lines
 
@@ -232,10 +232,14 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
         hidden |= {name for name in metrics if name.startswith("failed_ppdu_ratio")}
         hidden.add("mpdu_error_ratio")
     return [
-        Line(metric(name).label, quantity_with_interval(metrics[name], metric(name).unit))
+        Line(metric(name).label, _text(simulation, name))
         for name in _in_order(metrics)
         if name not in hidden
     ]
+
+
+def _text(simulation: Simulation, name: str) -> str:
+    return metric_text(name, simulation.metrics[name], simulation.runs, simulation.scenario)
 
 
 def best_alone(result: _Told) -> _Told:

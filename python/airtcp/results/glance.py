@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.amounts import quantity
 from airtcp.estimates.limits import within_limits
 from airtcp.estimates.short import Short
 from airtcp.metrics import METRICS
 from airtcp.results.cells import CellResult, interval_of, known_share
+from airtcp.results.least import metric_text
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Simulation
 from airtcp.results.provenance import Provenance, canonical_json, head
@@ -182,10 +183,17 @@ class Glance:
     def shown(self) -> list[tuple[str, str]]:
         """The metrics that tables for people have, by name, and their values in words."""
         return [
-            (name, _words(self.metrics[name], metric.unit))
+            (name, self._words(name))
             for name, metric in METRICS.items()
             if not metric.detail and name in self.metrics and self.metrics[name].is_known
         ]
+
+    def _words(self, name: str) -> str:
+        """A metric as people read it; of what is known from below alone "at least 17 s"."""
+        interval = self.metrics[name]
+        if interval.high is None and interval.low is not None:
+            return f"at least {quantity(interval.low, METRICS[name].unit, 2)}"
+        return metric_text(name, interval, self.simulation.runs, self.scenario)
 
     def __repr__(self) -> str:
         told = [f"{METRICS[name].label} {text}" for name, text in self.shown() if name in HEADLINES]
@@ -250,10 +258,3 @@ def _ratio(one: Interval, other: Interval) -> Interval | None:
         return None
     half = math.hypot(one.half_width, share * other.half_width) / other.mean
     return Interval(share, share - half, share + half, one.n)
-
-
-def _words(interval: Interval, unit: str) -> str:
-    """An interval as people read it; of what is known from below alone "at least 17 s"."""
-    if interval.high is None and interval.low is not None:
-        return f"at least {quantity(interval.low, unit, 2)}"
-    return quantity_with_interval(interval, unit)
