@@ -79,7 +79,7 @@ __all__ = [
     "verdict",
 ]
 
-#: Packages and modules of the public face: `airtcp.results.open` needs no import of its own.
+#: Public packages and modules: `airtcp.results.open` works without an import of its own.
 _ROOMS: Final = (
     "acks",
     "congestion",
@@ -94,7 +94,7 @@ _ROOMS: Final = (
 
 
 def _figure(result: Any, /, **options: Any) -> Any:
-    """Say what results are drawn by; Matplotlib is imported when somebody wants a picture."""
+    """Draw a picture of a result. Matplotlib is imported on first use."""
     from airtcp.present.figures import figure
 
     return figure(result, **options)
@@ -104,7 +104,7 @@ drawn_by(_figure)
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is not there yet when it is first asked for."""
+    """Import a public name on first access."""
     value: Any
     if name == "load":
         from airtcp.scenario import load as value

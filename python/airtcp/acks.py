@@ -1,19 +1,18 @@
-"""ACK policies of one's own: a class of Python beside those that are built in.
+"""Custom ACK policies: write a Python class and name it in a scenario.
 
-Knows the one method that such a class has, and how a scenario names it. Does not know what tells
-of a loss, which the receiver acknowledges at once, nor the timeout of delayed ACKs, which bounds
-every delay.
+The core still handles loss signals, which a receiver acknowledges at once, and the delayed-ACK
+timeout, which bounds every delay.
 
-A class has `delay_ns(arrival)`, and is made without arguments for each receiver. It is asked at
-each segment in order, and returns the nanoseconds that an ACK of all that has arrived may wait, 0
-to send it at once, or None to leave it to the timeout; an earlier time that was set stays.
-`arrival` has
+A policy class has a method `delay_ns(arrival)`. airtcp creates one instance per receiver, without
+arguments, and calls the method for each in-order segment. The method returns how many nanoseconds
+an ACK of all data received so far may wait: 0 to send it at once, or None to wait for the timeout.
+An earlier deadline that is already set stays. `arrival` has
 
-    now_ns          the time of the simulation, nanoseconds
+    now_ns          the simulated time, nanoseconds
     mss             SMSS, bytes
-    delivered       bytes delivered since the connection began, these included
-    unacknowledged  bytes that no ACK covers, these included
-    since_ack_ns    the time since an ACK left; None before the first
+    delivered       bytes delivered since the connection began, including these
+    unacknowledged  bytes not yet acknowledged, including these
+    since_ack_ns    the time since the last ACK was sent; None before the first
 
     class Fourth(airtcp.acks.Delayed):
         every = 4
@@ -34,7 +33,7 @@ _METHODS: Final = ("delay_ns",)
 
 
 class Arrival(Protocol):
-    """Data that has arrived in order, not acknowledged yet."""
+    """Data that arrived in order and is not acknowledged yet."""
 
     now_ns: int
     mss: int
@@ -47,30 +46,32 @@ class Policy(Protocol):
     """The ACK policy of one receiver."""
 
     def delay_ns(self, arrival: Arrival) -> int | None:
-        """Returns how long an ACK may wait: 0 for none, None until the timeout."""
+        """Return how long an ACK may wait, in ns: 0 sends it now, None waits for the timeout."""
 
 
 class Delayed:
-    """Delayed ACKs of RFC 5681, section 4.2: an ACK for every second full-sized segment.
+    """Delayed ACKs of RFC 5681, section 4.2: one ACK for every second full-sized segment.
 
-    It gives the outcomes of `delayed_ack = { every = 2 }` bit for bit.
+    The results equal those of `delayed_ack = { every = 2 }` bit for bit.
     """
 
     every: int = 2
 
     def delay_ns(self, arrival: Arrival) -> int | None:
-        """Acknowledges at once when so many full-sized segments are unacknowledged."""
+        """Acknowledge at once when `every` full-sized segments are unacknowledged."""
         return 0 if arrival.unacknowledged >= self.every * arrival.mss else None
 
 
 def register(name: str, policy: type[Policy]) -> str:
-    """Registers a class as an ACK policy, which `delayed_ack = { policy = "NAME" }` names.
+    """Register a class as an ACK policy, to be used as `delayed_ack = { policy = "NAME" }`.
 
-    Returns the word of the resolved form: the name, "@" and a hash of the class's code. To register
-    it once more does nothing.
+    Registering the same class again has no effect.
+
+    Returns:
+        The name in the resolved scenario: the name, "@" and a hash of the class's code.
 
     Raises:
-        PluginError: a name that is taken or no word, a class without the method, or one whose code
+        PluginError: the name is taken or not a valid word, the class lacks the method, or its code
             cannot be read.
     """
     from . import _core

@@ -1,12 +1,12 @@
-"""How long frames and exchanges are on the air: PPDU durations of DSSS and OFDM, in nanoseconds.
+"""Durations of PPDUs and frame exchanges at DSSS and OFDM rates, in nanoseconds.
 
-Knows rates, and timing and sizes of a PHY, under the names of the `[phy]` section of the resolved
-form. Does not know contention, queues or TCP, nor where a PHY comes from: the resolver and the
-models both hand in theirs, of the same rates and timings. Written from the same clauses as the Rust
-core and sharing no line with it, so that a test can hold the two equal.
+Rates, timing and sizes of a PHY have the names that they have in the `[phy]` section of the
+resolved form. The resolver and the models both call these functions with their own PHY objects. The
+module follows the same clauses as the Rust core but shares no code with it, so that a test can
+compare the two.
 
-All arithmetic is on integers, single ones or NumPy arrays of them: nothing is rounded but where
-the standard rounds. Arguments are taken to be in range: callers check them.
+All arithmetic is exact integer arithmetic, on single values or NumPy arrays. Values are rounded
+only where the standard rounds. Callers check that arguments are in range.
 
 Clauses are those of IEEE Std 802.11-2020: 15 (DSSS), 16 (HR/DSSS), 17 (OFDM), 18 (ERP).
 """
@@ -35,7 +35,7 @@ MODULATIONS: Final = ("dsss", "ofdm", *BY_FORMAT)
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A PHY rate in bits per second with the modulation that it belongs to."""
+    """A PHY rate in bits per second and its modulation."""
 
     bps: Annotated[int, "Bits per second."]
     modulation: Annotated[
@@ -59,7 +59,10 @@ class Rate:
 
 
 class PhyTiming(Protocol):
-    """What the length of an exchange depends on; `propagation_delay_ns` follows every frame."""
+    """PHY parameters that determine the length of an exchange.
+
+    `propagation_delay_ns` is added after every frame.
+    """
 
     @property
     def dsss(self) -> DsssTiming | None: ...
@@ -86,9 +89,10 @@ class PhyTiming(Protocol):
 
 
 def dsss_ns(dsss: DsssTiming, bits: Bits, rate_bps: int, *, rounding: bool) -> Bits:
-    """A PPDU with a payload of `bits` at a DSSS or CCK rate, preamble and header included.
+    """Return the duration of a PPDU with `bits` of payload at a DSSS or CCK rate.
 
-    With `rounding` the payload lasts whole microseconds (16.3.4), else whole nanoseconds.
+    The duration includes preamble and header. With `rounding` the payload is rounded up to whole
+    microseconds (16.3.4), otherwise to whole nanoseconds.
     """
     if rounding:
         payload = _ceil(bits * _US_PER_S, rate_bps) * _NS_PER_US
@@ -98,12 +102,12 @@ def dsss_ns(dsss: DsssTiming, bits: Bits, rate_bps: int, *, rounding: bool) -> B
 
 
 def ofdm_ns(ofdm: OfdmTiming, bits: Bits, rate_bps: int, *, rounding: bool) -> Bits:
-    """A PPDU with a payload of `bits` at an OFDM rate, signal extension included.
+    """Return the duration of a PPDU with `bits` of payload at an OFDM rate.
 
-    With `rounding` service bits, payload and tail bits fill whole symbols (17.4.3), else they last
-    whole nanoseconds.
+    The duration includes the signal extension. With `rounding`, service bits, payload and tail bits
+    fill whole symbols (17.4.3); otherwise their duration is rounded up to whole nanoseconds.
     """
-    # Bits per symbol are rate * symbol time; kept as a fraction, they need not be whole.
+    # Bits per symbol (rate * symbol time) need not be whole, so they are kept as a fraction.
     unit = ofdm.symbol_time_ns if rounding else 1
     coded = bits + (ofdm.service_bits + ofdm.tail_bits)
     payload = _ceil(coded * _NS_PER_S, rate_bps * unit) * unit
@@ -111,9 +115,9 @@ def ofdm_ns(ofdm: OfdmTiming, bits: Bits, rate_bps: int, *, rounding: bool) -> B
 
 
 def ppdu_ns(phy: PhyTiming, bits: Bits, rate: Rate) -> Bits:
-    """The PPDU that carries an MPDU (or control frame) of `bits` at `rate`.
+    """Return the duration of the PPDU that carries an MPDU or control frame of `bits` at `rate`.
 
-    Raises ValueError if `phy` lacks the rate's modulation.
+    Raises ValueError if `phy` lacks the modulation of the rate.
     """
     if rate.high is not None:
         if phy.high_rate is None:
@@ -131,14 +135,14 @@ def ppdu_ns(phy: PhyTiming, bits: Bits, rate: Rate) -> Bits:
 
 
 def mpdu_bits(phy: PhyTiming, msdu_bits: Bits) -> Bits:
-    """Bits of the MPDU that carries an MSDU: MAC header, FCS and LLC are added."""
+    """Return the size in bits of the MPDU that carries an MSDU, with MAC header, FCS and LLC."""
     return msdu_bits + (phy.mac_header_bits + phy.llc_bits)
 
 
 def needs_rts(phy: PhyTiming, msdu_bits: int, threshold_bytes: int | None) -> bool:
-    """Whether RTS/CTS comes before an MSDU: its MPDU is longer than the threshold (10.3.1).
+    """Whether RTS/CTS precedes an MSDU: its MPDU is longer than the threshold (10.3.1).
 
-    None is a threshold that no frame exceeds.
+    A threshold of None disables RTS/CTS.
     """
     return threshold_bytes is not None and mpdu_bits(phy, msdu_bits) > 8 * threshold_bytes
 
@@ -151,10 +155,11 @@ def exchange_ns(
     *,
     rts: bool,
 ) -> Bits:
-    """A successful exchange, from its first bit to the end of the MAC ACK.
+    """Return the duration of a successful exchange, from its first bit to the end of the MAC ACK.
 
-    DATA, SIFS, ACK; with `rts`: RTS, SIFS, CTS, SIFS before them (10.3.2). The propagation delay
-    comes after every frame. DIFS and backoff are not included. Errors as `ppdu_ns`.
+    The exchange is DATA, SIFS, ACK. With `rts`, RTS, SIFS, CTS, SIFS come first (10.3.2). Every
+    frame is followed by the propagation delay. DIFS and backoff are not included. Raises the errors
+    of `ppdu_ns`.
     """
     gap = phy.sifs_ns + phy.propagation_delay_ns
     around = gap + ppdu_ns(phy, phy.ack_bits, control_rate) + phy.propagation_delay_ns

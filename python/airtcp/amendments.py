@@ -1,11 +1,11 @@
-"""The amendments of 802.11 from 802.11n on, one record each: all that a new one has to say.
+"""The amendments of 802.11 since 802.11n: one record with all parameters of each.
 
-Knows channel widths, MCSs, guard intervals, the fields before the Data field, and the limits of
-aggregation. Does not know scenarios, nor how long a frame lasts: `airtcp.high_rate` makes that of
-it. The core has its own records in `crates/wlan/src/amendment`, and a test holds the two equal.
+A record holds channel widths, MCSs, guard intervals, the fields before the Data field, and
+aggregation limits. `airtcp.high_rate` computes frame durations from them. The core has its own
+records in `crates/wlan/src/amendment`; a test checks that the two are equal.
 
 Clauses are those of IEEE Std 802.11-2020, 19 (HT) and 21 (VHT), of IEEE Std 802.11ax-2021, 27 (HE),
-and of IEEE Std 802.11be-2024, 36 (EHT). Times are integer nanoseconds, sizes bytes.
+and of IEEE Std 802.11be-2024, 36 (EHT). Times are integer nanoseconds, sizes are bytes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _US: Final = 1_000
 
 @dataclass(frozen=True)
 class Scheme:
-    """A modulation and coding scheme: what one subcarrier of one stream carries.
+    """A modulation and coding scheme.
 
-    `coded_bits` is N_BPSCS and `coding` R, the share of coded bits that is data. `reference_mbps`
-    is the rate of 802.11a with this modulation and coding (10.6.11); from 256-QAM on the highest.
+    `coded_bits` is N_BPSCS, the coded bits per subcarrier and spatial stream. `coding` is the code
+    rate R. `reference_mbps` is the 802.11a rate with this modulation and coding (10.6.11); from
+    256-QAM on it is the highest 802.11a rate.
     """
 
     coded_bits: int
@@ -61,22 +62,22 @@ LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 
 @dataclass(frozen=True, kw_only=True)
 class Amendment:
-    """The facts that distinguish an amendment.
+    """The parameters of one amendment.
 
-    Of the radio: `subcarriers` is N_SD by width in MHz (Tables 19-6, 21-5, 27-13, 36-20), and
-    `widest_mhz` the widest channel by band in GHz. Before the Data field come, after 20 us that
-    every format begins with: `signal_ns`, further signal fields of a fixed length; `signal_bits`,
-    those that go at the lower of the data's MCS and MCS 1, in symbols of 4 us; `training_ns`, the
-    short training field; `long_training_ns`, each long training field by guard interval;
-    `sig_b_ns`. `has_tail`: data end with the tail bits of a convolutional code, or have an LDPC
-    code.
+    PHY: `subcarriers` is N_SD by width in MHz (Tables 19-6, 21-5, 27-13, 36-20), and `widest_mhz`
+    the widest channel by band in GHz. Every format begins with a legacy preamble of 20 us. The
+    following fields come between it and the Data field. `signal_ns`: further signal fields of a
+    fixed length. `signal_bits`: signal fields sent at the lower of the data's MCS and MCS 1, in
+    symbols of 4 us. `training_ns`: the short training field. `long_training_ns`: one long training
+    field, by guard interval. `sig_b_ns`: VHT-SIG-B. `has_tail`: data end with the tail bits of a
+    convolutional code; False means LDPC.
 
-    Of the MAC: `ampdu_bytes` and `amsdu_bytes` are the longest that a receiver may announce,
-    `mpdu_bytes` is the longest MPDU with several packets, alone or in an A-MPDU, and `window` the
-    most MPDUs that may be outstanding for one receiver. `lone_delimiter`: a single MPDU goes as an
+    MAC: `ampdu_bytes` and `amsdu_bytes` are the longest lengths that a receiver may announce.
+    `mpdu_bytes` is the longest MPDU with several packets, alone or in an A-MPDU. `window` is the
+    largest number of outstanding MPDUs per receiver. `lone_delimiter`: a single MPDU is sent as an
     A-MPDU too.
 
-    Of the market: `generation` is the name on the box, and `sold` what equipment commonly has.
+    Market: `generation` is the name on the box, and `sold` the parameters of common equipment.
     """
 
     standard: str
@@ -109,7 +110,7 @@ class Amendment:
 
     @property
     def has_long_symbols(self) -> bool:
-        """Tell whether symbols last four times as long as before, as from HE on."""
+        """Whether symbols are four times as long as before (from HE on)."""
         return self.symbol_ns == 12_800
 
 
@@ -128,7 +129,7 @@ _HT: Final = Amendment(
     signal_ns=8 * _US,  # HT-SIG (19.3.2)
     long_training_ns={400: 4 * _US, 800: 4 * _US},
     has_tail=True,
-    # 19.3.11.4: a second encoder above 300 Mb/s with the long guard interval.
+    # 19.3.11.4: a second encoder is used above 300 Mb/s (at the long guard interval).
     encoder_bps=300_000_000,
     ampdu_bytes=65_535,
     amsdu_bytes=7_935,
@@ -154,8 +155,9 @@ _VHT: Final = Amendment(
     long_training_ns={400: 4 * _US, 800: 4 * _US},
     sig_b_ns=4 * _US,
     has_tail=True,
-    # N_ES of the tables of 21.5: one encoder for each 540 Mb/s with the long guard interval; more
-    # by (width, streams, MCS) where fewer could not share the bits of a symbol evenly.
+    # N_ES of the tables of 21.5: one encoder for each 540 Mb/s (at the long guard interval).
+    # `more_encoders` lists, by (width, streams, MCS), the cases in which that number of encoders
+    # could not share the bits of a symbol evenly.
     encoder_bps=540_000_000,
     more_encoders={
         (80, 7, 2): 3,
@@ -174,7 +176,7 @@ _VHT: Final = Amendment(
         (160, 8, 5): 8,
         (160, 8, 8): 12,
     },
-    # (width, streams, MCS) that the tables of 21.5 leave out.
+    # Combinations (width, streams, MCS) that are missing from the tables of 21.5.
     missing=frozenset(
         {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)}
         | {(80, 3, 6), (80, 7, 6), (80, 6, 9), (160, 3, 9)}
@@ -184,7 +186,8 @@ _VHT: Final = Amendment(
     sold={"channel_width": 80, "mcs": 7, "spatial_streams": 2},
 )
 
-# The 2x LTF of 6.4 us with the guard intervals 0.8 and 1.6 us, the 4x LTF of 12.8 us with 3.2 us.
+# The 2x LTF of 6.4 us plus a guard interval of 0.8 or 1.6 us, and the 4x LTF of 12.8 us plus 3.2
+# us.
 _LONG_TRAINING_NS: Final = {800: 7_200, 1_600: 8_000, 3_200: 16_000}
 
 _HE: Final = Amendment(
@@ -232,12 +235,12 @@ _EHT: Final = Amendment(
 AMENDMENTS: Final[Mapping[str, Amendment]] = MappingProxyType(
     {one.standard: one for one in (_HT, _VHT, _HE, _EHT)}
 )
-"""By the name of the standard, in the order of their years."""
+"""Amendments by the name of the standard, oldest first."""
 
 BY_FORMAT: Final[Mapping[str, Amendment]] = MappingProxyType(
     {one.format: one for one in AMENDMENTS.values()}
 )
-"""By the PPDU format of a rate."""
+"""Amendments by the PPDU format of a rate."""
 
 WIDTHS_MHZ: Final = tuple(sorted({mhz for one in AMENDMENTS.values() for mhz in one.subcarriers}))
 HIGHEST_MCS: Final = max(one.highest_mcs for one in AMENDMENTS.values())
@@ -250,7 +253,7 @@ BANDS_GHZ: Final = tuple(sorted({ghz for one in AMENDMENTS.values() for ghz in o
 
 
 def amended(text: Callable[[Amendment], str]) -> str:
-    """Tells in words what each amendment has: "20 MHz (n), 80 MHz (ac, ax)"."""
+    """Describe a value of each amendment, grouped by value: "20 MHz (n), 80 MHz (ac, ax)"."""
     having: dict[str, list[str]] = {}
     for name, amendment in AMENDMENTS.items():
         having.setdefault(text(amendment), []).append(name.removeprefix("802.11"))
@@ -260,9 +263,9 @@ def amended(text: Callable[[Amendment], str]) -> str:
 BLOCK_ACK_BITS: Final[Mapping[int, int]] = MappingProxyType(
     {64: 256, 256: 448, 512: 704, 1_024: 1_216}
 )
-"""The size of a compressed Block ACK by the bits of its bitmap (9.3.1.8, with 802.11be's)."""
+"""Size in bits of a compressed Block ACK, by the bits of its bitmap (9.3.1.8, with 802.11be's)."""
 
 
 def block_ack_bits(window: int) -> int:
-    """The Block ACK whose bitmap is the shortest that has a bit for each MPDU of the window."""
+    """Return the size in bits of the Block ACK with the shortest bitmap that covers the window."""
     return next(bits for frames, bits in BLOCK_ACK_BITS.items() if window <= frames)

@@ -1,7 +1,6 @@
-"""Amounts as people read them: values with their units, intervals, shares and stretches of time.
+"""Format amounts for people: values with units, intervals, percentages and durations.
 
-Knows prefixes and digits. Does not know what is measured (`metrics`), nor how a user writes a
-quantity (`units`).
+`metrics` defines what is measured; `units` reads quantities that users write.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from airtcp.stats import Interval
 
 _DECIMAL_PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SECOND_PREFIXES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-#: A half width of so many units of its mean has the unit of its own: "0 ± 15 kb/s".
+#: From this many units on, a half width is shown in a unit of its own: "0 ± 15 kb/s".
 _MANY_DIGITS: Final = 10_000
 
 
 def scaled(value: float, unit: str) -> tuple[float, str]:
-    """The factor and the prefixed unit in which people read `value`: 2.3e6 b/s gives 1e6, "Mb/s".
+    """Return the factor and the prefixed unit to show `value` in: 2.3e6 b/s gives 1e6, "Mb/s".
 
-    Values are divided by the factor. Seconds and bits per second take prefixes, others none; parts
-    of one that are read in "%" are times 100.
+    Divide values by the factor. Only seconds and bits per second get prefixes. For "%" the factor
+    is 0.01.
     """
     size = abs(value)
     if unit == "%":
@@ -40,9 +39,9 @@ def scaled(value: float, unit: str) -> tuple[float, str]:
 
 
 def quantity(value: float | None, unit: str, significant: int = 4) -> str:
-    """`value` with its unit as people read it: 2312345.0 and "b/s" give "2.312 Mb/s".
+    """Format `value` with its unit: 2312345.0 and "b/s" give "2.312 Mb/s".
 
-    None is shown as a dash.
+    None becomes a dash.
     """
     if value is None:
         return "–"
@@ -51,12 +50,13 @@ def quantity(value: float | None, unit: str, significant: int = 4) -> str:
 
 
 def quantity_with_interval(interval: Interval, unit: str) -> str:
-    """A mean and its half width as people read them, like "2.312 ± 0.004 Mb/s".
+    """Format a mean and its half width, such as "2.312 ± 0.004 Mb/s".
 
-    The half width gets two significant digits and the mean as many decimals, both in the mean's
-    unit, unless the half width has five digits in it; without an interval the mean stands alone,
-    and so does a zero: replications that never saw a thing do not say how rare it is.
-    Where nothing but a lower bound is known it is "at least 17.2 s"; one of zero says nothing.
+    The half width has two significant digits, and the mean has as many decimals. Both use the
+    mean's unit, unless the half width would have five digits in it. Without an interval only the
+    mean is shown. The same holds for a zero without spread: replications that never saw an event
+    cannot bound its rate. If only a lower bound is known, the text is "at least 17.2 s"; a lower
+    bound of zero is shown as a dash.
     """
     mean, half_width = interval.mean, interval.half_width
     if interval.high is None and interval.low is not None:
@@ -68,7 +68,7 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
     if mean == 0.0:
         return f"at most {quantity(interval.high, unit, 2)}"
     if half_width > abs(mean) > 0.0 and (interval.low or 0.0) > 0.0:
-        # On the scale of the metric an interval does not reach below zero.
+        # Show bounds instead of "±", because the metric cannot be negative.
         return f"{quantity(interval.low, unit, 2)} to {quantity(interval.high, unit, 2)}"
     factor, name = scaled(mean, unit)
     if half_width >= _MANY_DIGITS * factor:
@@ -81,19 +81,19 @@ def quantity_with_interval(interval: Interval, unit: str) -> str:
 
 
 def percent(fraction: float | None, signed: bool = False) -> str:
-    """A fraction as a percentage with one decimal ("+3.1 %"); two below one per cent."""
+    """Format a fraction as a percentage with one decimal ("+3.1 %"), or two below one percent."""
     if fraction is None:
         return "–"
     value = 100.0 * fraction
     decimals = 2 if abs(value) < 1.0 else 1
     if abs(value) >= 1000.0:
         decimals = 0
-    # A minus sign of what is rounded to nothing says nothing.
+    # The "z" flag drops the sign of values that round to zero.
     return f"{value:+z.{decimals}f} %" if signed else f"{value:z.{decimals}f} %"
 
 
 def duration(seconds: float) -> str:
-    """A stretch of time as people read it: "0.42 s", "1 min 20 s", "2 h 05 min"."""
+    """Format a duration: "0.42 s", "1 min 20 s", "2 h 05 min"."""
     if seconds < 10.0:
         return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.1f} ms"
     whole = round(seconds)

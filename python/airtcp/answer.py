@@ -1,4 +1,4 @@
-"""The whole answer about a scenario: simulation, verdict, cause and recommendation."""
+"""The complete result for a scenario: simulation, verdict, causes and recommendation."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def run(
 ) -> Comparison:
     """Simulate a scenario, check it against targets, and recommend a change, as `airtcp run` does.
 
-    `effort` is that of `airtcp.advise`, 0 tries no change; the other arguments are those of
-    `airtcp.compare`, whose errors it raises.
+    `effort` has the meaning it has in `airtcp.advise`; 0 tries no changes. The other arguments are
+    passed to `airtcp.compare`, which also defines the errors raised.
 
     With the `cafe` of `airtcp.load`:
 

@@ -1,8 +1,8 @@
-"""The closed sets of a scenario: of each word all that is said of it anywhere, in one record.
+"""The closed sets of words in a scenario, such as congestion controls: one record per word.
 
-Knows words, what texts and lists call them, what Linux calls them and does otherwise, and what they
-need beside them. Does not know keys, nor what the core does at a word. Standards have their records
-in `airtcp.standards` and `airtcp.amendments`; only other names for them are here.
+A record holds the word, its names in texts and lists, its Linux equivalent and how Linux differs,
+and the keys that it requires. `airtcp.standards` and `airtcp.amendments` describe the standards;
+this module only adds other names for them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .standards import STANDARDS
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A word of a closed set.
+    """One word of a closed set.
 
-    `name` is what a sentence calls it, `label` what a list on the page does, and `also` are names
-    for it elsewhere, which a scenario does not take and a message understands. `resolved` is the
-    word of the resolved form of one that a user registered: its name and a hash of its code.
+    `name` is used in sentences and `label` in lists on the page. `also` lists names used elsewhere:
+    a scenario rejects them, but error messages recognize them. `resolved` is set for plug-ins only:
+    the word of the resolved form, which is the name and a hash of the code.
     """
 
     word: str
@@ -41,7 +41,7 @@ def _set(*choices: _Any) -> Mapping[str, _Any]:
     return MappingProxyType({one.word: one for one in choices})
 
 
-#: The sets to which a user may add, by the word for their kind.
+#: The sets that plug-ins can extend, by kind.
 _OPEN: Final[dict[str, dict[str, Any]]] = {}
 
 
@@ -51,28 +51,31 @@ def _open_set(kind: str, *choices: _Any) -> Mapping[str, _Any]:
 
 
 def add(kind: str, one: Choice) -> None:
-    """Adds an algorithm of a user to the open set of its kind; its registration has checked it."""
+    """Add a plug-in's algorithm to the open set of its kind. The caller has validated it."""
     _OPEN[kind][one.word] = one
 
 
 def has_own(resolved: str | None = None) -> bool:
-    """Tells whether a resolved scenario names an algorithm of a user, or whether any is there."""
+    """Whether a resolved scenario names a plug-in's algorithm.
+
+    With None: whether any is registered.
+    """
     words = [one.resolved for known in _OPEN.values() for one in known.values() if one.resolved]
     return any(resolved is None or json.dumps(word) in resolved for word in words)
 
 
 def of_airtcp(known: Mapping[str, _Any]) -> Iterator[_Any]:
-    """The words of a set but for those that a user has registered."""
+    """Iterate over the built-in words of a set, without those of plug-ins."""
     return (one for one in known.values() if one.resolved is None)
 
 
 def own_names(kind: str) -> list[str]:
-    """The names of the algorithms of this kind that a user has registered."""
+    """Return the names of the registered plug-in algorithms of this kind."""
     return [one.name for word, one in _OPEN[kind].items() if one.resolved and word == one.name]
 
 
 def own_word(kind: str, word: Any) -> str | None:
-    """The word of the resolved form for an algorithm of a user, None for every other value."""
+    """Return the resolved word of a plug-in's algorithm, or None for any other value."""
     one = _OPEN[kind].get(word) if isinstance(word, str) else None
     return None if one is None else one.resolved
 
@@ -84,12 +87,12 @@ CongestionName = Literal["reno", "cubic", "bbr", "bbr1"]
 class Congestion(Choice):
     """A congestion control.
 
-    `kernel` is its name in Linux, None where Linux has none; `kernel_differs` says how that one
-    differs, and `kernel_slow_start` is the `slow_start` that it has there, if not the standard one.
-    `needs` are the keys of a connection that must have these values beside it, which are their
-    defaults then: those of a model of the path, which sets the pace itself and takes no marks.
-    `has_aimd`: it obeys the table `aimd`. `loss_window` names the closed form of the mean window at
-    a loss probability, None where no model has one.
+    `kernel` is its name in Linux, or None if Linux does not have it. `kernel_differs` says how the
+    Linux version differs, and `kernel_slow_start` is the `slow_start` used by Linux if that is not
+    the standard one. `needs` maps keys of a connection to the values that this control requires;
+    these values become the defaults. Model-based controls need them, because they pace on their own
+    and ignore ECN marks. `has_aimd`: it reads the table `aimd`. `loss_window` names the closed form
+    for the mean window at a loss probability, or None if no model has one.
     """
 
     kernel: str | None
@@ -142,17 +145,17 @@ _CONGESTION: Final = (
 CONGESTION: Final = _open_set("congestion control", *_CONGESTION)
 
 ACK_POLICIES: Final[Mapping[str, Choice]] = _open_set("ACK policy")
-"""Policies of users alone: those of the core have keys of their own."""
+"""Empty until plug-ins register: the core's own ACK policies have keys instead."""
 
 RecoveryName = Literal["reno", "newreno", "sack", "rack"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recovery(Choice):
-    """A loss recovery.
+    """A loss recovery algorithm.
 
-    `has_sack`: the receiver says what it holds. `times_segments`: it keeps the times of single
-    segments. `kernel_differs` says what Linux does instead.
+    `has_sack`: the receiver sends SACK blocks. `times_segments`: the sender keeps a timestamp per
+    segment. `kernel_differs` says what Linux does instead.
     """
 
     has_sack: bool = False
@@ -196,9 +199,9 @@ DisciplineName = Literal["fifo", "red", "per-flow", "codel", "fq-codel"]
 class Discipline(Choice):
     """A queue discipline.
 
-    `phrase` follows the words "a queue of 50 packets". `qdisc` is its name for tc(8), None where
-    Linux has none. `parameters` are the tables of keys that mean something to it alone.
-    `leaves_stations`: it leaves to a scheduler which station is next.
+    `phrase` follows the words "a queue of 50 packets". `qdisc` is its name for tc(8), or None if
+    Linux does not have it. `parameters` names the tables of keys that only this discipline reads.
+    `leaves_stations`: a scheduler chooses the next station.
     """
 
     phrase: str
@@ -259,9 +262,10 @@ SchedulerName = Literal["oldest", "round-robin", "airtime"]
 class Scheduler(Choice):
     """A scheduler of the access point.
 
-    `phrase` says it of a network, empty where it is as always. `written` is its shortest form in a
-    file. `shares` is what it gives all receivers alike, None where that is not known.
-    `in_any_standard`: also before 802.11n, and then under disciplines that leave it the stations.
+    `phrase` describes it in a sentence about a network; it is empty for the default behavior.
+    `written` is its shortest form in a file. `shares` is what it divides equally among receivers,
+    or None if that is unknown. `in_any_standard`: it also works before 802.11n, with disciplines
+    that leave the choice of station to a scheduler.
     """
 
     phrase: str = ""
@@ -305,9 +309,9 @@ SCHEDULERS: Final = _open_set(
 class Application(Choice):
     """An application.
 
-    `over_udp`: without TCP, and it may have both directions. `ends`: every transfer ends.
-    `offered` is what the page puts in its place, None where a page cannot: it needs a file, or more
-    than a few words.
+    `over_udp`: it uses UDP, and it may send in both directions. `ends`: every transfer ends.
+    `offered` is the value that the web page inserts for it. It is None if the page cannot offer the
+    application, because it needs a file or more than a few words.
     """
 
     over_udp: bool = False
@@ -358,7 +362,7 @@ AccessSchemeName = Literal["standard", "adaptive-burst"]
 
 @dataclass(frozen=True, kw_only=True)
 class AccessScheme(Choice):
-    """An access scheme of the access point; `phrase` as of a scheduler."""
+    """An access scheme of the access point; `phrase` as in `Scheduler`."""
 
     phrase: str = ""
 
@@ -370,7 +374,7 @@ ACCESS_SCHEMES: Final = _set(
 
 
 def _standards() -> Iterable[Choice]:
-    """The standards, with the names of their letters and generations."""
+    """Iterate over the standards, with their letters and Wi-Fi generations as other names."""
     for word in STANDARDS:
         letters = word.removeprefix("802.11")
         also: tuple[str, ...] = (letters, f"11{letters}", f"IEEE {word}")
@@ -391,11 +395,11 @@ CLOSED_SETS: Final[Mapping[str, Mapping[str, Choice]]] = MappingProxyType(
         "phy.standard": _set(*_standards()),
     }
 )
-"""By the end of the key path that has a word of the set."""
+"""Closed sets by the end of the key path that takes a word of the set."""
 
 
 def either(words: Sequence[str]) -> str:
-    """The words as a file writes them, any of which is allowed: "a", "b" or "c"."""
+    """Join the allowed words, quoted as in a file: "a", "b" or "c"."""
     quoted = [f'"{word}"' for word in words]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
@@ -405,14 +409,14 @@ _NEIGHBOURS: Final = (
     {"queue.discipline": "ap.queue.discipline"}
     | {one: one for one in ("ap.scheduler", "ap.access.scheme")},
 )
-"""Closed sets whose words are taken for each other's, with what a message calls their keys."""
+"""Groups of closed sets whose words are easily confused, with the key name to show in messages."""
 
 
 def meant(key: str, value: str, allowed: Sequence[str]) -> str:
-    """What an unknown word at a key path probably means, as a file writes it; "" if unknown.
+    """Guess what an unknown word at a key path means, as written in a file; "" without a guess.
 
-    It is a word of the key itself under a name that others have for it, one of a neighbouring key,
-    which is named then, or an allowed one that is spelt almost so.
+    The guess is another name for a word of this key, a word of a related key (shown with that key),
+    or an allowed word with a similar spelling.
     """
     own = next((path for path in CLOSED_SETS if f".{key}".endswith(f".{path}")), "")
     for word in CLOSED_SETS.get(own, ()):
@@ -420,7 +424,7 @@ def meant(key: str, value: str, allowed: Sequence[str]) -> str:
             return f'"{word}"'
     for path, name in _neighbours(own).items():
         for word, choice in CLOSED_SETS[path].items():
-            # "standard" says of no key in particular.
+            # "standard" is a word of several keys.
             if word != "standard" and _is(value, choice):
                 return f'{name} = "{word}"'
     near = difflib.get_close_matches(value, allowed, n=1)
@@ -428,13 +432,13 @@ def meant(key: str, value: str, allowed: Sequence[str]) -> str:
 
 
 def _neighbours(own: str) -> Mapping[str, str]:
-    """The other sets of the group that a set belongs to."""
+    """Return the other sets of the same group in `_NEIGHBOURS`."""
     group = next((group for group in _NEIGHBOURS if own in group), {})
     return {path: name for path, name in group.items() if path != own}
 
 
 def _is(value: str, choice: Choice) -> bool:
-    """Whether a value is a word, or a name for it, but for capitals and how parts are joined."""
+    """Whether a value names a choice, ignoring case and the separators "-", "_", "." and space."""
     return _plain(value) in map(_plain, (choice.word, *choice.also))
 
 

@@ -1,7 +1,4 @@
-"""Models beside simulation: the same scenario at both depths, and how far they are apart.
-
-Knows how a prediction and a measured interval are compared. Computes neither.
-"""
+"""Compare models with simulation, and simulation with measurements."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-# `import airtcp` imports this module: what costs time is imported where it is used.
+# `import airtcp` imports this module, so slow imports are local.
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,12 +15,12 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario, Scenario
     from airtcp.stats import Interval
 
-#: Up to this relative difference a model within the interval agrees.
+#: A model within the interval agrees up to this relative difference.
 AGREES: Final = 0.05
-#: Up to this one it is close, and up to `OFF` merely too high or too low.
+#: A model is close up to `CLOSE`; up to `OFF` it is too high or too low, not "far too".
 CLOSE: Final = 0.10
 OFF: Final = 0.30
-#: The largest value of a model that agrees with a simulation that saw nothing at all.
+#: The largest model value that agrees with a simulation that saw no event.
 RARE: Final = 1e-3
 
 
@@ -36,13 +33,13 @@ def compare(
     progress: Callable[[float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Predict and simulate a scenario, and set the answers side by side.
+    """Predict and simulate a scenario, and compare the two.
 
-    `scenario` is one, or what `airtcp.load` takes; the other arguments are those of
-    `airtcp.simulate`, whose errors it raises. A scenario without a table
-    `[run]` is simulated until its targets are decided (`airtcp.judge.decide`). A model that does
-    not converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
-    that was simulated too, best model first.
+    `scenario` is a scenario, or any argument of `airtcp.load`. The other arguments are passed to
+    `airtcp.simulate`, which also defines the errors raised. A scenario without a table `[run]` is
+    simulated until its targets are decided (`airtcp.judge.decide`). ConvergenceError is raised if a
+    model does not converge. `comparison` has one row per model and simulated metric, best model
+    first.
 
     With the `cafe` of `airtcp.load`:
 
@@ -72,7 +69,7 @@ def compare(
 
 
 def side_by_side(prediction: Prediction, result: SimulationResult) -> Comparison:
-    """The comparison of a prediction and a simulation of the same scenario."""
+    """Return the comparison of a prediction and a simulation of the same scenario."""
     from airtcp.results import Comparison
 
     return Comparison(
@@ -87,10 +84,10 @@ def side_by_side(prediction: Prediction, result: SimulationResult) -> Comparison
 
 
 def with_testbed(comparison: Comparison, testbed: TestbedResult) -> Comparison:
-    """The comparison with what a testbed measured of the same scenario.
+    """Add the results of a testbed for the same scenario to a comparison.
 
-    Each metric that both have gets a row: how far the testbed is from the simulation, in the words
-    for models. A testbed runs once: it agrees if one more replication might have said the same.
+    Each metric that both have gets a row with the difference and a verdict, as for models. A
+    testbed runs once. It agrees if its value lies where one more replication could.
     """
     from dataclasses import replace
 
@@ -113,11 +110,11 @@ def with_testbed(comparison: Comparison, testbed: TestbedResult) -> Comparison:
 
 
 def with_measured(comparison: Comparison, measurement: Measurement) -> Comparison:
-    """The comparison with what was measured in a real network.
+    """Add values measured in a real network to a comparison.
 
-    Each measured metric that was simulated too gets a row, of a direction if one group has flows
-    of it: how far simulation and models are from the measured value, in the words for models.
-    Numbers of events are those of as long a time as the simulation measured.
+    Each measured metric that was also simulated gets a row: the difference of simulation and models
+    from the measured value, with a verdict. A measurement of one direction is compared with the
+    only group that has flows in it. Event counts are scaled to the simulated measurement time.
     """
     from dataclasses import replace
 
@@ -166,16 +163,16 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
 
 
 def _unfollowed(measurement: Measurement, rows: Sequence[MeasuredRow]) -> tuple[Unfollowed, ...]:
-    """The conditions of a measurement that the scenario does not have."""
+    """Return the conditions of the measurement that the scenario does not reproduce."""
     goodputs = [row.simulation.mean or 0.0 for row in rows if row.metric == "goodput_bps"]
     most = max(goodputs, default=0.0)
     return tuple(one for one in measurement.unfollowed if one.holds_at(most))
 
 
 def _scope(comparison: Comparison, of: str) -> tuple[str, Mapping[str, Interval]]:
-    """The simulated metrics of everything, of a group, or of a direction of one group.
+    """Return the scope and the simulated metrics of all flows, a group, or a group's direction.
 
-    A direction alone is that of the one group with flows of it; nothing where there are several.
+    If only a direction is given, it must occur in exactly one group; otherwise the result is empty.
     """
     if not of:
         return "", comparison.metrics
@@ -191,17 +188,17 @@ def _scope(comparison: Comparison, of: str) -> tuple[str, Mapping[str, Interval]
 
 
 def _plural(of: str) -> str:
-    """Return what a value is of, in words: "of uploads", "of laptop/download"."""
+    """Return the scope of a value in words: " of uploads", " of laptop/download"."""
     if not of:
         return ""
     return f" of {of}s" if of in ("download", "upload") else f" of {of}"
 
 
 def _around(measured: Interval, own: Interval, simulated: Interval | None = None) -> Interval:
-    """The measured value, as far as chance goes in it and in the simulation.
+    """Return the measured value with an interval for the randomness of measurement and simulation.
 
-    The variances of independent means add up. One value without an interval is one run: it is as
-    far from its mean as one more replication would be.
+    Variances of independent means add up. A single value without an interval counts as one run: its
+    spread is that of one more replication.
     """
     from airtcp.stats import Interval, of_one_more
 
@@ -222,26 +219,25 @@ def _around(measured: Interval, own: Interval, simulated: Interval | None = None
 def _answer(by: str, value: float, around: Interval) -> Answer:
     from airtcp.results.measured import Answer
 
-    # Without any interval nothing tells chance from a difference.
+    # Without any interval, chance and a real difference cannot be told apart.
     told = "undecided" if around.half_width is None else verdict(value, around)
     return Answer(by, value, difference(value, around), told)
 
 
 def difference(model: float, simulated: Interval) -> float | None:
-    """Model over simulated mean, less one; None when there is no mean or it is zero."""
+    """Return a model's relative difference from the simulated mean; None if it is missing or 0."""
     if not simulated.mean:
         return None
     return model / simulated.mean - 1.0
 
 
 def verdict(model: float, simulated: Interval) -> str:
-    """In words how a model's value stands to a simulated interval.
+    """Classify a model's value against a simulated interval.
 
-    "agrees": inside the interval and within 5 % of its mean, and the interval is no wider than
-    +-10 %; "undecided": inside, but further from the mean, or in a wider one, so that the interval
-    does not tell; and where the runs were too short for their traffic, so that there is a lower
-    bound at most. Outside: "close" within 10 %, "too high" and "too low" within 30 %, beyond that
-    "far too ...".
+    "agrees": the value is inside the interval and within 5 % of its mean, and the interval is no
+    wider than ±10 %. "undecided": the value is inside, but farther from the mean, or the interval
+    is wider; also if the runs were too short and only a lower bound is known. Outside: "close"
+    within 10 %, "too high" or "too low" within 30 %, beyond that "far too high" or "far too low".
     """
     if simulated.mean is None:
         return "undecided" if simulated.is_known else "not simulated"
@@ -276,7 +272,8 @@ def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
     rows = []
     for name in names:
         simulated = result.metrics[name]
-        # That of all metrics beside models at once: one in twenty would miss by chance alone.
+        # Joint intervals over all compared metrics: at 95 % each, one in twenty would miss by
+        # chance.
         sure = joint(simulated, result.simulation.confidence, len(names))
         for predicted in prediction.model[name]:
             if isinstance(predicted.value, list) or not simulated.is_known:

@@ -1,8 +1,7 @@
 """Conditions on metrics: `laptop/download p90 transfer_time > 2 s`, `cell hall goodput < 8 Mb/s`.
 
-A stop condition must not happen yet, a target shall hold; the grammar is one. Knows it, which
-metrics there are and which unit each has. Does not know scenarios: `airtcp.scenario.measured` asks
-one whether it has such a group and metric.
+Stop conditions of a plan and targets share this grammar. `airtcp.scenario.measured` checks that a
+scenario has the group and the metric.
 """
 
 from __future__ import annotations
@@ -20,31 +19,31 @@ from airtcp.metrics import METRICS, Metric
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
-#: Parts of a metric's name that say that it lies between 0 and 1.
+#: Parts of metric names that mark a value between 0 and 1.
 FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
-#: The word before the name of one of several cells.
+#: The word before the name of a cell.
 CELL: Final = "cell"
 _FORM: Final = "[GROUP[/DIRECTION] | cell NAME] [mean|p50|p90|p95|p99] METRIC"
-#: The words of the longest with a statistic: of a cell one more than of a group.
+#: The most words a metric can have. `cell NAME` needs one more than a group.
 _MOST_WORDS: Final = 3
 _GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput < 2 Mb/s"'
 
 
-#: The parts of a group that a condition is about.
+#: The flows of a group that a condition covers.
 Part = Literal["all", "download", "upload"]
 _ALL: Final[Part] = "all"
 
 
 class ConditionError(ValueError):
-    """A text is no condition; the text says what is allowed."""
+    """A text is not a condition. The message says what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A bound on a metric. `above`: it holds where the metric is above `bound`, else below.
+    """A bound on a metric: true if the metric is above `bound` (with `above`), or below it.
 
-    `metric` is the key in results, `group` and `part` what it is of as in `Simulation.values`, or
-    `cell` the name of one of several cells; `bound` is in the unit of the metric.
+    `metric` is the key in results. `group` and `part` select flows as in `Simulation.values`;
+    `cell` selects one of several cells instead. `bound` is in the unit of the metric.
     """
 
     text: str
@@ -57,12 +56,12 @@ class Condition:
 
     @property
     def about(self) -> Metric:
-        """The metric."""
+        """The catalogue entry of the metric."""
         return METRICS[self.metric]
 
     @property
     def label(self) -> str:
-        """The metric for people, with what it is of: "transfer time of laptop downloads"."""
+        """The metric and its scope for people: "transfer time of laptop downloads"."""
         if self.cell is not None:
             return label_of(self.about, f"cell {self.cell}")
         if self.group is None:
@@ -71,22 +70,22 @@ class Condition:
 
     @property
     def bound_text(self) -> str:
-        """The bound for people: "2 s"."""
+        """The bound with its unit: "2 s"."""
         return bound_text(self.bound, self.about.read_in)
 
     @property
     def mean_metric(self) -> str | None:
-        """The metric whose percentile this is about; None if it is about none."""
+        """The metric whose percentile this condition uses, or None if it uses no percentile."""
         mean = re.sub(r"_p\d+_", "_", self.metric)
         return mean if mean != self.metric and mean in METRICS else None
 
     def excess(self, value: float) -> float:
-        """Measure how far a value lies beyond the bound; negative where nothing happens."""
+        """Return how far a value lies beyond the bound; negative if the condition is false."""
         return value - self.bound if self.above else self.bound - value
 
 
 def bound_text(bound: float, unit: str) -> str:
-    """A bound for people: "2 s", without zeros behind the point."""
+    """Format a bound without trailing zeros: "2 s"."""
     number, space, unit = quantity(bound, unit, 3).partition(" ")
     if "." in number:
         number = number.rstrip("0").rstrip(".")
@@ -94,7 +93,7 @@ def bound_text(bound: float, unit: str) -> str:
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition of `--until`, as `read_condition` reads it. Raises QuestionError."""
+    """Parse the condition of `--until` with `read_condition`. Raises QuestionError."""
     try:
         return read_condition(text)
     except ConditionError as error:
@@ -102,11 +101,11 @@ def parse_condition(text: str) -> Condition:
 
 
 def read_condition(text: str) -> Condition:
-    """The condition of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC (<|>) QUANTITY`.
+    """Parse `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC (<|>) QUANTITY`.
 
-    `cell NAME` in place of the group is one of several cells. The metric goes without its unit's
-    suffix, which may be there all the same. Raises ConditionError with what is allowed for anything
-    else, and for a bound that no value is ever beyond, or every.
+    `cell NAME` instead of the group selects one of several cells. The unit suffix of the metric is
+    optional. Raises ConditionError, with what is allowed, for any other text, and for a condition
+    that is always or never true.
     """
     match = re.fullmatch(r"\s*([^<>]*?)\s*([<>])\s*([^<>=]+?)\s*", text)
     words = match[1].split() if match else []
@@ -121,10 +120,10 @@ def read_condition(text: str) -> Condition:
 
 
 def read_measure(text: str) -> tuple[Metric, str | None, Part, str | None]:
-    """The metric of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC`, its group and its part.
+    """Parse `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC` into metric, group, part and cell.
 
-    Then its cell, where `cell NAME` stands in place of the group. Raises ConditionError with what
-    is allowed for anything else.
+    The cell is set if `cell NAME` takes the place of the group. Raises ConditionError, with what is
+    allowed, for any other text.
     """
     words = text.split()
     if not _has_form(words):
@@ -133,14 +132,14 @@ def read_measure(text: str) -> tuple[Metric, str | None, Part, str | None]:
 
 
 def _has_form(words: list[str]) -> bool:
-    """Tell whether a metric may have so many words."""
+    """Whether the number of words fits the grammar."""
     return 1 <= len(words) <= _MOST_WORDS + (words[0] == CELL)
 
 
 def _measure(words: list[str]) -> tuple[Metric, str | None, Part, str | None]:
     *before, name = words
     statistic = before.pop() if before and before[-1] in STATISTICS else None
-    # A group may have the name "cell": then nothing stands between it and the metric.
+    # A group may be called "cell": "cell goodput" has no cell name after it.
     of_cell = before[0] == CELL and len(before) == 2 if before else False
     if len(before) > 1 and not of_cell:
         raise ConditionError(f'"{before[1]}" is no statistic; allowed: {", ".join(STATISTICS)}')
@@ -191,7 +190,7 @@ def _metric(name: str, statistic: str | None) -> Metric:
 
 
 def read_value(metric: Metric, value: str) -> float:
-    """Return a value of a metric, such as "2 s", in its unit. Raises ConditionError."""
+    """Parse a value of a metric, such as "2 s", into the metric's unit. Raises ConditionError."""
     try:
         if metric.unit == "s":
             return parse_time_s(value)

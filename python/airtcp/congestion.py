@@ -1,23 +1,23 @@
-"""Congestion controls of one's own: a class of Python beside those that are built in.
+"""Custom congestion controls: write a Python class and name it in a scenario.
 
-Knows which methods such a class has, and under which words scenarios name it. Does not know how the
-sender finds and repairs losses, which is the core's.
+The core still detects and repairs losses.
 
 A class has `on_ack(window, event)`, `on_loss(window, event)`, `on_timeout(window, event)` and
-`on_idle(window, event)`, and is made without arguments for each connection. `window` has `cwnd` and
-`ssthresh` in bytes, which the methods set (integers; `ssthresh` is None before the first loss), and
-`in_slow_start`. `event` has
+`on_idle(window, event)`. airtcp creates one instance per connection, without arguments. `window`
+has `cwnd` and `ssthresh` in bytes, which the methods set (integers; `ssthresh` is None before the
+first loss), and `in_slow_start`. `event` has
 
-    now_ns           the time of the simulation, nanoseconds
+    now_ns           the simulated time, nanoseconds
     mss              SMSS, bytes
     initial_window   IW, bytes
-    srtt_ns, rtt_ns  the smoothed round trip, and the newest one with variant = "rack"; or None
-    acked            bytes that an ACK is the first to acknowledge
+    srtt_ns, rtt_ns  the smoothed RTT, and the newest RTT with variant = "rack"; or None
+    acked            bytes newly acknowledged by this ACK
     was_full         whether the window was full in the last round trip
     was_half_used    whether more than half of it was used
-    flight_size      bytes outstanding at a loss or timeout; None where the timer repeats a segment
+    flight_size      bytes in flight at a loss or timeout; None if the timer fires again for the
+                     same segment
 
-Fast recovery sets `cwnd` itself, from the `ssthresh` that `on_loss` leaves (RFC 5681, 3.2).
+Fast recovery itself sets `cwnd`, based on the `ssthresh` that `on_loss` leaves (RFC 5681, 3.2).
 
     class Mine(airtcp.congestion.Reno):
         def avoid(self, window, event):
@@ -39,18 +39,18 @@ _METHODS: Final = ("on_ack", "on_loss", "on_timeout", "on_idle")
 
 
 class Window(Protocol):
-    """The variables of RFC 5681 of a connection, in bytes."""
+    """The congestion state of a connection (RFC 5681), in bytes."""
 
     cwnd: int
     ssthresh: int | None
 
     @property
     def in_slow_start(self) -> bool:
-        """Tells whether the window is below the threshold."""
+        """Whether the window is below the slow start threshold."""
 
 
 class Event(Protocol):
-    """An event of a connection, and its circumstances."""
+    """An event of a connection and its context."""
 
     now_ns: int
     mss: int
@@ -64,33 +64,33 @@ class Event(Protocol):
 
 
 class Control(Protocol):
-    """A congestion control of one connection."""
+    """The congestion control of one connection."""
 
     def on_ack(self, window: Window, event: Event) -> None:
-        """Takes an ACK of new data outside of fast recovery."""
+        """Handle an ACK of new data outside fast recovery."""
 
     def on_loss(self, window: Window, event: Event) -> None:
-        """Takes a loss that was found in another way than by the timer: sets `ssthresh`."""
+        """Handle a loss detected without the timer: set `ssthresh`."""
 
     def on_timeout(self, window: Window, event: Event) -> None:
-        """Takes the end of the retransmission timer: sets `ssthresh`."""
+        """Handle a retransmission timeout: set `ssthresh`."""
 
     def on_idle(self, window: Window, event: Event) -> None:
-        """Takes data after a pause of more than the retransmission timeout."""
+        """Handle new data after an idle period longer than the RTO."""
 
 
 class Reno:
-    """The window of RFC 5681, section 3.1: a base for controls that differ from it in some method.
+    """The congestion control of RFC 5681, section 3.1, to subclass for variants.
 
-    It gives the outcomes of `congestion = "reno"` bit for bit.
+    The results equal those of `congestion = "reno"` bit for bit.
     """
 
-    #: The part of a byte that `avoid` has left; of the class, for an `__init__` that does not call
-    #: that of its base.
+    #: The remainder of the last division in `avoid`. A class attribute, so that a subclass need not
+    #: call this class's `__init__`.
     _fraction = 0
 
     def on_ack(self, window: Window, event: Event) -> None:
-        """Grows in slow start by what is acknowledged, a segment at most, and then by `avoid`."""
+        """Grow by the acknowledged bytes, at most one segment, in slow start; then by `avoid`."""
         if window.in_slow_start:
             if event.was_half_used:
                 window.cwnd += min(event.acked, event.mss)
@@ -98,38 +98,41 @@ class Reno:
             self.avoid(window, event)
 
     def avoid(self, window: Window, event: Event) -> None:
-        """Grows by SMSS^2 / cwnd; what is left of the division counts at the next ACK."""
+        """Grow by SMSS^2 / cwnd. The remainder of the division counts at the next ACK."""
         growth = event.mss**2 + self._fraction
         gained, self._fraction = divmod(growth, window.cwnd)
         window.cwnd += gained
 
     def on_loss(self, window: Window, event: Event) -> None:
-        """Sets the threshold to half of what is under way, at least two segments."""
+        """Set the threshold to half of the flight size, at least two segments."""
         assert event.flight_size is not None
         window.ssthresh = max(event.flight_size // 2, 2 * event.mss)
         self._fraction = 0
 
     def on_timeout(self, window: Window, event: Event) -> None:
-        """Does as at a loss, but leaves the threshold where the timer repeats a segment."""
+        """Set the threshold as for a loss, unless the timer fires again for the same segment."""
         if event.flight_size is not None:
             window.ssthresh = max(event.flight_size // 2, 2 * event.mss)
         self._fraction = 0
 
     def on_idle(self, window: Window, event: Event) -> None:
-        """Shrinks to the restart window, min(IW, cwnd): RFC 5681, section 4.1."""
+        """Shrink to the restart window, min(IW, cwnd): RFC 5681, section 4.1."""
         window.cwnd = min(window.cwnd, event.initial_window)
         self._fraction = 0
 
 
 def register(name: str, control: type[Control]) -> str:
-    """Registers a class as a congestion control, which `tcp = { congestion = "NAME" }` names.
+    """Register a class as a congestion control, to be used as `tcp = { congestion = "NAME" }`.
 
-    Returns the word of the resolved form: the name, "@" and a hash of the class's code, so that
-    results and stores tell which code they are of. To register it once more does nothing.
+    Registering the same class again has no effect.
+
+    Returns:
+        The name in the resolved scenario: the name, "@" and a hash of the class's code. It records
+        in results and stores which code was used.
 
     Raises:
-        PluginError: a name that is taken or no word, a class without one of the methods, or one
-            whose code cannot be read.
+        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
+            cannot be read.
     """
     from . import _core
 

@@ -1,8 +1,7 @@
-"""Two scenarios on common random numbers, and how far their metrics are apart.
+"""Simulate two scenarios on common random numbers and compare their metrics.
 
-Knows that both run on the same seed for the same number of replications, and when their paired
-differences are narrow enough. Does not know how a difference is computed
-(`airtcp.results.differences`).
+Both use the same seed and number of replications; runs continue until the paired differences are
+precise enough. `airtcp.results.differences` computes the differences.
 """
 
 from __future__ import annotations
@@ -42,18 +41,16 @@ def diff(
 ) -> Difference:
     """Simulate two scenarios with the same seed, and return the paired difference of every metric.
 
-    Both are scenarios, or what `airtcp.load` takes.
-    `seed` and `replications` replace those of the scenarios; without them, those of `a` hold for
-    both, and a precision is that of `a`'s own intervals. `b` measures for its own duration, after
-    its own warm-up. Two scenarios that differ in nothing have differences of exactly 0.
+    `a` and `b` are scenarios, or any argument of `airtcp.load`. `seed` and `replications` override
+    the scenarios' values; by default both scenarios use those of `a`. If `a` sets a precision, it
+    applies to the intervals of `a` itself. `b` uses its own warm-up and duration. Identical
+    scenarios have differences of exactly 0. With `precision` (0.02 or "2 %"), pairs are added until
+    the intervals of the paired differences of goodput and transfer time are within ±precision of
+    the means of `a`, or until `a`'s `run.max_replications`.
 
-    With a `precision` (0.02 or "2 %") there are as many pairs as it takes until the intervals of
-    the paired differences of goodput and transfer time are within +-precision of the means of `a`,
-    or `a`'s `run.max_replications`.
-
-    Raises what `airtcp.simulate` raises; ValueError for a precision out of bounds, or beside
-    replications, UnitError for a text that is no percentage. On Ctrl-C the pairs that had ended
-    are compared; KeyboardInterrupt if there is none.
+    Raises the errors of `airtcp.simulate`; ValueError for a precision out of bounds, or together
+    with replications; UnitError for a text that is not a percentage. Ctrl-C compares the pairs that
+    have ended, or raises KeyboardInterrupt if there are none.
 
     With the `cafe` of `airtcp.load`:
 
@@ -89,14 +86,14 @@ def diff(
 
 @dataclass
 class _Spent:
-    """The time that the replications of one scenario took."""
+    """Time used by the replications of one scenario."""
 
     wall_s: float = 0.0
     cpu_s: float = 0.0
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Count the time of a block."""
+        """Add the time of the enclosed block."""
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             yield
@@ -106,7 +103,7 @@ class _Spent:
 
 
 class _Pairs:
-    """Pairs of replications, in rounds, until their differences are narrow enough."""
+    """Pairs of replications, run in rounds until their differences are precise enough."""
 
     def __init__(
         self, a: ResolvedScenario, b: ResolvedScenario, precision: float, seed: int | None
@@ -120,7 +117,7 @@ class _Pairs:
     def difference(
         self, threads: int | None, progress: Callable[[float], None] | None
     ) -> Difference:
-        """Run as many pairs as it takes, and compare those that ended."""
+        """Run as many pairs as needed, and compare the completed ones."""
         at = 0
 
         def both(fraction: float) -> None:
@@ -153,7 +150,7 @@ class _Pairs:
             return self._compared(points, stopped)
 
     def _compared(self, points: Points[int], stopped: Stopped) -> Difference:
-        """Compare the replications that ended in both."""
+        """Compare the replications that ended in both scenarios."""
         n = min(len(points.ended(key)) for key in range(2))
         a, b = (self._result(points, key, n, stopped) for key in range(2))
         return Difference(a, b, self._precision)
@@ -175,9 +172,9 @@ class _Pairs:
 
 
 def _headlines(found: Difference) -> list[Interval]:
-    """The intervals that are to be narrow: those of differences, around the means of `a`.
+    """Return the intervals of the headline differences, centred on the means of `a`.
 
-    An interval without a mean is among them where runs are too short to tell: it is not narrow.
+    An interval without a mean marks runs too short for a difference. It counts as not precise.
     """
     known = []
     for name in HEADLINES:

@@ -1,11 +1,10 @@
 """Distributions of the resolved form: parameters, moments, tails, expected number of segments.
 
-Knows probability laws of a size in bytes or a time in seconds. Does not know units, scenario files,
-or how random numbers are drawn: the core samples, the models integrate, and both start from these
-parameters.
+A distribution describes a size in bytes or a time in seconds. The core draws samples and the models
+integrate; both use these parameters.
 
-A size that is drawn is rounded up to whole bytes, to 1 byte at least; `expected_segments` counts
-with that.
+The core rounds a drawn size up to whole bytes, at least 1 byte; `expected_segments` accounts for
+that.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-# SciPy is imported by the laws that need it: that takes as long as reading a scenario.
+# SciPy is imported only where needed: the import takes as long as reading a scenario.
 
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
@@ -28,7 +27,7 @@ _LOGNORMAL_TERMS = 1_000_000
 
 
 class _Law(BaseModel):
-    """The base of all distributions; a subclass gives moments and tail."""
+    """Base class of all distributions. Subclasses define moments and tail."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
@@ -48,7 +47,7 @@ class _Law(BaseModel):
 
     @abstractmethod
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X, for a factor above 0."""
+        """Return the distribution of `factor` * X, for a factor above 0."""
 
     def scv(self) -> float:
         """Squared coefficient of variation, Var[X] / E[X]^2; may be infinite; 0 if X = 0."""
@@ -58,7 +57,7 @@ class _Law(BaseModel):
         return max(0.0, self.second_moment() / mean**2 - 1)
 
     def expected_segments(self, mss_bytes: int) -> float:
-        """E[number of segments] of a transfer of X bytes, the last segment counted whole.
+        """E[number of segments] of a transfer of X bytes; a partial last segment counts as one.
 
         With S = max(1, ceil(X)) bytes this is E[ceil(S/mss)] = 1 + sum_{k>=1} P(X > k mss): for an
         integer mss, rounding to whole bytes first changes nothing.
@@ -94,7 +93,7 @@ class Deterministic(_Law):
         return np.where(np.asarray(x, dtype=float) < self.value, 1.0, 0.0)
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         return type(self)(value=factor * self.value)
 
     def _tail_sum(self, step: float) -> float:
@@ -121,7 +120,7 @@ class Exponential(_Law):
         return _exponential_survival(x, self.mean_)
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         return type(self)(mean=factor * self.mean_)
 
     def _tail_sum(self, step: float) -> float:
@@ -151,7 +150,7 @@ class Pareto(_Law):
         return np.asarray((self.scale / below) ** self.shape, dtype=float)
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         return type(self)(shape=self.shape, scale=factor * self.scale)
 
     def _tail_sum(self, step: float) -> float:
@@ -186,7 +185,7 @@ class Hyperexponential(_Law):
         return self.probability * first + (1 - self.probability) * second
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         return type(self)(
             probability=self.probability, mean_1=factor * self.mean_1, mean_2=factor * self.mean_2
         )
@@ -226,16 +225,16 @@ class Lognormal(_Law):
         return np.asarray(ndtr(-z), dtype=float)
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         return type(self)(mu=self.mu + math.log(factor), sigma=self.sigma)
 
     def _tail_sum(self, step: float) -> float:
         from scipy.special import ndtr
 
-        # The terms up to the nine-sigma quantile are added up (but a million at most), the rest by
-        # Euler-Maclaurin: sum_{k>n} g(k) = int_n^inf g - g(n)/2 - g'(n)/12 + ..., whose next term
-        # is g'''(n)/720. There g changes over some n sigma/9 steps or more, so that what is left
-        # out is below 1e-9 of the sum as long as n sigma is large, and below one segment in any
+        # The terms up to the nine-sigma quantile (at most a million) are summed; the rest follows
+        # from Euler-Maclaurin: sum_{k>n} g(k) = int_n^inf g - g(n)/2 - g'(n)/12 + ..., whose next
+        # term is g'''(n)/720. There g changes over some n sigma/9 steps or more, so the omitted
+        # terms are below 1e-9 of the sum as long as n sigma is large, and below one segment in any
         # case.
         last = math.exp(min(self.mu + 9 * self.sigma, 700.0)) / step
         n = int(min(max(100.0, math.ceil(last)), _LOGNORMAL_TERMS))
@@ -276,7 +275,7 @@ class Uniform(_Law):
         return np.clip(inside, 0.0, 1.0)
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         return type(self)(low=factor * self.low, high=factor * self.high)
 
     def _tail_sum(self, step: float) -> float:
@@ -289,7 +288,7 @@ class Uniform(_Law):
 
 
 class Empirical(_Law):
-    """Draws from data: `values` ascending and different, each with its count."""
+    """Samples from data: `values` in strictly ascending order, each with its count."""
 
     kind: Literal["empirical"] = "empirical"
     values: Annotated[tuple[NotNegative, ...], Field(min_length=1)]
@@ -319,7 +318,7 @@ class Empirical(_Law):
         return np.asarray(above[first_above] / counts.sum(), dtype=float)
 
     def scaled(self, factor: float) -> Self:
-        """The law of `factor` X."""
+        """Return the distribution of `factor` * X."""
         values = tuple(factor * value for value in self.values)
         return type(self)(values=values, counts=self.counts)
 
@@ -346,13 +345,13 @@ def _exponential_survival(x: ArrayLike, mean: float) -> FloatArray:
 
 
 def _exponential_tail_sum(step: float, mean: float) -> float:
-    # A geometric series: 1 / (exp(step/mean) - 1). A mean far below the step leaves nothing.
+    # A geometric series: 1 / (exp(step/mean) - 1). For a mean far below the step it is 0.
     ratio = step / mean
     return 0.0 if ratio > 700 else 1 / math.expm1(ratio)
 
 
 def _scaled_zeta(s: float, q: float) -> float:
-    """q^s zeta(s, q) = sum_{j>=0} (1 + j/q)^-s, also where q^s is beyond a float."""
+    """Compute q^s zeta(s, q) = sum_{j>=0} (1 + j/q)^-s, even if q^s overflows a float."""
     if s * math.log(q) < 600:
         from scipy.special import zeta
 

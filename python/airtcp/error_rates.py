@@ -1,10 +1,10 @@
-"""Losses of frames of an OFDM link to white noise, by its signal-to-noise ratio.
+"""Frame error rates of an OFDM link in white noise, as a function of the SNR.
 
-Knows modulation, convolutional codes, and the upper bound on what a hard-decision Viterbi decoder
-lets through. Does not know scenarios, fading or interference.
+Contains bit error rates of the modulations, convolutional codes, and an upper bound on the errors
+left by a hard-decision Viterbi decoder. Fading and interference are not covered.
 
 The model is NIST's: G. Pei and T. Henderson, "Validation of OFDM error rate model in ns-3" (2010),
-after L. Miller, "Validation of 802.11a/UWB coexistence simulation" (2003). Weights of the codes are
+after L. Miller, "Validation of 802.11a/UWB coexistence simulation" (2003). The code weights are
 those of D. Haccoun and G. Begin (IEEE Transactions on Communications 37, 1989), Tables for the
 punctured codes of the standard's encoder of 64 states (IEEE 802.11-2020, 17.3.5.6).
 
@@ -35,13 +35,15 @@ _WEIGHTS: Final[dict[tuple[int, int], tuple[int, int, tuple[int, ...]]]] = {
         (92, 528, 8694, 79453, 792114, 7375573, 67884974, 610875423, 5427275376, 47664215639),
     ),
 }
-"""By code rate: the free distance, the step to the next distance, and the weights from it on."""
+"""By code rate: the free distance, the step to the next distance, and the weights from the free
+distance on."""
 
 
 def raw_bit_error_rate(bits_per_symbol: int, snr: float) -> float:
-    """Before decoding, with Gray mapping and a ratio of energies `snr` in a subcarrier.
+    """Return the bit error rate before decoding, with Gray mapping, at a subcarrier SNR `snr`.
 
-    BPSK, QPSK, or a square constellation in which nearest neighbours are taken for each other.
+    `snr` is a ratio of energies, not in dB. The modulation is BPSK, QPSK, or a square constellation
+    whose symbol errors hit nearest neighbours only.
     """
     if bits_per_symbol == 1:
         return 0.5 * math.erfc(math.sqrt(snr))
@@ -52,7 +54,7 @@ def raw_bit_error_rate(bits_per_symbol: int, snr: float) -> float:
 
 
 def packet_error_rate(mcs: int, *, snr_db: float, bits: int) -> float:
-    """The share of packets of so many `bits` that is lost at an MCS of 802.11n, ac or ax."""
+    """Return the packet error rate of packets of `bits` at an MCS of 802.11n, ac or ax."""
     raw = raw_bit_error_rate(SCHEMES[mcs].coded_bits, 10.0 ** (snr_db / 10.0))
     rate = SCHEMES[mcs].coding
     distance, step, weights = _WEIGHTS[rate.numerator, rate.denominator]

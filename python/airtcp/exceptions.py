@@ -3,16 +3,15 @@
     AirtcpError
       UnitError            a text is not a quantity of the wanted kind (also a ValueError)
       ScenarioError        a scenario file is wrong: file, key path, what is allowed there
-      QuestionError        a question has no answer: its words, or what it asks for
+      QuestionError        a request is invalid, or its subject does not exist
       PluginError          a plug-in cannot be loaded or registered
       OutputError          a result cannot be written where the user wants it
       ModelError           a model cannot answer
         ConvergenceError   its solver did not converge: there is no number to give
-      SimulationError      a run failed: a violated law, or the core refused its input
+      SimulationError      a run failed: a violated law, or the core rejected its input
         PluginFailedError  a plug-in raised, took too long, or broke a law
 
-This module knows the tree and how a message reads; it does not know who raises what, nor exit
-statuses. Mistakes of airtcp itself are not in the tree: they surface as ordinary Python exceptions.
+Bugs in airtcp itself are not in the tree: they surface as ordinary Python exceptions.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _PROBLEMS_SHOWN = 3
-#: Longer than any message of ours: only what someone else has written makes it so.
+#: Longer than any message of airtcp: only quoted text from elsewhere exceeds it.
 _LONGEST_LINE = 1000
 
 
 class AirtcpError(Exception):
-    """Base of all errors that airtcp raises on purpose; its text is meant for the user."""
+    """Base of all errors that airtcp raises on purpose. The text is meant for the user."""
 
 
 class UnitError(AirtcpError, ValueError):
-    """A text is not a quantity of the wanted kind; the text says which units are."""
+    """A text is not a quantity of the expected kind. The message lists the units."""
 
 
 class ScenarioError(AirtcpError):
@@ -37,7 +36,7 @@ class ScenarioError(AirtcpError):
 
     Attributes:
         file: the file, or the name given to `loads`.
-        key: path of the offending key, such as `flows[0] (laptop).tcp.mss`; empty: the whole file.
+        key: path of the invalid key, such as `flows[0] (laptop).tcp.mss`; empty for the whole file.
         message: what is wrong there, and what is allowed.
         more: further problems of the same file as (key, message).
 
@@ -64,14 +63,17 @@ class PluginError(AirtcpError):
 
 
 class QuestionError(AirtcpError):
-    """A question about a scenario, or to results, has no answer; the text says what may be."""
+    """A question about a scenario or results cannot be answered.
+
+    The message says what is allowed.
+    """
 
 
 class OutputError(AirtcpError):
-    """A result cannot be written: the directory or file that the user named does not let us.
+    """A result cannot be written to the directory or file that the user named.
 
     Attributes:
-        result: the result itself, if there is one all the same; None if the work was not done.
+        result: the result itself if it was computed, otherwise None.
     """
 
     def __init__(self, message: str, result: object = None) -> None:
@@ -80,19 +82,19 @@ class OutputError(AirtcpError):
 
 
 class ModelError(AirtcpError):
-    """A model cannot answer: its input lies outside of what it is defined for."""
+    """A model cannot answer: its input is outside its domain."""
 
 
 class ConvergenceError(ModelError):
-    """A solver inside a model did not converge; there is no number to give."""
+    """A solver inside a model did not converge, so there is no value."""
 
 
 class SimulationError(AirtcpError):
-    """A simulation run failed; nothing that it counted can be trusted."""
+    """A simulation run failed. None of its counts can be trusted."""
 
 
 class PluginFailedError(SimulationError):
-    """A plug-in has ended a run; the text names the line of the user's code."""
+    """A plug-in ended a run. The message names the line of the user's code."""
 
 
 def _problem_line(file: str, key: str, message: str) -> str:
@@ -100,10 +102,10 @@ def _problem_line(file: str, key: str, message: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text of unknown origin as one line that a terminal can show, of at most 1000 characters.
+    """Turn text of unknown origin into one printable line of at most 1000 characters.
 
-    What cannot be printed is escaped; what is too long lacks its middle, for a message says at its
-    beginning what it is about and at its end what is allowed.
+    Unprintable characters are escaped. A long text loses its middle: a message names its subject at
+    the beginning and what is allowed at the end.
     """
     half = _LONGEST_LINE // 2
     if len(text) > 2 * _LONGEST_LINE:

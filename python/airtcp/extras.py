@@ -1,7 +1,4 @@
-"""Packages that not everybody has, and how one gets them.
-
-Knows the extras of the distribution by name (`airtcp[sweeps]`). Does not know what a package does.
-"""
+"""Optional packages and the extras that install them (`airtcp[sweeps]`)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,10 @@ from airtcp.exceptions import QuestionError
 
 
 def needed(package: str, extra: str, what: str) -> Any:
-    """Import a package of an extra for `what`. Raises QuestionError, which says how to get it."""
+    """Import an optional package needed for `what`.
+
+    Raises QuestionError with install instructions.
+    """
     try:
         return import_module(package)
     except ImportError as error:
@@ -21,10 +21,10 @@ def needed(package: str, extra: str, what: str) -> Any:
 
 
 def how_to_get(package: str, extra: str, what: str) -> str:
-    """Say in one line that a package is missing and what brings it."""
+    """Say in one line that a package is missing and how to install it."""
     return f"{what} needs {package}, which is not installed; allowed: pip install 'airtcp[{extra}]'"
 
 
 def is_installed(package: str) -> bool:
-    """Tell whether a package can be imported, without doing so."""
+    """Whether a package is installed, without importing it."""
     return find_spec(package) is not None

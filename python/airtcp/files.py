@@ -1,4 +1,4 @@
-"""Files that a user asked for: whole or not at all, and a clear word when that is impossible."""
+"""Read files with size limits, and write files atomically with clear errors."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from airtcp.exceptions import OutputError
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return the content of a file that has at most `most` bytes.
+    """Return the content of a file of at most `most` bytes.
 
-    The file may be a device or a pipe: not more than that is read. Raises OSError (EFBIG) if there
-    is more.
+    The file may be a device or a pipe: at most one more byte is read. Raises OSError (EFBIG) if the
+    file is larger.
     """
     with open(path, "rb") as file:
         content = file.read(most + 1)
@@ -27,15 +27,15 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int) -> str:
-    """Return the text (UTF-8) of a file that has at most `most` bytes.
+    """Return the text (UTF-8) of a file of at most `most` bytes.
 
-    Raises OSError as `read_bytes`, UnicodeDecodeError.
+    Raises OSError as `read_bytes`, and UnicodeDecodeError.
     """
     return read_bytes(path, most).decode("utf-8-sig")
 
 
 def unpacked(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return the content of a gzip file that has at most `most` bytes when it is unpacked.
+    """Return the content of a gzip file of at most `most` bytes uncompressed.
 
     Raises OSError as `read_bytes`, and gzip.BadGzipFile, EOFError or zlib.error for a damaged file.
     """
@@ -51,11 +51,11 @@ def _larger(most: int) -> OSError:
 
 
 def prepare(directory: Path) -> None:
-    """Make the directory and see that files can be written there, before work is put into them.
+    """Create a directory and check that it is writable, before any work is done.
 
-    Raises OutputError if not.
+    Raises OutputError if it is not writable.
     """
-    # Not by pathlib, which raises where the directory above may not be entered.
+    # Not with pathlib, which raises if the parent directory cannot be entered.
     if os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError(f"cannot write to {directory}: it is not a directory")
     try:
@@ -67,9 +67,9 @@ def prepare(directory: Path) -> None:
 
 
 def check_directory(directory: Path) -> None:
-    """See that files can be written into a directory, and leave nothing behind: work comes first.
+    """Check that a directory can be created and written to, and leave nothing behind.
 
-    Raises OutputError if not.
+    Raises OutputError if it is not writable.
     """
     made = [one for one in (directory, *directory.parents) if not os.path.exists(one)]
     prepare(directory)
@@ -79,9 +79,9 @@ def check_directory(directory: Path) -> None:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
-    """Write files by name into a directory that exists; each is written aside and renamed.
+    """Write files by name into an existing directory, each through a temporary file and a rename.
 
-    Gives their paths. Raises OutputError; what was there before is then still there as a whole.
+    Returns their paths. Raises OutputError; a file that existed before is then still complete.
     """
     try:
         for name, content in files.items():
@@ -92,7 +92,7 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
 
 
 def remove_files(directory: Path, names: Iterable[str]) -> None:
-    """Remove files that an earlier result left; those that are not there do not matter."""
+    """Remove files that an earlier result left; missing files are ignored."""
     try:
         for name in names:
             (directory / name).unlink(missing_ok=True)
@@ -102,14 +102,14 @@ def remove_files(directory: Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def aside(path: Path) -> Iterator[Path]:
-    """Write aside, then rename: the file is there as a whole, or as it was.
+    """Write to a temporary file and rename it: `path` ends up either complete or unchanged.
 
-    Gives the name for now, under which there is an empty file. Only a block that ends without an
-    error, and has not removed it, makes the file. Raises OutputError if it cannot be written,
-    before the block if that can be known.
+    Yields the temporary name of an empty file. The rename happens only if the block ends without an
+    error and has not removed the file. Raises OutputError if the file cannot be written, before the
+    block where possible.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        # Renaming over a device would take it from everyone else.
+        # Renaming over a device would remove it for all other users.
         raise OutputError(f"cannot write to {path}: it is not a regular file")
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:

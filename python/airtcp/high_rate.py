@@ -1,9 +1,8 @@
-"""PPDUs of 802.11n and later: which rates there are, and how long a frame at one lasts.
+"""PPDUs of 802.11n and later: valid rates and frame durations.
 
-Knows what MCS, spatial streams, channel width and guard interval make together, and whole symbols.
-What distinguishes the amendments is in `airtcp.amendments`. Does not know scenarios, MPDUs or who
-sends. Written from the standard's tables and
-sharing no line with the Rust core, so that a test can hold the two equal.
+A rate combines MCS, spatial streams, channel width and guard interval. `airtcp.amendments` holds
+the parameters of each amendment. The module follows the tables of the standard but shares no code
+with the Rust core, so that a test can compare the two.
 
 Clauses are those of IEEE Std 802.11-2020, 19 (HT) and 21 (VHT), and of IEEE Std 802.11ax-2021, 27
 (HE). Times are integer nanoseconds.
@@ -29,26 +28,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Bits = TypeVar("Bits", int, NDArray[np.int64])
-    """One size, or an array of sizes; times have the same shape."""
+    """One size, or an array of sizes. Times have the same shape."""
 
 _US = 1_000
 _LEGACY_PREAMBLE_NS = 20 * _US
-"""L-STF, L-LTF and L-SIG, with which every format begins so that older stations wait."""
+"""L-STF, L-LTF and L-SIG: every format begins with them so that older stations defer."""
 _TAIL_BITS = 6
 _SIGNAL_SYMBOL_NS = 4 * _US
 _SIGNAL_BITS = (26, 52)
-"""Data bits of a symbol of 20 MHz with 52 subcarriers at MCS 0 and 1, for further signal fields."""
+"""Data bits per 20 MHz symbol with 52 subcarriers at MCS 0 and 1, for further signal fields."""
 
 
 @dataclass(frozen=True)
 class HighRateRules:
-    """Where the standard and its simulators disagree on what a PPDU consists of.
+    """PPDU rules on which the standard and its simulators disagree.
 
-    `vht_sig_b`: a VHT PPDU to one user has VHT-SIG-B, as 21.3.8.3.6 says. `he_ltf_ns`: how long one
-    HE-LTF lasts with its guard interval; None: as 27.3.11.10 makes it, 7.2, 8 or 16 us by the guard
-    interval of the data. `short_gi_rounding`: data with the short guard interval end on a boundary
-    of 4 us (19.4.3, 21.4.3). `he_tail`: HE data end with tail bits, as a convolutional code has
-    them; an LDPC code, which HE demands above 20 MHz, has none.
+    `vht_sig_b`: a VHT PPDU to one user has VHT-SIG-B, as 21.3.8.3.6 says. `he_ltf_ns`: duration of
+    one HE-LTF with its guard interval; None takes 27.3.11.10: 7.2, 8 or 16 us, depending on the
+    guard interval of the data. `short_gi_rounding`: data with the short guard interval end on a
+    boundary of 4 us (19.4.3, 21.4.3). `he_tail`: HE data end with the tail bits of a convolutional
+    code; LDPC, which HE requires above 20 MHz, has none.
     """
 
     vht_sig_b: bool = True
@@ -59,7 +58,7 @@ class HighRateRules:
 
 @dataclass(frozen=True, slots=True)
 class HighRateTiming:
-    """The parts of a PPDU that all rates of 802.11n and later of a cell have in common."""
+    """PPDU parameters shared by all rates of 802.11n and later in a cell."""
 
     service_bits: Annotated[int, "The SERVICE field."]
     tail_bits: Annotated[int, "Tail bits of a convolutional encoder; 0: LDPC."]
@@ -69,7 +68,7 @@ class HighRateTiming:
 
 @dataclass(frozen=True, slots=True)
 class HighRateParts:
-    """The parts of a rate of 802.11n and later."""
+    """The parameters of a rate of 802.11n and later."""
 
     mcs: Annotated[int, "Modulation and coding of each stream, from 0 on."]
     spatial_streams: Annotated[int, "Spatial streams."]
@@ -81,7 +80,10 @@ class HighRateParts:
 
 
 class NoSuchRateError(ValueError):
-    """The standard has no such rate: which `part` of it is wrong, and what is `allowed` there."""
+    """The standard does not define this rate.
+
+    `part` names the wrong parameter, and `allowed` says which values it may have.
+    """
 
     def __init__(self, part: str, found: str, allowed: str) -> None:
         super().__init__(f"there is no {found}; allowed: {allowed}")
@@ -92,9 +94,9 @@ class NoSuchRateError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class HighRate:
-    """A rate of 802.11n and later; `format` is that of its PPDU, `mcs` counts within one stream.
+    """A rate of 802.11n and later. `format` is its PPDU format; `mcs` counts within one stream.
 
-    Raises `NoSuchRateError` where the standard has no such rate.
+    Raises `NoSuchRateError` if the standard does not define the rate.
     """
 
     format: str
@@ -126,7 +128,7 @@ class HighRate:
 
     @classmethod
     def of(cls, format: str, parts: HighRateParts) -> Self:  # noqa: A002
-        """Returns the rate that `parts` make with PPDUs of a format."""
+        """Return the rate with these `parts` in a PPDU format."""
         return cls(
             format=format,
             mcs=parts.mcs,
@@ -136,7 +138,7 @@ class HighRate:
         )
 
     def parts(self, preamble_time_ns: int) -> HighRateParts:
-        """Returns the parts of the rate, with the time that is before the Data field."""
+        """Return the parameters of the rate, including the time before the Data field."""
         return HighRateParts(
             mcs=self.mcs,
             spatial_streams=self.spatial_streams,
@@ -147,7 +149,7 @@ class HighRate:
 
     @property
     def amendment(self) -> Amendment:
-        """The amendment that brought the format."""
+        """The amendment that introduced the format."""
         return BY_FORMAT[self.format]
 
     @property
@@ -159,7 +161,7 @@ class HighRate:
 
     @property
     def encoders(self) -> int:
-        """N_ES: convolutional encoders, each with a tail of its own; 1 from HE on."""
+        """N_ES, the number of convolutional encoders, each with its own tail; 1 from HE on."""
         amendment = self.amendment
         if amendment.encoder_bps is None:
             return 1
@@ -172,7 +174,7 @@ class HighRate:
 
     @property
     def symbol_time_ns(self) -> int:
-        """A symbol of the Data field with its guard interval."""
+        """Duration of a Data field symbol, including its guard interval."""
         return self.amendment.symbol_ns + self.guard_interval_ns
 
     @property
@@ -181,11 +183,11 @@ class HighRate:
         return self.data_bits_per_symbol * 1_000_000_000 // self.symbol_time_ns
 
     def preamble_time_ns(self, rules: HighRateRules | None = None) -> int:
-        """Everything before the Data field: preambles, training and signal fields.
+        """Return the time before the Data field: preambles, training and signal fields.
 
         HT mixed (19.3.2): HT-SIG of 8 us, HT-STF and HT-LTFs of 4 us each. VHT (21.3.2): VHT-SIG-A
-        of 8 us, VHT-STF and VHT-LTFs of 4 us each, VHT-SIG-B of 4 us. HE SU (27.3.4): RL-SIG of
-        4 us, HE-SIG-A of 8 us, HE-STF of 4 us, HE-LTFs.
+        of 8 us, VHT-STF and VHT-LTFs of 4 us each, VHT-SIG-B of 4 us. HE SU (27.3.4): RL-SIG of 4
+        us, HE-SIG-A of 8 us, HE-STF of 4 us, HE-LTFs.
         """
         rules = rules or HighRateRules()
         amendment = self.amendment
@@ -201,9 +203,9 @@ class HighRate:
         return signal + amendment.training_ns + training + sig_b
 
     def timing(self, rules: HighRateRules | None = None, *, band_ghz: float) -> HighRateTiming:
-        """What the Data field has beside the PSDU, in the band of 2.4, 5 or 6 GHz.
+        """Return the overhead of the Data field in the 2.4, 5 or 6 GHz band.
 
-        In 2.4 GHz 6 us of silence (aSignalExtension) count as part of the frame.
+        In 2.4 GHz the frame ends with 6 us without signal (aSignalExtension).
         """
         rules = rules or HighRateRules()
         has_tail = self.amendment.has_tail or rules.he_tail
@@ -217,9 +219,9 @@ class HighRate:
     def ppdu_time_ns(
         self, bits: Bits, timing: HighRateTiming, *, preamble_time_ns: int | None = None
     ) -> Bits:
-        """Airtime of a PPDU whose PSDU has `bits` bits (19.4.3, 21.4.3, 27.4.3).
+        """Return the duration of a PPDU whose PSDU has `bits` bits (19.4.3, 21.4.3, 27.4.3).
 
-        `preamble_time_ns` is that of `preamble_time_ns()` if not given.
+        `preamble_time_ns` defaults to the value of `preamble_time_ns()`.
 
         31 packets of 1500 bytes in an A-MPDU at MCS 7:
 

@@ -1,8 +1,4 @@
-"""The words for metrics: of which part of everything one is, and what people may call it.
-
-Knows the labels and names of the catalogue (`metrics`). Does not know how values are written
-(`amounts`).
-"""
+"""Names of metrics: labels with their scope, and the spellings that users may enter."""
 
 from __future__ import annotations
 
@@ -12,10 +8,10 @@ from typing import Final
 
 from airtcp.metrics import METRICS, Metric
 
-#: The parts of a group's flows that are measured: all of them, and those of one direction.
+#: The flows of a group that are measured: all, or one direction.
 PARTS: Final = ("all", "download", "upload")
 
-#: Heads of columns, and words of the field, that are neither a name nor a label.
+#: Column headings and common terms that are neither a metric's name nor its label.
 _HEADS: Final = {
     "per_flow": "flow_goodput_bps",
     "delay": "packet_delay_s",
@@ -27,10 +23,10 @@ _HEADS: Final = {
 
 
 def label_of(metric: Metric, whose: str) -> str:
-    """Say a metric of some flows or of a cell: "p95 packet delay of caller downloads"."""
+    """Label a metric with its scope: "p95 packet delay of caller downloads"."""
     label, _, statistic = metric.label.partition(", ")
     if metric.scopes == ("cell",):
-        # Its label speaks of what the cell has.
+        # Labels of cell-only metrics read well only as "CELL's ...".
         return f"{whose}'s {label}"
     quantile = re.search(r"_(p\d+)_", metric.name)
     if quantile is not None:
@@ -40,7 +36,7 @@ def label_of(metric: Metric, whose: str) -> str:
 
 
 def spoken(metric: Metric) -> str:
-    """Say a metric of everything within a sentence: "mean page time", "p90 page time"."""
+    """Label a metric over all flows, for use in a sentence: "mean page time", "p90 page time"."""
     label, _, statistic = metric.label.partition(", ")
     if statistic in ("mean", "median"):
         return f"{statistic} {label}"
@@ -49,7 +45,7 @@ def spoken(metric: Metric) -> str:
 
 
 def flows_of(group: str, part: str | None) -> str:
-    """Name the flows of a group, or those of one direction: "caller downloads"; or a cell."""
+    """Name the flows of a group or of one of its directions ("caller downloads"), or a cell."""
     if part == "cell":
         return f"cell {group}"
     return group if part in (None, "all") else f"{group} {part}s"
@@ -57,7 +53,7 @@ def flows_of(group: str, part: str | None) -> str:
 
 @cache
 def spellings() -> dict[str, Metric]:
-    """Lists all names that stand for a metric: its own, without unit, its label, its column's head.
+    """Return all accepted names of metrics: the key, with and without unit, label, column heading.
 
     Labels are written with underscores, without ", mean" and ", all flows": `goodput_per_flow`.
     """

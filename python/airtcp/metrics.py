@@ -1,8 +1,7 @@
-"""The metrics: what they are called, mean and are measured of.
+"""The catalogue of metrics: names, labels, units, definitions and scopes.
 
-Knows names, labels and units. Does not know how a metric comes about: the simulator measures it
-(`airtcp.run`), a model computes it (`airtcp.predict`); nor how its values are written (`amounts`).
-The page of results in the documentation is made from here.
+The simulator (`airtcp.run`) measures them and the models (`airtcp.predict`) compute them. The
+documentation page on results is generated from this catalogue.
 """
 
 from __future__ import annotations
@@ -12,26 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-#: The subjects of a metric: everything, a station group, its flows in one direction, the queues of
-#: an access category.
+#: What a metric can be measured for: all flows, a station group, one direction of its flows, the
+#: queues of an access category, or a cell.
 Scope = Literal["all", "group", "direction", "category", "cell"]
 
-#: Which values are the better ones; None where that depends on what one wants.
+#: Which values are better; None if that depends on the goal.
 Better = Literal["higher", "lower"] | None
 
 _PARTS_OF_ONE: Final = re.compile("probability|share|ratio|loss|utilization")
 
-#: Suffixes of names, by unit, which people may leave out.
+#: Suffixes of names, by unit. Users may omit them.
 _SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric: `name` is the key in results, `label` what people read, `unit` its unit.
+    """One metric: `name` is the key in results, `label` the name for people, `unit` its unit.
 
-    `meaning` defines it, `better` says which values are the better ones, and `scopes` what it is
-    measured of: of nothing where only models have it. A `detail` is in results, and not in the
-    tables that people read.
+    `meaning` defines it, `better` says which values are better, and `scopes` lists what it is
+    measured for; the list is empty for metrics that only models have. A `detail` appears in results
+    but not in the tables for people.
     """
 
     name: str
@@ -44,25 +43,26 @@ class Metric:
 
     @property
     def is_part(self) -> bool:
-        """Tell whether it is a part of one, which people read in per cent."""
+        """Whether the value is a fraction, which is shown as a percentage."""
         return not self.unit and bool(_PARTS_OF_ONE.search(self.name))
 
     @property
     def read_in(self) -> str:
-        """The unit in which people read it: "%" of a part of one."""
+        """The unit for display: "%" for fractions."""
         return "%" if self.is_part else self.unit
 
     @property
     def short(self) -> str:
-        """The name without the suffix of its unit, as conditions have it: `transfer_time`."""
+        """The name without its unit suffix, as conditions use it: `transfer_time`."""
         return self.name.removesuffix(_SUFFIXES.get(self.unit, ""))
 
 
-#: Of the flows of everything, of a group, of a group in one direction.
+#: Measured for all flows, a group, and one direction of a group.
 _FLOWS: Final[tuple[Scope, ...]] = ("all", "group", "direction")
-#: Of these and of each of several cells.
+#: The same, and for each of several cells.
 _CELLS: Final[tuple[Scope, ...]] = (*_FLOWS, "cell")
-#: Of the attempts of access point and stations together; those of a group are its stations' alone.
+#: Measured for attempts of access point and stations together. The values of a group count its
+#: stations only.
 _MAC: Final[tuple[Scope, ...]] = ("all", "category")
 _STATIONS: Final[tuple[Scope, ...]] = ("all", "group", "category")
 
@@ -74,7 +74,7 @@ def _delays(
     shown: Sequence[str] = ("p90", "p99"),
     within: str = ", within 0.8 % of it",
 ) -> tuple[Metric, ...]:
-    """The mean of a delay of packets, and its quantiles; of these all but `shown` are details."""
+    """Return the mean and the quantiles of a packet delay. Quantiles not in `shown` are details."""
     words = {"p50": "median", "p90": "90th percentile", "p95": "95th percentile"}
     words["p99"] = "99th percentile"
     quantiles = (
@@ -492,15 +492,15 @@ _CATALOGUE: Final = (
     ),
 )
 
-#: Every metric by its name, in the order in which tables show them.
+#: Every metric by its name, in the order of tables.
 METRICS: Final[dict[str, Metric]] = {metric.name: metric for metric in _CATALOGUE}
 
 
 def metrics_of(scope: Scope) -> dict[str, Metric]:
-    """The metrics that are measured of `scope`."""
+    """Return the metrics that are measured for `scope`."""
     return {name: metric for name, metric in METRICS.items() if scope in metric.scopes}
 
 
 def metric(name: str) -> Metric:
-    """The metric of that name; one that the catalogue does not hold is labelled by its name."""
+    """Return the metric with this name. Unknown metrics get their name as the label."""
     return METRICS.get(name) or Metric(name, name.replace("_", " "), "", "")

@@ -1,7 +1,7 @@
-"""Pictures of results, of which the results know nothing.
+"""`plot()` for results, without a dependency of results on drawing code.
 
-Who draws is told from outside, once, when `airtcp` is imported: so results stay below
-`airtcp.present`, which knows them.
+`airtcp` registers the drawing function once when it is imported, so that results stay below
+`airtcp.present` in the import order.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Draws(Protocol):
-    """Draws a picture of a result."""
+    """A function that draws a picture of a result."""
 
     def __call__(self, result: Any, /, **options: Any) -> Figure:
-        """The picture that is asked for; raises QuestionError if there is none."""
+        """Return the picture; raises QuestionError if there is no such picture."""
 
 
 def _nobody(result: Any, /, **_: Any) -> Figure:
@@ -27,25 +27,25 @@ _draws: Draws = _nobody
 
 
 def drawn_by(draws: Draws) -> None:
-    """Let pictures of results be drawn so."""
-    global _draws  # part of what the package is made of, not a setting
+    """Register the function that draws pictures of results."""
+    global _draws  # Part of how the package is assembled, not a setting.
     _draws = draws
 
 
 def figure_of(result: Any, **options: Any) -> Figure:
-    """A picture of a result."""
+    """Return a picture of a result."""
     return _draws(result, **options)
 
 
 class Pictured:
-    """A result of which there are pictures."""
+    """A result that can be plotted."""
 
     __slots__ = ()
 
     def plot(self, name: str | None = None) -> Figure:
-        """A picture of the result as a Matplotlib figure, which notebooks show.
+        """Return a picture of the result as a Matplotlib figure, which notebooks display.
 
-        `name` is that of a picture of the report, such as `"transfer-times"`; without it, it is the
-        first. Raises QuestionError with the names that there are if there is no such picture.
+        `name` is the name of a picture in the report, such as `"transfer-times"`; the default is
+        the first one. Raises QuestionError, with the available names, if there is no such picture.
         """
         return figure_of(self, name=name)

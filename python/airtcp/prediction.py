@@ -1,7 +1,7 @@
-"""The answer that there is at once: models, and a glance where they have none.
+"""Immediate predictions: by models, or by a quick simulation where no model applies.
 
-Knows which metrics a reader asks for first, and for which of them no model has a value. Computes
-nothing: numbers come from the models (`airtcp.predict`) and from the simulator (`airtcp.run`).
+This module decides whether the models cover the headline metrics. `airtcp.predict` runs the models
+and `airtcp.run` the simulator.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from airtcp.exceptions import AirtcpError
 from airtcp.predict import predict as ask_models
 
-# `import airtcp` imports this module: what costs time is imported where it is used.
+# `import airtcp` imports this module, so slow imports are local.
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -25,21 +25,21 @@ def predict(
 ) -> Prediction:
     """Predict by models, best first for each metric, or by a quick simulation where none fits.
 
-    `scenario` is one, or what `airtcp.load` takes.
+    `scenario` is a scenario, or any argument of `airtcp.load`.
 
-    A model with a broken assumption still answers: `broken` names the assumption and what that does
-    to the value. A model that has no value for these numbers (a solver without a root, a load of 1
-    or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
-    has anything to say.
+    A model with a broken assumption still answers: `broken` names the assumption and its effect on
+    the value. A model may have no value for this scenario, because its solver finds no root or the
+    load is 1 or more. Then `unanswered` has the reason; `uncovered` has these reasons if no model
+    has any value.
 
-    Where no model has a goodput, or none the time of transfers that end, `glance` of what is given
-    back is a short simulation with intervals (`airtcp.glance`). True asks for it in any case, False
-    for models alone, which simulates nothing; `times` the usual work is spent on it. Where airtcp
-    has no compiled core, as in a browser, there is none unless it is asked for.
+    If no model has a goodput, or none the time of transfers that end, airtcp runs a short
+    simulation with intervals (`airtcp.glance`). Its result is in `glance`. True always runs it;
+    False never does. It does `times` the default amount of work. Without the compiled core, as in a
+    browser, it runs only with True.
 
-    A glance that fails, such as one at transfers that come faster than any network carries them, is
-    in `unanswered` with its reason, and in `uncovered`. Raises as `airtcp.glance` if it was asked
-    for; then also ImportError if there is no core.
+    If the quick simulation fails, for example because transfers arrive faster than the network can
+    carry them, `unanswered` and `uncovered` have the reason. With `glance=True` the errors of
+    `airtcp.glance` are raised instead, and ImportError if there is no core.
 
     With the `cafe` of `airtcp.load`:
 
@@ -75,7 +75,7 @@ def predict(
 
 
 def lacks_headlines(said: Prediction) -> bool:
-    """Tell whether no model has a goodput, or none the time of transfers that end."""
+    """Whether no model has a goodput, or no model has the time of transfers that end."""
     from airtcp.choices import APPLICATIONS
 
     ends = any(

@@ -1,21 +1,20 @@
-"""Queue disciplines of one's own: a class of Python that orders, drops and marks packets.
+"""Custom queue disciplines: a Python class that orders, drops and marks packets.
 
-Knows the methods that such a class has, and how a scenario names it. Does not know what is in a
-packet, nor when the MAC gets at the medium: then the class is asked which packet goes.
+The MAC decides when to send; the class then chooses the packet.
 
-A class is made without arguments for each queue, and has
+airtcp creates one instance per queue, without arguments. A class has
 
-    on_arrival(packet, now_ns, is_full)  returns the packet that is dropped, or None; one of a
-                                         full queue must be
-    next(receiver)                       returns the packet that goes next, of those for a receiver
-                                         unless that is None; None if there is none
-    on_departure(packet, now_ns)         takes out what `next` has returned: None sends it, "mark"
-                                         marks it (CE, RFC 3168) or drops it where its transport
-                                         has no ECN, "drop" drops it, and `next` is asked again
-    on_filtered(packet)                  takes out an ACK that `ack_filter` has dropped
+    on_arrival(packet, now_ns, is_full)  returns the packet to drop, or None; if the queue is full,
+                                         it must drop one
+    next(receiver)                       returns the packet to send next, among those for `receiver`
+                                         unless that is None; returns None if there is none
+    on_departure(packet, now_ns)         removes the packet that `next` returned: None sends it,
+                                         "mark" marks it (CE, RFC 3168) or drops it if its transport
+                                         has no ECN, "drop" drops it, and `next` is called again
+    on_filtered(packet)                  removes an ACK that `ack_filter` has dropped
 
-A packet has `id`, the number of its arrival, `flow`, `receiver`, `size` in bytes, `arrived_ns`, and
-`is_ack`.
+A packet has `id` (the number of its arrival), `flow`, `receiver`, `size` in bytes, `arrived_ns`,
+and `is_ack`.
 
     class Last(airtcp.queues.Fifo):
         def next(self, receiver):
@@ -38,11 +37,11 @@ __all__ = ["Discipline", "Fate", "Fifo", "Packet", "register"]
 _METHODS: Final = ("on_arrival", "next", "on_departure", "on_filtered")
 
 Fate = Literal["mark", "drop"] | None
-"""What becomes of the packet that goes next: None sends it."""
+"""What happens to the packet at dequeue: None sends it."""
 
 
 class Packet(Protocol):
-    """A packet that waits, or comes."""
+    """A packet that arrives or is queued."""
 
     id: int
     flow: int
@@ -56,69 +55,71 @@ class Discipline(Protocol):
     """The discipline of one queue."""
 
     def on_arrival(self, packet: Packet, now_ns: int, is_full: bool) -> Packet | None:
-        """Takes a packet in; returns the one that is dropped, if one is."""
+        """Enqueue a packet. Return the packet to drop, if any."""
 
     def next(self, receiver: int | None) -> Packet | None:
-        """Returns the packet that goes next."""
+        """Return the next packet to send."""
 
     def on_departure(self, packet: Packet, now_ns: int) -> Fate:
-        """Takes out the packet that `next` has returned, and says what becomes of it."""
+        """Dequeue the packet that `next` returned, and decide whether to send, mark or drop it."""
 
     def on_filtered(self, packet: Packet) -> None:
-        """Takes out an ACK that a filter has dropped."""
+        """Remove an ACK that a filter has dropped."""
 
 
 class Fifo:
-    """First in, first out; what does not fit is dropped on arrival.
+    """First in, first out with tail drop.
 
-    It gives the outcomes of `discipline = "fifo"` bit for bit where an access serves one packet;
-    with aggregation it serves the station of the oldest packet.
+    If each channel access serves one packet, the results equal those of `discipline = "fifo"` bit
+    for bit. With aggregation it serves the station of the oldest packet.
     """
 
     packets: dict[int, Packet]
-    """The packets that wait, by number, in the order of arrival."""
+    """The queued packets by number, in the order of arrival."""
 
     def __new__(cls) -> Self:
-        """Makes a queue without packets, also for an `__init__` that does not call its base's."""
+        """Create an empty queue, even if a subclass does not call this class's `__init__`."""
         queue = super().__new__(cls)
         queue.packets = {}
         return queue
 
     def of(self, receiver: int | None) -> Iterator[Packet]:
-        """The packets for a receiver, or all, the oldest first."""
+        """Return the packets for a receiver, or all packets, oldest first."""
         waiting = self.packets.values()
         return (one for one in waiting if receiver is None or one.receiver == receiver)
 
     def on_arrival(self, packet: Packet, now_ns: int, is_full: bool) -> Packet | None:
-        """Takes a packet in if there is room, and else drops it."""
+        """Enqueue a packet, or drop it if the queue is full."""
         if is_full:
             return packet
         self.packets[packet.id] = packet
         return None
 
     def next(self, receiver: int | None) -> Packet | None:
-        """Returns the oldest."""
+        """Return the oldest packet."""
         return next(self.of(receiver), None)
 
     def on_departure(self, packet: Packet, now_ns: int) -> Fate:
-        """Sends the packet."""
+        """Send the packet."""
         del self.packets[packet.id]
         return None
 
     def on_filtered(self, packet: Packet) -> None:
-        """Takes out an ACK that a filter has dropped."""
+        """Remove an ACK that a filter has dropped."""
         del self.packets[packet.id]
 
 
 def register(name: str, discipline: type[Discipline]) -> str:
-    """Registers a class as a queue discipline, which `queue = { discipline = "NAME" }` names.
+    """Register a class as a queue discipline, to be used as `queue = { discipline = "NAME" }`.
 
-    Returns the word of the resolved form: the name, "@" and a hash of the class's code. To register
-    it once more does nothing.
+    Registering the same class again has no effect.
+
+    Returns:
+        The name in the resolved scenario: the name, "@" and a hash of the class's code.
 
     Raises:
-        PluginError: a name that is taken or no word, a class without one of the methods, or one
-            whose code cannot be read.
+        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
+            cannot be read.
     """
     from . import _core
 

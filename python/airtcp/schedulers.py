@@ -1,16 +1,16 @@
-"""Schedulers of one's own: a class of Python that chooses which station an access serves.
+"""Custom schedulers: a Python class that chooses which station a channel access serves.
 
-Knows the two methods that such a class has, and how a scenario names it. Does not know how many
-packets an access carries, nor which packet of a station goes first: that is the queue's.
+The core decides how many packets an access carries; the queue decides which packet of a station
+goes first.
 
 A class has `choose(candidates)`, which returns one of them, and `on_airtime(receiver, airtime_ns)`,
-which is told what an exchange with a station took, in either direction. It is made without
-arguments for each access point. A candidate has
+which receives the airtime of each exchange with a station, in either direction. airtcp creates one
+instance per access point, without arguments. A candidate has
 
     receiver   its number in the cell
-    oldest_ns  when its oldest packet came, nanoseconds; None: what waits for it cannot wait
-    weight     its `airtime_weight`, 256 being that of most
-    rate_bps   the data rate of frames to it; None where it has none of its own
+    oldest_ns  when its oldest packet arrived, nanoseconds; None: its packets cannot wait
+    weight     its `airtime_weight`; the default is 256
+    rate_bps   the data rate of frames to it; None if it has no rate of its own
 
     class Fastest(airtcp.schedulers.RoundRobin):
         def choose(self, candidates):
@@ -46,24 +46,24 @@ class Scheduler(Protocol):
     """The scheduler of one access point."""
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Returns the candidate that is served; they are in ascending order of numbers."""
+        """Return the candidate to serve. Candidates are in ascending order of `receiver`."""
 
     def on_airtime(self, receiver: int, airtime_ns: int) -> None:
-        """Takes the airtime of an exchange with a receiver, in either direction."""
+        """Account for the airtime of an exchange with a receiver, in either direction."""
 
 
 class RoundRobin:
-    """Receivers take turns, an access each.
+    """Serve receivers in turn, one channel access each.
 
-    It gives the outcomes of `scheduler = "round-robin"` bit for bit.
+    The results equal those of `scheduler = "round-robin"` bit for bit.
     """
 
-    #: The receiver that was served last; of the class, for an `__init__` that does not call that of
-    #: its base.
+    #: The receiver served last. A class attribute, so that a subclass need not call this class's
+    #: `__init__`.
     _last: int | None = None
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Returns the next one behind that served last."""
+        """Return the candidate after the one served last."""
         last = self._last
         behind = [one for one in candidates if last is not None and one.receiver > last]
         chosen = (behind or candidates)[0]
@@ -71,18 +71,20 @@ class RoundRobin:
         return chosen
 
     def on_airtime(self, receiver: int, airtime_ns: int) -> None:
-        """Forgets it: turns are all that counts."""
+        """Ignore the airtime: only turns count."""
 
 
 def register(name: str, scheduler: type[Scheduler]) -> str:
-    """Registers a class as a scheduler, which `[ap] scheduler = "NAME"` names.
+    """Register a class as a scheduler, to be used as `[ap] scheduler = "NAME"`.
 
-    Returns the word of the resolved form: the name, "@" and a hash of the class's code. To register
-    it once more does nothing.
+    Registering the same class again has no effect.
+
+    Returns:
+        The name in the resolved scenario: the name, "@" and a hash of the class's code.
 
     Raises:
-        PluginError: a name that is taken or no word, a class without one of the methods, or one
-            whose code cannot be read.
+        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
+            cannot be read.
     """
     from . import _core
 

@@ -1,7 +1,6 @@
-"""Statistics over independent replications.
+"""Statistics over independent replications: Student-t intervals, stopping rules, fairness.
 
-Knows: samples of one number per replication, Student-t intervals, when intervals are narrow enough,
-and how even numbers are. Knows nothing about what the numbers mean, nor how they were made.
+A sample is one number per replication.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-#: Replications of the first round when a run goes on until a precision is reached.
+#: Replications in the first round of a run with a target precision.
 FIRST_ROUND = 5
 
-#: A relative half width beyond which an interval decides little.
+#: An interval with a larger relative half width is too wide to decide anything.
 WIDE: Final = 0.20
 
-#: A relative half width beyond which an estimate from runs that are not steady is none.
+#: An estimate from runs outside steady state is rejected above this relative half width.
 WIDE_ESTIMATE: Final = 0.25
 
 
@@ -26,11 +25,11 @@ WIDE_ESTIMATE: Final = 0.25
 class Interval:
     """A mean over replications and its confidence interval.
 
-    `mean` is None when no replication has a value, `low` and `high` are None when fewer than two
-    have one: a single replication says nothing about its own spread. Where one of these stands
-    alone, the replications are too short to tell more than that bound; a mean beside it is that of
-    the measured time. All three carry the unit of the samples. `n` counts the replications that
-    have a value.
+    `mean` is None if no replication has a value. `low` and `high` are None if fewer than two
+    replications have one: a single replication says nothing about its spread. If only one bound is
+    set, the replications were too short for more than that bound; a mean next to it covers the
+    measured time only. All three are in the unit of the samples. `n` counts the replications with a
+    value.
 
     >>> Interval(mean=10.0, low=9.0, high=11.0, n=5).half_width
     1.0
@@ -43,7 +42,7 @@ class Interval:
 
     @property
     def is_known(self) -> bool:
-        """Tell whether there is a mean, or a lower bound: that of zero says nothing."""
+        """Whether there is a mean or a lower bound above zero."""
         return self.mean is not None or bool(self.low)
 
     @property
@@ -55,7 +54,7 @@ class Interval:
 
     @property
     def relative_half_width(self) -> float | None:
-        """Half width over the absolute mean; 0 for samples that are all zero; None if unknown."""
+        """Half width over the absolute mean; 0 if all samples are zero; None if unknown."""
         half_width = self.half_width
         if half_width is None or self.mean is None:
             return None
@@ -64,30 +63,30 @@ class Interval:
         return half_width / abs(self.mean) if self.mean != 0.0 else math.inf
 
     def shifted(self, by: float) -> Interval:
-        """The interval of what is more by a constant, in the unit of the samples."""
+        """Return the interval shifted by a constant, in the unit of the samples."""
         low, mean, high = (
             None if one is None else one + by for one in (self.low, self.mean, self.high)
         )
         return Interval(mean, low, high, self.n)
 
     def scaled(self, factor: float) -> Interval:
-        """The interval of `factor` times the quantity, for a factor of 0 or more."""
+        """Return the interval multiplied by `factor`, which is 0 or more."""
         low, mean, high = (
             None if one is None else factor * one for one in (self.low, self.mean, self.high)
         )
         return Interval(mean, low, high, self.n)
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """The interval as it stands in results: keys `mean`, `low`, `high`, `n`."""
+        """Return the interval as in results: keys `mean`, `low`, `high`, `n`."""
         return {"mean": self.mean, "low": self.low, "high": self.high, "n": self.n}
 
 
 def student_interval(samples: Iterable[float | None], confidence: float = 0.95) -> Interval:
-    """The Student-t interval of the mean of independent samples.
+    """Return the Student-t interval of the mean of independent samples.
 
-    Samples that are None (the quantity does not exist in that replication) are left out. The
-    interval is mean +- t(1 - (1 - confidence)/2; n - 1) s / sqrt(n) with s the sample standard
-    deviation; exact for normal samples.
+    Samples that are None (the quantity does not exist in that replication) are skipped. The
+    interval is mean ± t(1 - (1 - confidence)/2; n - 1) s / sqrt(n) with s the sample standard
+    deviation. It is exact for normal samples.
 
     Raises ValueError if `confidence` is not in (0, 1) or a sample is not finite.
     """
@@ -100,7 +99,8 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
     if n == 0:
         return Interval(None, None, None, 0)
     if n == 1:
-        # A sweep asks for some fifty of one sample at each point. Of several samples 0 has no sign.
+        # Fast path: a sweep computes about fifty of these per point. Adding 0.0 removes the sign of
+        # -0.0, as sums do.
         return Interval(values[0] + 0.0, None, None, 1)
     # Relative to the first sample, so that equal samples have exactly their value as the mean.
     mean = values[0] + math.fsum(value - values[0] for value in values) / n
@@ -112,13 +112,12 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
 def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float = 0.95
 ) -> Interval:
-    """The interval of the ratio of two means, of pairs of samples.
+    """Return the interval of the ratio of two means, from pairs of samples.
 
-    That of the means over replications, not the mean of ratios: a replication in which little is
-    below the line weighs little. Its error is that of above - ratio * below, over the mean below
-    (Cochran, Sampling Techniques, 3rd edition, 6.3). Without a mean where all below is 0.
-
-    Raises ValueError as `student_interval`, and for numbers of samples that differ.
+    This is the ratio of the means over replications, not the mean of ratios: a replication with a
+    small denominator has little weight. The error is that of above - ratio * below, divided by the
+    mean of `below` (Cochran, Sampling Techniques, 3rd edition, 6.3). There is no mean if `below`
+    sums to 0. Raises ValueError as `student_interval`, and if the numbers of samples differ.
     """
     pairs = list(zip(above, below, strict=True))
     total = math.fsum(below)
@@ -131,7 +130,7 @@ def ratio_interval(
 
 
 def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
-    """Widen an interval so that `intervals` of its kind hold their means all at once.
+    """Widen an interval so that `intervals` of its kind cover their means simultaneously.
 
     Bonferroni: each has the level 1 - (1 - confidence) / intervals instead of `confidence`.
     """
@@ -147,10 +146,10 @@ def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
 
 
 def of_one_more(interval: Interval) -> Interval:
-    """Say where one more sample of the same law would lie, at the level of the interval.
+    """Return the prediction interval for one more sample, at the level of the interval.
 
-    The prediction interval of a normal law: the mean of n samples is known to t s / sqrt(n), a
-    single one beside it differs from it by t s sqrt(1 + 1/n).
+    For a normal law, the mean of n samples is known to within t s / sqrt(n). One more sample
+    differs from it by up to t s sqrt(1 + 1/n).
     """
     if interval.mean is None or interval.half_width is None:
         return interval
@@ -161,23 +160,23 @@ def of_one_more(interval: Interval) -> Interval:
 
 
 def is_precise(intervals: Sequence[Interval], precision: float) -> bool:
-    """Tell whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
+    """Whether every interval is at most ±`precision` times its mean (0.02 is 2 %)."""
     return widest(intervals) <= precision
 
 
 def next_round(intervals: Sequence[Interval], precision: float, n: int, limit: int) -> int:
-    """Count how many replications there shall be after the next round, when `n` are not enough.
+    """Return the number of replications after the next round, given that `n` are not enough.
 
-    A half width shrinks as 1/sqrt(n), so the widest interval asks for n (width/precision)^2;
-    a tenth is added because the estimate is noisy, and the number at most doubles in one round,
-    because an estimate from few samples is very noisy. The rule sees results only, in the order
-    of the replications: the number of threads does not enter.
+    A half width shrinks as 1/sqrt(n), so the widest interval needs n (width/precision)^2
+    replications. The rule adds a tenth because the estimate is noisy, and it at most doubles the
+    number per round because an estimate from few samples is very noisy. It depends only on results
+    in the order of the replications, not on the number of threads.
     """
     return next_round_by(widest(intervals), precision, n, limit)
 
 
 def next_round_by(width: float, precision: float, n: int, limit: int) -> int:
-    """Count how many replications there shall be, as `next_round`, by the widest interval."""
+    """Return the number of replications as `next_round` does, from the widest half width."""
     wanted = 2 * n
     if math.isfinite(width):
         wanted = min(wanted, math.ceil(1.1 * n * (width / precision) ** 2))
@@ -185,15 +184,16 @@ def next_round_by(width: float, precision: float, n: int, limit: int) -> int:
 
 
 def widest(intervals: Sequence[Interval]) -> float:
-    """The largest relative half width; 0 of no interval, infinite where one is not known."""
+    """Return the largest relative half width; 0 for no intervals, infinity if one is unknown."""
     widths = [interval.relative_half_width for interval in intervals]
     return max((math.inf if width is None else width for width in widths), default=0.0)
 
 
 def jain_index(values: Iterable[float]) -> float | None:
-    """Return Jain's index of some numbers, 1 where all are alike; None where none is above 0.
+    """Return Jain's index of some numbers: 1 if all are equal, None if none is above 0.
 
-    The squared sum over n times the sum of squares (Jain, Chiu and Hawe, DEC-TR-301, 1984).
+    The index is the squared sum over n times the sum of squares (Jain, Chiu and Hawe, DEC-TR-301,
+    1984).
 
     >>> jain_index([1.0, 1.0, 0.0])
     0.6666666666666666
@@ -205,8 +205,8 @@ def jain_index(values: Iterable[float]) -> float | None:
 
 @cache
 def student_quantile(confidence: float, degrees_of_freedom: float) -> float:
-    """Return the standard errors from the mean at which an interval of Student's law ends."""
-    # SciPy takes a noticeable part of a second to import: not before it is needed.
+    """Return the half width of a Student-t confidence interval in standard errors."""
+    # Importing SciPy takes a noticeable fraction of a second, so it happens here.
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees_of_freedom, 0.5 + confidence / 2.0))

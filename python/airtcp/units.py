@@ -1,11 +1,11 @@
 """Quantities with units as text: "20 us", "11 Mb/s", "30 kB", "2 %".
 
-Knows times, rates, sizes, percentages, powers and lengths, how to read them exactly (no float is in
-the way) and how to write them for people. Does not know which scenario key wants which quantity.
+Parses times, rates, sizes, percentages, powers and lengths exactly, without floats, and formats
+them for people.
 
 Decimal prefixes are powers of 1000 ("30 kB" is 30000 bytes), binary ones powers of 1024 ("64 KiB"
-is 65536 bytes), as in IEC 80000-13. A capital B is a byte, a small b a bit. A bare number is never
-a quantity.
+is 65536 bytes), as in IEC 80000-13. A capital B is a byte, a small b a bit. A quantity always needs
+a unit.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A kind of quantity: name, units as factors to the base unit, example for messages."""
+    """A kind of quantity: its name, units as factors of the base unit, and an example."""
 
     noun: str
     units: Mapping[str, Fraction]
     shown: tuple[str, ...]
     example: str
     largest: tuple[int, str]
-    """The largest accepted quantity as (power of ten, unit): beyond it no scenario makes sense, and
-    sums of nanoseconds or bits would leave 64-bit integers."""
+    """The largest accepted quantity as (power of ten, unit). Larger values make no sense in a
+    scenario, and sums of nanoseconds or bits would overflow 64-bit integers."""
     signed: bool = False
-    """Negative values have a meaning, as far from 0 as positive ones."""
+    """Negative values are allowed, with the same largest magnitude."""
 
     @property
     def most(self) -> Fraction:
@@ -62,12 +62,12 @@ TIME = Quantity(
         "ns": Fraction(1, NS_PER_S),
         "us": Fraction(1, 1_000_000),
         "µs": Fraction(1, 1_000_000),  # micro sign
-        "μs": Fraction(1, 1_000_000),  # Greek mu, which keyboards also give
+        "μs": Fraction(1, 1_000_000),  # Greek mu, which some keyboards produce
         "ms": Fraction(1, 1000),
         "s": Fraction(1),
         "min": Fraction(60),
         "h": Fraction(3600),
-        # What people write as well.
+        # Other common spellings.
         "sec": Fraction(1),
         "second": Fraction(1),
         "seconds": Fraction(1),
@@ -145,7 +145,7 @@ LENGTH = Quantity(
 
 
 def parse_time_s(value: object) -> float:
-    """Seconds of a text such as "10 s" or "1.5 ms".
+    """Parse a time such as "10 s" or "1.5 ms" into seconds.
 
     Raises:
         UnitError: not a time, negative, not finite, or above 1e9 s.
@@ -154,44 +154,46 @@ def parse_time_s(value: object) -> float:
 
 
 def parse_time_ns(value: object) -> int:
-    """Nanoseconds of a text such as "20 us".
+    """Parse a time such as "20 us" into nanoseconds.
 
     Raises:
-        UnitError: as `parse_time_s`, and when the time is not a whole number of nanoseconds.
+        UnitError: as `parse_time_s`, and if the time is not a whole number of nanoseconds.
     """
     return _whole(value, _parse(value, TIME) * NS_PER_S, "nanoseconds")
 
 
 def parse_rate_bps(value: object) -> int:
-    """Bits per second of a text such as "5.5 Mb/s".
+    """Parse a rate such as "5.5 Mb/s" into bits per second.
 
     Raises:
-        UnitError: not a rate, negative, not finite, above 1e12 b/s, or no whole number of bits per
-        second.
+        UnitError: not a rate, negative, not finite, above 1e12 b/s, or not a whole number of bits
+            per second.
     """
     return _whole(value, _parse(value, RATE), "bits per second")
 
 
 def parse_size_bytes(value: object) -> int:
-    """Bytes of a text such as "30 kB" (30000) or "64 KiB" (65536).
+    """Parse a size such as "30 kB" (30000) or "64 KiB" (65536) into bytes.
 
     Raises:
-        UnitError: not a size, negative, not finite, above 1e15 bytes, or no whole number of bytes.
+        UnitError: not a size, negative, not finite, above 1e15 bytes, or not a whole number of
+            bytes.
     """
     return _whole(value, _parse(value, SIZE), "bytes")
 
 
 def parse_size_bits(value: object) -> int:
-    """Bits of a text such as "14 B" (112) or "160 b".
+    """Parse a size such as "14 B" (112) or "160 b" into bits.
 
     Raises:
-        UnitError: not a size, negative, not finite, above 1e15 bytes, or no whole number of bits.
+        UnitError: not a size, negative, not finite, above 1e15 bytes, or not a whole number of
+            bits.
     """
     return _whole(value, _parse(value, SIZE) * 8, "bits")
 
 
 def parse_mean_size_bytes(value: object) -> float:
-    """Bytes, not necessarily whole: the mean of a distribution of sizes.
+    """Parse a mean size into bytes, which need not be whole.
 
     Raises:
         UnitError: not a size, negative, not finite, or above 1e15 bytes.
@@ -200,7 +202,7 @@ def parse_mean_size_bytes(value: object) -> float:
 
 
 def parse_percent(value: object) -> float:
-    """The fraction that a text such as "2 %" stands for (0.02).
+    """Parse a percentage such as "2 %" into a fraction (0.02).
 
     Raises:
         UnitError: not a percentage, negative, not finite, or above 1e6 %.
@@ -209,7 +211,7 @@ def parse_percent(value: object) -> float:
 
 
 def parse_decibels(value: object) -> float:
-    """The decibels of a text such as "25 dB".
+    """Parse decibels such as "25 dB".
 
     Raises:
         UnitError: not decibels, negative, not finite, or above 100 dB.
@@ -218,7 +220,7 @@ def parse_decibels(value: object) -> float:
 
 
 def parse_power_dbm(value: object) -> float:
-    """The dBm of a text such as "-82 dBm".
+    """Parse a power such as "-82 dBm" into dBm.
 
     Raises:
         UnitError: not a power, not finite, or further from 0 than 100 dBm.
@@ -227,7 +229,7 @@ def parse_power_dbm(value: object) -> float:
 
 
 def parse_length_m(value: object) -> float:
-    """The metres of a text such as "8 m".
+    """Parse a length such as "8 m" into metres.
 
     Raises:
         UnitError: not a length, negative, not finite, or above 100 km.
@@ -236,27 +238,27 @@ def parse_length_m(value: object) -> float:
 
 
 def format_time_ns(time_ns: int, digits: int | None = None) -> str:
-    """A time for people: 1500000 is "1.5 ms". Exact, or rounded to significant `digits`."""
+    """Format a time: 1500000 is "1.5 ms". Exact, or rounded to `digits` significant digits."""
     return _format(Fraction(time_ns, NS_PER_S), TIME, ("s", "ms", "us", "ns"), digits)
 
 
 def format_time_s(time_s: float, digits: int | None = None) -> str:
-    """A time in seconds for people. Exact, or rounded to significant `digits`."""
+    """Format a time in seconds. Exact, or rounded to `digits` significant digits."""
     return _format(Fraction(time_s), TIME, ("s", "ms", "us", "ns"), digits)
 
 
 def format_rate(rate_bps: float, digits: int | None = None) -> str:
-    """A rate in bits per second for people: 5500000 is "5.5 Mb/s"."""
+    """Format a rate in bits per second: 5500000 is "5.5 Mb/s"."""
     return _format(Fraction(rate_bps), RATE, ("Gb/s", "Mb/s", "kb/s", "b/s"), digits)
 
 
 def format_size(size_bytes: float, digits: int | None = None) -> str:
-    """A size in bytes for people, with decimal prefixes: 30000 is "30 kB"."""
+    """Format a size in bytes, with decimal prefixes: 30000 is "30 kB"."""
     return _format(Fraction(size_bytes), SIZE, ("GB", "MB", "kB", "B"), digits)
 
 
 def _parse(value: object, quantity: Quantity) -> Fraction:
-    """The value in the base unit of `quantity`, exactly."""
+    """Return the value in the base unit of `quantity`, exactly."""
     units = ", ".join(quantity.shown)
     if isinstance(value, int | float) and not isinstance(value, bool):
         hint = f'give {quantity.noun} with its unit, such as "{quantity.example}"'
@@ -269,10 +271,10 @@ def _parse(value: object, quantity: Quantity) -> Fraction:
     return _read(value, quantity)
 
 
-# A page asks for the same texts over and over, and fractions are slow.
+# The web page parses the same texts repeatedly, and fractions are slow.
 @lru_cache(maxsize=4096)
 def _read(value: str, quantity: Quantity) -> Fraction:
-    """The value of a text in the base unit of `quantity`, exactly."""
+    """Return the value of a text in the base unit of `quantity`, exactly."""
     units = ", ".join(quantity.shown)
     if _NOT_FINITE.fullmatch(value):
         raise UnitError(
@@ -297,7 +299,7 @@ def _read(value: str, quantity: Quantity) -> Fraction:
         )
     if number.startswith("-") and not quantity.signed:
         raise UnitError(f'"{value}" is negative; allowed: {quantity.noun} of 0 or more')
-    # The exponent is looked at first: "1e999999999 s" must not become a number of that many digits.
+    # The exponent is checked first: "1e999999999 s" must not be expanded into that many digits.
     decimal = Decimal(number)
     exponent, largest_unit = quantity.largest
     digits = 0 if decimal == 0 else decimal.adjusted()
@@ -319,7 +321,7 @@ def _whole(value: object, number: Fraction, unit: str) -> int:
 
 
 def _format(value: Fraction, quantity: Quantity, units: tuple[str, ...], digits: int | None) -> str:
-    # The largest unit that leaves a number of at least 1; the smallest if there is none.
+    # The largest unit in which the number is at least 1, or the smallest unit.
     unit = next((unit for unit in units if abs(value) >= quantity.units[unit]), units[-1])
     if value == 0:
         unit = units[0] if quantity is TIME else units[-1]
