@@ -1,8 +1,9 @@
-//! Servers side by side: a job goes to one of them when it comes, and stays there.
+//! Parallel servers: a rule assigns each arriving job to one server, where it stays.
 //!
-//! Concurrent access to several networks (Hoekstra, van der Mei and Diaz-Feraren 2013, section V):
-//! each is a processor-sharing server, and a rule splits the jobs. Knows servers, rules and which
-//! event is next; how a server shares and what is measured of it is that of a system with one.
+//! Models concurrent access to several networks (Hoekstra, van der Mei and Diaz-Feraren 2013,
+//! section V). Each network is a processor-sharing server. This module contains the routing rules
+//! and the order of events; `server` and `window` do service and measurement, as in a system with
+//! one server.
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,24 +17,24 @@ use crate::system::{InvalidSystem, check_law, check_load, check_service};
 use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError, law};
 
-/// The rounding error that a sum of shares may have.
+/// Tolerance for rounding errors in the sum of the shares.
 const ROUNDING: f64 = 1e-9;
 
-/// Which server a job goes to.
+/// How jobs are routed to servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Split {
-    /// By chance, whatever the servers have: server i with probability `shares[i]`.
+    /// At random, independent of the load: server i with probability `shares[i]`.
     Random {
-        /// One for each server; they add up to 1.
+        /// The probability of each server; they add up to 1.
         shares: Vec<f64>,
     },
-    /// To the server with the fewest jobs; of several to the one that would serve one more
-    /// fastest, and of those to the first.
+    /// Join the server with the fewest jobs. Ties go to the server that would serve one more job
+    /// fastest, then to the first.
     Least,
 }
 
-/// Servers side by side, and the stream of jobs that is split among them. Units as of
+/// Parallel servers and the stream of jobs that is split among them. Units as in
 /// [`System`](crate::System).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,17 +43,18 @@ pub struct Concurrent {
     pub interarrival: Distribution,
     /// The size of a job.
     pub sizes: Distribution,
-    /// C_1, C_2, ... of each server.
+    /// The capacities C_1, C_2, ... of each server.
     pub capacities: Vec<Vec<f64>>,
-    /// Which server a job goes to.
+    /// How jobs are routed to servers.
     pub split: Split,
 }
 
 impl Concurrent {
-    /// Says what is wrong, if anything.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// If a parameter is out of range, or more work comes to a server than it can do.
+    /// If a parameter is out of range, or if the load is 1 or more: of any server for
+    /// [`Split::Random`], of all servers together for [`Split::Least`].
     pub fn check(&self) -> Result<(), InvalidSystem> {
         check_law("interarrival", &self.interarrival)?;
         if self.capacities.is_empty() {
@@ -73,12 +75,12 @@ impl Concurrent {
         }
     }
 
-    /// Simulates one replication, as [`Simulation::run`](crate::Simulation::run) does; jobs are
-    /// counted over all servers. Gives the outcome of each server. The n-th job has the same time
-    /// of arrival and size as that of an open system with the same laws.
+    /// Simulates one replication, as [`Simulation::run`](crate::Simulation::run) does, and returns
+    /// the outcome of each server. `plan` counts jobs over all servers. The n-th job has the same
+    /// arrival time and size as in an open system with the same laws.
     ///
     /// # Errors
-    /// As [`Simulation::run`](crate::Simulation::run).
+    /// See [`Simulation::run`](crate::Simulation::run).
     pub fn run(
         &self,
         seed: u64,
@@ -115,7 +117,7 @@ fn check_shares(shares: &[f64], servers: usize) -> Result<(), InvalidSystem> {
     Ok(())
 }
 
-/// The jobs of servers side by side.
+/// The arrival stream and its routing.
 struct Jobs<'a, S> {
     source: S,
     split: &'a Split,
@@ -130,7 +132,7 @@ impl<S: Source> Play for Jobs<'_, S> {
         let elapsed = next - motion.now;
         for (place, (server, window)) in motion.servers.iter_mut().zip(&mut *windows).enumerate() {
             window.pass(server.present(), elapsed);
-            // The server that a job leaves is served by its departure.
+            // `depart` serves the departing job's own server up to now.
             if departure > arrival || place != leaving {
                 server.serve(elapsed);
             }
@@ -154,7 +156,7 @@ impl<S: Source> Play for Jobs<'_, S> {
     }
 }
 
-/// Returns the server that a job leaves next, the first of several, and the time.
+/// Returns the server with the earliest departure (the first one on a tie) and the time.
 fn next_departure(motion: &Several) -> (usize, f64) {
     let mut first = (0, f64::INFINITY);
     for (place, server) in motion.servers.iter().enumerate() {
@@ -178,7 +180,8 @@ impl<S> Jobs<'_, S> {
                         return place;
                     }
                 }
-                // Rounding may leave the sum below the draw: the last that gets anything.
+                // Rounding may leave the sum below the draw. Then use the last server with a
+                // positive share.
                 shares.iter().rposition(|&share| share > 0.0).expect("the shares add up to 1")
             }
             Split::Least => {
@@ -220,8 +223,9 @@ mod tests {
 
     #[test]
     fn the_least_number_takes_turns_where_one_server_is_busy() {
-        // Jobs of 1.5 s come every second, from 1 on: the first to the first server, which has it
-        // until 2.5; the second at 2 to the second; the third at 3 finds the first empty.
+        // Jobs of 1.5 s arrive every second from 1 s on. The first goes to the first server, which
+        // is busy until 2.5; the second, at 2, goes to the second server; the third, at 3, finds
+        // the first server empty.
         let outcomes = run(&system(&[&[1.0], &[1.0]], Split::Least), 4);
 
         assert_eq!(outcomes[0].sojourns_s, [1.5, 1.5]);
@@ -232,7 +236,7 @@ mod tests {
     fn of_servers_with_as_many_jobs_the_faster_is_chosen() {
         let outcomes = run(&system(&[&[1.0], &[2.0]], Split::Least), 3);
 
-        // 0.75 s each, so that the faster is always empty again.
+        // A job takes 0.75 s, so the faster server is empty at each arrival.
         assert_eq!(outcomes[0].completed, 0);
         assert_eq!(outcomes[1].sojourns_s, [0.75, 0.75, 0.75]);
     }

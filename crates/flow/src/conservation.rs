@@ -1,8 +1,9 @@
-//! The laws that hold at the end of every run, release builds included: jobs do not vanish, the
-//! seconds that they were present are those that the system counted (Little's law as an identity
-//! of the sample, with what the window cuts off), and the work done is the work brought.
+//! Conservation laws, checked at the end of every run, in release builds too. No job vanishes. The
+//! job-seconds counted per job equal those counted per system state (Little's law as an identity of
+//! the sample, corrected for what the window cuts off). The work done equals the work brought.
 
-/// The work and the jobs that came in, left and stayed, counted twice wherever there are two ways to count.
+/// Jobs and work that arrived, left and remained. Quantities that can be computed in two ways are
+/// kept twice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobBooks {
     pub(crate) offered: u64,
@@ -12,13 +13,13 @@ pub(crate) struct JobBooks {
     pub(crate) present_after: usize,
     /// Arrivals and departures in the window.
     pub(crate) events: u64,
-    /// From the start of the window to its end.
+    /// Length of the window in seconds.
     pub(crate) seconds: f64,
-    /// As `job_seconds`, but added up over the numbers of jobs present.
+    /// The same length, summed over the number of jobs present.
     pub(crate) state_seconds: f64,
-    /// Seconds times jobs present, added up over the numbers of jobs present.
+    /// Job-seconds, summed over the number of jobs present.
     pub(crate) state_job_seconds: f64,
-    /// The time within the window for which each job was present, added up over the jobs.
+    /// Job-seconds, summed over the jobs: the time each was present within the window.
     pub(crate) job_seconds: f64,
     /// Work left at the start of the window.
     pub(crate) unfinished_before: f64,
@@ -26,17 +27,17 @@ pub(crate) struct JobBooks {
     pub(crate) admitted_work: f64,
     /// Work left at the end.
     pub(crate) unfinished_after: f64,
-    /// Seconds times capacity, added up over the numbers of jobs present.
+    /// Seconds times capacity, summed over the number of jobs present.
     pub(crate) state_work: f64,
-    /// More work than could have been done since time 0: the largest capacity times the time.
+    /// Upper bound for the work done since time 0: the largest capacity times the time.
     pub(crate) most_work: f64,
 }
 
-/// The relative error that sums of exact numbers may have.
+/// Allowed relative error of sums of exact numbers.
 const TOLERANCE: f64 = 1e-9;
 
 impl JobBooks {
-    /// Says which law is violated, if any.
+    /// Checks the laws; the error names the violated one.
     pub(crate) fn balance(&self) -> Result<(), String> {
         let found = self.completed + self.blocked + self.present_after as u64;
         if self.offered + self.present_before as u64 != found {
@@ -49,8 +50,9 @@ impl JobBooks {
         agree("seconds", self.seconds, self.state_seconds, sums * self.seconds)?;
         let scale = self.state_job_seconds.max(self.job_seconds);
         agree("job seconds", self.job_seconds, self.state_job_seconds, sums * scale)?;
-        // Times and attained services are rounded at every event and for every job present, each
-        // time by less than the last digit of all the work that can have been done.
+        // Times and attained services are rounded at every event and for every job present. Each
+        // rounding error is below one unit in the last place of the total work that can have been
+        // done.
         let roundings = self.events + (self.present_before + self.present_after) as u64;
         let brought = self.unfinished_before + self.admitted_work;
         let rounding = f64::EPSILON * roundings as f64 * self.most_work;
@@ -60,7 +62,7 @@ impl JobBooks {
 }
 
 fn agree(what: &str, by_job: f64, by_state: f64, allowed: f64) -> Result<(), String> {
-    // Written so that a NaN does not agree with anything.
+    // NaN must fail this test.
     if (by_job - by_state).abs() <= allowed {
         Ok(())
     } else {
@@ -72,8 +74,8 @@ fn agree(what: &str, by_job: f64, by_state: f64, allowed: f64) -> Result<(), Str
 mod tests {
     use super::*;
 
-    /// Returns the books of a job of size 2 alone from 0 to 2 and of one of size 3 alone from 4 to the end at 5: two
-    /// units of it are left.
+    /// Returns the account of two jobs: one of size 2, alone from 0 to 2, and one of size 3, alone
+    /// from 4 to the end at 5, when 2 units of it are left.
     fn books() -> JobBooks {
         JobBooks {
             offered: 2,

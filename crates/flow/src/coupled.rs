@@ -1,7 +1,8 @@
-//! Servers that slow each other down: each has jobs of its own, and a speed by which of them are busy.
+//! Coupled servers: each has its own jobs, and its speed depends on which servers are busy.
 //!
-//! Access points that hear each other: while others have transfers, a cell has a part of what it has alone. Knows servers,
-//! speeds and which event is next; how a server shares and what is measured of it is that of a system with one.
+//! Models access points in range of each other: while others transmit, a cell gets only part of its
+//! capacity. This module contains the speeds and the order of events; `server` and `window` do
+//! service and measurement, as in a system with one server.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,19 +16,19 @@ use crate::system::{InvalidSystem, check_law, check_load, check_service, check_s
 use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError, law};
 
-/// Servers at most: there are two to their number of speeds.
+/// Limit on the number of servers: the number of speed sets is 2 to this power.
 const MOST_SERVERS: usize = 12;
 
-/// The origin of the jobs of a server.
+/// Where the jobs of a server come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Arrivals {
-    /// From outside.
+    /// An open stream of arrivals.
     Open {
         /// The time between arrivals.
         interarrival: Distribution,
     },
-    /// From sources that think, send a job, and wait until it is served.
+    /// Sources that think, send a job, and wait until it is served.
     Closed {
         /// The number of sources.
         sources: usize,
@@ -36,15 +37,15 @@ pub enum Arrivals {
     },
 }
 
-/// A server of several. Units as of [`System`](crate::System).
+/// One of several servers. Units as in [`System`](crate::System).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
-    /// The origin of its jobs.
+    /// Where its jobs come from.
     pub arrivals: Arrivals,
     /// The size of a job.
     pub sizes: Distribution,
-    /// C_1, C_2, ... at speed 1.
+    /// The capacities C_1, C_2, ... at speed 1.
     pub capacity: Vec<f64>,
 }
 
@@ -54,17 +55,18 @@ pub struct Queue {
 pub struct Coupled {
     /// The servers.
     pub queues: Vec<Queue>,
-    /// For each set of busy servers, as a number of which bit i is that of server i, the speed of each: above 0 and at
-    /// most 1 of those that are busy. Those of the others are not used.
+    /// The speed of each server, for each set of busy servers. Bit i of the index is set if server
+    /// i is busy. The speed of a busy server is above 0 and at most 1; speeds of idle servers are
+    /// ignored.
     pub speeds: Vec<Vec<f64>>,
 }
 
 impl Coupled {
-    /// Says what is wrong, if anything.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// If a parameter is out of range, or more work comes to a server than it can do at speed 1. With less the number of
-    /// jobs may still grow without end, as others slow it down.
+    /// If a parameter is out of range, or if the load of a server is 1 or more at speed 1. A system
+    /// that passes may still be unstable, because servers slow each other down.
     pub fn check(&self) -> Result<(), InvalidSystem> {
         let servers = self.queues.len();
         if !(1..=MOST_SERVERS).contains(&servers) {
@@ -106,11 +108,11 @@ impl Coupled {
         Ok(())
     }
 
-    /// Simulates one replication, as [`Simulation::run`](crate::Simulation::run) does; jobs are counted over all servers.
-    /// Gives the outcome of each server.
+    /// Simulates one replication, as [`Simulation::run`](crate::Simulation::run) does, and returns
+    /// the outcome of each server. `plan` counts jobs over all servers.
     ///
     /// # Errors
-    /// As [`Simulation::run`](crate::Simulation::run).
+    /// See [`Simulation::run`](crate::Simulation::run).
     pub fn run(
         &self,
         seed: u64,
@@ -139,13 +141,13 @@ impl Coupled {
     }
 }
 
-/// The jobs of servers that slow each other down.
+/// The job sources of all servers.
 struct Jobs<'a> {
     sources: Vec<Box<dyn Source>>,
     speeds: &'a [Vec<f64>],
 }
 
-/// The event that comes next, at a server.
+/// The next event, with the server where it happens.
 enum Event {
     Arrival(usize),
     Departure(usize),
@@ -163,7 +165,7 @@ impl Play for Jobs<'_> {
                 continue;
             }
             window.slowed(present, elapsed, 1.0 - speeds[place]);
-            // The server that a job leaves is served by its departure.
+            // `depart` serves the departing job's own server up to now.
             if !matches!(event, Event::Departure(leaving) if leaving == place) {
                 server.serve(elapsed * speeds[place]);
             }
@@ -192,14 +194,14 @@ impl Play for Jobs<'_> {
     }
 }
 
-/// Returns the set of busy servers as a number.
+/// Returns the set of busy servers as a bit mask.
 fn busy(servers: &[Server]) -> usize {
     let bit = |(place, server): (usize, &Server)| usize::from(server.present() > 0) << place;
     servers.iter().enumerate().map(bit).sum()
 }
 
 impl Jobs<'_> {
-    /// Returns the time of the next event and the event, the first of several.
+    /// Returns the next event and its time; the first server wins a tie.
     fn next(&self, motion: &Several, speeds: &[f64]) -> (f64, Event) {
         let mut first = (f64::INFINITY, Event::Departure(0));
         for (place, server) in motion.servers.iter().enumerate() {
@@ -229,7 +231,7 @@ mod tests {
         Distribution::Deterministic { value }
     }
 
-    /// Returns two servers, of which each has half of its speed while both are busy.
+    /// Returns two servers that each run at half speed while both are busy.
     fn two(one: Arrivals, other: Arrivals) -> Coupled {
         let queue = |arrivals, size| Queue { arrivals, sizes: fixed(size), capacity: vec![1.0] };
         Coupled {
@@ -247,8 +249,8 @@ mod tests {
 
     #[test]
     fn busy_servers_slow_each_other_down() {
-        // The first has a job of 2 at 3, the other one of 1 at 4. The first has 1 left at 4; both go on at half speed and
-        // are done at 6.
+        // The first server gets a job of size 2 at 3, the second a job of size 1 at 4. At 4 the
+        // first job has 1 left. Both continue at half speed and finish at 6.
         let open = |value| Arrivals::Open { interarrival: fixed(value) };
         let outcomes = run(&two(open(3.0), open(4.0)), 2, 0);
 
@@ -261,8 +263,9 @@ mod tests {
 
     #[test]
     fn sources_wait_for_their_jobs() {
-        // Each thinks for 1 s. The first sends at 1, the other too: at half speed the job of 1 is done at 3, when 1 of 2
-        // is left, alone until 4, when the other sends again.
+        // Each source thinks for 1 s, so both send at 1. At half speed the job of size 1 finishes
+        // at 3. The other job then has 1 left and finishes alone at 4, when the other source sends
+        // again.
         let closed = || Arrivals::Closed { sources: 1, think_times: fixed(1.0) };
         let outcomes = run(&two(closed(), closed()), 2, 0);
 

@@ -1,29 +1,27 @@
-//! Counts of positive numbers in bins of equal relative width.
-//!
-//! Knows numbers; does not know what they mean.
+//! A histogram of positive numbers with bins of equal relative width.
 
 use serde::Serialize;
 
-/// Bits of the mantissa that tell the bins of one octave apart.
+/// Mantissa bits in the bin index: an octave has 2 to this power bins.
 const MANTISSA_BITS: u32 = 8;
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
 /// All non-negative numbers: sign bit 0, 11 bits of exponent.
 const BINS: usize = 1 << (11 + MANTISSA_BITS);
 
-/// A histogram of non-negative numbers. A bin is the numbers that share exponent and the first 8
-/// bits of the mantissa: it is at most 1/256 of its lower end wide.
+/// A histogram of non-negative numbers. A bin holds the numbers with the same exponent and the same
+/// first 8 bits of the mantissa. Its width is at most 1/256 of its lower end.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    /// Most of it stays untouched, and memory that was never touched costs nothing.
+    /// Sparse in practice: pages of zeros that are never touched take no memory.
     counts: Vec<u64>,
 }
 
-/// The bins of a histogram that are not empty, ascending.
+/// The non-empty bins of a histogram, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bins {
-    /// Lower ends, which belong to the bin.
+    /// Lower ends, inclusive.
     pub low: Vec<f64>,
-    /// Upper ends, which do not.
+    /// Upper ends, exclusive.
     pub high: Vec<f64>,
     /// The number of values in each bin.
     pub counts: Vec<u64>,
@@ -34,7 +32,7 @@ impl Histogram {
         Self { counts: vec![0; BINS] }
     }
 
-    /// Counts a number that is not negative and not NaN.
+    /// Counts `value`, which must be neither negative nor NaN.
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {
         self.counts[(value.to_bits() >> SHIFT) as usize] += 1;

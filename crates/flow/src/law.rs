@@ -1,15 +1,13 @@
-//! The conditions that a law meets to be simulated here, and its mean.
-//!
-//! Knows the parameters of [`Distribution`]; draws nothing.
+//! Which laws can be simulated here, and their means.
 
 use airtcp_kernel::Distribution;
 
-/// Every parameter that is a size, a time or a capacity lies between these two, so that no
-/// product or quotient of three of them leaves the range of a `f64`.
+/// Sizes, times and capacities lie between `SMALLEST` and `LARGEST`, so that no product or quotient
+/// of three of them overflows a `f64`.
 pub(crate) const SMALLEST: f64 = 1e-100;
 pub(crate) const LARGEST: f64 = 1e100;
 
-/// Says what is wrong with a law, if anything: its draws have to be positive and to have a mean.
+/// Checks that draws from a law are positive and have a mean; the error names the parameter.
 pub(crate) fn check(law: &Distribution) -> Result<(), String> {
     match law {
         Distribution::Deterministic { value } => magnitude("value", *value),
@@ -25,7 +23,7 @@ pub(crate) fn check(law: &Distribution) -> Result<(), String> {
             demand(inside, "probability", "between 0 and 1", *probability)
         }
         Distribution::Lognormal { mu, sigma } => {
-            // A normal number made of 53 random bits is below 8.6 in size.
+            // A normal number made of 53 random bits has a magnitude below 8.6.
             let reach = mu.abs() + 9.0 * sigma;
             demand(*sigma > 0.0, "sigma", "greater than 0", *sigma)?;
             demand(reach <= LARGEST.ln(), "|mu| + 9 sigma", "at most 230", reach)?;
@@ -65,7 +63,7 @@ pub(crate) fn mean(law: &Distribution) -> f64 {
     }
 }
 
-/// Says that a size, a time or a capacity is out of range.
+/// Checks that a size, a time or a capacity is in range.
 pub(crate) fn magnitude(name: &str, value: f64) -> Result<(), String> {
     demand((SMALLEST..=LARGEST).contains(&value), name, "between 1e-100 and 1e100", value)
 }
@@ -83,7 +81,8 @@ mod tests {
         vec![
             Distribution::Deterministic { value: 3.0 },
             Distribution::Exponential { mean: 2.0 },
-            // E[X^2] is finite, so that a sample mean has an error: shape 4, variance 2/9 * 9.
+            // E[X^2] is finite, so that a sample mean has a standard error: shape 4, variance 2/9 *
+            // 9.
             Distribution::Pareto { shape: 4.0, scale: 3.0 },
             Distribution::Hyperexponential { probability: 0.25, mean_1: 10.0, mean_2: 1.0 },
             Distribution::Lognormal { mu: 1.0, sigma: 0.5 },

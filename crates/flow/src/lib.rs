@@ -1,26 +1,26 @@
-//! Processor sharing at the level of flows: jobs arrive, share a capacity equally, and leave.
+//! A flow-level simulator of processor sharing: jobs arrive, share a capacity equally, and leave.
 //!
-//! From the bottom: [`system`] says what is simulated; `law` what a distribution must be like;
-//! `source` makes the jobs arrive; `server` shares the capacity among those present; `window`
-//! and `histogram` measure; `conservation` checks at the end of every run that no job, no second
-//! and no work was lost or made up; `run` is the event loop; [`outcome`] is the answer;
-//! [`concurrent`] has several servers side by side, [`coupled`] several that slow each other down, and `several` is the
-//! event loop of both. Random numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
-//! thread; a job has a size, in a unit that is the caller's business.
+//! From the bottom up: [`system`] defines the simulated system; `law` checks distributions;
+//! `source` generates jobs; `server` shares the capacity among the jobs present; `window` and
+//! `histogram` measure; `conservation` checks at the end of every run that no job, time or work was
+//! lost or created; `run` is the event loop; [`outcome`] is the result. [`concurrent`] has several
+//! parallel servers, [`coupled`] several servers that slow each other down; `several` is the event
+//! loop of both. Random numbers and laws come from `airtcp-kernel`. The crate has no packets and no
+//! stations: a job has a size, in a unit that the caller chooses.
 //!
 //! # Algorithm
-//! The server's clock is the *attained service*: what a job has got that is present since the
-//! last time when nobody was. With k jobs present it runs at C_k / k, so the job that leaves next
-//! is the one with the smallest attained service at its end, however C_k changes; a binary heap
-//! keeps them in that order. An event costs O(log k), not O(k).
+//! The server's clock is the *attained service*: the service that a job has received if it has been
+//! present since the server was last empty. With k jobs present the clock runs at C_k / k. The next
+//! job to leave is the one with the smallest attained service at its end, however C_k changes. A
+//! binary heap keeps the jobs in that order, so an event costs O(log k), not O(k).
 //!
 //! # Time
 //! Time is seconds in `f64`, not the integer nanoseconds of the packet simulator. There,
-//! simultaneous starts are physics; here every law but the deterministic has a density, and what
-//! a rounded departure time would do to the remaining work of k jobs is worse than what rounding
-//! does to a `f64`. A departure and an arrival at exactly the same time happen in this order. The
-//! price: after n jobs, times are known to n * 1e-16 mean times between arrivals, so that the
-//! slowdown of jobs smaller than that fraction of the mean size means nothing.
+//! simultaneous starts are physics. Here every law except the deterministic one has a density, and
+//! rounding a departure time to nanoseconds would distort the remaining work of k jobs more than
+//! `f64` rounding does. A departure precedes an arrival at exactly the same time. The price: after
+//! n jobs, times are accurate to n * 1e-16 mean interarrival times, so the slowdown of jobs smaller
+//! than that fraction of the mean size is meaningless.
 
 pub mod concurrent;
 mod conservation;
@@ -55,25 +55,25 @@ use source::{ClosedSource, OpenSource};
 /// The length of a replication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Jobs that leave before anything is measured.
+    /// Departures in the warm-up, before measurement starts.
     pub warmup_jobs: u64,
-    /// Jobs that leave while it is measured.
+    /// Departures while measuring.
     pub jobs: NonZeroU64,
-    /// A flag: keep size and sojourn time of every measured job.
+    /// Whether to keep the size and sojourn time of every measured job.
     pub keep_jobs: bool,
 }
 
-/// Why a run gave no outcome.
+/// Why a run has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// The caller asked for it; nothing is wrong.
+    /// The caller cancelled the run.
     Cancelled,
-    /// A conservation law does not hold: a mistake of this program. The text names the law.
+    /// A conservation law is violated, which is a bug in this program. The text names the law.
     LawViolated(String),
 }
 
 impl RunError {
-    /// Tells in which replication a law was violated.
+    /// Adds the seed and the replication to the text of a violated law.
     fn of_replication(self, seed: u64, replication: u64) -> Self {
         match self {
             Self::LawViolated(law) => {
@@ -95,30 +95,29 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// A system that can be simulated, any number of times and from several threads at once.
+/// A system that can be simulated any number of times and from several threads at once.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     system: System,
 }
 
 impl Simulation {
-    /// Takes a system.
+    /// Creates a simulation of `system`.
     ///
     /// # Errors
-    /// If a parameter is out of range, or more work arrives than can be served and no limit
-    /// turns it away.
+    /// If a parameter is out of range, or if the load is 1 or more and no limit blocks jobs.
     pub fn new(system: System) -> Result<Self, InvalidSystem> {
         system.check()?;
         Ok(Self { system })
     }
 
-    /// Simulates one replication: an empty system, `plan.warmup_jobs` departures that are not
-    /// measured, `plan.jobs` that are. The outcome depends on the system, `seed`, `replication`
-    /// and `plan` alone. Once `cancelled` is set the run stops soon.
+    /// Simulates one replication: starts with an empty system, discards `plan.warmup_jobs`
+    /// departures, then measures `plan.jobs` departures. The outcome depends only on the system,
+    /// `seed`, `replication` and `plan`. The run stops soon after `cancelled` is set.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`] if asked for, [`RunError::LawViolated`] if the books do not
-    /// balance at the end, which is a mistake of this program.
+    /// [`RunError::Cancelled`] if the caller cancelled the run; [`RunError::LawViolated`] if a
+    /// conservation law is violated at the end, which is a bug in this program.
     pub fn run(
         &self,
         seed: u64,
@@ -126,8 +125,8 @@ impl Simulation {
         plan: Plan,
         cancelled: &AtomicBool,
     ) -> Result<Outcome, RunError> {
-        // All jobs are alike, so the streams belong to the system. The n-th job is the same one
-        // whatever the capacity: capacities are compared on common random numbers.
+        // The streams belong to the system, not to a job. The n-th job is the same at any capacity,
+        // so capacities are compared on common random numbers.
         let stream = |purpose| RandomStream::new(seed, replication, "flows", purpose);
         let outcome = match &self.system {
             System::Open { interarrival, sizes, capacity, limit, transfers_of } => {
@@ -150,7 +149,7 @@ impl Simulation {
         outcome.map_err(|error| error.of_replication(seed, replication))
     }
 
-    /// Returns the system.
+    /// Returns the simulated system.
     pub fn system(&self) -> &System {
         &self.system
     }

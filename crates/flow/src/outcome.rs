@@ -1,26 +1,26 @@
-//! The answer of one replication.
+//! The result of one replication.
 
 use serde::Serialize;
 
 pub use crate::histogram::Bins;
 
-/// The measurements between the last departure of the warm-up and the last of the run. Times in
-/// seconds, work in the unit of the sizes.
+/// The measurements from the last departure of the warm-up to the last departure of the run. Times
+/// are in seconds, work is in the unit of the sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The measured time.
+    /// The measured time in seconds.
     pub seconds: f64,
-    /// Jobs that came, the blocked ones included.
+    /// Jobs that arrived, including the blocked ones.
     pub offered: u64,
-    /// Jobs that found the limit reached.
+    /// Jobs that were blocked because the limit was reached.
     pub blocked: u64,
-    /// Jobs that left after their service.
+    /// Jobs that were served and left.
     pub completed: u64,
     /// Arrivals and departures since time 0.
     pub events: u64,
     /// Mean sojourn time of the completed jobs.
     pub mean_sojourn_s: f64,
-    /// Mean of sojourn time over the time that the job would have taken alone, at C_1.
+    /// Mean slowdown: the sojourn time divided by the time the job would take alone, at C_1.
     pub mean_slowdown: f64,
     /// Mean size of the completed jobs.
     pub mean_size: f64,
@@ -36,7 +36,7 @@ pub struct Outcome {
     pub slowdown_histogram: Bins,
     /// The completed jobs by size, ascending; classes without a job are left out.
     pub size_classes: Vec<SizeClass>,
-    /// Sojourn times of the completed jobs in the order of their end, if they were to be kept.
+    /// Sojourn times of the completed jobs in order of departure, if `Plan::keep_jobs` is set.
     #[serde(skip)]
     pub sojourns_s: Vec<f64>,
     /// Their sizes, in the same order.
@@ -47,9 +47,9 @@ pub struct Outcome {
 /// The completed jobs with sizes between a power of two and the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizeClass {
-    /// The power of two, which belongs to the class.
+    /// Lower end, a power of two, inclusive.
     pub low: f64,
-    /// The next one, which does not.
+    /// Upper end, the next power of two, exclusive.
     pub high: f64,
     /// The number of jobs.
     pub jobs: u64,

@@ -1,7 +1,4 @@
-//! The event loop: arrivals and departures, one after the other.
-//!
-//! Knows the order of events. What arrives, how it is served and what is measured are the
-//! business of `source`, `server` and `window`.
+//! The event loop of a system with one server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,10 +7,10 @@ use crate::source::Source;
 use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError};
 
-/// Events between two looks at whether to stop.
+/// Events between two checks for cancellation.
 pub(crate) const EVENTS_PER_LOOK: u64 = 1 << 16;
 
-/// A system in motion.
+/// A running system.
 pub(crate) struct Run<S> {
     now: f64,
     events: u64,
@@ -22,12 +19,12 @@ pub(crate) struct Run<S> {
 }
 
 impl<S: Source> Run<S> {
-    /// Begins at time 0, with a server that is empty.
+    /// Starts at time 0 with an empty server.
     pub(crate) fn new(source: S, server: Server) -> Self {
         Self { now: 0.0, events: 0, source, server }
     }
 
-    /// Warms up, measures, checks the laws of both.
+    /// Warms up, measures, and checks the conservation laws of both windows.
     pub(crate) fn measure(
         mut self,
         plan: Plan,
@@ -40,7 +37,7 @@ impl<S: Source> Run<S> {
         Ok(window.outcome(self.now, &self.server, self.events))
     }
 
-    /// Goes on until `jobs` more have left.
+    /// Runs until `jobs` more jobs have left.
     fn window(
         &mut self,
         jobs: u64,
@@ -59,8 +56,8 @@ impl<S: Source> Run<S> {
         Ok(window)
     }
 
-    /// Plays one event. A departure comes before an arrival at the same time, so that the place that
-    /// it leaves is free.
+    /// Executes one event. A departure precedes an arrival at the same time, so that its place is
+    /// free.
     #[inline]
     fn step(&mut self, window: &mut MeasuredWindow) {
         self.events += 1;
@@ -92,7 +89,7 @@ mod tests {
     use crate::server::Capacity;
     use std::num::NonZeroU64;
 
-    /// Jobs as (time, size), the next one last.
+    /// Jobs as (time, size), in reverse order of arrival.
     struct Script(Vec<(f64, f64)>);
 
     impl Source for Script {
@@ -129,8 +126,8 @@ mod tests {
             .expect("the laws hold and nobody cancels")
     }
 
-    /// The first is alone until 1 and has 2 left; at half speed the second is done at 3, the first,
-    /// alone again, at 4; the third comes at this moment and stays alone until 6.
+    /// The first job is alone until 1 and has 2 left. At half speed the second finishes at 3 and
+    /// the first, alone again, at 4. The third arrives at that moment and is alone until 6.
     const THREE: [(f64, f64); 3] = [(0.0, 3.0), (1.0, 1.0), (4.0, 2.0)];
 
     #[test]
@@ -139,7 +136,7 @@ mod tests {
 
         assert_eq!(outcome.sojourns_s, [2.0, 4.0, 2.0]);
         assert_eq!(outcome.sizes, [1.0, 3.0, 2.0]);
-        // Two present from 1 to 3, nobody never.
+        // Two jobs are present from 1 to 3; the server is never empty.
         assert_eq!(outcome.seconds, 6.0);
         assert_eq!(outcome.active_distribution, [0.0, 4.0 / 6.0, 2.0 / 6.0]);
         assert_eq!(outcome.mean_active, 8.0 / 6.0);
@@ -166,8 +163,8 @@ mod tests {
 
     #[test]
     fn twice_the_capacity_halves_the_slowdown_too() {
-        // At 2 units per second the first is done at 1.5, less 0.5 that it shares with the second
-        // (1 to 2: one unit each, then the second is done and the first too: it had 1 left).
+        // Alone, at 2 units/s, the first job would finish at 1.5. It has 2 left at 1 s, when the
+        // second arrives. From 1 to 2 each gets one unit, so both finish at 2.
         let outcome = run(&THREE[..2], &[2.0], None, (0, 2));
 
         assert_eq!(outcome.sojourns_s, [2.0, 1.0]);
@@ -177,20 +174,20 @@ mod tests {
 
     #[test]
     fn capacity_follows_the_number_of_jobs() {
-        // Alone at 1 until 1: 3 left. Two at 3 together, 1.5 each, until 3: both are done, the
-        // first first.
+        // The first job is alone, at C_1 = 1, until 1 and has 3 left. Then two jobs share C_2 = 3,
+        // 1.5 each, and both finish at 3, the first one first.
         let outcome = run(&[(0.0, 4.0), (1.0, 3.0)], &[1.0, 3.0], None, (0, 2));
 
         assert_eq!(outcome.sojourns_s, [3.0, 2.0]);
         assert_eq!(outcome.active_distribution, [0.0, 1.0 / 3.0, 2.0 / 3.0]);
-        // 4 and 3 units in 3 s; alone at C_1 = 1 they take 4 and 3 s.
+        // 4 and 3 units in 3 s; alone, at C_1 = 1, they would take 4 and 3 s.
         assert_eq!(outcome.work_per_s, 7.0 / 3.0);
         assert_eq!(outcome.mean_slowdown, (3.0 / 4.0 + 2.0 / 3.0) / 2.0);
     }
 
     #[test]
     fn beyond_the_table_its_last_capacity_holds() {
-        // Three come together and get 1 each of C_3 = C_2 = 3.
+        // Three jobs arrive at once and get 1 each of C_3 = C_2 = 3.
         let outcome = run(&[(2.0, 1.0), (2.0, 1.0), (2.0, 1.0)], &[1.0, 3.0], None, (0, 3));
 
         assert_eq!(outcome.sojourns_s, [1.0, 1.0, 1.0]);
@@ -199,7 +196,8 @@ mod tests {
 
     #[test]
     fn a_blocked_job_is_gone() {
-        // The second comes while the only place is taken; the third when it becomes free.
+        // The second job arrives while the only place is occupied, the third at the moment it
+        // becomes free.
         let outcome = run(&[(0.0, 2.0), (1.0, 5.0), (2.0, 1.0)], &[1.0], Some(1), (0, 2));
 
         assert_eq!(outcome.sojourns_s, [2.0, 1.0]);
@@ -209,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_happened_in_the_warm_up_does_not_count() {
-        // The window begins at 3, when the second leaves; the first is there until 4.
+        // The window begins at 3, when the second job leaves; the first is present until 4.
         let outcome = run(&THREE, &[1.0], None, (1, 2));
 
         assert_eq!(outcome.sojourns_s, [4.0, 2.0]);
@@ -229,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_job_may_outlast_the_window() {
-        // The second is done at 3, when the window begins; the third, at half speed too, at 5.5,
-        // when it ends. The first is there all the time.
+        // The window begins at 3, when the second job finishes, and ends at 5.5, when the third
+        // does. The third also runs at half speed, because the first is present all the time.
         let outcome = run(&[(0.0, 10.0), (1.0, 1.0), (3.5, 1.0)], &[1.0], None, (1, 1));
 
         assert_eq!(outcome.sojourns_s, [2.0]);

@@ -1,7 +1,5 @@
-//! The server: jobs share a capacity equally, the one with the least left leaves next.
-//!
-//! Knows the jobs that are present and what they have got. Does not know where they come from,
-//! nor what is measured.
+//! The server: the jobs present share the capacity equally; the one with the least work left leaves
+//! next.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -11,12 +9,13 @@ use std::collections::BinaryHeap;
 pub(crate) struct Capacity(Vec<f64>);
 
 impl Capacity {
-    /// Takes C_1, C_2, ...; the last value holds for more jobs. At least one value, all positive.
+    /// Creates the table C_1, C_2, ...; its last value applies to any larger number of jobs. It
+    /// needs at least one value, and all must be positive.
     pub(crate) fn new(table: &[f64]) -> Self {
         Self(table.to_vec())
     }
 
-    /// Returns C_k; nothing is served while k = 0.
+    /// Returns C_k; C_0 is 0.
     #[inline]
     pub(crate) fn of(&self, jobs: usize) -> f64 {
         if jobs == 0 { 0.0 } else { self.0[jobs.min(self.0.len()) - 1] }
@@ -31,7 +30,7 @@ impl Capacity {
 /// A job that is present.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Job {
-    /// Attained service at which it leaves.
+    /// The attained service at which it leaves.
     finish: f64,
     /// The time of its arrival.
     pub(crate) arrived: f64,
@@ -41,8 +40,8 @@ pub(crate) struct Job {
 
 impl Eq for Job {}
 
-/// The job that leaves first is the greatest, as `BinaryHeap` wants it; of those that leave
-/// together the one that came first. Jobs that tie in both have the same size: they are alike.
+/// `BinaryHeap` pops the greatest, so the job that leaves first is the greatest; ties go to the job
+/// that arrived first. Jobs that tie in both have the same size and are interchangeable.
 impl Ord for Job {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
@@ -58,8 +57,8 @@ impl PartialOrd for Job {
     }
 }
 
-/// The speed of the clock of the attained service; kept, for a division at every event would be
-/// a good part of its cost.
+/// The rate of the attained-service clock and its inverse. Cached, because a division at every
+/// event would cost a large part of its time.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     /// Attained service per second: C_k / k.
@@ -68,27 +67,28 @@ struct Pace {
     s_per_service: f64,
 }
 
-/// The jobs that are present, and the service that they have attained.
+/// The jobs present and the service they have attained.
 #[derive(Debug)]
 pub(crate) struct Server {
     capacity: Capacity,
-    /// The pace with 0, 1, 2, ... jobs, up to the most that were ever present; 0 is never used.
+    /// The pace with 0, 1, 2, ... jobs, up to the largest number ever present; entry 0 is unused.
     paces: Vec<Pace>,
     limit: usize,
-    /// The service that a job has attained that is present since the server was empty last.
+    /// The service received by a job that has been present since the server was last empty.
     attained: f64,
     jobs: BinaryHeap<Job>,
 }
 
 impl Server {
-    /// Makes an empty server for at most `limit` jobs.
+    /// Creates an empty server that admits at most `limit` jobs.
     pub(crate) fn new(capacity: Capacity, limit: Option<usize>) -> Self {
         let limit = limit.unwrap_or(usize::MAX);
         let paces = vec![Pace { service_per_s: 0.0, s_per_service: 0.0 }];
         Self { capacity, paces, limit, attained: 0.0, jobs: BinaryHeap::new() }
     }
 
-    /// Returns the time at which the next job leaves if none comes before; infinity if there is none.
+    /// Returns the time of the next departure if no job arrives before; infinity if no job is
+    /// present.
     #[inline]
     pub(crate) fn next_departure(&self, now: f64) -> f64 {
         match self.jobs.peek() {
@@ -97,26 +97,29 @@ impl Server {
         }
     }
 
-    /// Serves for `elapsed` seconds, within which no job leaves.
+    /// Serves for `elapsed` seconds, in which no job leaves.
     #[inline]
     pub(crate) fn serve(&mut self, elapsed: f64) {
         if let Some(job) = self.jobs.peek() {
-            // Rounding must not let a job get more than its size.
+            // Rounding must not give a job more service than its size.
             let attained = self.attained + elapsed * self.pace().service_per_s;
             self.attained = if attained < job.finish { attained } else { job.finish };
         }
     }
 
-    /// Serves until the next job is done, and lets it go. Panics if there is none.
+    /// Serves until the next job is done and removes it.
+    ///
+    /// # Panics
+    /// If no job is present.
     #[inline]
     pub(crate) fn depart(&mut self) -> Job {
         let job = self.jobs.pop().expect("a departure was due");
-        // The clock of an empty server starts again, which keeps it as exact as it can be.
+        // Reset the clock of an empty server to keep full precision.
         self.attained = if self.jobs.is_empty() { 0.0 } else { job.finish };
         job
     }
 
-    /// Admits a job of `size` at `now`, and tells whether there was room for it.
+    /// Admits a job of `size` at `now`. Returns false if the limit is reached.
     #[inline]
     pub(crate) fn admit(&mut self, now: f64, size: f64) -> bool {
         let room = self.jobs.len() < self.limit;
@@ -135,12 +138,12 @@ impl Server {
         self.jobs.len()
     }
 
-    /// Returns the work that is left to do.
+    /// Returns the remaining work.
     pub(crate) fn unfinished(&self) -> f64 {
         self.jobs.iter().map(|job| job.finish - self.attained).sum()
     }
 
-    /// Returns the times of arrival of the jobs present, in no order.
+    /// Returns the arrival times of the jobs present, in no particular order.
     pub(crate) fn arrivals(&self) -> impl Iterator<Item = f64> {
         self.jobs.iter().map(|job| job.arrived)
     }
@@ -154,7 +157,7 @@ impl Server {
         self.paces[self.jobs.len()]
     }
 
-    /// Adds the pace with one job more than ever before.
+    /// Appends the pace for one more job than was ever present.
     #[cold]
     fn add_pace(&mut self) {
         let jobs = self.jobs.len();
@@ -184,8 +187,9 @@ mod tests {
     fn two_jobs_get_half_each() {
         let mut server = server(&[1.0], None);
         server.admit(0.0, 4.0);
-        // Alone until 1: it has 3 left, the second has 2 of 2. At half a unit per second each, the
-        // second is done after 4 s, at 5, when the first has 1 left: done at 6.
+        // The first job is alone until 1 and has 3 left; the second brings 2. At half a unit per
+        // second each, the second finishes after 4 s, at 5. The first then has 1 left and finishes
+        // at 6.
         server.serve(1.0);
         server.admit(1.0, 2.0);
         assert_eq!(server.unfinished(), 5.0);

@@ -1,7 +1,7 @@
-//! Several servers in motion: the loop over their events, until enough jobs have left.
+//! The event loop of several servers: runs until enough jobs have left.
 //!
-//! Knows windows, books and when to stop. Which event is next, and what speeds and splits do to servers, is the
-//! business of `concurrent` and `coupled`.
+//! `concurrent` and `coupled` choose the next event and decide how servers share jobs or slow each
+//! other down.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,28 +10,30 @@ use crate::server::Server;
 use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError};
 
-/// Servers in motion.
+/// Running servers.
 pub(crate) struct Several {
     pub(crate) now: f64,
     pub(crate) servers: Vec<Server>,
     events: u64,
 }
 
-/// The jobs of several servers, and the order of their events.
+/// Job sources of several servers, which decide the order of events.
 pub(crate) trait Play {
-    /// Plays one event, and tells whether it was a departure, which comes before an arrival at the same time.
+    /// Executes one event and returns true if it was a departure. A departure precedes an arrival
+    /// at the same time.
     fn step(&mut self, motion: &mut Several, windows: &mut [MeasuredWindow]) -> bool;
-    /// Says what is wrong with the sources, if anything.
+    /// Checks that the sources lost no job; the error says what is wrong.
     fn balance(&self, servers: &[Server]) -> Result<(), String>;
 }
 
 impl Several {
-    /// Begins at time 0, with servers that are empty.
+    /// Starts at time 0 with empty servers.
     pub(crate) fn new(servers: Vec<Server>) -> Self {
         Self { now: 0.0, servers, events: 0 }
     }
 
-    /// Warms up, measures, checks the laws of both. Gives the outcome of each server.
+    /// Warms up, measures, checks the conservation laws of both windows, and returns the outcome of
+    /// each server.
     pub(crate) fn measure(
         mut self,
         mut jobs: impl Play,
@@ -46,7 +48,7 @@ impl Several {
         Ok(both.map(|(window, server)| window.outcome(self.now, server, self.events)).collect())
     }
 
-    /// Goes on until `count` more have left, from whatever server.
+    /// Runs until `count` more jobs have left, counted over all servers.
     fn window(
         &mut self,
         jobs: &mut impl Play,

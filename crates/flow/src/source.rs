@@ -1,6 +1,4 @@
-//! The sources of jobs: an open stream of arrivals, or users that think between jobs.
-//!
-//! Knows when jobs arrive and how large they are. Does not know how they are served.
+//! Sources of jobs: an open stream of arrivals, or users that think between jobs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,17 +7,18 @@ use airtcp_kernel::{Distribution, RandomStream, Sampler};
 
 /// A source of jobs.
 pub(crate) trait Source {
-    /// Returns the time of the next arrival; infinity: not before a job leaves.
+    /// Returns the time of the next arrival, or infinity if none can come before a departure.
     fn next_arrival(&self) -> f64;
-    /// Lets that job arrive, and gives its size, which is positive.
+    /// Takes the next arrival and returns its size, which is positive.
     fn arrive(&mut self) -> f64;
-    /// Learns that a job left at `now`.
+    /// Records that a job left at `now`.
     fn departed(&mut self, now: f64);
-    /// Says what is wrong, if anything, when `present` jobs are in the system.
+    /// Checks that no job is lost, given `present` jobs in the system; the error says what is
+    /// wrong.
     fn balance(&self, present: usize) -> Result<(), String>;
 }
 
-/// A law and the stream that it is drawn with.
+/// A law and its random stream.
 struct Draws {
     sampler: Sampler,
     stream: RandomStream,
@@ -34,13 +33,14 @@ impl Draws {
         self.sampler.draw(&mut self.stream)
     }
 
-    /// Draws a size; a positive one, so that slowdown has a meaning: a logarithm is zero in one draw of 2^53.
+    /// Draws a size. It is positive so that slowdown is defined: an exponential draw is zero once
+    /// in 2^53 draws.
     fn size(&mut self) -> f64 {
         self.sampler.draw(&mut self.stream).max(f64::MIN_POSITIVE)
     }
 }
 
-/// Arrivals that take no notice of the system: a renewal process, Poisson if the law is
+/// Arrivals that are independent of the system: a renewal process, Poisson if the law is
 /// exponential.
 pub(crate) struct OpenSource {
     gaps: Draws,
@@ -79,7 +79,7 @@ impl Source for OpenSource {
     }
 }
 
-/// Sources that each think, send one job and wait for its end. All of them think first.
+/// Sources that think, send one job and wait until it leaves. At time 0 all of them think.
 pub(crate) struct ClosedSource {
     sources: usize,
     thinking: BinaryHeap<Reverse<Instant>>,
@@ -87,7 +87,7 @@ pub(crate) struct ClosedSource {
     sizes: Draws,
 }
 
-/// A time with the order of numbers.
+/// A time in seconds with a total order.
 #[derive(Clone, Copy, PartialEq)]
 struct Instant(f64);
 
@@ -180,7 +180,7 @@ mod tests {
         source.arrive();
         assert_eq!(source.next_arrival(), f64::INFINITY);
         assert_eq!(source.balance(2), Ok(()));
-        // One job ends at 5: its source thinks for 2 s.
+        // One job leaves at 5; its source thinks for 2 s.
         source.departed(5.0);
         assert_eq!(source.next_arrival(), 7.0);
         assert_eq!(source.balance(1), Ok(()));

@@ -1,6 +1,4 @@
-//! The simulated system: open or closed processor sharing.
-//!
-//! Knows parameters and what they must be; runs nothing.
+//! The simulated system, open or closed processor sharing, and the limits of its parameters.
 
 use std::fmt;
 
@@ -9,24 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::law;
 
-/// A processor-sharing system. While k jobs are present they are served at `capacity[k - 1]`
-/// together, each at an equal part; beyond the end of the table its last value holds. Sizes are
-/// in any unit of work, capacities in that unit per second, times in seconds.
+/// A processor-sharing system. While k jobs are present, `capacity[k - 1]` is shared among them
+/// equally; the last value of the table applies to any larger k. Sizes are in any unit of work,
+/// capacities in that unit per second, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum System {
-    /// Jobs come from outside: M/G/1-PS with exponential `interarrival` and one capacity.
+    /// Jobs arrive from outside. This is M/G/1-PS if `interarrival` is exponential and there is one
+    /// capacity.
     Open {
         /// The time between arrivals.
         interarrival: Distribution,
         /// The size of a job.
         sizes: Distribution,
-        /// C_1, C_2, ...
+        /// The capacities C_1, C_2, ...
         capacity: Vec<f64>,
-        /// An arrival that finds so many jobs is blocked: lost, and counted.
+        /// The largest number of jobs present. An arrival that finds this many is blocked: counted
+        /// and lost.
         limit: Option<usize>,
-        /// A flow of the packet simulator with the same laws, whose transfers are the jobs, one by
-        /// one, of the same seed and replication; `None`: jobs of their own.
+        /// A flow of the packet simulator. With the same laws, seed and replication, the jobs are
+        /// the transfers of that flow, one by one. `None`: draw separate jobs.
         transfers_of: Option<String>,
     },
     /// Each of `sources` thinks, sends a job, waits until it is served, and thinks again: the
@@ -38,12 +38,12 @@ pub enum System {
         think_times: Distribution,
         /// The size of a job.
         sizes: Distribution,
-        /// C_1, C_2, ...
+        /// The capacities C_1, C_2, ...
         capacity: Vec<f64>,
     },
 }
 
-/// Sources of a closed system at most: each costs memory.
+/// Limit on the sources of a closed system; each uses memory.
 const MOST_SOURCES: usize = 10_000_000;
 
 impl System {
@@ -90,7 +90,8 @@ pub(crate) fn check_service(sizes: &Distribution, capacity: &[f64]) -> Result<()
     Ok(())
 }
 
-/// Checks stability: only the capacity of ever more jobs decides whether their number stays finite.
+/// Checks stability. Only the last capacity, which serves arbitrarily many jobs, decides whether
+/// their number stays finite.
 fn check_stable(
     interarrival: &Distribution,
     sizes: &Distribution,
@@ -108,7 +109,7 @@ fn check_stable(
     }
 }
 
-/// Checks the load of a server that turns no job away.
+/// Checks that the load of a server that blocks no job is below 1.
 pub(crate) fn check_load(load: f64) -> Result<(), InvalidSystem> {
     if load < 1.0 {
         Ok(())
@@ -117,7 +118,7 @@ pub(crate) fn check_load(load: f64) -> Result<(), InvalidSystem> {
     }
 }
 
-/// A system that cannot be simulated. The text names the parameter and what is allowed.
+/// A system that cannot be simulated. The text names the parameter and the allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSystem(pub(crate) String);
 

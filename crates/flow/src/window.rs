@@ -1,6 +1,5 @@
-//! The measurements from one moment on, and their books.
-//!
-//! Is told what happens; makes nothing happen.
+//! The measurements of a window, and its account for the conservation laws. The event loop reports
+//! each event to it.
 
 use crate::conservation::JobBooks;
 use crate::histogram::Histogram;
@@ -30,7 +29,7 @@ impl Sums {
 const CLASSES: usize = 1 << 11;
 const EXPONENT_SHIFT: u32 = f64::MANTISSA_DIGITS - 1;
 
-/// The events since the window was opened.
+/// The measurements since the window was opened.
 #[derive(Debug)]
 pub(crate) struct MeasuredWindow {
     start: f64,
@@ -39,17 +38,17 @@ pub(crate) struct MeasuredWindow {
     offered: u64,
     blocked: u64,
     admitted_work: f64,
-    /// Seconds with so many jobs present.
+    /// Seconds with k jobs present, for k = 0, 1, 2, ...
     seconds: Vec<f64>,
-    /// Seconds at speed 1 that were lost with so many jobs present, as the server was slowed down; as long as it has to be.
+    /// Seconds at speed 1 that were lost to slowdown with k jobs present. Grows on demand.
     lost: Vec<f64>,
-    /// Of the jobs that left: how long they were present since the start of the window.
+    /// Total time, within the window, that the completed jobs were present.
     job_seconds: f64,
     sojourns: Histogram,
     slowdowns: Histogram,
     all: Sums,
     by_size: Vec<Sums>,
-    /// C_1, against which slowdown is counted.
+    /// C_1, the reference for slowdown.
     alone: f64,
     kept: Option<Kept>,
 }
@@ -61,7 +60,7 @@ struct Kept {
 }
 
 impl MeasuredWindow {
-    /// Starts to measure at `now`; `keep` every job or not.
+    /// Starts measuring at `now`. `keep`: whether to record every job.
     pub(crate) fn open(now: f64, server: &Server, keep: bool) -> Self {
         Self {
             start: now,
@@ -82,13 +81,13 @@ impl MeasuredWindow {
         }
     }
 
-    /// Lets time pass with `present` jobs.
+    /// Records `seconds` with `present` jobs.
     #[inline]
     pub(crate) fn pass(&mut self, present: usize, seconds: f64) {
         self.seconds[present] += seconds;
     }
 
-    /// Counts that `seconds` with `present` jobs were slower by the part `less`.
+    /// Records that the server ran at speed 1 - `less` during `seconds` with `present` jobs.
     #[inline]
     pub(crate) fn slowed(&mut self, present: usize, seconds: f64, less: f64) {
         if present >= self.lost.len() {
@@ -97,7 +96,7 @@ impl MeasuredWindow {
         self.lost[present] += seconds * less;
     }
 
-    /// Counts a job that came; from now on `present` are there.
+    /// Counts an admitted job; `present` includes it.
     #[inline]
     pub(crate) fn admitted(&mut self, size: f64, present: usize) {
         self.offered += 1;
@@ -107,7 +106,7 @@ impl MeasuredWindow {
         }
     }
 
-    /// Counts a job that found no room.
+    /// Counts a blocked job.
     #[inline]
     pub(crate) fn blocked(&mut self) {
         self.offered += 1;
@@ -137,7 +136,7 @@ impl MeasuredWindow {
         self.all.jobs
     }
 
-    /// Returns the books at `now`.
+    /// Returns the account at `now`.
     pub(crate) fn books(&self, now: f64, server: &Server) -> JobBooks {
         let present = server.arrivals().map(|arrived| now - arrived.max(self.start));
         JobBooks {
@@ -159,11 +158,11 @@ impl MeasuredWindow {
         }
     }
 
-    /// Returns the answer at `now`, after at least one job left; `events` since time 0.
+    /// Returns the outcome at `now`, after at least one departure; `events` counts from time 0.
     pub(crate) fn outcome(self, now: f64, server: &Server, events: u64) -> Outcome {
         let seconds = now - self.start;
         let jobs = self.all.jobs as f64;
-        // A window that ends where it began (everybody left at one moment) has one state only.
+        // A window of length 0 (all jobs left at one moment) saw a single state.
         let share = |sum: f64| if seconds > 0.0 { sum / seconds } else { 0.0 };
         let mean_active = share(self.job_seconds_by_state());
         let work_per_s = share(self.work_by_state(server));

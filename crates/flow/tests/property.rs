@@ -1,5 +1,6 @@
-//! Any system that is valid runs to its end and keeps the conservation laws, which every run
-//! checks by itself; what it says is consistent, and it says it again. `AIRTCP_CASES` sets how many.
+//! Property tests: any valid system runs to its end, keeps the conservation laws (each run checks
+//! them itself), has a consistent outcome, and gives the same outcome again. `AIRTCP_CASES` sets
+//! the number of cases.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +38,7 @@ fn capacity() -> impl Strategy<Value = Vec<f64>> {
     prop_oneof![
         magnitude().prop_map(|one| vec![one]),
         prop::collection::vec(magnitude(), 1..40),
-        // Ties: deterministic sizes and gaps that meet exactly.
+        // Deterministic sizes and gaps that tie exactly.
         Just(vec![1.0]),
     ]
 }
@@ -71,8 +72,8 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// Estimates the number of arrivals for a departure: a system that blocks nearly all of them
-/// is right but takes long.
+/// Estimates the number of arrivals per departure. A system that blocks nearly all arrivals is
+/// valid but takes long.
 fn arrivals_per_departure(system: &System) -> f64 {
     let System::Open { interarrival, sizes, capacity, .. } = system else { return 1.0 };
     let slowest = capacity.iter().copied().fold(f64::INFINITY, f64::min);
@@ -89,7 +90,7 @@ fn mean(law: &Distribution) -> f64 {
         }
         Distribution::Lognormal { mu, sigma } => (mu + sigma * sigma / 2.0).exp(),
         Distribution::Uniform { low, high } => (low + high) / 2.0,
-        // Not all values alike: the largest is an upper bound.
+        // The largest value is an upper bound of the mean.
         Distribution::Empirical { values, .. } => values.last().copied().expect("a value"),
     }
 }
@@ -100,7 +101,7 @@ fn run(simulation: &Simulation, seed: u64, plan: Plan) -> Outcome {
 
 fn check(system: System, plan: Plan, seed: u64) -> Result<(), TestCaseError> {
     prop_assume!(arrivals_per_departure(&system) < 100.0);
-    // An open system without a limit may have too high a load: that is refused, not run.
+    // An open system without a limit may be overloaded; it is rejected.
     let simulation = match Simulation::new(system) {
         Ok(simulation) => simulation,
         Err(refusal) => {
@@ -130,7 +131,7 @@ fn check(system: System, plan: Plan, seed: u64) -> Result<(), TestCaseError> {
     prop_assert_eq!((outcome.sojourns_s.len(), outcome.sizes.len()), (kept, kept));
 
     prop_assert_eq!(&run(&simulation, seed, plan), &outcome);
-    // Keeping the jobs changes nothing else.
+    // Keeping the jobs must not change anything else.
     let other = Plan { keep_jobs: !plan.keep_jobs, ..plan };
     let again = run(&simulation, seed, other);
     prop_assert_eq!(
@@ -147,7 +148,7 @@ fn cases() -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: cases(),
-        // A failure prints its system; a file of seeds would only hide that it does.
+        // A failure prints its system, so a file of seeds is not needed.
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -184,13 +185,13 @@ proptest! {
 
         let longest = outcome.seconds;
         for (sojourn, size) in outcome.sojourns_s.iter().zip(&outcome.sizes) {
-            // Times are known to the last digit of the longest.
+            // Times have the precision of the longest one.
             prop_assert!(*sojourn >= size / rate * (1.0 - 1e-9) - 1e-15 * longest);
         }
         prop_assert!(outcome.work_per_s <= rate * (1.0 + 1e-9));
     }
 
-    /// Another seed or another replication is another sample.
+    /// Another seed or another replication gives another sample.
     #[test]
     fn seeds_and_replications_differ(seed in 0..u64::MAX) {
         let simulation = Simulation::new(System::Open {

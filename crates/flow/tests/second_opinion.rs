@@ -1,9 +1,9 @@
-//! A second opinion: the same jobs, draw for draw, in a program that keeps the remaining work of
-//! every job and goes through all of them at every event.
+//! Compares the simulator, draw for draw, with a slow program that keeps the remaining work of
+//! every job and visits all of them at every event.
 //!
-//! The two round differently. In an open system the difference dies out when nobody is present; in
-//! a closed one a departure that is a little late delays the next arrivals, and the delay grows
-//! tenfold in about 600 jobs: it is chaotic. Hence many short runs there.
+//! The two round differently. In an open system the difference vanishes whenever the system is
+//! empty. A closed system is chaotic: a slightly late departure delays the next arrivals, and the
+//! delay grows tenfold in about 600 jobs. The closed runs are therefore short and many.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,8 @@ struct Waiting {
     left: f64,
 }
 
-/// Returns sojourn time and size of the jobs in the order of their end, and the number of blocked ones.
+/// Returns the sojourn times and sizes of the jobs in order of departure, and the number of blocked
+/// jobs.
 fn slow_processor_sharing(system: &System, seed: u64, jobs: u64) -> (Vec<(f64, f64)>, u64) {
     let (pauses, sizes, capacity, limit, sources, purpose) = match system {
         System::Open { interarrival, sizes, capacity, limit, .. } => {
@@ -121,7 +122,7 @@ fn open_system_with_a_limit_and_a_table_agrees() {
 
     let outcome = assert_alike(&system, 11, 20_000);
 
-    // At a load above 1 a good part is blocked: the limit was at work.
+    // At a load above 1 the limit blocks a large part of the jobs.
     assert!(outcome.blocked > 1_000, "{}", outcome.blocked);
 }
 
