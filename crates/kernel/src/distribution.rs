@@ -1,13 +1,13 @@
 //! The laws that sizes and times are drawn from.
 //!
-//! Logarithms and powers come from the `libm` crate, not from the machine's C library, whose
-//! last bit differs between machines: a draw is the same everywhere.
+//! Logarithms and powers come from the `libm` crate. The last bit of the C library's results
+//! differs between machines, so using it would make draws differ too.
 
 use serde::{Deserialize, Serialize};
 
 use crate::random_stream::RandomStream;
 
-/// A law of non-negative numbers, as the resolved form of a scenario states it.
+/// A law of non-negative numbers, as the resolved scenario specifies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Distribution {
@@ -51,20 +51,20 @@ pub enum Distribution {
         /// The upper end.
         high: f64,
     },
-    /// `values[i]` with a probability in proportion to `counts[i]`.
+    /// `values[i]` with probability proportional to `counts[i]`.
     Empirical {
         /// The values, ascending.
         values: Vec<f64>,
-        /// The number of times that each was seen.
+        /// How often each value was observed.
         counts: Vec<u32>,
     },
 }
 
-/// A [`Distribution`] made ready for drawing.
+/// A [`Distribution`] prepared for drawing.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     law: Distribution,
-    /// Of an empirical law: the counts added up; empty for the others.
+    /// The cumulative counts of an empirical law; empty for other laws.
     cumulative: Vec<u64>,
 }
 
@@ -84,12 +84,13 @@ impl Sampler {
         Self { law, cumulative }
     }
 
-    /// Tells whether all values are equal.
+    /// Whether all draws are equal.
     pub fn is_constant(&self) -> bool {
         matches!(self.law, Distribution::Deterministic { .. })
     }
 
-    /// Draws once. Laws but the lognormal and the hyperexponential take one number from `stream`.
+    /// Draws once. Every law except the lognormal and the hyperexponential uses one number of
+    /// `stream`.
     pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match &self.law {
             Distribution::Deterministic { value } => *value,
@@ -115,8 +116,8 @@ fn exponential(mean: f64, stream: &mut RandomStream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Draws a standard normal number by Box and Muller (1958); the second of the pair is not kept, so that a
-/// draw depends on nothing but the stream.
+/// Draws a standard normal number by the method of Box and Muller (1958). It discards the second
+/// number of the pair, so that a draw depends only on the stream.
 fn normal(stream: &mut RandomStream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(stream.unit()));
     radius * libm::cos(2.0 * std::f64::consts::PI * stream.unit())
@@ -126,8 +127,8 @@ fn normal(stream: &mut RandomStream) -> f64 {
 mod tests {
     use super::*;
 
-    /// Holds the Kolmogorov-Smirnov distance of 40,000 draws from `cdf`; its 99.9 % point is
-    /// 1.95 / sqrt(40000) = 0.00975.
+    /// Asserts that 40,000 draws follow `cdf`, by the Kolmogorov-Smirnov distance. The 99.9 % point
+    /// is 1.95 / sqrt(40000) = 0.00975.
     fn assert_law(law: Distribution, cdf: impl Fn(f64) -> f64) {
         let sampler = Sampler::new(law.clone());
         let mut stream = RandomStream::new(7, 0, "test", "law");
@@ -169,7 +170,8 @@ mod tests {
         let mut stream = RandomStream::new(7, 0, "test", "empirical");
         let draws: Vec<f64> = (0..10_000).map(|_| sampler.draw(&mut stream)).collect();
 
-        // Standard deviation of the share: sqrt(0.25 * 0.75 / 10000) = 0.0043; 4 of them.
+        // Standard deviation of the share: sqrt(0.25 * 0.75 / 10000) = 0.0043. The bound is 4 of
+        // them.
         let ones = draws.iter().filter(|&&x| x == 1.0).count() as f64 / 1e4;
         assert!((ones - 0.25).abs() < 0.0174, "{ones}");
         assert!(draws.iter().all(|&x| x == 1.0 || x == 7.0));

@@ -1,49 +1,51 @@
 //! The pending events of one run, in a total order: time, then class, then order of scheduling.
 //!
-//! A class says what goes first among events of one instant (the caller numbers them); the
-//! sequence number makes events of one class first in, first out. Nothing is left to the heap's
-//! taste, so a run is the same on every machine. The queue knows nothing of what events mean.
+//! The caller numbers the classes; the class decides which of several simultaneous events comes
+//! first. A sequence number makes events of one class first in, first out. The order never depends
+//! on the heap, so a run is the same on every machine.
 //!
-//! Timers of one length are scheduled in the order in which they go off. Events that come so wait in a
-//! lane, where the next one is at the front; a heap has all others.
+//! Timers of one length expire in the order in which they were set. The queue keeps such events in
+//! a FIFO lane, whose front is the next event. All other events are in a heap.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::time::{Duration, Time};
 
-/// Pending events of type `E`; `push` and `pop` take O(log n), for timers of one length O(1), as
-/// `next_time` does.
+/// Pending events of type `E`. `push` and `pop` take O(log n), or O(1) for timers of one length;
+/// `next_time` takes O(1).
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// Events in the order of their keys, each less than [`NEARBY`] after the one before it.
+    /// FIFO lanes: events in order of their keys, each less than [`NEARBY`] after the one before
+    /// it.
     lanes: [VecDeque<Entry<E>>; LANES],
     /// All other events.
     heap: BinaryHeap<Reverse<Entry<E>>>,
     scheduled: u64,
     now: Time,
-    /// The time of the first event.
+    /// The time of the next event.
     next: Time,
 }
 
 #[derive(Debug)]
 struct Entry<E> {
-    /// The time in the upper half, and then the class in 8 bits and the sequence number in 56: one
-    /// number, so that one comparison tells which of two is first.
+    /// The time in the upper 64 bits, then the class in 8 bits and the sequence number in 56. One
+    /// integer, so that a single comparison orders two events.
     key: u128,
     event: E,
 }
 
 const SEQUENCE_BITS: u32 = 56;
 
-/// One for delayed ACKs, and one for retransmissions.
+/// One lane for delayed-ACK timers and one for retransmission timers.
 const LANES: usize = 2;
 
-/// The longest time between two events of a lane: a timer of another length would be an obstacle there.
+/// Bound on the time between neighbors in a lane. A timer of a different length would block the
+/// lane.
 const NEARBY: Duration = Duration::from_millis(50);
 
 impl<E> EventQueue<E> {
-    /// Makes an empty queue at the start of time.
+    /// Creates an empty queue at time 0.
     pub fn new() -> Self {
         Self {
             lanes: std::array::from_fn(|_| VecDeque::new()),
@@ -54,11 +56,11 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Schedules `event` for `time`, before all events of the same time with a larger `class`
-    /// and after those of its own class that were scheduled earlier.
+    /// Schedules `event` at `time`: before all events of the same time with a larger `class`, and
+    /// after earlier-scheduled events of its own class.
     ///
     /// # Panics
-    /// If `time` lies before the event that was popped last: the caller has broken causality.
+    /// If `time` is before the last popped event: the caller has broken causality.
     pub fn push(&mut self, time: Time, class: u8, event: E) {
         assert!(time >= self.now, "event scheduled for {time}, but it is {} already", self.now);
         let rank = (u64::from(class) << SEQUENCE_BITS) | self.scheduled;
@@ -73,7 +75,7 @@ impl<E> EventQueue<E> {
         self.next = self.next.min(time);
     }
 
-    /// Takes the first event out, with its time.
+    /// Removes and returns the next event, with its time.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let (mut place, mut first, mut second) = (LANES, NO_KEY, NO_KEY);
         if let Some(Reverse(entry)) = self.heap.peek() {
@@ -87,7 +89,7 @@ impl<E> EventQueue<E> {
                 second = second.min(key);
             }
         }
-        // The one behind it may be before the first of the others.
+        // The new front of this lane may still come before the fronts of the others.
         let (entry, behind) = match self.lanes.get_mut(place) {
             Some(lane) => (lane.pop_front()?, lane.front().map_or(NO_KEY, |entry| entry.key)),
             None => {
@@ -100,13 +102,13 @@ impl<E> EventQueue<E> {
         Some((self.now, entry.event))
     }
 
-    /// Returns the time of the first event; [`Time::NEVER`] if there is none.
+    /// Returns the time of the next event, or [`Time::NEVER`] if the queue is empty.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.next
     }
 
-    /// Returns the number of events that have been scheduled since the start.
+    /// Returns the number of events scheduled since the start.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
@@ -118,7 +120,7 @@ impl<E> Default for EventQueue<E> {
     }
 }
 
-/// The key of no event, after all others: at [`Time::NEVER`].
+/// Sentinel for "no event", at [`Time::NEVER`]. Sorts after every real key.
 const NO_KEY: u128 = u128::MAX;
 
 fn time_of(key: u128) -> Time {
@@ -142,7 +144,7 @@ impl<E> PartialOrd for Entry<E> {
         Some(self.cmp(other))
     }
 
-    // Compares as the heap asks, in two instructions.
+    // The heap calls `le`; the default takes more than these two instructions.
     fn le(&self, other: &Self) -> bool {
         self.key <= other.key
     }
@@ -184,8 +186,8 @@ mod tests {
         assert_eq!(queue.next_time(), Time::NEVER);
     }
 
-    /// 1,000 timers, half of them of 100 ms, each set up to 2 ms after the one before, while those that
-    /// are due go off: the order is that of a list which is searched for the first.
+    /// Compares the queue with a list that is searched for its minimum. Sets 1,000 timers, half of
+    /// them of 100 ms, each up to 2 ms after the one before, and pops expired ones in between.
     #[test]
     fn lanes_change_no_order() {
         let mut draws = RandomStream::new(1, 0, "queue", "times");

@@ -1,8 +1,7 @@
-//! The ground under every simulator of airtcp: integer-nanosecond [`time`], the total order of
-//! pending [`events`](event_queue), [`trains`](train) of items, reproducible [`random`](random_stream) streams, the
-//! [`distribution`]s drawn from them, makers that are [registered](registry), and where a run puts its [`trace`].
-//!
-//! Knows no network: no frame, no packet, no station.
+//! Building blocks of every airtcp simulator: integer-nanosecond [`time`], the total order of
+//! pending [`events`](event_queue), [`trains`](train) (ring buffers), reproducible
+//! [`random`](random_stream) streams, [`distribution`]s, [registries](registry) of algorithms, and
+//! [`trace`] sinks. Nothing here is specific to networks.
 
 pub mod distribution;
 pub mod event_queue;

@@ -1,21 +1,21 @@
 //! Reproducible random numbers: one stream per (seed, replication, entity, purpose).
 //!
-//! A stream depends on those four alone, never on which other streams exist or are used, so
-//! that changing the TCP of one station leaves the backoffs of every other as they were and
-//! remedies can be compared on common random numbers. The generator is xoshiro256++ (Blackman
-//! and Vigna 2018), keyed by SplitMix64; both are fixed for good, for stored results name them.
+//! A stream depends only on those four, never on which other streams exist or are used. Changing
+//! the TCP of one station leaves the backoffs of all others as they were, so fixes can be compared
+//! on common random numbers. The generator is xoshiro256++ (Blackman and Vigna 2018), keyed by
+//! SplitMix64. Both are fixed forever, because stored results name them.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Name and version of the generator, as results state it.
+/// Name and version of the generator, as written into results.
 pub const GENERATOR: &str = "xoshiro256++/splitmix64-key-1";
 
-/// The purpose of the times between transfers that begin whatever else is under way. Packets and
-/// flows draw the same transfers, if they are asked to.
+/// The purpose of interarrival times of open-loop transfers. The packet simulator and the flow
+/// simulator draw the same transfers if they use the same entity.
 pub const ARRIVAL: &str = "arrival";
 
-/// The purpose of the sizes of transfers.
+/// The purpose of transfer sizes.
 pub const TRANSFER_SIZE: &str = "transfer size";
 
 /// One independent stream of random numbers.
@@ -23,8 +23,8 @@ pub const TRANSFER_SIZE: &str = "transfer size";
 pub struct RandomStream(Xoshiro256PlusPlus);
 
 impl RandomStream {
-    /// Makes the stream of `entity` (for instance `"laptop/3"`) for `purpose` (`"backoff"`) in one
-    /// replication of an experiment.
+    /// Creates the stream of `entity` (for example `"laptop/3"`) for `purpose` (for example
+    /// `"backoff"`) in one replication of an experiment.
     pub fn new(seed: u64, replication: u64, entity: &str, purpose: &str) -> Self {
         let mut key = SplitMix64(seed);
         key.absorb(replication);
@@ -42,8 +42,8 @@ impl RandomStream {
     pub fn up_to(&mut self, max: u32) -> u32 {
         let range = u64::from(max) + 1;
         loop {
-            // 32 random bits times the range: the upper half is the draw, the lower half says
-            // whether it fell into the part that some draws have one more of than others.
+            // The product of 32 random bits and the range: its upper half is the draw. Its lower
+            // half reveals draws in the remainder that would favor some values; those are rejected.
             let product = u64::from(self.0.next_u32()) * range;
             let low = product & 0xffff_ffff;
             if low >= range || low >= (1 << 32) % range {
@@ -52,14 +52,15 @@ impl RandomStream {
         }
     }
 
-    /// Draws uniformly from the multiples of 2^-53 in (0, 1]: never zero, so its logarithm is finite.
+    /// Draws uniformly from the multiples of 2^-53 in (0, 1]. The result is never zero, so its
+    /// logarithm is finite.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014) as a sponge: absorbs words, then gives the key.
+/// SplitMix64 (Steele, Lea, Flood 2014) as a sponge: absorbs words, then generates the key.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -75,7 +76,7 @@ impl SplitMix64 {
         self.0 = self.next() ^ word;
     }
 
-    /// Absorbs the length too, so that ("ab", "c") and ("a", "bc") are different streams.
+    /// Absorbs the length as well, so that ("ab", "c") and ("a", "bc") give different streams.
     fn absorb_text(&mut self, text: &str) {
         self.absorb(text.len() as u64);
         for chunk in text.as_bytes().chunks(8) {
@@ -94,7 +95,7 @@ mod tests {
         RandomStream::new(1, 0, entity, "backoff")
     }
 
-    /// Guards stored results: the first draws of a named stream may never change.
+    /// Protects stored results: the first draws of a named stream must never change.
     #[test]
     fn stream_is_stable() {
         let mut backoff = stream("ap");
@@ -147,7 +148,7 @@ mod tests {
             counts[draws.up_to(2) as usize] += 1;
         }
 
-        // Standard deviation of each count: sqrt(300000 * 1/3 * 2/3) = 258; 4 of them.
+        // Standard deviation of each count: sqrt(300000 * 1/3 * 2/3) = 258. The bound is 4 of them.
         assert!(counts.iter().all(|&n| n.abs_diff(100_000) < 1_033), "{counts:?}");
         assert_eq!(draws.up_to(0), 0);
     }

@@ -1,11 +1,10 @@
-//! Makers under names: algorithms that come from outside of the crates that call them.
-//!
-//! Knows names and the order in which they came; a configuration keeps the number of a name. Knows nothing of
-//! what is made.
+//! Registries of algorithms by name, for plug-ins from outside the crates that use them. A
+//! configuration stores the number of a name.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The names and makers of one kind of algorithm, in the order in which they came; none ever goes.
+/// Names and constructors of one kind of algorithm, in order of registration. Entries are never
+/// removed.
 #[derive(Debug)]
 pub struct Registry<M: ?Sized>(RwLock<Vec<(String, Arc<M>)>>);
 
@@ -16,13 +15,13 @@ impl<M: ?Sized> Default for Registry<M> {
 }
 
 impl<M: ?Sized> Registry<M> {
-    /// Makes one without names.
+    /// Creates an empty registry.
     pub const fn new() -> Self {
         Self(RwLock::new(Vec::new()))
     }
 
-    /// Registers a maker under a name, for configurations that are read afterwards. A name that is registered
-    /// already keeps its maker, for it may be in use.
+    /// Registers a constructor under a name, for configurations read from now on. A name that
+    /// already exists keeps its constructor, because it may be in use.
     pub fn register(&self, name: &str, make: Arc<M>) {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if all.iter().all(|(other, _)| other != name) {
@@ -30,26 +29,26 @@ impl<M: ?Sized> Registry<M> {
         }
     }
 
-    /// Returns the number of a name, if it is registered.
+    /// Returns the number of a registered name.
     pub fn number(&self, name: &str) -> Option<u16> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let place = all.iter().position(|(other, _)| other == name)?;
         u16::try_from(place).ok()
     }
 
-    /// Returns the name of a number that [`Self::number`] gave.
+    /// Returns the name with a number returned by [`Self::number`].
     ///
     /// # Panics
-    /// If no name has the number.
+    /// If no name has this number.
     pub fn name(&self, number: u16) -> String {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all[usize::from(number)].0.clone()
     }
 
-    /// Returns the maker of a number that [`Self::number`] gave.
+    /// Returns the constructor with a number returned by [`Self::number`].
     ///
     /// # Panics
-    /// If no name has the number.
+    /// If no name has this number.
     pub fn maker(&self, number: u16) -> Arc<M> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&all[usize::from(number)].1)

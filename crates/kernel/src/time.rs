@@ -1,7 +1,8 @@
 //! Points in simulated time and spans between them, as integer nanoseconds.
 //!
-//! Simultaneity is physics in slotted contention: two stations collide because their slots are
-//! equal. Integers make that a comparison and not a tolerance. Nothing here knows a wall clock.
+//! Simultaneity is physics in slotted contention: two stations collide because they transmit in the
+//! same slot. With integers this is an exact comparison that needs no tolerance. Nothing here uses
+//! the wall clock.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -25,73 +26,74 @@ pub struct Duration(u64);
 impl Time {
     /// The start of every run.
     pub const ZERO: Self = Self(0);
-    /// Later than everything that happens: "no deadline".
+    /// Later than every event: "no deadline".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// Makes the point `nanos` nanoseconds after the start.
+    /// Creates the point `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Returns nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Returns seconds since the start, for reports only: never feed it back into the simulation.
+    /// Returns the seconds since the start. For reports only: never feed the value back into the
+    /// simulation.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// Returns the point `span` before it, or the start if that is later.
+    /// Returns the point `span` earlier, but not before the start.
     pub const fn saturating_sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
 
-    /// Returns the span from `earlier` to `self`, or zero if `earlier` is later.
+    /// Returns the span from `earlier` to `self`, or zero if `earlier` is later than `self`.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Self = Self(0);
 
-    /// Makes a span of `nanos` nanoseconds.
+    /// Creates a span of `nanos` nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Makes a span of `micros` microseconds.
+    /// Creates a span of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// Makes a span of `millis` milliseconds.
+    /// Creates a span of `millis` milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// Makes a span of `secs` seconds.
+    /// Creates a span of `secs` seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// Makes the span nearest to `secs` seconds; a negative or absurdly long one is clipped to
-    /// `0 ..= 2^62` ns, so that adding it to a [`Time`] cannot overflow.
+    /// Creates a span of `secs` seconds, rounded to the nearest nanosecond. Clamps it to `0 ..=
+    /// 2^62` ns, so that adding it to a [`Time`] cannot overflow.
     pub fn from_secs_f64(secs: f64) -> Self {
         const LONGEST: f64 = (1_u64 << 62) as f64;
         // `clamp` keeps NaN, and `as` maps it to zero.
         Self((secs * 1e9 + 0.5).clamp(0.0, LONGEST) as u64)
     }
 
-    /// Returns nanoseconds in this span.
+    /// Returns this span in nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Returns seconds in this span, for reports only.
+    /// Returns this span in seconds, for reports only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }

@@ -1,15 +1,13 @@
-//! Sinks for what a run sees on its way: records with their times, at equal intervals or
-//! whenever something happens, and bytes for a file.
+//! Sinks for traces of a run: time-stamped records, sampling instants, and bytes for a file.
 //!
-//! Knows times and the order of records, not what they say. Nothing here draws a random number or
-//! schedules an event, so that a run that is traced is the run that it would have been.
+//! Nothing here draws a random number or schedules an event, so tracing does not change a run.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use crate::time::{Duration, Time};
 
-/// Records of one kind, in the order of their times.
+/// Records of one kind, in order of time.
 #[derive(Clone, Debug)]
 pub struct Log<R> {
     entries: Vec<(Time, R)>,
@@ -21,13 +19,13 @@ impl<R> Log<R> {
         Self { entries: Vec::new() }
     }
 
-    /// Records something seen at `at`, which must not be before what was recorded last.
+    /// Appends a record at `at`, which must not be earlier than the last one.
     pub fn record(&mut self, at: Time, record: R) {
         debug_assert!(self.entries.last().is_none_or(|(last, _)| *last <= at));
         self.entries.push((at, record));
     }
 
-    /// Returns all records and their times.
+    /// Returns all records with their times.
     pub fn entries(&self) -> &[(Time, R)] {
         &self.entries
     }
@@ -39,7 +37,7 @@ impl<R> Default for Log<R> {
     }
 }
 
-/// The instants at which samples are taken: one interval after the start, two, three, ...
+/// Sampling instants: one interval after the start, two, three, ...
 #[derive(Clone, Copy, Debug)]
 pub struct Ticks {
     next: Time,
@@ -47,7 +45,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Makes instants `interval` apart, which must not be zero.
+    /// Creates instants at multiples of `interval`.
     ///
     /// # Panics
     /// If the interval is zero.
@@ -56,7 +54,7 @@ impl Ticks {
         Self { next: Time::ZERO + interval, interval }
     }
 
-    /// Returns the next instant if it comes no later than `until`; it is past then.
+    /// Returns the next instant and advances past it, if it is not later than `until`.
     pub fn next_until(&mut self, until: Time) -> Option<Time> {
         if self.next > until {
             return None;
@@ -66,38 +64,38 @@ impl Ticks {
         Some(tick)
     }
 
-    /// Returns the time between two instants.
+    /// Returns the sampling interval.
     pub fn interval(&self) -> Duration {
         self.interval
     }
 }
 
-/// Bytes for a file. The first failure ends it: what comes then is not written, and the run can ask
-/// when it likes.
+/// A sink of bytes for a file. After the first write error it discards everything; the run can
+/// check for the error at any time.
 pub struct ByteSink {
     out: Box<dyn Write + Send>,
     failure: Option<io::Error>,
 }
 
 impl ByteSink {
-    /// Writes to `out`, which should have a buffer.
+    /// Writes to `out`, which should be buffered.
     pub fn new(out: Box<dyn Write + Send>) -> Self {
         Self { out, failure: None }
     }
 
-    /// Adds some bytes.
+    /// Writes some bytes.
     pub fn write(&mut self, bytes: &[u8]) {
         if self.failure.is_none() {
             self.failure = self.out.write_all(bytes).err();
         }
     }
 
-    /// Returns the error of the first write that failed, if one did.
+    /// Returns the error of the first failed write, if any.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }
 
-    /// Writes what is still in the buffer.
+    /// Flushes the buffer.
     pub fn flush(&mut self) {
         if self.failure.is_none() {
             self.failure = self.out.flush().err();
@@ -130,7 +128,7 @@ mod tests {
         assert_eq!(until(17), [12, 16]);
     }
 
-    /// Takes so many bytes.
+    /// Accepts this many bytes, then fails.
     struct Disk(usize);
 
     impl Write for Disk {

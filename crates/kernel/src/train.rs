@@ -1,16 +1,16 @@
-//! A line of items, first in, first out, in a ring whose length is a power of two: a place in it is found by one mask.
-//! Knows nothing of the items.
+//! A FIFO queue of items in a ring buffer. The ring's length is a power of two, so a mask maps an
+//! item's number to its place.
 
 use std::ops::{Index, IndexMut};
 
-/// Items in their order.
+/// A ring buffer of items.
 #[derive(Clone, Debug)]
 pub struct Train<T> {
-    /// The ring; what no item is in is left over.
+    /// The ring; unused places hold stale items.
     places: Vec<T>,
-    /// The number of the first item; modulo the length of the ring it is its place.
+    /// The number of the first item. Its place is this number modulo the length of the ring.
     first: usize,
-    /// The number of the next item that comes.
+    /// The number that the next item will get.
     end: usize,
 }
 
@@ -27,13 +27,13 @@ impl<T: Copy> Train<T> {
         self.end - self.first
     }
 
-    /// Tells whether there is no item.
+    /// Whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.end == self.first
     }
 
-    /// Returns the place of the item with this number.
+    /// Returns the place of the item with number `number`.
     #[inline]
     fn place(&self, number: usize) -> usize {
         number & self.places.len().wrapping_sub(1)
@@ -45,18 +45,18 @@ impl<T: Copy> Train<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.first)) }
     }
 
-    /// Forgets the first item.
+    /// Removes the first item.
     #[inline]
     pub fn remove_front(&mut self) {
         debug_assert!(!self.is_empty());
         self.first += 1;
         if self.is_empty() {
-            // It begins at the front again: a short line stays in one cache line.
+            // Start at place 0 again: a short queue then stays in one cache line.
             (self.first, self.end) = (0, 0);
         }
     }
 
-    /// Takes the last item out.
+    /// Removes and returns the last item.
     pub fn pop_back(&mut self) -> Option<T> {
         let last = self.len().checked_sub(1)?;
         let item = self[last];
@@ -64,10 +64,10 @@ impl<T: Copy> Train<T> {
         Some(item)
     }
 
-    /// Takes the item out that is so many places behind the first.
+    /// Removes and returns the item `behind` places after the first.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such item.
     pub fn remove(&mut self, behind: usize) -> T {
         let len = self.len();
         assert!(behind < len, "no item {behind} of {len}");
@@ -79,8 +79,8 @@ impl<T: Copy> Train<T> {
         item
     }
 
-    /// Puts at the end what `make` makes.
-    // By what makes it: so a large item is made in its place, and not copied there.
+    /// Appends the item that `make` returns.
+    // A closure constructs a large item in place instead of copying it there.
     #[inline(always)]
     pub fn push_back_with(&mut self, make: impl Fn() -> T) {
         if self.len() == self.places.len() {
@@ -91,13 +91,13 @@ impl<T: Copy> Train<T> {
         self.places[place] = make();
     }
 
-    /// Puts an item at the end.
+    /// Appends an item.
     #[inline(always)]
     pub fn push_back(&mut self, item: T) {
         self.push_back_with(|| item);
     }
 
-    /// Doubles the ring; `item` fills what is free.
+    /// Doubles the ring and fills the free places with `item`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, item: T) {
@@ -107,7 +107,8 @@ impl<T: Copy> Train<T> {
         (self.places, self.first, self.end) = (places, 0, len);
     }
 
-    /// Counts the items from the first on that are so, as no item behind them is.
+    /// Counts the leading items for which `is_so` holds. The items must be partitioned: after the
+    /// first item that fails, all fail.
     pub fn count_while(&self, is_so: impl Fn(&T) -> bool) -> usize {
         let (mut from, mut to) = (0, self.len());
         while from < to {
@@ -117,13 +118,13 @@ impl<T: Copy> Train<T> {
         from
     }
 
-    /// Walks through the items, the first one first.
+    /// Iterates over the items from first to last.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map(|behind| &self[behind])
     }
 }
 
-/// The item that is so many places behind the first.
+/// The item `behind` places after the first.
 impl<T: Copy> Index<usize> for Train<T> {
     type Output = T;
 
@@ -150,13 +151,14 @@ mod tests {
     use super::*;
     use crate::RandomStream;
 
-    /// Items that come and go at random, and a queue of the standard library beside.
+    /// Compares random pushes and removals with a standard `VecDeque`.
     #[test]
     fn what_came_first_leaves_first() {
         let mut stream = RandomStream::new(1, 0, "test", "train");
         let (mut train, mut beside) = (Train::default(), VecDeque::new());
         for item in 0..20_000_u32 {
-            // Growing at first, then shrinking, time and again, and now and then from the other end or the middle.
+            // Grows first, then shrinks, again and again. Sometimes removes an item at the other
+            // end or in the middle.
             if stream.up_to(19) == 0 && !beside.is_empty() {
                 assert_eq!(train.pop_back(), beside.pop_back());
                 let behind = stream.up_to(beside.len() as u32) as usize;

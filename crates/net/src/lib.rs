@@ -1,9 +1,9 @@
-//! The places of packets while they are not on the air: queues in front of the MAC ([`queues`]), and
-//! wires ([`wire`]).
+//! Where packets are while they are not on the air: queues in front of the MAC ([`queues`]), and
+//! wired links ([`wire`]).
 //!
-//! A [`Packet`] says how large it is, of which flow, whom it is for and when it came; what is in it is
-//! the caller's business. Time comes with each call. Knows no radio, no TCP and no scenario; what
-//! happens to a packet that is dropped is for the caller to say, too.
+//! A [`Packet`] has a size, a flow, a receiver and an arrival time; its contents are opaque. The
+//! caller passes the current time to each call and decides what happens to dropped packets. The
+//! crate contains no radio, TCP or scenario code.
 
 mod packet;
 pub mod queues;

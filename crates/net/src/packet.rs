@@ -1,18 +1,18 @@
-//! A packet as queues and wires see it: its size, its flow, whom it is for, when it came. Does not
-//! know what is in it.
+//! A packet as queues and links see it: size, flow, receiver and arrival time. Its contents are
+//! opaque.
 
 use airtcp_kernel::Time;
 
-/// A packet that carries a `B`: a simulated TCP segment, or the place of real bytes.
+/// A packet with contents `B`: a simulated TCP segment, or a reference to real bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<B> {
-    /// Size, with the headers of IP and of what IP carries. \[bit\]
+    /// Size, including the IP header and everything above it. \[bit\]
     pub bits: u64,
-    /// The time at which it came to the queue where it waits or waited last.
+    /// When it arrived at the queue that holds it or held it last.
     pub arrived: Time,
-    /// Of which flow it is: flows share a queue by this number.
+    /// The flow that it belongs to. Queues separate flows by this number.
     pub flow: u32,
-    /// The node that receives it from the air, by its number in the cell.
+    /// The number, in the cell, of the node that receives it over the air.
     pub to: u32,
     /// Its contents.
     pub body: B,

@@ -1,9 +1,10 @@
-//! Queues of packets in front of the MAC: the number that fits, the one that goes next, those that are dropped.
+//! Packet queues in front of the MAC: how many packets fit, which one goes next, and which are
+//! dropped.
 //!
-//! The MAC asks for a packet when it has got at the medium, and no sooner: until then the packets are
-//! the discipline's to order and to drop. A packet that the MAC has taken keeps its place within the
-//! limit until the MAC is done with it. Each discipline is a `Policy` in a file of its own, which
-//! `discipline` chooses; nothing here knows what is in a packet.
+//! The MAC asks for a packet only when it has won access to the medium; until then the discipline
+//! can reorder and drop. A packet that the MAC has dequeued keeps its place within the limit until
+//! the MAC is done with it. Each discipline implements `Policy` in its own file; `discipline`
+//! selects it.
 
 mod ack_filter;
 pub mod codel;
@@ -32,53 +33,54 @@ pub use config::{DisciplineConfig, QueueConfig};
 use discipline::{Discipline, Fill, Policy, policy};
 pub use scheduler::Scheduler;
 
-/// The questions that a discipline may ask of the contents of a packet.
+/// What a discipline may ask about the contents of a packet.
 pub trait Inspect: Copy {
-    /// Marks the packet as one that has met congestion (CE, RFC 3168) if its transport knows ECN, and tells
-    /// whether it does.
+    /// Marks the packet with Congestion Experienced (CE, RFC 3168) if its transport is ECN-capable.
+    /// Returns false if it is not.
     fn mark(&mut self) -> bool;
 
-    /// Returns the bare TCP ACK that it is, if it is one.
+    /// Returns the bare TCP ACK in the packet, if it is one.
     fn bare_ack(&self) -> Option<BareAck>;
 }
 
-/// The receivers that a queue serves, and the choice among them.
+/// The receivers that a queue serves and how to choose among them.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
-    /// Chooses among several receivers where an access serves one of them; without it packets go one
-    /// by one, or have one receiver.
+    /// Chooses the receiver if a transmission serves one of several. `None`: packets go one by one,
+    /// or all have the same receiver.
     pub scheduler: Option<Scheduler>,
-    /// The receivers by number; those beyond have the weight of most, and no rate.
+    /// The receivers by number. Numbers beyond the end have the default weight and no rate.
     pub receivers: Rc<[Destination]>,
 }
 
 /// A receiver of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination {
-    /// Its share of airtime, 256 being that of most.
+    /// Its share of airtime; 256 is the default.
     pub weight: u32,
-    /// The rate of frames to it. \[bit/s\]
+    /// The data rate of frames to it. \[bit/s\]
     pub rate_bps: u64,
 }
 
-/// A queue of packets that carry a `B`.
+/// A queue of packets with contents `B`.
 #[derive(Debug)]
 pub struct Queue<B> {
     limit: usize,
-    /// The number of packets below which one that comes to a plain queue is put in without further questions.
+    /// A plain queue with fewer packets than this appends an arrival without further checks.
     direct: usize,
-    /// Packets that wait, and those that the MAC has taken and is not done with.
+    /// Packets in the queue, including those that the MAC holds.
     len: usize,
-    /// Packets that the MAC has taken and is not done with.
+    /// Packets that the MAC has dequeued and is not done with.
     taken: usize,
     ack_filter: Option<AckFilter>,
-    /// A flag: the packet that was dropped last was an ACK that a newer one covers.
+    /// Whether the packet dropped last was an ACK that a newer one covers.
     has_filtered: bool,
     discipline: Discipline<B>,
 }
 
 impl<B: Inspect> Queue<B> {
-    /// Makes an empty queue for `service`; a discipline that drops or hashes at random draws from `stream`.
+    /// Creates an empty queue for `service`. A discipline that drops or hashes at random draws from
+    /// `stream`.
     pub fn new(
         config: &QueueConfig,
         service: Served,
@@ -96,8 +98,8 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Enqueues a packet, which arrives now. Moves what is dropped for it to `drops`, which may be the packet
-    /// itself.
+    /// Enqueues a packet that arrives now. Moves dropped packets, which may include this one, to
+    /// `drops`.
     #[inline]
     pub fn enqueue(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         if !self.push(now, || packet) {
@@ -105,16 +107,16 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Enqueues the packet that `make` makes if nothing else has to be done for it: by far the most frequent case.
-    /// Tells whether that is so; if not, it has to be given to [`Self::enqueue`].
-    // By what makes it: so it is made in the place where it waits, and not copied there.
+    /// Enqueues the packet that `make` constructs if no drop or filter decision is needed, by far
+    /// the most frequent case. If it returns false, call [`Self::enqueue`].
+    // A closure constructs the packet in its place in the queue instead of copying it there.
     #[inline(always)]
     pub fn push(&mut self, now: Time, make: impl Fn() -> Packet<B>) -> bool {
         if self.len >= self.direct {
             return false;
         }
         let make = || Packet { arrived: now, ..make() };
-        // The others in a call: here they would be in the way of the most frequent one.
+        // Keep this call out of line: inlined, it slows down the most frequent case.
         if let Discipline::Fifo(fifo) = &mut self.discipline {
             fifo.push_made(make);
         } else if !self.discipline.push(make()) {
@@ -124,10 +126,11 @@ impl<B: Inspect> Queue<B> {
         true
     }
 
-    /// Enqueues a packet as the discipline and the filter of ACKs decide.
+    /// Enqueues a packet, subject to the discipline and the ACK filter.
     #[inline(never)]
     fn enqueue_if_it_fits(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
-        // A queue that may refuse the packet though there is room must not have lost another for it.
+        // A discipline that may drop the arrival although there is room must not lose an older ACK
+        // for it first.
         let filters_first = !self.has_room() && !self.discipline.drops_at_random();
         if filters_first {
             self.filter(&packet, drops);
@@ -141,7 +144,7 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Drops the ACK that need not wait any longer since `newer` comes, if there is one.
+    /// Drops the queued ACK that `newer` makes redundant, if any.
     fn filter(&mut self, newer: &Packet<B>, drops: &mut Vec<Packet<B>>) {
         if let Some(rule) = self.ack_filter
             && let Some(older) = self.discipline.filter(rule, newer)
@@ -152,10 +155,9 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Hands the next packet over to the MAC, which has got at the medium, if `fits` says that the MAC
-    /// has room for it, and moves what the discipline drops now to `drops`. Returns `None` only if none
-    /// waits or the next one does not fit. For several packets in one access it is asked again, with less
-    /// room.
+    /// Dequeues the next packet for the MAC, which has won access to the medium, if `fits` accepts
+    /// it. Moves packets that the discipline drops now to `drops`. Returns `None` only if the queue
+    /// is empty or the next packet does not fit. To aggregate, call it again with less room.
     pub fn next(
         &mut self,
         now: Time,
@@ -167,9 +169,9 @@ impl<B: Inspect> Queue<B> {
         taken
     }
 
-    /// Does as [`Self::next`], but gives the packet to `take`, and tells whether there was one.
-    // Inlined with `take`, which looks at the packet where it waits, so that it is copied from there to where the
-    // MAC holds it, once.
+    /// Like [`Self::next`], but passes the packet to `take`. Returns false if there was none.
+    // Inlining `take`, which reads the packet in the queue, copies it once, straight to the MAC's
+    // memory.
     #[inline(always)]
     pub fn hand_over(
         &mut self,
@@ -187,7 +189,7 @@ impl<B: Inspect> Queue<B> {
         is_taken
     }
 
-    /// Dequeues the next packet of a discipline that is not plain.
+    /// Dequeues the next packet of a discipline other than the two plain ones.
     #[inline(never)]
     fn next_by_policy(
         &mut self,
@@ -201,14 +203,15 @@ impl<B: Inspect> Queue<B> {
         packet
     }
 
-    /// Chooses the receiver that an access serves which may carry several packets to one. `waiting` are
-    /// receivers for which the MAC has something already, with the arrival of its oldest packet for them, or
-    /// none if that is no packet but cannot wait. Returns `None` if there is no packet.
+    /// Chooses the receiver of a transmission that may carry several packets to one receiver.
+    /// `waiting` lists receivers for which the MAC already holds frames, with the arrival of the
+    /// oldest packet, or `None` for a frame that is not a packet but cannot wait. Returns `None` if
+    /// there is no packet.
     pub fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         policy!(&mut self.discipline, policy => policy.receiver(waiting))
     }
 
-    /// Does as [`Self::next`], but among the packets for `receiver`.
+    /// Like [`Self::next`], but only among packets for `receiver`.
     pub fn next_for(
         &mut self,
         receiver: u32,
@@ -221,8 +224,8 @@ impl<B: Inspect> Queue<B> {
         taken
     }
 
-    /// Does as [`Self::next_for`], but gives the packet to `take`, and tells whether there was one.
-    // Inlined with `take`, as `hand_over` is.
+    /// Like [`Self::next_for`], but passes the packet to `take`. Returns false if there was none.
+    // Inlined with `take`, see `hand_over`.
     #[inline(always)]
     pub fn hand_over_for(
         &mut self,
@@ -246,17 +249,17 @@ impl<B: Inspect> Queue<B> {
         is_taken
     }
 
-    /// Tells once whether the packet that [`Self::enqueue`] has just dropped, the only one then, was a bare
-    /// TCP ACK that a newer one covers.
+    /// Returns whether the packet just dropped by [`Self::enqueue`], if it dropped exactly one, was
+    /// a bare TCP ACK that a newer one covers. Resets the flag.
     pub fn take_filtered(&mut self) -> bool {
         std::mem::take(&mut self.has_filtered)
     }
 
-    /// Forgets `packet`, which the MAC had taken and has acknowledged, or has given up. Moves what the
-    /// discipline drops now to `drops`, and tells whether there is another packet that the MAC may take.
+    /// Releases `packet`, which the MAC has delivered or given up. Moves packets that the
+    /// discipline drops now to `drops`. Returns true if the MAC may dequeue another packet.
     ///
     /// # Panics
-    /// If the MAC has none.
+    /// If the MAC holds no packet.
     #[inline]
     pub fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         assert!(self.taken > 0, "the MAC is done with a packet that it never took");
@@ -276,32 +279,32 @@ impl<B: Inspect> Queue<B> {
         self.has_next()
     }
 
-    /// Charges node `to` with the `airtime` of an exchange with it that begins `now`, whether its packets come
-    /// through or not.
+    /// Charges node `to` with the `airtime` of an exchange that begins at `now`, whether or not its
+    /// packets are delivered.
     #[inline]
     pub fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
         policy!(&mut self.discipline, policy => policy.charge(now, to, airtime));
     }
 
-    /// Returns the number of packets, those included that the MAC has taken and is not done with.
+    /// Returns the number of packets, including those that the MAC holds.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Tells whether there is no packet.
+    /// Whether the queue is empty and the MAC holds none of its packets.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the number of packets that the MAC has not taken.
+    /// Returns the number of packets that the MAC has not dequeued.
     #[inline]
     pub fn waiting(&self) -> usize {
         self.len - self.taken
     }
 
-    /// Tells whether there is a packet that the MAC may take.
+    /// Whether the MAC may dequeue a packet now.
     #[inline]
     pub fn has_next(&self) -> bool {
         match &self.discipline {
@@ -310,13 +313,13 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Tells whether one more packet fits.
+    /// Whether one more packet fits.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.len < self.limit
     }
 
-    /// Walks through all packets that the MAC has not taken, in no order to rely on.
+    /// Iterates over all packets that the MAC has not dequeued, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &Packet<B>> {
         self.discipline.iter()
     }

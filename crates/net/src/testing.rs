@@ -1,4 +1,4 @@
-//! Contents of packets in tests: a number that says nothing, or something that queues ask about.
+//! Packet contents for tests: a plain number, or what queues inspect.
 
 use crate::queues::{BareAck, Inspect};
 
@@ -12,10 +12,10 @@ impl Inspect for u32 {
     }
 }
 
-/// A TCP segment as far as queues ask.
+/// The properties of a TCP segment that queues inspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// Data; whether its transport knows ECN, and whether it is marked.
+    /// Data; whether the transport is ECN-capable, and whether the packet is marked.
     Data {
         knows_ecn: bool,
         is_marked: bool,

@@ -1,11 +1,11 @@
-//! Wires: one direction of a wired link each, with a queue, a transmitter of constant rate, and a delay.
+//! Wired links. A `Wire` is one direction of a link: a queue, a transmitter of constant rate, and a
+//! delay.
 //!
-//! Before a wire whose queue is first in, first out, packets keep their order, so when a packet leaves
-//! and arrives is known when it comes: one event, its arrival, is all that happens to it. Any other
-//! discipline chooses and drops whenever the transmitter becomes free: that is an event, too. The wires
-//! of a network are kept together, so that whoever has the time needs to look at one instant only, that
-//! of the next event on any of them. Knows what is lost on the way by rate or count, not what a packet
-//! carries.
+//! On a wire with a FIFO queue packets keep their order, so their departure and arrival times are
+//! known when they enter; the arrival is the only event. Other disciplines choose and drop whenever
+//! the transmitter becomes free, so each departure is an event too. All wires of a network share
+//! one agenda: the caller needs to look at one time only, the next event on any wire. Packets can
+//! be lost at random or by count.
 
 mod agenda;
 
@@ -18,38 +18,38 @@ use self::agenda::{Agenda, DueKind, WIRE_BITS};
 use crate::Packet;
 use crate::queues::{DisciplineConfig, Inspect, Queue, QueueConfig, Served};
 
-/// A wired link in the resolved form of a scenario, the same in both directions.
+/// A wired link in the resolved scenario; both directions are alike.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// Bits per second; `None` takes no time to send.
+    /// Bits per second; `None`: transmission takes no time.
     pub rate_bps: Option<NonZeroU64>,
     /// Propagation delay.
     #[serde(rename = "delay_ns")]
     pub delay: Duration,
-    /// The queue before each direction; the packet being sent counts in its limit.
+    /// The queue of each direction. Its limit includes the packet in transmission.
     pub queue: QueueConfig,
-    /// The losses on the way, if there are any.
+    /// Packet loss on the link, if any.
     pub loss: Option<LossConfig>,
 }
 
-/// Which packets are lost on a link, each direction counted apart.
+/// Which packets a link loses; the two directions count separately.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossConfig {
-    /// The share that is lost, each packet alike; `None` if they are counted.
+    /// The loss probability; `None` if losses are counted.
     pub rate: Option<f64>,
-    /// One of so many is lost, the last of them.
+    /// The last of every this many packets is lost.
     pub every: Option<NonZeroU64>,
-    /// A flag: packets without payload are lost and counted, too.
+    /// Whether packets without payload count and can be lost too.
     pub acks: bool,
 }
 
 impl LinkConfig {
-    /// Checks the laws that the types cannot state.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
-    /// If the queue or the loss contradicts itself.
+    /// If the queue or the loss parameters contradict each other.
     pub fn check(&self) -> Result<(), String> {
         self.queue.check()?;
         match self.loss {
@@ -62,22 +62,22 @@ impl LinkConfig {
     }
 }
 
-/// Decides what is lost on one wire.
+/// Decides which packets one wire loses.
 #[derive(Debug)]
 pub struct Loss {
     config: LossConfig,
-    /// Packets that count, so far.
+    /// Packets counted so far.
     counted: u64,
     stream: RandomStream,
 }
 
 impl Loss {
-    /// Makes one that has seen no packet; a rate draws from `stream`.
+    /// Creates the loss process; random losses draw from `stream`.
     pub fn new(config: LossConfig, stream: RandomStream) -> Self {
         Self { config, counted: 0, stream }
     }
 
-    /// Tells whether a packet that comes to the end of the wire is lost there.
+    /// Whether a packet at the end of the wire is lost there.
     pub fn loses(&mut self, has_payload: bool) -> bool {
         if !has_payload && !self.config.acks {
             return false;
@@ -91,14 +91,14 @@ impl Loss {
     }
 }
 
-/// The wires of a network, by number, and what is on its way on them.
+/// The wires of a network, by number, and the packets on them.
 #[derive(Debug)]
 pub struct Wires<B> {
     wires: Vec<Wire<B>>,
-    /// The next arrival on each wire that carries something, and the end of what it sends if its queue
-    /// is not first in, first out.
+    /// For each busy wire, its next arrival; for wires without a FIFO queue, also the end of the
+    /// current transmission.
     due: Agenda,
-    /// The first of `due`, or never.
+    /// The time of the first event of `due`, or `NEVER`.
     next: Time,
 }
 
@@ -107,19 +107,20 @@ pub struct Wires<B> {
 struct Wire<B> {
     rate_bps: Option<NonZeroU64>,
     delay: Duration,
-    /// With fewer on their way one more packet is simply taken; zero where a `line` decides.
+    /// With fewer packets than this on the wire an arrival needs no check. Zero if the wire has a
+    /// `line`.
     limit: usize,
     free_at: Time,
-    /// The size of the packet that was sent last, and how long that took: most are as large.
+    /// Size and transmission time of the packet sent last; most packets have the same size.
     last: (u64, Duration),
-    /// Packets that have not arrived yet, in order, each with the time at which it will. First in, first out they
-    /// are here from the beginning, else when they have left.
+    /// Packets that have not arrived yet, in order, with their arrival times. A FIFO wire lists a
+    /// packet as soon as it enters, other wires when it departs.
     travelling: Train<Packet<B>>,
-    /// The packets that wait before it under another discipline.
+    /// Queue and transmitter, if the discipline is not FIFO.
     line: Option<Box<Line<B>>>,
 }
 
-/// A queue that chooses whenever the transmitter becomes free.
+/// A queue that chooses a packet whenever the transmitter becomes free.
 #[derive(Debug)]
 struct Line<B> {
     queue: Queue<B>,
@@ -133,10 +134,10 @@ impl<B> Default for Wires<B> {
 }
 
 impl<B: Inspect> Wires<B> {
-    /// Adds a wire, and returns its number. A discipline that drops at random draws from `stream`.
+    /// Adds a wire and returns its number. A discipline that drops at random draws from `stream`.
     ///
     /// # Panics
-    /// If there are 2^24 already.
+    /// If there are 2^24 wires already.
     pub fn add(&mut self, config: &LinkConfig, stream: impl FnOnce() -> RandomStream) -> u32 {
         let (limit, line) = match config.queue {
             QueueConfig {
@@ -160,8 +161,8 @@ impl<B: Inspect> Wires<B> {
         self.wires.len() as u32 - 1
     }
 
-    /// Puts a packet on a wire. What its queue drops for it goes to `drops`, and may be the packet
-    /// itself.
+    /// Sends a packet on a wire. Packets that the queue drops go to `drops`, which may include this
+    /// one.
     #[inline]
     pub fn offer(&mut self, now: Time, wire: u32, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire as usize];
@@ -178,33 +179,33 @@ impl<B: Inspect> Wires<B> {
         }
     }
 
-    /// Does as [`Queue::take_filtered`] for the queue before `wire`.
+    /// See [`Queue::take_filtered`], for the queue of `wire`.
     pub fn take_filtered(&mut self, wire: u32) -> bool {
         let line = &mut self.wires[wire as usize].line;
         line.as_mut().is_some_and(|line| line.queue.take_filtered())
     }
 
-    /// Returns the time of the next event; [`Time::NEVER`] if nothing is on its way.
+    /// Returns the time of the next event, or [`Time::NEVER`] if all wires are idle.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.next
     }
 
-    /// Tells whether a packet leaves at [`Self::next_time`]: [`Self::next_departs`]. Else one arrives:
-    /// [`Self::next_arrives`].
+    /// Whether the next event is a departure (call [`Self::next_departs`]) and not an arrival (call
+    /// [`Self::next_arrives`]).
     ///
     /// # Panics
-    /// If nothing is on its way.
+    /// If all wires are idle.
     #[inline]
     pub fn is_departure_next(&self) -> bool {
         self.due.first().expect("something is on its way").is_departure()
     }
 
-    /// Returns the wire on which a packet arrives next: [`Self::arriving`], which the caller takes with
-    /// [`Self::take_arriving`] before anything else happens.
+    /// Returns the wire of the next arrival. The packet is [`Self::arriving`]; the caller must
+    /// remove it with [`Self::take_arriving`] before any other call.
     ///
     /// # Panics
-    /// If nothing is on its way.
+    /// If all wires are idle.
     #[inline]
     pub fn next_arrives(&self) -> u32 {
         self.due.first().expect("something is on its way").wire() as u32
@@ -213,16 +214,16 @@ impl<B: Inspect> Wires<B> {
     /// Returns the packet that arrives next on `wire`.
     ///
     /// # Panics
-    /// If nothing travels on it.
+    /// If `wire` carries no packet.
     #[inline]
     pub fn arriving(&self, wire: u32) -> &Packet<B> {
         self.wires[wire as usize].travelling.front().expect("it arrives")
     }
 
-    /// Takes the packet off `wire`, on which one arrives next of all.
+    /// Removes and returns the packet that arrives on `wire`, which must have the next event.
     ///
     /// # Panics
-    /// If nothing travels on it.
+    /// If `wire` carries no packet.
     #[inline(always)]
     pub fn take_arriving(&mut self, wire: u32) -> Packet<B> {
         let packet = *self.arriving(wire);
@@ -230,11 +231,12 @@ impl<B: Inspect> Wires<B> {
         packet
     }
 
-    /// Hands the packet over that arrives next of all, on `wire`, and takes it off there. Returns as `to` does.
+    /// Passes the packet that arrives on `wire`, which must have the next event, to `to`, and
+    /// removes it. Returns the result of `to`.
     ///
     /// # Panics
-    /// If nothing travels on it.
-    // Inlined with `to`, so that the packet is copied from its place here to the one that it gets.
+    /// If `wire` carries no packet.
+    // Inlining `to` copies the packet straight to its destination.
     #[inline(always)]
     pub fn deliver<T>(&mut self, wire: u32, to: impl FnOnce(&Packet<B>) -> T) -> T {
         let travelling = &mut self.wires[wire as usize].travelling;
@@ -248,11 +250,11 @@ impl<B: Inspect> Wires<B> {
         answer
     }
 
-    /// Ends the transmission of a packet, whose transmitter takes the next, and returns the wire. Moves what
-    /// its queue drops when it is asked to `drops`.
+    /// Ends the transmission that is the next event and starts the next one on the same wire.
+    /// Returns the wire. Moves packets that the queue drops to `drops`.
     ///
     /// # Panics
-    /// If nothing is on its way.
+    /// If all wires are idle.
     #[cold]
     pub fn next_departs(&mut self, drops: &mut Vec<Packet<B>>) -> u32 {
         let first = self.due.first().expect("something is on its way");
@@ -262,7 +264,7 @@ impl<B: Inspect> Wires<B> {
         first.wire() as u32
     }
 
-    /// Ends the transmission of a packet on `wire`, whose transmitter takes the next.
+    /// Ends the transmission on `wire` and starts the next one.
     #[cold]
     fn departs(&mut self, now: Time, wire: usize, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire];
@@ -277,7 +279,7 @@ impl<B: Inspect> Wires<B> {
         self.send_next(now, wire, drops);
     }
 
-    /// Gives the transmitter of `wire` the next packet, if it is free.
+    /// Starts transmitting the next packet on `wire` if the transmitter is free.
     #[cold]
     fn send_next(&mut self, now: Time, wire: usize, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire];
@@ -303,13 +305,13 @@ impl<B: Inspect> Wires<B> {
         self.next = self.due.first().map_or(Time::NEVER, |first| first.time());
     }
 
-    /// Counts the events, those included that are still to come next on their wires.
+    /// Returns the number of events scheduled so far, including pending ones.
     pub fn scheduled(&self) -> u64 {
         self.due.scheduled()
     }
 
-    /// Counts, for each wire, packets that waited or were being sent just before `now`, at which nothing has
-    /// been offered yet; `None` if it has no queue.
+    /// Returns, for each wire, the packets queued or in transmission just before `now`; `None` if
+    /// it has no queue. Call it before offering packets at `now`.
     pub fn queued_before(&self, now: Time) -> impl Iterator<Item = Option<usize>> {
         self.wires.iter().map(move |wire| match &wire.line {
             Some(line) => Some(line.queue.len()),
@@ -317,7 +319,7 @@ impl<B: Inspect> Wires<B> {
         })
     }
 
-    /// Walks through the packets that have not arrived yet.
+    /// Iterates over the packets that have not arrived yet.
     pub fn travelling(&self) -> impl Iterator<Item = &Packet<B>> {
         self.wires.iter().flat_map(|wire| {
             let line = wire.line.iter().flat_map(|line| line.queue.iter().chain(&line.sending));
@@ -327,7 +329,7 @@ impl<B: Inspect> Wires<B> {
 }
 
 impl<B: Inspect> Wire<B> {
-    /// Takes a packet: when it arrives.
+    /// Accepts a packet and returns its arrival time.
     #[inline]
     fn take(&mut self, now: Time, packet: &Packet<B>) -> Time {
         self.free_at = self.free_at.max(now) + self.sending_time(packet);
@@ -336,7 +338,7 @@ impl<B: Inspect> Wire<B> {
         arrived
     }
 
-    /// Returns the time that the transmitter takes.
+    /// Returns the transmission time of `packet`.
     #[inline]
     fn sending_time(&mut self, packet: &Packet<B>) -> Duration {
         if self.last.0 != packet.bits {
@@ -354,8 +356,8 @@ impl<B: Inspect> Wire<B> {
         self.last = (bits, Duration::from_nanos(nanos));
     }
 
-    /// Tells whether `packet` goes into a line, or no more may wait and it goes to `drops`. Those that have
-    /// left and not arrived do not wait.
+    /// Handles a packet that may not go straight onto the wire, and returns true if it was queued
+    /// or dropped. Packets that have departed but not arrived do not count towards the limit.
     #[cold]
     fn keeps_back(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         if let Some(line) = &mut self.line {
@@ -370,7 +372,7 @@ impl<B: Inspect> Wire<B> {
         is_full
     }
 
-    /// Counts the packets behind those whose arrivals are so.
+    /// Returns the number of packets behind those whose arrival time satisfies `is_past`.
     fn behind(&self, is_past: impl Fn(Time) -> bool) -> usize {
         let past = self.travelling.count_while(|packet| is_past(packet.arrived));
         self.travelling.len() - past

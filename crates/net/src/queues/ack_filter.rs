@@ -1,40 +1,41 @@
-//! Which bare TCP ACKs need not wait any longer since a newer one says more (the rule of Linux's
-//! sch_cake; Høiland-Jørgensen, Täht and Morton 2018, section 4.3).
+//! ACK filtering: removes queued bare TCP ACKs that a newer one makes redundant, by the rule of
+//! Linux's sch_cake (Høiland-Jørgensen, Täht and Morton 2018, section 4.3).
 
 use serde::Deserialize;
 
 use super::Inspect;
 use crate::Packet;
 
-/// The number of bare ACKs of a connection that stay in a queue.
+/// How many bare ACKs of a connection stay in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckFilter {
-    /// One that the newest covers, and the newest.
+    /// Keep the newest and one that it covers.
     Conservative,
-    /// The newest alone.
+    /// Keep only the newest.
     Aggressive,
 }
 
-/// A TCP segment that only acknowledges: no payload, no SYN, no FIN, no echo of ECN.
+/// A bare TCP ACK: no payload, no SYN, no FIN, no ECN echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareAck {
-    /// Of which connection of its flow.
+    /// The connection within its flow.
     pub connection: u32,
-    /// The next number that it expects.
+    /// The acknowledgment number.
     pub ack: u64,
-    /// A flag: it has SACK blocks, which no newer one need repeat.
+    /// Whether it has SACK blocks; a newer ACK need not repeat them, so it is kept.
     pub has_sack: bool,
 }
 
-/// Finds the place in a `line`, which has the oldest packet first, of the ACK that goes since `newer` comes.
+/// Returns the place of the ACK that `newer` makes redundant, if any. `line` has the oldest packet
+/// first.
 pub(super) fn superseded<'a, B: Inspect + 'a>(
     line: impl Iterator<Item = &'a Packet<B>>,
     newer: &Packet<B>,
     rule: AckFilter,
 ) -> Option<usize> {
     let newest = newer.body.bare_ack()?;
-    // A duplicate ACK says what an equal one has not said: that something came.
+    // A duplicate ACK is not redundant: it reports that another segment arrived.
     let is_covered =
         |one: BareAck| one.connection == newest.connection && one.ack < newest.ack && !one.has_sack;
     let mut covered = line

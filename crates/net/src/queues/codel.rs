@@ -1,8 +1,7 @@
-//! CoDel (RFC 8289): drops from the head while packets have waited for longer than a target throughout
-//! an interval, the more often the longer that lasts.
+//! CoDel (RFC 8289): drops from the head once the queueing delay has exceeded a target throughout
+//! an interval, and drops faster the longer this lasts.
 //!
-//! `Control` is the law, and knows times and bits alone; a `CodelLine` is a queue first in, first
-//! out that obeys it.
+//! `Control` is the control law, in times and bits only; a `CodelLine` is a FIFO that applies it.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
@@ -17,31 +16,31 @@ use crate::Packet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodelConfig {
-    /// The time that packets may wait though the queue stands: `TARGET`.
+    /// The acceptable standing queueing delay: `TARGET`.
     #[serde(rename = "target_ns")]
     pub target: Duration,
-    /// For how long they must have, without a break, before one is dropped: `INTERVAL`.
+    /// How long the delay must exceed the target before the first drop: `INTERVAL`.
     #[serde(rename = "interval_ns")]
     pub interval: Duration,
-    /// A flag: packets whose transport knows ECN are marked instead.
+    /// Whether to mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// The law of the time between two drops.
+    /// How the time between drops shrinks.
     pub control_law: ControlLaw,
 }
 
-/// By what the interval is divided between two drops.
+/// The divisor of the interval between two drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ControlLaw {
     /// The square root of the number of drops: RFC 8289, section 4.4.
     SquareRoot,
-    /// As in Linux (codel_impl.h) and ns-3: one step of Newton's method for each drop, in 16 bits. The second
-    /// gap is half of the interval and not 1 / 2^(1/2) of it.
+    /// As in Linux (codel_impl.h) and ns-3: one step of Newton's method per drop, in 16 bits. The
+    /// second gap is half of the interval instead of 1 / 2^(1/2) of it.
     Newton,
 }
 
 impl CodelConfig {
-    /// Checks what the types cannot say.
+    /// Checks what the types cannot express.
     pub(super) fn check(&self) -> Result<(), String> {
         if Duration::ZERO < self.target && self.target <= self.interval {
             Ok(())
@@ -51,19 +50,19 @@ impl CodelConfig {
     }
 }
 
-/// The bits that always may wait: the packet of an interface, `maxpacket_`.
+/// A queue of at most this many bits is never too long: one packet of the interface, `maxpacket_`.
 const MAX_PACKET_BITS: u64 = 8 * 1500;
 
-/// The variables of RFC 8289, section 5, that say when the next packet is dropped.
+/// The state variables of RFC 8289, section 5.
 #[derive(Debug)]
 pub(super) struct Control {
-    /// The time at which packets will have waited too long for an interval, if they go on to; never if they have
-    /// not.
+    /// When the delay will have been above target for a full interval; `NEVER` if it is below
+    /// target.
     first_above: Time,
     drop_next: Time,
-    /// Drops since dropping began.
+    /// Drops since entering the dropping state.
     count: u32,
-    /// The count when drop mode began last.
+    /// `count` when the dropping state was last entered.
     last_count: u32,
     dropping: bool,
     /// An approximation of 1 / `count`^(1/2) for [`ControlLaw::Newton`], in units of 2^-16.
@@ -84,8 +83,8 @@ impl Default for Control {
 }
 
 impl Control {
-    /// Tells whether the packet at the head may be dropped (section 5.5, `dodequeue`), that has waited for
-    /// `sojourn` and leaves `rest` bits behind.
+    /// Whether the head packet may be dropped (section 5.5, `dodequeue`), given its `sojourn` time
+    /// and the `rest` bits behind it.
     #[inline]
     fn may_drop(&mut self, config: &CodelConfig, now: Time, sojourn: Duration, rest: u64) -> bool {
         if sojourn < config.target || rest <= MAX_PACKET_BITS {
@@ -99,8 +98,8 @@ impl Control {
         now >= self.first_above
     }
 
-    /// Begins drop mode (section 5.5): the rate of drops that the last one ended with is a
-    /// good one to begin with if that was not long ago.
+    /// Enters the dropping state (section 5.5). If the last one was recent, it resumes near the
+    /// last drop rate.
     fn begin(&mut self, config: &CodelConfig, now: Time) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
@@ -122,12 +121,12 @@ impl Control {
         self.step();
     }
 
-    /// Takes Newton's step from x towards 1 / `count`^(1/2): x (3 - `count` x^2) / 2. From 1 on it stays below the
-    /// root, and 3 - `count` x^2 above zero.
+    /// Takes Newton's step from x towards 1 / `count`^(1/2): x (3 - `count` x^2) / 2. Starting from
+    /// 1, x stays below the root and 3 - `count` x^2 above zero.
     fn step(&mut self) {
         let x = u64::from(self.reciprocal_root);
         let three = (3 << 32_u64) - (u64::from(self.count) * x * x).min(3 << 32_u64);
-        // Below 2^16 for x < 2^16, but for a `count` that has fallen, which Linux lets overflow.
+        // Below 2^16 for x < 2^16, except after `count` has fallen; Linux lets it overflow then.
         self.reciprocal_root = u16::try_from(((three >> 16) * x) >> 17).unwrap_or(u16::MAX);
     }
 
@@ -144,7 +143,7 @@ impl Control {
     }
 }
 
-/// A line of packets, and what CoDel knows of it.
+/// A FIFO with CoDel state.
 #[derive(Debug, Default)]
 pub(super) struct CodelLine {
     packets: Line,
@@ -175,7 +174,7 @@ impl CodelLine {
         self.packets
     }
 
-    /// Takes the ACK out that goes by this rule since `newer` comes, if one does.
+    /// Removes and returns the ACK that `newer` makes redundant under `rule`, if any.
     pub(super) fn filter<B: Inspect>(
         &mut self,
         store: &mut Slab<B>,
@@ -188,8 +187,8 @@ impl CodelLine {
         Some(packet)
     }
 
-    /// Settles the head: the packet that goes next is there when this is over; packets dropped before it go to
-    /// `drops`. False if there is none.
+    /// Drops or marks packets at the head until the head may be sent. Moves dropped packets to
+    /// `drops`. Returns false if the queue is empty.
     #[inline]
     pub(super) fn settle<B: Inspect>(
         &mut self,
@@ -203,14 +202,14 @@ impl CodelLine {
             self.control.dropping = false;
             return false;
         }
-        // Most lines have not had packets that wait for long throughout an interval.
+        // Fast path: most queues have not been above target for an interval.
         if !self.control.dropping && !self.may_drop(store, config, now) {
             return true;
         }
         self.settle_late(store, config, now, drops)
     }
 
-    /// Settles packets of a line that drops, or now may begin to.
+    /// Drops or marks packets of a queue that is in the dropping state or may now enter it.
     #[inline(never)]
     fn settle_late<B: Inspect>(
         &mut self,
@@ -255,7 +254,7 @@ impl CodelLine {
         self.control.may_drop(config, now, now - head.arrived, self.bits - head.bits)
     }
 
-    /// Marks the packet at the head instead of dropping it, if that is possible.
+    /// Marks the head packet instead of dropping it, if ECN allows. Returns true if it did.
     fn mark<B: Inspect>(&self, store: &mut Slab<B>, config: &CodelConfig) -> bool {
         config.ecn && store.front_mut(self.packets).is_some_and(|head| head.body.mark())
     }
@@ -332,7 +331,8 @@ mod tests {
             control.count_on();
             nanos as f64 / 1e6
         };
-        // From x = 1: x (3 - 2 x^2) / 2 = 0.5; 0.5 (3 - 3 / 4) / 2 = 0.5625; 0.5625 (3 - 4 * 0.3164) / 2 = 0.4878.
+        // From x = 1: x (3 - 2 x^2) / 2 = 0.5, then 0.5 (3 - 3 / 4) / 2 = 0.5625, then 0.5625 (3 -
+        // 4 * 0.3164) / 2 = 0.4878.
         for expected in [100.0, 50.0, 56.25, 48.78] {
             let found = gap(&mut control);
             assert!((found - expected).abs() < 0.01, "{found} {expected}");

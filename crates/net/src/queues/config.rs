@@ -1,4 +1,4 @@
-//! Queues in the resolved form of a scenario, and the laws that a type cannot state. Knows no packet.
+//! Queues in the resolved scenario, and the checks that types cannot express.
 
 use serde::Deserialize;
 
@@ -8,58 +8,58 @@ use super::fq_codel::FqConfig;
 use super::plugin::DisciplineNumber;
 use super::red::RedConfig;
 
-/// A queue in the resolved form of a scenario.
+/// A queue in the resolved scenario.
 #[derive(Clone, Debug, Deserialize)]
 pub struct QueueConfig {
-    /// The order of packets, and the choice of those that are dropped. Its variants refuse unknown keys.
+    /// The discipline, which orders and drops packets. Its variants reject unknown keys.
     #[serde(flatten)]
     pub discipline: DisciplineConfig,
-    /// Packets that fit, those included that the MAC has taken; any number if `None`.
+    /// The limit in packets, including those that the MAC holds; `None`: no limit.
     pub limit: Option<usize>,
-    /// Packets that are handed over to a ring below the discipline, those included that the MAC has
-    /// taken; `None`: there is no ring, and the MAC takes packets from the discipline.
+    /// The limit of the driver's ring below the discipline, in packets, including those that the
+    /// MAC holds. `None`: no ring; the MAC dequeues from the discipline.
     pub mac_limit: Option<usize>,
-    /// The bare TCP ACKs of a connection that stay; `None`: all.
+    /// The ACK filter; `None`: keep all ACKs.
     pub ack_filter: Option<AckFilter>,
 }
 
-/// A discipline in the resolved form of a scenario.
+/// A discipline in the resolved scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DisciplineConfig {
-    /// First in, first out; what does not fit is dropped on arrival.
+    /// First in, first out; an arrival that does not fit is dropped.
     Fifo {},
-    /// First in, first out with random early detection.
+    /// FIFO with random early detection.
     Red {
-        /// The rule for early drops.
+        /// The parameters of early drops.
         red: RedConfig,
     },
-    /// Flows take turns, a packet each; the longest pays for an overflow.
+    /// Fair queueing by packets: flows take turns, and the longest one loses a packet on overflow.
     PerFlow {},
-    /// First in, first out; the head is dropped when packets wait for too long.
+    /// FIFO with CoDel: drops from the head when the queueing delay stays too high.
     Codel {
-        /// The time for which they may.
+        /// Target and interval.
         codel: CodelConfig,
     },
-    /// A discipline that was registered.
+    /// A registered discipline.
     Own {
         /// Its name.
         name: DisciplineNumber,
     },
-    /// Flows take turns by bytes, each with a CoDel queue.
+    /// FQ-CoDel: deficit round robin in bytes, with CoDel per flow.
     FqCodel {
-        /// The time for which packets may wait.
+        /// Target and interval.
         codel: CodelConfig,
-        /// The rule for turns.
+        /// The parameters of fair queueing.
         fq: FqConfig,
     },
 }
 
 impl QueueConfig {
-    /// Checks the laws that the types cannot state.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
-    /// If no packet fits, or the parameters contradict each other.
+    /// If a limit is zero, or if the parameters contradict each other.
     pub fn check(&self) -> Result<(), String> {
         if self.limit == Some(0) || self.mac_limit == Some(0) {
             return Err("a queue of no packet".into());
@@ -74,7 +74,7 @@ impl QueueConfig {
         }
     }
 
-    /// Makes a queue first in, first out, with room for `limit` packets.
+    /// Returns a FIFO with room for `limit` packets.
     pub fn fifo(limit: Option<usize>) -> Self {
         let discipline = DisciplineConfig::Fifo {};
         Self { discipline, limit, mac_limit: None, ack_filter: None }

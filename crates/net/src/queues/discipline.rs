@@ -1,5 +1,5 @@
-//! The face that all disciplines have, and the choice among them: which of several packets goes next, and
-//! which is dropped, is asked of one [`Discipline`]. Knows no limit but by what it is told.
+//! The interface of all queue disciplines, and the dispatch between them. A [`Discipline`] decides
+//! which packet goes next and which is dropped; [`Queue`](super::Queue) enforces the limits.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -16,10 +16,10 @@ use super::tins::Tins;
 use super::{DisciplineConfig, Inspect, QueueConfig, Scheduler, Served};
 use crate::Packet;
 
-/// A discipline, the one that a scenario names.
-// Boxed but for the two that are plain: few queues have one of the others, and they are large. Which one it
-// is, is asked several times for each packet: a byte tells it in one comparison, where otherwise it would be
-// hidden in a number of one of them.
+/// The discipline that the scenario selects.
+// The larger, rarer variants are boxed. The tag stays a byte of its own, which one comparison can
+// test: the variant is checked several times per packet, and a niche inside a field would be
+// slower.
 #[derive(Debug)]
 #[repr(u8)]
 pub(super) enum Discipline<B> {
@@ -33,23 +33,23 @@ pub(super) enum Discipline<B> {
     Own(Box<Own<B>>),
 }
 
-/// The fill of a queue.
+/// How full a queue is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
-    /// The packets in it, those included that the MAC has taken.
+    /// Packets in it, including those that the MAC holds.
     pub(super) len: usize,
-    /// A flag: no more fit.
+    /// Whether no more fit.
     pub(super) full: bool,
 }
 
 /// The decisions of a discipline.
 pub(super) trait Policy<B> {
-    /// Enqueues a packet, or drops it. Moves what is dropped to `drops`, the packet or others; if the queue is
-    /// full, at least one.
+    /// Enqueues a packet or drops it. Moves dropped packets, which may include this one, to
+    /// `drops`; if the queue is full, it drops at least one.
     fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>);
 
-    /// Dequeues the next packet, if it fits, and moves what is dropped on the way to `drops`. Returns `None`
-    /// only if none waits or the next one does not fit.
+    /// Dequeues the next packet if it `fits`, and moves packets dropped on the way to `drops`.
+    /// Returns `None` only if the queue is empty or the next packet does not fit.
     fn next(
         &mut self,
         now: Time,
@@ -57,10 +57,10 @@ pub(super) trait Policy<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>>;
 
-    /// Chooses as [`Queue::receiver`](super::Queue::receiver) does.
+    /// Chooses a receiver; see [`Queue::receiver`](super::Queue::receiver).
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32>;
 
-    /// Does as [`Self::next`] among the packets for `receiver`.
+    /// Like [`Self::next`], but only among packets for `receiver`.
     fn next_for(
         &mut self,
         receiver: u32,
@@ -69,19 +69,19 @@ pub(super) trait Policy<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>>;
 
-    /// Charges as [`Queue::charge`](super::Queue::charge) does.
+    /// Charges airtime; see [`Queue::charge`](super::Queue::charge).
     fn charge(&mut self, _now: Time, _to: u32, _airtime: Duration) {}
 
-    /// Forgets a packet that the MAC had taken and is done with.
+    /// Records that the MAC is done with a packet it held.
     fn done(&mut self, _now: Time, _packet: &Packet<B>, _drops: &mut Vec<Packet<B>>) {}
 
-    /// Takes the ACK out that goes by this rule since `newer` comes, if one does.
+    /// Removes and returns the ACK that `newer` makes redundant under `rule`, if any.
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>>;
 
-    /// Notes that the queue is empty, and that the MAC has nothing of it.
+    /// Records that the queue is empty and the MAC holds none of its packets.
     fn on_empty(&mut self, _now: Time) {}
 
-    /// Walks through all packets that wait.
+    /// Iterates over all packets in the queue.
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_>;
 }
 
@@ -110,7 +110,7 @@ impl<B: Inspect> Discipline<B> {
         stream: impl FnOnce() -> RandomStream,
     ) -> Self {
         if let Some(limit) = config.mac_limit {
-            // The receivers have their lines in the ring.
+            // The ring keeps the per-receiver FIFOs, so the discipline above needs none.
             let above = QueueConfig { mac_limit: None, ..config.clone() };
             let above = Self::new(&above, Served { scheduler: None, ..service.clone() }, stream);
             return Self::Ring(Box::new(Ring::new(above, Allowance::Packets(limit), service)));
@@ -149,7 +149,8 @@ impl<B: Inspect> Discipline<B> {
         }
     }
 
-    /// Enqueues a packet for which there is room, if that is all there is to do, and tells whether it is.
+    /// Enqueues a packet that fits. Returns false if the discipline needs the full
+    /// [`Policy::enqueue`].
     #[inline(never)]
     pub(super) fn push(&mut self, packet: Packet<B>) -> bool {
         match self {
@@ -172,7 +173,7 @@ impl<B: Inspect> Discipline<B> {
         policy!(self, policy => policy.enqueue(now, packet, fill, drops));
     }
 
-    /// Takes the next packet out, of those for `receiver` if one is given.
+    /// Dequeues the next packet; if `receiver` is given, the next one for it.
     pub(super) fn pull(
         &mut self,
         receiver: Option<u32>,
@@ -191,7 +192,7 @@ impl<B: Inspect> Discipline<B> {
         policy!(self, policy => policy.filter(rule, newer))
     }
 
-    /// Tells whether a packet may be refused for which there is room.
+    /// Whether it may drop an arrival although there is room.
     pub(super) fn drops_at_random(&self) -> bool {
         match self {
             Self::Red(_) | Self::Own(_) => true,
@@ -209,7 +210,7 @@ impl<B: Inspect> Discipline<B> {
     }
 }
 
-/// Lets any packet fit.
+/// Accepts any packet.
 fn any<B>(_: &Packet<B>) -> bool {
     true
 }

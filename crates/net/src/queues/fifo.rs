@@ -1,4 +1,4 @@
-//! First in, first out; what does not fit is dropped on arrival.
+//! First in, first out; an arrival that does not fit is dropped.
 
 use airtcp_kernel::{Time, Train};
 
@@ -6,7 +6,7 @@ use super::ack_filter::{AckFilter, superseded};
 use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
-/// Packets in the order of their arrival.
+/// Packets in order of arrival.
 #[derive(Debug)]
 pub(super) struct Fifo<B>(Train<Packet<B>>);
 
@@ -17,20 +17,20 @@ impl<B> Default for Fifo<B> {
 }
 
 impl<B: Copy> Fifo<B> {
-    /// Takes a packet in, for which there is room.
+    /// Appends a packet; the caller has checked that it fits.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
         self.0.push_back(packet);
     }
 
-    /// Does as [`Self::push`] with the packet that `make` makes.
+    /// Like [`Self::push`], with the packet that `make` constructs.
     #[inline(always)]
     pub(super) fn push_made(&mut self, make: impl Fn() -> Packet<B>) {
         self.0.push_back_with(make);
     }
 
-    /// Hands the next packet over if it `fits`, and tells whether there was one.
-    // Inlined with `take`, so that the packet is copied from where it waits to where the MAC holds it.
+    /// Passes the next packet to `take` if it `fits`. Returns false if there was none.
+    // Inlining `take` copies the packet straight from the queue to the MAC's memory.
     #[inline(always)]
     pub(super) fn hand_over(
         &mut self,
@@ -66,7 +66,7 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
         next
     }
 
-    /// Returns the receiver, which all its packets have.
+    /// Returns the receiver, which is the same for all packets of this queue.
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         let first = self.0.front().map(|packet| packet.to);
         waiting.next().map(|(receiver, _)| receiver).or(first)

@@ -1,8 +1,8 @@
-//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, deficit round robin among them by bytes, and a
-//! first turn for flows that have nothing waiting.
+//! FQ-CoDel (RFC 8290): a CoDel queue per flow, deficit round robin in bytes, and priority for new
+//! flows.
 //!
-//! Flows are those of the scenario unless a number of hash buckets is given: then some share a queue
-//! by chance.
+//! Flows are those of the scenario, unless a number of hash buckets is configured; then flows may
+//! share a queue.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
@@ -15,28 +15,29 @@ use super::slab::{NONE, Slab};
 use super::tins::{Overflow, Slow, Tin};
 use crate::Packet;
 
-/// The parameters of FQ-CoDel beside those of CoDel.
+/// The FQ-CoDel parameters in addition to those of CoDel.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FqConfig {
-    /// The bytes that a flow may send in its turn.
+    /// Bytes that a flow may send per round.
     pub quantum_bytes: u32,
-    /// Hash buckets that flows share by chance; `None`: each has its own queue.
+    /// Number of hash buckets; flows in one bucket share a queue. `None`: one queue per flow.
     pub flows: Option<u32>,
-    /// Packets at most that the longest queue loses when all is full.
+    /// The largest number of packets that one overflow drops from the longest queue.
     pub drop_batch: u32,
-    /// Stations with a data rate below this have the CoDel parameters below; `None`: none.
+    /// Stations with a data rate below this use the slow CoDel parameters below. `None`: no station
+    /// does.
     pub slow_below_bps: Option<u64>,
-    /// Their target.
+    /// CoDel target of slow stations.
     #[serde(rename = "slow_target_ns")]
     pub slow_target: Duration,
-    /// Their interval.
+    /// CoDel interval of slow stations.
     #[serde(rename = "slow_interval_ns")]
     pub slow_interval: Duration,
 }
 
 impl FqConfig {
-    /// Checks what the types cannot say.
+    /// Checks what the types cannot express.
     pub(super) fn check(&self, codel: &CodelConfig) -> Result<(), String> {
         if self.quantum_bytes == 0 || self.drop_batch == 0 || self.flows == Some(0) {
             return Err(format!("contradictory parameters: {self:?}"));
@@ -44,7 +45,7 @@ impl FqConfig {
         self.slow(codel).map_or(Ok(()), |slow| slow.codel.check())
     }
 
-    /// Returns the settings of slow stations.
+    /// Returns the settings for slow stations.
     pub(super) fn slow(&self, codel: &CodelConfig) -> Option<Slow> {
         let (target, interval) = (self.slow_target, self.slow_interval);
         let codel = CodelConfig { target, interval, ..*codel };
@@ -53,20 +54,20 @@ impl FqConfig {
 }
 
 /// The queue of one flow.
-// A cache line, where many flows are visited with a packet each.
+// Aligned to a cache line: a round often visits many flows with a packet each.
 #[derive(Debug)]
 #[repr(align(64))]
 struct FlowLine {
     line: CodelLine,
-    /// The bits that it may still send in this round; below 0, those that it has sent too much.
+    /// The bits that it may still send in this round; negative if it has overdrawn.
     deficit: i64,
-    /// The flow whose turn comes after, if it is listed.
+    /// The next flow in the list of turns, if this flow is listed.
     next: u32,
     is_listed: bool,
 }
 
-/// Flows that take turns, the first and the last one, linked by [`FlowLine::next`]. The last one of none has no
-/// meaning.
+/// A linked list of flows in order of turns, through [`FlowLine::next`]. `tail` is meaningless if
+/// the list is empty.
 #[derive(Debug)]
 struct Turns {
     head: u32,
@@ -105,21 +106,21 @@ pub(super) struct FlowQueues {
     drop_batch: u32,
     flows: Vec<FlowLine>,
     buckets: Buckets,
-    /// Flows that got packets while they had no turn.
+    /// Flows that were idle before their packet arrived.
     new: Turns,
     old: Turns,
     longest: Longest,
 }
 
-/// In which queue a flow is.
+/// Maps flows to queues.
 #[derive(Debug)]
 struct Buckets {
-    /// By flow, as far as they are known.
+    /// The queue of each flow seen so far.
     of_flow: Vec<Option<u32>>,
-    /// The queue of each hash bucket that has one.
+    /// The queue of each hash bucket in use.
     of_bucket: Vec<Option<u32>>,
     stream: RandomStream,
-    /// The bucket of each flow, as far as they are drawn.
+    /// The bucket of each flow, drawn on demand.
     drawn: Vec<u32>,
 }
 
@@ -129,7 +130,7 @@ impl Buckets {
         Self { of_flow: Vec::new(), of_bucket, stream, drawn: Vec::new() }
     }
 
-    /// Returns the queue of `flow`, which is the `next` one if it is new.
+    /// Returns the queue of `flow`; a new flow in an unused bucket gets queue `next`.
     #[inline]
     fn queue(&mut self, flow: u32, next: usize) -> u32 {
         match self.of_flow.get(flow as usize) {
@@ -147,7 +148,8 @@ impl Buckets {
         let queue = match self.of_bucket.len() {
             0 => next,
             buckets => {
-                // A flow's bucket depends on its number alone, not on who came before.
+                // Draw for all lower flow numbers too, so that a flow's bucket depends only on its
+                // number, not on the order of arrival.
                 while self.drawn.len() <= index {
                     self.drawn.push(self.stream.up_to(buckets as u32 - 1));
                 }
@@ -170,13 +172,13 @@ impl FlowQueues {
         queue
     }
 
-    /// Finds the flow with most bits.
+    /// Returns the flow with the most bits.
     fn fattest_flow(&mut self) -> Option<usize> {
         let flows = &self.flows;
         self.longest.find(flows.len(), |flow| flows[flow].line.bits())
     }
 
-    /// Returns the flow whose turn it is, and whether that is as a new flow: RFC 8290, section 4.2.
+    /// Returns the flow whose turn it is, and true if it is a new flow (RFC 8290, section 4.2).
     #[inline]
     fn turn(&mut self) -> Option<(u32, bool)> {
         loop {
@@ -187,7 +189,7 @@ impl FlowQueues {
                 return Some((flow, is_new));
             }
             it.deficit += self.quantum_bits;
-            // Alone among the old ones it is also the next.
+            // A flow that is the only old one comes next again.
             if is_new || flow != self.old.tail {
                 self.end_turn(flow, is_new);
             }
@@ -259,8 +261,8 @@ impl<B: Inspect> Tin<B> for FlowQueues {
                 flow.deficit -= packet.bits as i64;
                 return Some(packet);
             }
-            // Section 4.2: an empty queue waits a round among the old ones before it may be new
-            // again, or it could keep the others from theirs.
+            // Section 4.2: an emptied new queue first goes through the list of old flows. Otherwise
+            // a flow could return as new each time and starve the others.
             if is_new && !self.old.is_empty() {
                 self.end_turn(index, true);
             } else {
@@ -279,7 +281,7 @@ impl<B: Inspect> Tin<B> for FlowQueues {
         self.fattest_flow().map_or(0, |flow| self.flows[flow].line.bits())
     }
 
-    /// Drops a batch (section 4.1.3): half of what it has, and no more packets than a batch.
+    /// Drops half of the bits of the longest queue, but at most a batch of packets (section 4.1.3).
     fn drop_batch(&mut self, store: &mut Slab<B>, drops: &mut Vec<Packet<B>>) {
         let Some(index) = self.fattest_flow() else { return };
         let line = &mut self.flows[index].line;
@@ -289,7 +291,7 @@ impl<B: Inspect> Tin<B> for FlowQueues {
             let Some(packet) = line.pop(store) else { break };
             dropped += packet.bits;
             drops.push(packet);
-            // The last one stays: the MAC may contend for it.
+            // Keep the last packet: the MAC may be contending for it.
             if dropped >= half || line.packets().is_short() {
                 break;
             }
@@ -316,9 +318,9 @@ mod tests {
     use super::*;
     use crate::queues::codel::ControlLaw;
 
-    /// The published unit test of the deficit: a quantum of 90 bytes, packets of 120. Flow 1 begins with
-    /// 90 and has -30 after a packet, flow 2 the same; then each has 60, and -60 after another; then flow 1
-    /// has 30, and sends its last.
+    /// The published unit test of the deficit: a quantum of 90 bytes, packets of 120 bytes. Both
+    /// flows begin with 90 and have -30 after one packet, then 60, then -60. Flow 1 then has 30 and
+    /// sends its last packet.
     #[test]
     fn the_deficits_are_those_of_the_published_trace() {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
@@ -351,7 +353,7 @@ mod tests {
             trace.push((packet.flow, deficits(&tin)));
         }
 
-        // A flow whose deficit is used up gets a quantum when it is passed over.
+        // A flow with a deficit of zero or less gets a quantum when its turn is skipped.
         let expected =
             [(1, [-30, 90]), (2, [60, -30]), (1, [-60, 60]), (2, [30, -60]), (1, [-90, 30])];
         let expected: Vec<_> = expected.map(|(flow, both)| (flow, both.to_vec())).into();

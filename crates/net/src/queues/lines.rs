@@ -1,8 +1,8 @@
-//! First in, first out, with a line for each receiver.
+//! A FIFO per receiver.
 //!
-//! An access to the medium serves one receiver, with as many packets as the MAC can send at once: the
-//! access point of a cell that aggregates frames has a line for each of its stations, and a
-//! [`Scheduler`] says whose turn it is. Knows no limit and drops nothing.
+//! A transmission serves one receiver, with as many packets as fit into one A-MPDU. An access point
+//! that aggregates frames therefore has a FIFO for each station, and a [`Scheduler`] chooses the
+//! station. This discipline has no limit and drops nothing.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use super::scheduler::{Scheduler, Turns};
 use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
-/// First in, first out, with a line for each receiver.
+/// A FIFO per receiver.
 #[derive(Debug)]
 pub(super) struct Lines<B> {
     turns: Turns,
-    /// By receiver; each packet with the number of its arrival.
+    /// One queue per receiver; each packet has its arrival number.
     lines: Vec<Train<(u64, Packet<B>)>>,
-    /// The first of each line that is not empty: the number of its arrival, and whose it is.
+    /// The head of each queue that is not empty: its arrival number and its receiver.
     heads: BTreeSet<(u64, u32)>,
-    /// The one of them that has been taken: several packets of a line are, one after the other, before
-    /// anybody asks for heads.
+    /// The head that has been dequeued; `heads` is updated later, because a transmission dequeues
+    /// several packets of one queue before `heads` is needed.
     taken: Option<(u64, u32)>,
     arrivals: u64,
 }
@@ -38,7 +38,7 @@ impl<B: Copy> Lines<B> {
         }
     }
 
-    /// Takes a packet in, for which there is room.
+    /// Appends a packet; the caller has checked that it fits.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
         let receiver = packet.to as usize;
@@ -53,7 +53,7 @@ impl<B: Copy> Lines<B> {
         self.arrivals += 1;
     }
 
-    /// Brings the heads up to date.
+    /// Updates `heads` after `taken` was dequeued.
     fn update_heads(&mut self) {
         if let Some(taken) = self.taken.take() {
             self.heads.remove(&taken);
@@ -64,15 +64,15 @@ impl<B: Copy> Lines<B> {
         }
     }
 
-    /// Takes the first packet out of the line of `receiver`, if it `fits`.
+    /// Dequeues the first packet for `receiver`, if it `fits`.
     fn take(&mut self, receiver: u32, fits: impl FnOnce(&Packet<B>) -> bool) -> Option<Packet<B>> {
         let mut taken = None;
         self.hand_over(receiver, fits, |packet| taken = Some(*packet));
         taken
     }
 
-    /// Does as [`Self::take`], but gives the packet to `take`, which copies it from where it waits, and tells
-    /// whether there was one.
+    /// Like [`Self::take`], but passes the packet to `take` without an extra copy. Returns false if
+    /// there was none.
     #[inline(always)]
     pub(super) fn hand_over(
         &mut self,
@@ -104,7 +104,7 @@ impl<B: Inspect> Policy<B> for Lines<B> {
         }
     }
 
-    /// Takes the oldest out, whatever its receiver, unless receivers share airtime.
+    /// Dequeues the oldest packet of any receiver, unless receivers share airtime.
     fn next(
         &mut self,
         now: Time,
@@ -147,7 +147,7 @@ impl<B: Inspect> Policy<B> for Lines<B> {
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
-        // Packets may have come since one was taken.
+        // `heads` must be current: packets may have arrived since one was dequeued.
         self.update_heads();
         let line = self.lines.get_mut(newer.to as usize)?;
         let place = superseded(line.iter().map(|(_, packet)| packet), newer, rule)?;
@@ -182,7 +182,7 @@ mod tests {
         lines
     }
 
-    /// Serves receivers with all they have, by the scheduler.
+    /// Drains the queue, receiver by receiver as the scheduler chooses.
     fn served(lines: &mut Lines<u32>) -> Vec<u32> {
         let mut served = Vec::new();
         while let Some(receiver) = lines.receiver(std::iter::empty()) {

@@ -1,24 +1,25 @@
-//! Which of many lines is the longest, without a look at each.
+//! Finds the longest of many queues without comparing all of them.
 //!
-//! Knows lengths that it was told, and asks again for those that may have shrunk since. Does not know what
-//! the lines hold.
+//! It keeps upper bounds on the lengths, and asks for a current length only when a bound may be
+//! stale.
 
 use std::collections::BinaryHeap;
 
-/// A bound from above for the length of each line, the greatest first. Nothing is kept before it is asked
-/// for the first time: most queues are never full.
+/// Upper bounds on the length of each queue, largest first. Nothing is tracked before the first
+/// query: most queues never overflow.
 #[derive(Debug, Default)]
 pub(super) struct Longest {
-    /// Lengths and lines; those that are no line's bound are of no use any more.
+    /// Lengths and queues. Entries that no longer equal the queue's bound are stale and are
+    /// skipped.
     heap: BinaryHeap<(u64, u32)>,
-    /// The bound of each line.
+    /// The bound of each queue.
     bounds: Vec<u64>,
     is_asked: bool,
 }
 
 impl Longest {
-    /// Notes that a line has grown to this length. A growth that is not noted makes a wrong answer; a line that shrinks
-    /// need not be told.
+    /// Records that queue `line` has grown to `length`. Every growth must be recorded; shrinking
+    /// need not be.
     #[inline]
     pub(super) fn grown(&mut self, line: usize, length: u64) {
         if self.is_asked {
@@ -36,7 +37,7 @@ impl Longest {
         }
     }
 
-    /// Finds the longest of so many lines, the last one of several; `None` if all are empty.
+    /// Returns the longest of `lines` queues (the last one on a tie), or `None` if all are empty.
     pub(super) fn find(
         &mut self,
         lines: usize,
@@ -72,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines that grow and shrink at random, and a look at all of them beside.
+    /// Compares random growth and shrinking with a full scan.
     #[test]
     fn the_longest_is_that_of_a_look_at_all() {
         let mut stream = RandomStream::new(1, 0, "test", "longest");
@@ -87,7 +88,7 @@ mod tests {
                 } else {
                     lengths[line] = lengths[line].saturating_sub(u64::from(stream.up_to(4)));
                 }
-                // Not always, so that bounds grow old, and not from the start.
+                // Query only sometimes, so that bounds become stale, and not from the start.
                 if step > 100 && stream.up_to(2) == 0 {
                     let all = lengths.iter().enumerate().filter(|(_, length)| **length > 0);
                     let expected = all.max_by_key(|(_, length)| **length).map(|(line, _)| line);

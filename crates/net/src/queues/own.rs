@@ -1,6 +1,6 @@
-//! A discipline that was registered: it has the packets' numbers, and this file the packets.
+//! Runs a registered discipline: the plug-in decides by number, this file holds the packets.
 //!
-//! Knows which decisions there can be, and goes on first in, first out after one that is none.
+//! It checks each decision, and falls back to first in, first out after an invalid one.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use super::plugin::{self, Fate, Seen};
 use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
-/// The packets of a registered discipline.
+/// A registered discipline and its packets.
 #[derive(Debug)]
 pub(super) struct Own<B> {
     discipline: Box<dyn plugin::Discipline>,
-    /// By their numbers, i.e. in the order of arrival.
+    /// By number, which is the order of arrival.
     packets: BTreeMap<u64, Packet<B>>,
     arrivals: u64,
 }
@@ -25,7 +25,7 @@ impl<B: Inspect> Own<B> {
         Self { discipline, packets: BTreeMap::new(), arrivals: 0 }
     }
 
-    /// Returns the number of the packet that goes next, of those for `receiver` if one is given.
+    /// Returns the number of the next packet, among those for `receiver` if one is given.
     fn first(&mut self, receiver: Option<u32>) -> Option<u64> {
         let may_go = |packet: &Packet<B>| receiver.is_none_or(|one| packet.to == one);
         let oldest = self.packets.iter().find(|(_, packet)| may_go(packet)).map(|(&id, _)| id)?;
@@ -42,7 +42,7 @@ impl<B: Inspect> Own<B> {
         Some(oldest)
     }
 
-    /// Takes out the packet that goes next, if it fits, and drops on the way what the discipline drops.
+    /// Dequeues the next packet if it fits; drops what the discipline drops on the way.
     fn pull(
         &mut self,
         receiver: Option<u32>,
@@ -50,7 +50,8 @@ impl<B: Inspect> Own<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        // Asked once alone: of those that follow a dropped one, each is asked by its size at most.
+        // `fits` can be called only once. Packets that follow a dropped one must be no larger than
+        // it.
         let mut fits = Some(fits);
         let mut room = 0;
         loop {
@@ -75,7 +76,7 @@ impl<B: Inspect> Own<B> {
     }
 }
 
-/// Returns a packet as the discipline sees it.
+/// Describes a packet for the discipline.
 fn seen<B: Inspect>(id: u64, packet: &Packet<B>) -> Seen {
     Seen {
         id,
@@ -113,7 +114,8 @@ impl<B: Inspect> Policy<B> for Own<B> {
         self.pull(None, now, fits, drops)
     }
 
-    /// Chooses the receiver of the packet that goes next, or of one that waits in the MAC and came no later.
+    /// Returns the receiver of the discipline's next packet, or of a packet in the MAC that arrived
+    /// no later.
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         let next = self.first(None).map(|id| &self.packets[&id]);
         let here = next.map(|packet| (packet.to, Some(packet.arrived)));

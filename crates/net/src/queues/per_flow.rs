@@ -1,4 +1,5 @@
-//! Flows take turns, a packet each; an overflow costs the longest its last packet (McKenney 1990).
+//! Fair queueing by packets: flows take turns of one packet; on overflow the longest flow loses its
+//! last packet (McKenney 1990).
 
 use airtcp_kernel::{Time, Train};
 
@@ -6,14 +7,15 @@ use super::ack_filter::{AckFilter, superseded};
 use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
-/// One queue for each flow, and their turns.
+/// One queue per flow, with round-robin turns.
 #[derive(Debug)]
 pub(super) struct PerFlow<B> {
     /// The queues by flow number.
     flows: Vec<Train<Packet<B>>>,
-    /// Flows with a packet, in the order of their turns.
+    /// Flows with a packet, in order of turns.
     turns: Train<u32>,
-    /// A flow that keeps its turn though it has lost its packets, for one comes at once.
+    /// A flow that keeps its turn although it lost its last packet, because another one is about to
+    /// arrive.
     kept: Option<u32>,
 }
 
@@ -24,7 +26,7 @@ impl<B> Default for PerFlow<B> {
 }
 
 impl<B: Copy> PerFlow<B> {
-    /// Takes a packet in, for which there is room.
+    /// Appends a packet; the caller has checked that it fits.
     #[inline(always)]
     pub(super) fn push(&mut self, packet: Packet<B>) {
         let flow = packet.flow;
@@ -38,13 +40,13 @@ impl<B: Copy> PerFlow<B> {
         queue.push_back(packet);
     }
 
-    /// Makes the queues up to that of this flow.
+    /// Creates the queues up to this flow's.
     #[cold]
     fn add_up_to(&mut self, flow: u32) {
         self.flows.resize_with(flow as usize + 1, Train::default);
     }
 
-    /// Hands the next packet over if it `fits`, and tells whether there was one.
+    /// Passes the next packet to `take` if it `fits`. Returns false if there was none.
     #[inline(always)]
     pub(super) fn hand_over(
         &mut self,
@@ -63,7 +65,8 @@ impl<B: Copy> PerFlow<B> {
         true
     }
 
-    /// Takes the last packet of the longest queue out, that of the first turn among equals.
+    /// Removes and returns the last packet of the longest queue; ties go to the flow whose turn
+    /// comes first.
     fn drop_from_longest(&mut self) -> Option<Packet<B>> {
         let flows = &self.flows;
         let place = (0..self.turns.len())
@@ -97,7 +100,7 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
         next
     }
 
-    /// Chooses the receiver of the flow whose turn it is; what waits in the MAC goes first.
+    /// Returns the receiver of the flow whose turn it is; packets that wait in the MAC go first.
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         let in_turn = || Some(self.flows[*self.turns.front()? as usize].front()?.to);
         waiting.next().map(|(receiver, _)| receiver).or_else(in_turn)

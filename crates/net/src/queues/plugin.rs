@@ -1,7 +1,8 @@
-//! Queue disciplines and schedulers that come from outside of this crate, under names that are registered.
+//! The interface of registered queue disciplines and schedulers, which may be written in another
+//! language.
 //!
-//! Knows what such an algorithm is told, and what it may decide; what it decides against a law is told to it, and it
-//! reports that to its own maker. Knows no language that it is written in. The packets themselves stay with `own`.
+//! A plug-in decides by packet numbers; `own` holds the packets. If a decision breaks a rule, the
+//! queue reports this to the plug-in through `breaks`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,68 +15,70 @@ use super::Destination;
 /// A packet as a discipline sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The number of the packet in its queue, from 0 on in the order of arrival.
+    /// The number of the packet in its queue, from 0 in order of arrival.
     pub id: u64,
-    /// Of which flow it is.
+    /// The flow that it belongs to.
     pub flow: u32,
-    /// The node that receives it from the air.
+    /// The node that receives it over the air.
     pub to: u32,
-    /// Size with the headers of IP and above. \[bit\]
+    /// Size, including the IP header and everything above it. \[bit\]
     pub bits: u64,
-    /// The time at which it came.
+    /// When it arrived.
     pub arrived: Time,
-    /// A flag: it is a TCP segment that only acknowledges.
+    /// Whether it is a bare TCP ACK.
     pub is_ack: bool,
 }
 
-/// The fate of the packet that goes next.
+/// What happens to the packet at the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is sent.
     Sent,
-    /// It is sent with a mark of congestion (CE, RFC 3168), or dropped if its transport knows none.
+    /// It is sent with a congestion mark (CE, RFC 3168), or dropped if its transport is not
+    /// ECN-capable.
     Marked,
     /// It is dropped.
     Dropped,
 }
 
-/// A queue discipline of one queue.
+/// A queue discipline, one instance per queue.
 pub trait Discipline: fmt::Debug {
-    /// Takes a packet that comes; `is_full`: there is no room for it. Returns the number of the packet that is dropped,
-    /// this one or another that waits, if one is. A full queue must drop one.
+    /// Processes an arriving packet; `is_full`: there is no room for it. Returns the number of the
+    /// packet to drop, this one or a queued one, or `None`. A full queue must drop one.
     fn arrives(&mut self, now: Time, packet: Seen, is_full: bool) -> Option<u64>;
 
-    /// Returns the number of the packet that goes next, of those for `receiver` if one is given; `None` if none waits.
+    /// Returns the number of the next packet, among those for `receiver` if one is given; `None` if
+    /// there is none.
     fn next(&mut self, receiver: Option<u32>) -> Option<u64>;
 
-    /// Forgets the packet that [`Self::next`] named, and returns what becomes of it.
+    /// Removes the packet that [`Self::next`] named, and decides what happens to it.
     fn leaves(&mut self, now: Time, packet: Seen) -> Fate;
 
-    /// Forgets a packet that a filter of ACKs has taken out.
+    /// Removes a packet that the ACK filter has taken.
     fn is_filtered(&mut self, packet: Seen);
 
-    /// Takes word of a law that a decision has broken. The queue goes on first in, first out.
+    /// Reports the rule that a decision has broken. The queue continues first in, first out.
     fn breaks(&mut self, law: String);
 }
 
-/// A receiver that can be served.
+/// A receiver that could be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Its number in the cell.
     pub receiver: u32,
-    /// The time at which its oldest packet came; `None`: what waits for it cannot wait.
+    /// When its oldest packet arrived; `None` if a frame that cannot wait is pending for it.
     pub oldest: Option<Time>,
 }
 
-/// A scheduler of one access point.
+/// A scheduler, one instance per access point.
 pub trait Scheduler: fmt::Debug {
-    /// Returns the receiver that an access serves, one of the candidates, which are in ascending order.
+    /// Returns the receiver that this transmission serves. `candidates` are in ascending order.
     fn choose(&mut self, candidates: &[Candidate]) -> u32;
 
-    /// Takes the airtime of an exchange with a receiver, in either direction.
+    /// Charges a receiver with the airtime of an exchange, in either direction.
     fn charge(&mut self, receiver: u32, airtime: Duration);
 
-    /// Takes word of a law that a decision has broken. The first candidate is served.
+    /// Reports the rule that a decision has broken. The first candidate is served.
     fn breaks(&mut self, law: String);
 }
 
@@ -85,8 +88,8 @@ type MakeScheduler = dyn Fn(&[Destination]) -> Box<dyn Scheduler> + Send + Sync;
 static DISCIPLINES: Registry<MakeDiscipline> = Registry::new();
 static SCHEDULERS: Registry<MakeScheduler> = Registry::new();
 
-/// Registers a discipline under a name, for configurations that are read afterwards. A name that is registered already
-/// keeps its maker, for it may be in use.
+/// Registers a discipline under a name, for configurations read from now on. A name that already
+/// exists keeps its constructor, because it may be in use.
 pub fn register_discipline(
     name: &str,
     make: impl Fn() -> Box<dyn Discipline> + Send + Sync + 'static,
@@ -94,7 +97,7 @@ pub fn register_discipline(
     DISCIPLINES.register(name, Arc::new(make));
 }
 
-/// Does as [`register_discipline`] with a scheduler, which is made for receivers by their numbers.
+/// Like [`register_discipline`], for a scheduler. `make` gets the receivers, indexed by number.
 pub fn register_scheduler(
     name: &str,
     make: impl Fn(&[Destination]) -> Box<dyn Scheduler> + Send + Sync + 'static,
@@ -102,7 +105,7 @@ pub fn register_scheduler(
     SCHEDULERS.register(name, Arc::new(make));
 }
 
-/// A registered discipline, in a configuration by its name.
+/// Refers to a registered discipline; a configuration has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct DisciplineNumber(u16);
@@ -122,7 +125,7 @@ impl TryFrom<String> for DisciplineNumber {
     }
 }
 
-/// A registered scheduler, in a configuration by its name.
+/// Refers to a registered scheduler; a configuration has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SchedulerNumber(u16);

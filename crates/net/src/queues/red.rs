@@ -1,5 +1,5 @@
-//! First in, first out with random early detection (Floyd and Jacobson 1993): drops arrivals at random
-//! before the queue is full, the more often the longer it was on average.
+//! FIFO with random early detection (Floyd and Jacobson 1993): drops arrivals at random before the
+//! queue is full, with a probability that rises with the average length.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
@@ -14,24 +14,24 @@ use crate::Packet;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedConfig {
-    /// Nothing is dropped early while the average length is below this, in packets.
+    /// No early drops while the average length, in packets, is below this.
     pub min_threshold: f64,
-    /// Everything is dropped while the average length is at least this, in packets.
+    /// All arrivals are dropped while the average length, in packets, is at least this.
     pub max_threshold: f64,
-    /// The dropping probability as the average nears `max_threshold`.
+    /// The drop probability as the average approaches `max_threshold`.
     pub max_probability: f64,
-    /// The weight of a new length in the average.
+    /// The weight of a new sample in the average.
     pub weight: f64,
-    /// The time that a packet would take: an empty queue is averaged once for each that would have
-    /// fitted into its idle time.
+    /// Transmission time of a typical packet. An idle period counts as one sample of length zero
+    /// per packet that it had room for.
     #[serde(rename = "idle_packet_time_ns")]
     pub idle_packet_time: Duration,
-    /// A flag: packets whose transport knows ECN are marked instead, where the drop would be early.
+    /// Whether to mark ECN-capable packets instead of dropping them early.
     pub ecn: bool,
 }
 
 impl RedConfig {
-    /// Checks what the types cannot say.
+    /// Checks what the types cannot express.
     pub(super) fn check(&self) -> Result<(), String> {
         let thresholds = 0.0 <= self.min_threshold && self.min_threshold < self.max_threshold;
         let weight = 0.0 < self.weight && self.weight <= 1.0;
@@ -44,14 +44,14 @@ impl RedConfig {
     }
 }
 
-/// The packets that came through, and wait.
+/// The queued packets.
 #[derive(Debug)]
 enum Packets<B> {
     InOrder(Fifo<B>),
     PerReceiver(Lines<B>),
 }
 
-/// A queue with early detection.
+/// A queue with random early detection.
 #[derive(Debug)]
 pub(super) struct Red<B> {
     packets: Packets<B>,
@@ -68,7 +68,7 @@ impl<B: Copy> Red<B> {
     }
 }
 
-/// Calls the same method of either order.
+/// Calls the same method on either order of packets.
 macro_rules! packets {
     ($packets:expr, $order:ident => $call:expr) => {
         match $packets {
@@ -137,23 +137,23 @@ impl<B: Inspect> Policy<B> for Red<B> {
     }
 }
 
-/// The fate of an arrival.
+/// What happens to an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Take,
-    /// Congestion is told of by this packet: dropped, or marked. RFC 3168 section 7: a queue marks "rather than"
-    /// drops below the upper threshold.
+    /// Signal congestion with this packet: mark or drop it. RFC 3168, section 7: a queue marks
+    /// "rather than" drops below the upper threshold.
     Early,
-    /// The average is too long: dropped in any case.
+    /// The average is above the upper threshold: drop in any case.
     Drop,
 }
 
-/// The detection that decides about arrivals. Knows lengths and time, not packets.
+/// The algorithm that judges arrivals, from queue lengths and times only.
 #[derive(Debug)]
 struct Detection {
     config: RedConfig,
     average: f64,
-    /// Packets since the last early drop; `None` while the average is below the thresholds.
+    /// Packets since the last early drop; `None` while the average is below both thresholds.
     since_drop: Option<u32>,
     empty_since: Option<Time>,
     stream: RandomStream,
@@ -164,7 +164,7 @@ impl Detection {
         Self { config, average: 0.0, since_drop: None, empty_since: Some(Time::ZERO), stream }
     }
 
-    /// Judges a packet that arrives at a queue of `len` packets.
+    /// Judges a packet that arrives when the queue has `len` packets.
     fn judge(&mut self, now: Time, len: usize) -> Verdict {
         if let Some(since) = self.empty_since.take() {
             let missed = (now - since) / self.config.idle_packet_time;
@@ -173,14 +173,14 @@ impl Detection {
         self.average += self.config.weight * (len as f64 - self.average);
         let verdict = self.decides();
         if verdict != Verdict::Take && len == 0 {
-            // The queue stays empty, unless the packet is marked: its idle time goes on, or the average would
-            // stand still.
+            // The queue stays empty unless the packet is marked. Its idle time continues, otherwise
+            // the average would never decay.
             self.empty_since = Some(now);
         }
         verdict
     }
 
-    /// Decides about the packet at hand, at this average.
+    /// Judges the arrival at the current average.
     fn decides(&mut self) -> Verdict {
         let RedConfig { min_threshold, max_threshold, max_probability, .. } = self.config;
         if self.average < min_threshold {
@@ -194,14 +194,14 @@ impl Detection {
         let count = self.since_drop.map_or(0, |count| count + 1);
         let share = (self.average - min_threshold) / (max_threshold - min_threshold);
         let initial = max_probability * share;
-        // Spreads drops evenly: the gap between two is uniform, not geometric.
+        // Spread drops evenly: the gap between two drops is uniform, not geometric.
         let rest = 1.0 - f64::from(count) * initial;
         let drops = rest <= 0.0 || self.stream.unit() <= initial / rest;
         self.since_drop = Some(if drops { 0 } else { count });
         if drops { Verdict::Early } else { Verdict::Take }
     }
 
-    /// Notes that the queue became empty.
+    /// Records that the queue became empty.
     fn on_empty(&mut self, now: Time) {
         self.empty_since = Some(now);
     }
@@ -237,9 +237,9 @@ mod tests {
         assert!((0..1_000).all(|_| red.drops(Time::ZERO, 15)));
     }
 
-    /// Half way between the thresholds the probability is 0.05. After a drop the chances are
-    /// 1/19, 1/18, ..., so the gap is uniform over 1 .. 19, 10 on average with a standard deviation
-    /// of 5.48: 2000 drops of 20000, give or take 4 * 2000^(1/2) * 5.48 / 10 = 98.
+    /// Halfway between the thresholds the probability is 0.05. After a drop the chances are 1/19,
+    /// 1/18, ..., so the gap is uniform over 1 .. 19, with mean 10 and standard deviation 5.48. Of
+    /// 20000 packets 2000 are dropped, ± 4 * 2000^(1/2) * 5.48 / 10 = 98.
     #[test]
     fn between_the_thresholds_drops_are_spread_evenly() {
         let mut red = red(1.0);
@@ -257,8 +257,9 @@ mod tests {
         assert!(gaps.iter().all(|&gap| gap <= 19), "{:?}", gaps.iter().max());
     }
 
-    /// Half way between the thresholds a count of 19 makes a drop certain: 0.05 / (1 - 19 * 0.05) = 1. A count of
-    /// 0, which an average below the thresholds leaves behind, makes it 0.05, of 1, which a forced drop does, 0.05 / 0.95.
+    /// Halfway between the thresholds a count of 19 makes a drop certain: 0.05 / (1 - 19 * 0.05) =
+    /// 1. An average below the thresholds leaves a count of 0, probability 0.05; a forced drop
+    /// leaves a count of 1, probability 0.05 / 0.95.
     #[test]
     fn the_count_since_the_last_drop_begins_anew_below_and_above_the_thresholds() {
         let after = |lengths: &[usize]| {
@@ -271,7 +272,7 @@ mod tests {
         assert_eq!(after(&[15, 10]), [true, false]);
     }
 
-    /// 0.5^3 of the average is left after three packet times without a packet.
+    /// After three idle packet times 0.5^3 of the average is left.
     #[test]
     fn an_empty_queue_forgets() {
         let mut red = red(0.5);
@@ -284,7 +285,8 @@ mod tests {
         assert_eq!(red.average, 4.0 * 0.125 * 0.5);
     }
 
-    /// One packet time and an arrival make a quarter of the average, two and an arrival an eighth.
+    /// One packet time and an arrival leave a quarter of the average; two packet times and an
+    /// arrival leave an eighth.
     #[test]
     fn an_empty_queue_that_drops_goes_on_forgetting() {
         let mut red = Detection { average: 64.0, empty_since: Some(Time::ZERO), ..red(0.5) };

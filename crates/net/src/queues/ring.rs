@@ -1,6 +1,6 @@
-//! A driver's ring: packets that have left a discipline and wait for the MAC first in, first out, or
-//! with a line for each receiver. What has been handed over is no longer the discipline's to order or
-//! to drop; how much that is has a limit, in packets or in airtime (airtime queue limits, AQL).
+//! A driver's ring below a discipline: packets that have left the discipline and wait for the MAC,
+//! in one FIFO or one per receiver. The discipline can no longer reorder or drop them. A limit
+//! bounds their number or their airtime (airtime queue limits, AQL).
 
 use airtcp_kernel::{Duration, Time};
 
@@ -10,26 +10,26 @@ use super::lines::Lines;
 use super::{Discipline, Fill, Inspect, Policy, Served};
 use crate::Packet;
 
-/// The most that is handed over.
+/// The limit of the ring.
 #[derive(Debug)]
 pub(super) enum Allowance {
-    /// So many packets, those included that the MAC has taken.
+    /// This many packets, including those that the MAC holds.
     Packets(usize),
-    /// Packets for a receiver as long as those handed over take less than so long at its data rate.
+    /// Per receiver: packets whose airtime, at the receiver's data rate, is below this.
     Airtime(Duration),
 }
 
-/// A discipline above a ring.
+/// A discipline with a ring below it.
 #[derive(Debug)]
 pub(super) struct Ring<B> {
     above: Discipline<B>,
     below: Below<B>,
     allowance: Allowance,
-    /// Packets below the discipline, those included that the MAC has taken.
+    /// Packets below the discipline, including those that the MAC holds.
     handed_over: usize,
-    /// Packets that the MAC has not taken yet.
+    /// Packets in the ring that the MAC has not dequeued.
     waiting: usize,
-    /// Bits of them by receiver, where airtime is limited.
+    /// Their bits per receiver, if airtime is limited.
     bits: Vec<u64>,
     service: Served,
 }
@@ -58,7 +58,7 @@ impl<B: Inspect> Ring<B> {
         Self { above, below, allowance, handed_over: 0, waiting: 0, bits: Vec::new(), service }
     }
 
-    /// Counts the packets that the MAC may take now.
+    /// Returns the number of packets that the MAC may dequeue now.
     pub(super) fn ready(&self) -> usize {
         self.waiting
     }
@@ -67,7 +67,7 @@ impl<B: Inspect> Ring<B> {
         self.above.drops_at_random()
     }
 
-    /// Hands over what may be, where something has changed for `receiver`.
+    /// Fills the ring up to its limit after a change for `receiver`.
     fn refill(&mut self, receiver: u32, now: Time, drops: &mut Vec<Packet<B>>) {
         match self.allowance {
             Allowance::Packets(limit) => {

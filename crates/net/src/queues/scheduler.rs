@@ -1,5 +1,5 @@
-//! The choice of a receiver where an access serves one: a [`Scheduler`] chooses, [`Turns`] keep its
-//! memory. Knows receivers by number and the airtime that they used, no packet.
+//! Schedulers: choose the receiver if a transmission serves one. [`Scheduler`] is the
+//! configuration, [`Turns`] the state.
 
 use std::collections::VecDeque;
 
@@ -9,40 +9,41 @@ use serde::Deserialize;
 use super::Served;
 use super::plugin::{self, Candidate, SchedulerNumber};
 
-/// The choice of a receiver where an access serves one.
+/// How to choose the receiver if a transmission serves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scheduler {
-    /// Those of the receiver whose oldest packet came first.
+    /// The receiver whose oldest packet arrived first.
     Oldest {},
-    /// Receivers take turns, an access each.
+    /// Round robin: one transmission per receiver.
     RoundRobin {},
-    /// A scheduler that was registered.
+    /// A registered scheduler.
     Own {
         /// Its name.
         name: SchedulerNumber,
     },
-    /// Deficit round robin in airtime, both ways (Høiland-Jørgensen et al. 2017, Algorithm 3).
+    /// Deficit round robin in airtime, in both directions (Høiland-Jørgensen et al. 2017, Algorithm
+    /// 3).
     Airtime {
-        /// The airtime that a receiver of weight 256 may use in a round.
+        /// The airtime per round of a receiver with weight 256.
         #[serde(rename = "quantum_ns")]
         quantum: Duration,
-        /// The airtime that may wait for a receiver below the discipline; any if `None`: then nothing
-        /// is handed over before its access.
+        /// Airtime queue limit (AQL): the airtime that may wait for a receiver below the
+        /// discipline. `None`: packets leave the discipline only for their transmission.
         #[serde(rename = "aql_ns")]
         aql: Option<Duration>,
     },
 }
 
-/// The weight of a receiver that has its quantum once a round.
+/// The weight of a receiver that gets one quantum per round.
 const UNIT_WEIGHT: u64 = 256;
 
-/// The memory of a scheduler.
+/// The state of a scheduler.
 #[derive(Debug)]
 pub(super) enum Turns {
     Oldest,
     RoundRobin {
-        /// The receiver that was served last.
+        /// The receiver served last.
         last: Option<u32>,
     },
     Airtime(Box<Deficits>),
@@ -61,10 +62,10 @@ impl Turns {
         }
     }
 
-    /// Chooses the receiver to serve, of those for which the MAC has something `waiting` and those for which
-    /// there is something `here`, each with the arrival of its oldest packet.
+    /// Chooses the receiver to serve. `waiting` lists the receivers with packets in the MAC, `here`
+    /// those with packets in this queue, each with the arrival of its oldest packet.
     ///
-    /// What waits in the MAC was taken before what waits here, and goes first if both came at once.
+    /// Packets in the MAC were dequeued earlier, so they win a tie.
     pub(super) fn choose(
         &mut self,
         waiting: impl Iterator<Item = (u32, Option<Time>)>,
@@ -74,7 +75,7 @@ impl Turns {
         match self {
             Self::Oldest => all.min_by_key(|&(_, arrived)| arrived).map(|(receiver, _)| receiver),
             Self::RoundRobin { last } => {
-                // Those behind the last one served come before those up to it.
+                // Round robin: numbers above the last one come first, then wrap around.
                 let before = last.unwrap_or(u32::MAX);
                 let next =
                     all.map(|(receiver, _)| receiver).min_by_key(|&one| (one <= before, one));
@@ -113,20 +114,20 @@ fn chosen(
     Some(first)
 }
 
-/// A receiver is charged with exchanges only until this long after a packet last waited for it, as in mac80211: a
-/// station that only sends builds up no debt.
+/// A receiver is charged only until this long after a packet last waited for it, as in mac80211. A
+/// station that only sends therefore builds up no debt.
 const ACTIVE: Duration = Duration::from_millis(100);
 
-/// Deficit round robin in airtime.
+/// State of deficit round robin in airtime.
 #[derive(Debug, Default)]
 pub(super) struct Deficits {
     /// By receiver.
     accounts: Vec<Account>,
-    /// The airtime that each has in a round, by receiver.
+    /// Airtime per round, by receiver.
     quanta: Vec<i64>,
-    /// The airtime that each of the others has in a round.
+    /// Airtime per round of receivers that `quanta` does not list.
     quantum: i64,
-    /// Receivers for which packets came while they had no turn.
+    /// Receivers that were idle before their packet arrived.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     /// The number of choices so far.
@@ -137,17 +138,17 @@ pub(super) struct Deficits {
 
 #[derive(Clone, Copy, Debug)]
 struct Account {
-    /// Airtime that it may still use in this round; below 0, what it has used too much. \[ns\]
+    /// Airtime left in this round; negative if overdrawn. \[ns\]
     deficit: i64,
     is_listed: bool,
-    /// The last choice at which there was something for it.
+    /// The number of the last choice at which it had packets.
     seen: u64,
-    /// The time of that choice.
+    /// When that choice was made.
     active: Time,
 }
 
 impl Account {
-    /// Returns the number of quanta that lift its deficit above zero.
+    /// Returns how many quanta lift its deficit above zero.
     fn quanta_due(&self, quantum: i64) -> i64 {
         if self.deficit > 0 { 0 } else { 1 - self.deficit / quantum }
     }
@@ -214,7 +215,8 @@ impl Deficits {
             }
             self.new.pop_front();
             self.refill(receiver);
-            // As among flows: once through the others before it is new again.
+            // As with flows in FQ-CoDel: it must go through the old receivers before it counts as
+            // new again.
             self.old.push_back(receiver);
         }
         self.skip_rounds();
@@ -232,13 +234,13 @@ impl Deficits {
         }
     }
 
-    /// Returns whether there is something for `receiver`, and airtime left for it in this round.
+    /// Whether `receiver` has packets, and airtime left in this round.
     fn may_go(&self, receiver: u32) -> bool {
         let account = &self.accounts[receiver as usize];
         account.deficit > 0 && account.seen == self.choices
     }
 
-    /// Gives `receiver` its quantum if it has used up its airtime. Returns whether it had.
+    /// Gives `receiver` its quantum if it has used up its airtime. Returns true if it did.
     fn refill(&mut self, receiver: u32) -> bool {
         let quantum = self.quantum_of(receiver);
         let account = &mut self.accounts[receiver as usize];
@@ -249,7 +251,7 @@ impl Deficits {
         is_due
     }
 
-    /// Skips the rounds in which nobody gets a turn, in one step: a debt may be many quanta.
+    /// Skips the rounds in which no receiver can be served, in one step: a debt may be many quanta.
     fn skip_rounds(&mut self) {
         let Self { accounts, quanta, quantum, old, choices, .. } = self;
         let quantum_of = |receiver: u32| quanta.get(receiver as usize).copied().unwrap_or(*quantum);
@@ -266,7 +268,7 @@ impl Deficits {
             let account = &mut accounts[receiver as usize];
             let due = account.quanta_due(quantum);
             account.deficit += due.min(rounds) * quantum;
-            // With airtime and without packets it loses its place when its turn comes.
+            // A receiver with airtime but no packets is delisted at its turn.
             account.is_listed = due >= rounds;
             account.is_listed
         });

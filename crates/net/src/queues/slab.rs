@@ -1,14 +1,15 @@
-//! Packets of many lines in one block of memory: a line is a list through it, first in, first out.
+//! Linked lists of packets in one shared block of memory. Each list is a FIFO.
 //!
-//! A place that has become free is the next to be used, so that few places are in turn, whatever the number of
-//! lines. Knows the order of packets in a line, not which line goes next.
+//! The place that was freed last is reused first, so that few places are in use however many lists
+//! there are.
 
 use crate::Packet;
 
-/// The number of no place.
+/// Index that stands for "no place".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The first and the last place of a line; of an empty one the first is none, and the last of no meaning.
+/// The first and last places of a list. If the list is empty, `head` is `NONE` and `tail` is
+/// meaningless.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     head: u32,
@@ -27,7 +28,7 @@ impl Line {
         self.head == NONE
     }
 
-    /// Tells whether it has one packet at most.
+    /// Whether it has at most one packet.
     pub(super) fn is_short(self) -> bool {
         self.head == NONE || self.head == self.tail
     }
@@ -36,17 +37,17 @@ impl Line {
 #[derive(Debug)]
 struct Node<B> {
     packet: Packet<B>,
-    /// The place behind it in its line, or the next free one.
+    /// The next place in its list, or in the list of free places.
     next: u32,
-    /// The place before it in its line, if it is not the first.
+    /// The previous place in its list, unless it is the first.
     previous: u32,
 }
 
-/// The memory of lines.
+/// The shared memory of the lists.
 #[derive(Debug)]
 pub(super) struct Slab<B> {
     nodes: Vec<Node<B>>,
-    /// The place that became free last.
+    /// The place freed last.
     free: u32,
 }
 
@@ -57,7 +58,7 @@ impl<B> Default for Slab<B> {
 }
 
 impl<B: Copy> Slab<B> {
-    /// Puts a packet at the end of a line.
+    /// Appends a packet to a list.
     #[inline]
     pub(super) fn push(&mut self, line: &mut Line, packet: Packet<B>) {
         let (place, previous) = (self.free, line.tail);
@@ -85,7 +86,7 @@ impl<B: Copy> Slab<B> {
         place
     }
 
-    /// Returns the first packet of a line.
+    /// Returns the first packet of a list.
     #[inline]
     pub(super) fn front(&self, line: Line) -> Option<&Packet<B>> {
         self.nodes.get(line.head as usize).map(|node| &node.packet)
@@ -96,7 +97,7 @@ impl<B: Copy> Slab<B> {
         self.nodes.get_mut(line.head as usize).map(|node| &mut node.packet)
     }
 
-    /// Takes the first packet out of a line.
+    /// Removes and returns the first packet of a list.
     #[inline]
     pub(super) fn pop(&mut self, line: &mut Line) -> Option<Packet<B>> {
         let place = line.head;
@@ -107,7 +108,7 @@ impl<B: Copy> Slab<B> {
         Some(node.packet)
     }
 
-    /// Takes the last packet out of a line.
+    /// Removes and returns the last packet of a list.
     pub(super) fn pop_back(&mut self, line: &mut Line) -> Option<Packet<B>> {
         if line.is_short() {
             return self.pop(line);
@@ -122,7 +123,7 @@ impl<B: Copy> Slab<B> {
         Some(packet)
     }
 
-    /// Takes the packet out of a line that has so many before it there.
+    /// Removes and returns the packet of a list that has `before` packets ahead of it.
     pub(super) fn remove(&mut self, line: &mut Line, before: usize) -> Option<Packet<B>> {
         let Some(ahead) = before.checked_sub(1) else { return self.pop(line) };
         let (place, _) = self.walk(*line).nth(ahead)?;
@@ -138,7 +139,7 @@ impl<B: Copy> Slab<B> {
         Some(packet)
     }
 
-    /// Walks through the packets of a line, the first one first.
+    /// Iterates over the packets of a list from first to last.
     pub(super) fn iter(&self, line: Line) -> impl Iterator<Item = &Packet<B>> {
         self.walk(line).map(|(_, packet)| packet)
     }
@@ -160,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines to which packets come and of which they go at random places, and queues of the standard library beside.
+    /// Compares random pushes and removals with standard queues.
     #[test]
     fn lines_keep_their_order_in_shared_memory() {
         let mut stream = RandomStream::new(1, 0, "test", "slab");

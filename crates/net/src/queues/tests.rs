@@ -1,4 +1,4 @@
-//! Orders and drops of the disciplines, packet by packet.
+//! Order and drops of the disciplines, packet by packet.
 
 mod acks;
 mod airtime;
@@ -7,7 +7,7 @@ mod fair;
 
 use super::*;
 
-/// Makes the `id`-th packet of `flow`.
+/// Returns the `id`-th packet of `flow`.
 fn packet(flow: u32, id: u32) -> Packet<u32> {
     Packet { bits: 12_000, arrived: Time::ZERO, flow, to: 1, body: id }
 }
@@ -20,7 +20,7 @@ fn queue(config: QueueConfig) -> Queue<u32> {
     Queue::new(&config, Served::default(), || unreachable!("not random"))
 }
 
-/// Puts a packet in; what is dropped for it.
+/// Enqueues a packet and returns the dropped ones.
 fn offer(queue: &mut Queue<u32>, flow: u32, id: u32) -> Vec<u32> {
     let mut drops = Vec::new();
     queue.enqueue(Time::ZERO, packet(flow, id), &mut drops);
@@ -53,8 +53,8 @@ fn flows_take_turns() {
     assert_eq!(drain(&mut queue), [70, 20, 50, 71, 21, 72]);
 }
 
-/// Flow 2 comes while the station contends for the next packet, of flow 7. That has not been taken
-/// yet, and when it is flow 7 goes behind flow 2.
+/// A packet of flow 2 arrives while the station contends for the next packet, of flow 7. That
+/// packet is still in the queue; once it is dequeued, flow 7 goes behind flow 2.
 #[test]
 fn a_flow_that_comes_before_the_access_waits_for_one_packet_of_another() {
     let mut queue = queue(per_flow(None));
@@ -83,7 +83,7 @@ fn an_overflow_costs_the_longest_flow_its_last_packet() {
     assert_eq!(drain(&mut queue), [70, 20, 71, 72]);
 }
 
-/// Packets that the MAC has cannot be taken back; with room for them alone the newcomer goes.
+/// The queue cannot drop packets that the MAC holds. If those fill it, it drops the arrival.
 #[test]
 fn a_packet_that_the_mac_has_is_never_dropped() {
     let mut queue = queue(per_flow(Some(1)));
@@ -94,7 +94,8 @@ fn a_packet_that_the_mac_has_is_never_dropped() {
     assert_eq!((queue.len(), queue.waiting()), (1, 0));
 }
 
-/// A packet that the MAC has counts until the MAC is done with it, in one line or in lines of receivers.
+/// A packet that the MAC holds counts towards the limit until the MAC is done with it, in a single
+/// FIFO and in per-receiver FIFOs.
 #[test]
 fn a_full_fifo_drops_what_arrives() {
     for scheduler in [None, Some(Scheduler::Oldest {})] {
@@ -114,7 +115,7 @@ fn a_full_fifo_drops_what_arrives() {
     }
 }
 
-/// A packet for which there is no room stays where it is, and the turn with it.
+/// A packet that does not fit stays first, and its flow keeps the turn.
 #[test]
 fn what_does_not_fit_stays_first() {
     for config in [QueueConfig::fifo(None), per_flow(None)] {

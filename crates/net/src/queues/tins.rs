@@ -1,7 +1,8 @@
-//! Disciplines in tins: all packets in one, or those of each receiver in one of their own where an
-//! access serves one receiver (Linux's mac80211 has a tin for each station and access category).
+//! Disciplines in tins: one tin for all packets, or one per receiver where a transmission serves
+//! one receiver. (Linux's mac80211 has a tin per station and access category.)
 //!
-//! A tin says which of its packets goes next, [`Turns`] whose tin. The limit is one for all.
+//! A tin decides which of its packets goes next; [`Turns`] decide which tin is served. All tins
+//! share one limit.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -13,28 +14,28 @@ use super::slab::Slab;
 use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
-/// The packets that pay when the queue is full.
+/// Which packets are dropped when the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
-    /// The packet that arrives.
+    /// The arriving packet.
     Arrival,
-    /// The head of what has most bits.
+    /// The head of the queue with the most bits.
     Fattest,
 }
 
-/// Packets that share a place in turn.
+/// A queue, or set of queues, that the scheduler serves as one.
 pub(super) trait Tin<B> {
     type Config;
 
     const OVERFLOW: Overflow;
 
-    /// Makes an empty one; `stream` is what hashing draws from.
+    /// Creates an empty tin; hashing draws from `stream`.
     fn new(config: &Self::Config, stream: &RandomStream) -> Self;
 
-    /// Puts it into its line, and returns the bits of that.
+    /// Enqueues the packet and returns the bits now in its queue.
     fn push(&mut self, store: &mut Slab<B>, packet: Packet<B>) -> u64;
 
-    /// Does as [`Policy::next`].
+    /// See [`Policy::next`].
     fn next(
         &mut self,
         store: &mut Slab<B>,
@@ -44,16 +45,16 @@ pub(super) trait Tin<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>>;
 
-    /// Returns the time at which the first of its packets came; `None` if it is empty.
+    /// Returns when its oldest packet arrived; `None` if it is empty.
     fn oldest(&self, store: &Slab<B>) -> Option<Time>;
 
-    /// Returns the bits of the longest line in it.
+    /// Returns the bits of its longest queue.
     fn fattest(&mut self) -> u64;
 
-    /// Drops from the head of that line, one packet at least.
+    /// Drops at least one packet from the head of its longest queue.
     fn drop_batch(&mut self, store: &mut Slab<B>, drops: &mut Vec<Packet<B>>);
 
-    /// Does as [`Policy::filter`].
+    /// See [`Policy::filter`].
     fn filter(
         &mut self,
         store: &mut Slab<B>,
@@ -64,7 +65,8 @@ pub(super) trait Tin<B> {
     fn iter<'a>(&'a self, store: &'a Slab<B>) -> Box<dyn Iterator<Item = &'a Packet<B>> + 'a>;
 }
 
-/// CoDel for stations whose data rate is low, where packets take a good part of the target to send.
+/// CoDel parameters for stations with a low data rate, where sending a packet takes a large part of
+/// the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slow {
     pub(super) below_bps: u64,
@@ -78,7 +80,7 @@ struct Entry<T> {
     packets: usize,
 }
 
-/// A set of tins, in the order of their numbers.
+/// A bit set of tins, iterated in ascending order.
 #[derive(Debug, Default)]
 struct Busy(Vec<u64>);
 
@@ -108,7 +110,7 @@ impl Busy {
     }
 }
 
-/// Tins of one kind.
+/// All tins of one discipline.
 #[derive(Debug)]
 pub(super) struct Tins<B, T, C> {
     config: C,
@@ -116,14 +118,14 @@ pub(super) struct Tins<B, T, C> {
     slow: Option<Slow>,
     service: Served,
     stream: RandomStream,
-    /// One, or by receiver.
+    /// One tin, or one per receiver.
     places: Vec<Entry<T>>,
-    /// The packets of all.
+    /// The packets of all tins.
     store: Slab<B>,
     turns: Option<Turns>,
-    /// Tins that have packets.
+    /// Tins with packets.
     busy: Busy,
-    /// By their longest lines.
+    /// Tins by their longest queues.
     longest: Longest,
 }
 
@@ -156,7 +158,7 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
         if self.turns.is_some() { receiver as usize } else { 0 }
     }
 
-    /// Makes the tins up to this one.
+    /// Creates the tins up to `place`.
     #[cold]
     fn add_up_to(&mut self, place: usize) {
         while self.places.len() <= place {
@@ -179,7 +181,7 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        // One that is empty is asked, too: it notes that its lines are.
+        // Ask empty tins too: they update the state of their queues.
         let Entry { tin, codel, packets } = self.places.get_mut(place)?;
         let dropped = drops.len();
         let packet = tin.next(&mut self.store, codel, now, fits, drops);
@@ -190,7 +192,7 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
         packet
     }
 
-    /// Puts a packet in, whatever else is there.
+    /// Enqueues a packet without checking the limit.
     #[inline]
     pub(super) fn take_in(&mut self, packet: Packet<B>) {
         let index = self.place(packet.to);

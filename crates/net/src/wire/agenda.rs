@@ -1,15 +1,14 @@
-//! The next event on each of many wires, in a total order. Knows neither packets nor what a wire is.
+//! The next event on each of many wires, in a total order.
 
 use airtcp_kernel::Time;
 
-/// The next event on a wire. Of several at one instant, that comes first which was the next on its
-/// wire first.
-// One number, so that one comparison tells which of two is first: the time in the upper half, and then
-// how many events had been put into order before it, whether it is a departure, and the wire.
+/// The next event on a wire. Of several simultaneous events, the one scheduled first comes first.
+// One integer, so that a single comparison orders two events. The time is in the upper half,
+// followed by the sequence number, whether it is a departure, and the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due(u128);
 
-/// Bits of the number of a wire in [`Due`].
+/// Bits of a wire's number in [`Due`].
 pub(super) const WIRE_BITS: u32 = 24;
 
 #[derive(Clone, Copy)]
@@ -35,11 +34,12 @@ impl Due {
     }
 }
 
-/// The events, a heap. Most often the first makes room for the next on its wire, in one pass.
+/// A binary heap of events. The most frequent operation replaces the first event by the next one on
+/// its wire, in one pass.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     heap: Vec<Due>,
-    /// The number of events that have been put into order.
+    /// The number of events scheduled so far.
     scheduled: u64,
 }
 
@@ -69,7 +69,7 @@ impl Agenda {
         self.heap[hole] = due;
     }
 
-    /// Puts another event in the place of the first.
+    /// Replaces the first event.
     #[inline]
     pub(super) fn replace_first(&mut self, time: Time, kind: DueKind, wire: usize) {
         let due = self.due(time, kind, wire);
@@ -85,7 +85,7 @@ impl Agenda {
         }
     }
 
-    /// Lets `due` sink from the first place, which is free, to its own.
+    /// Sifts `due` down from the root, which is free.
     #[inline]
     fn sink(&mut self, due: Due) {
         let mut hole = 0;
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Events at random, many of them at one instant, and the standard library's heap beside.
+    /// Compares random events, many of them simultaneous, with the standard heap.
     #[test]
     fn the_first_is_that_of_the_standard_librarys_heap() {
         let mut stream = RandomStream::new(1, 0, "test", "agenda");

@@ -1,4 +1,4 @@
-//! Packets leave wires and arrive at these times, in this order, and these are lost.
+//! Departure and arrival times, order and losses on wires.
 
 use super::*;
 
@@ -27,14 +27,14 @@ fn add(wires: &mut Wires<u32>, config: &LinkConfig) -> u32 {
     wires.add(config, || unreachable!("not random"))
 }
 
-/// Puts a packet on a wire; what is dropped for it.
+/// Sends a packet on a wire and returns the dropped ones.
 fn offer(wires: &mut Wires<u32>, now: Time, wire: u32, packet: Packet<u32>) -> Vec<u32> {
     let mut drops = Vec::new();
     wires.offer(now, wire, &packet, &mut drops);
     drops.into_iter().map(|packet| packet.body).collect()
 }
 
-/// Plays the next event: of an arrival returns the wire, and the packet, which is taken off it.
+/// Executes the next event. If it is an arrival, removes the packet and returns it with its wire.
 fn advance(wires: &mut Wires<u32>) -> Option<(u32, u32)> {
     if wires.is_departure_next() {
         let mut drops = Vec::new();
@@ -48,7 +48,7 @@ fn advance(wires: &mut Wires<u32>) -> Option<(u32, u32)> {
     Some((wire, arrived))
 }
 
-/// Takes the next packet off its wire: which these are.
+/// Runs until the next arrival, and returns its wire and packet.
 fn arrive(wires: &mut Wires<u32>) -> (u32, u32) {
     loop {
         if let Some(arrival) = advance(wires) {
@@ -57,14 +57,14 @@ fn arrive(wires: &mut Wires<u32>) -> (u32, u32) {
     }
 }
 
-/// 12000 bits at 1 Mb/s take 12 ms each, and 5 ms to arrive.
+/// 12000 bits at 1 Mb/s take 12 ms, plus 5 ms of delay.
 #[test]
 fn packets_leave_one_after_the_other_and_overflow_the_queue() {
     let mut wires = Wires::default();
     let uplink = add(&mut wires, &link(Some(1_000_000), Some(2)));
     let offers = [(0, true), (1, true), (11, false), (12, true)];
 
-    // At 12 ms the first has left; the third follows the second, which leaves at 24 ms.
+    // At 12 ms the first has departed; the third follows the second, which departs at 24 ms.
     for (id, (millis, fits)) in (0..).zip(offers) {
         let dropped = offer(&mut wires, at(millis), uplink, packet(id));
         assert_eq!(dropped.is_empty(), fits, "{id}");
@@ -92,8 +92,8 @@ fn a_link_without_rate_only_delays() {
     assert_eq!(wires.queued_before(at(0)).next(), Some(None));
 }
 
-/// Two wires of 5 ms: a packet that was behind another is the next on its wire only when that has
-/// arrived, and so comes after the first packet of the other wire.
+/// Two wires of 5 ms. A packet behind another becomes the next on its wire only after that one has
+/// arrived, so it comes after the first packet of the other wire.
 #[test]
 fn arrivals_at_one_instant_are_in_the_order_in_which_they_became_next() {
     let mut wires = Wires::default();
@@ -107,8 +107,8 @@ fn arrivals_at_one_instant_are_in_the_order_in_which_they_became_next() {
     assert_eq!(order, [(first, 10), (second, 20), (first, 11)]);
 }
 
-/// 12000 bits at 1 Mb/s take 12 ms each. The queue chooses whenever the transmitter is free: at
-/// 12 ms the turn is that of flow 2, though all of flow 1 came before it.
+/// 12000 bits at 1 Mb/s take 12 ms. The queue chooses whenever the transmitter is free: at 12 ms it
+/// is the turn of flow 2, although all packets of flow 1 arrived before.
 #[test]
 fn a_discipline_chooses_when_the_transmitter_becomes_free() {
     let mut wires = Wires::default();
@@ -133,7 +133,7 @@ fn a_discipline_chooses_when_the_transmitter_becomes_free() {
     assert_eq!(arrivals, [(10, 3), (11, 2), (20, 1), (12, 0)]);
 }
 
-/// Departures and arrivals are the same whether they are known at once or happen.
+/// Departures and arrivals are the same whether the times are known on entry or each is an event.
 #[test]
 fn a_line_takes_as_long_as_a_plain_queue() {
     let mut wires = Wires::default();
@@ -186,7 +186,7 @@ fn what_has_no_payload_counts_only_if_that_is_said() {
     assert_eq!(packets.map(|has| all.loses(has)), [false, true, false, true, false, true]);
 }
 
-/// Of 20000 at 5 % 1000 are lost, give or take 4 (20000 * 0.05 * 0.95)^(1/2) = 123.
+/// Of 20000 packets 5 %, 1000, are lost, ± 4 (20000 * 0.05 * 0.95)^(1/2) = 123.
 #[test]
 fn a_share_is_lost_at_random() {
     let mut loss = loss(Some(0.05), None, false);

@@ -1,4 +1,4 @@
-//! The filter of bare TCP ACKs, before every discipline.
+//! The ACK filter in front of every discipline.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -53,7 +53,7 @@ fn packet(body: Body) -> Packet<Body> {
     Packet { bits: 320, arrived: Time::ZERO, flow: 0, to: 1, body }
 }
 
-/// Puts a packet in: what is dropped for it, and whether by the filter.
+/// Enqueues a packet; returns the dropped ones, and whether the filter dropped one.
 fn offer(queue: &mut Queue<Body>, packet: Packet<Body>) -> (Vec<Body>, bool) {
     let mut drops = Vec::new();
     queue.enqueue(Time::ZERO, packet, &mut drops);
@@ -91,8 +91,8 @@ fn the_newest_alone_stays_or_one_that_it_covers() {
     }
 }
 
-/// The head of a line has been taken, others came and the first of them went: who is next is told
-/// from those that are left.
+/// The head of a queue is dequeued, others arrive, and the filter removes the first of them. The
+/// scheduler must then use the new head.
 #[test]
 fn a_line_knows_its_head_whatever_was_filtered() {
     for discipline in disciplines() {
@@ -111,7 +111,7 @@ fn a_line_knows_its_head_whatever_was_filtered() {
     }
 }
 
-/// Other connections, duplicates, SACK blocks and data stay.
+/// The filter keeps other connections, duplicates, SACK blocks and data.
 #[test]
 fn what_would_be_lost_stays() {
     let with_sack = BareAck { connection: 0, ack: 10, has_sack: true };
@@ -135,7 +135,7 @@ fn what_would_be_lost_stays() {
     }
 }
 
-/// An ACK for which there is no room takes the place of one that it covers.
+/// An ACK that does not fit replaces one that it covers.
 #[test]
 fn a_full_queue_has_room_for_what_covers_another() {
     for discipline in disciplines() {

@@ -1,4 +1,4 @@
-//! Receivers that share airtime, and rings of packets and of airtime below a discipline.
+//! Receivers that share airtime; rings limited in packets or airtime below a discipline.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -28,8 +28,8 @@ fn offer(queue: &mut Queue<u32>, packet: Packet<u32>) {
     queue.enqueue(Time::ZERO, packet, &mut Vec::new());
 }
 
-/// Serves receivers that always have packets, each access taking as long as `airtime` says: how long
-/// each was served.
+/// Serves backlogged receivers, whose transmissions take `airtime` each, and returns the total
+/// airtime of each receiver.
 fn serve(weights: &[u32], airtime: &[u64]) -> Vec<u64> {
     let rates = vec![1; weights.len()];
     let mut queue = queue(&QueueConfig::fifo(None), service(weights, &rates, None));
@@ -50,7 +50,8 @@ fn serve(weights: &[u32], airtime: &[u64]) -> Vec<u64> {
     used
 }
 
-/// Accesses of 4 ms, 0.3 ms and 0.1 ms: the same airtime for all, but for one access at most.
+/// Transmissions of 4 ms, 0.3 ms and 0.1 ms: all receivers get the same airtime, within one
+/// transmission.
 #[test]
 fn airtime_is_shared_equally() {
     let used = serve(&[256; 4], &[0, 4_000, 300, 100]);
@@ -69,8 +70,8 @@ fn airtime_is_shared_by_weight() {
     assert!((half as f64 / plain as f64 - 0.5).abs() < 0.01, "{used:?}");
 }
 
-/// The frames that a receiver sends itself count while packets wait for it: receiver 1 has used 30 ms, so that the
-/// other has its turns.
+/// The frames that a receiver itself sends are charged while packets wait for it. Receiver 1 has
+/// used 30 ms, so the other receiver goes first.
 #[test]
 fn a_debt_is_paid_by_waiting() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
@@ -88,7 +89,8 @@ fn a_debt_is_paid_by_waiting() {
     assert!((29..=31).contains(&first), "{turns:?}");
 }
 
-/// What it sends while nothing waits for it is no debt; nor is what it sends later than 100 ms after.
+/// Frames that a receiver sends are not charged while nothing waits for it, or later than 100 ms
+/// after.
 #[test]
 fn a_receiver_that_only_sends_owes_nothing() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
@@ -102,8 +104,8 @@ fn a_receiver_that_only_sends_owes_nothing() {
     }
 }
 
-/// While 1 pays its debt off alone, 2, for which nothing waits, gets no credit: of the ten accesses that follow
-/// each has half.
+/// While receiver 1 pays off its debt alone, receiver 2, which has no packets, gets no credit. Each
+/// gets half of the ten accesses that follow.
 #[test]
 fn a_debt_of_one_is_no_credit_of_another() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
@@ -123,7 +125,7 @@ fn a_debt_of_one_is_no_credit_of_another() {
     assert!((4..=6).contains(&turns.iter().filter(|&&to| to == 1).count()), "{turns:?}");
 }
 
-/// Algorithm 3 as it is written, a step at a time.
+/// Algorithm 3 as published, one step at a time.
 #[derive(Default)]
 struct Plain {
     quanta: Vec<i64>,
@@ -167,7 +169,8 @@ impl Plain {
     }
 }
 
-/// Exchanges both ways of random length with random receivers: rounds that are skipped change nothing.
+/// Random receivers and exchanges of random length in both directions: skipping rounds in one step
+/// changes nothing.
 #[test]
 fn receivers_are_those_of_the_algorithm_step_by_step() {
     let mut state = 1_u64;
@@ -202,7 +205,7 @@ fn receivers_are_those_of_the_algorithm_step_by_step() {
     }
 }
 
-/// Gives the next receiver one packet in an access of this long.
+/// Sends the next receiver one packet that takes `airtime`.
 fn serve_next(queue: &mut Queue<u32>, airtime: Duration) -> u32 {
     let to = queue.receiver(std::iter::empty()).unwrap();
     queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
@@ -210,8 +213,8 @@ fn serve_next(queue: &mut Queue<u32>, airtime: Duration) -> u32 {
     to
 }
 
-/// Algorithm 3 goes on with the next receiver once a deficit is not above zero: after an access of exactly
-/// the quantum that is so.
+/// Algorithm 3 moves on to the next receiver once a deficit is not above zero, so also after
+/// exactly one quantum.
 #[test]
 fn a_deficit_that_is_used_up_ends_the_turn() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
@@ -224,8 +227,9 @@ fn a_deficit_that_is_used_up_ends_the_turn() {
     assert_eq!(turns, [1, 2, 1, 2, 1, 2]);
 }
 
-/// Destination 3 gets its first packet when 1 and 2 have used their quanta as new ones, and goes first. When its
-/// next packet comes it has nothing waiting, and most of its deficit left, but it had its turn: 2 goes before.
+/// Receiver 3 gets its first packet when 1 and 2 have used their quanta as new receivers, so it
+/// goes first. When its next packet arrives, it has been empty. Most of its deficit is left, but it
+/// is no longer new, so receiver 2 goes first.
 #[test]
 fn a_new_receiver_goes_ahead_of_old_ones_once() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 4], &[1; 4], None));
@@ -244,7 +248,7 @@ fn a_new_receiver_goes_ahead_of_old_ones_once() {
     assert_eq!(turns, [1, 2, 3, 1, 2, 3]);
 }
 
-/// A lone receiver is served, whatever it owes.
+/// A receiver without competitors is served, whatever its debt.
 #[test]
 fn a_debtor_alone_is_served() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 2], &[1; 2], None));
@@ -255,7 +259,7 @@ fn a_debtor_alone_is_served() {
     assert_eq!(queue.receiver(std::iter::empty()), Some(1));
 }
 
-/// A ring of two packets: what is in it is first in, first out, what waits above takes turns.
+/// A ring of two packets is first in, first out; the flows above it take turns.
 #[test]
 fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
     let discipline = DisciplineConfig::PerFlow {};
@@ -269,7 +273,7 @@ fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
     while queue.has_next() {
         let one = queue.next(Time::ZERO, |_| true, &mut Vec::new()).unwrap();
         order.push(one.body);
-        // Only when the MAC is done with it there is room for another.
+        // Only when the MAC is done with a packet is there room for another.
         let waiting = queue.waiting();
         queue.done(Time::ZERO, &one, &mut Vec::new());
         assert_eq!((queue.waiting(), queue.len()), (waiting, waiting));
@@ -278,7 +282,7 @@ fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
     assert_eq!(order, [70, 71, 72, 20, 73]);
 }
 
-/// Packets that the MAC has taken count in the ring.
+/// Packets that the MAC holds count towards the ring's limit.
 #[test]
 fn a_ring_counts_what_the_mac_has_taken() {
     let config = QueueConfig { mac_limit: Some(1), ..QueueConfig::fifo(None) };
@@ -294,8 +298,8 @@ fn a_ring_counts_what_the_mac_has_taken() {
     assert!(queue.has_next());
 }
 
-/// 5 ms at 12 Mb/s are five packets of 12000 bits, at 1.2 Mb/s one: more are not handed over before
-/// the MAC is done with one of them.
+/// 5 ms are five packets of 12000 bits at 12 Mb/s, and one at 1.2 Mb/s. The ring takes no more
+/// until the MAC is done with one.
 #[test]
 fn a_ring_of_airtime_holds_as_much_as_the_rate_sends_in_time() {
     let aql = Some(Duration::from_millis(5));

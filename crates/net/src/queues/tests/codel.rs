@@ -1,4 +1,5 @@
-//! CoDel against a plain reading of the pseudo-code of RFC 8289, section 5, and by hand.
+//! Compares CoDel with a plain transcription of the pseudo-code of RFC 8289, section 5, and with
+//! values computed by hand.
 
 use std::collections::VecDeque;
 
@@ -37,8 +38,7 @@ fn at(micros: u64) -> Time {
     Time::ZERO + Duration::from_micros(micros)
 }
 
-/// The queue of RFC 8289, section 5, as it stands there: packets one by one, their times in whole
-/// nanoseconds.
+/// The queue of RFC 8289, section 5, transcribed: packets one by one, times in whole nanoseconds.
 #[derive(Default)]
 struct Reference {
     packets: VecDeque<(f64, u64, u32)>,
@@ -110,8 +110,8 @@ impl Reference {
     }
 }
 
-/// Arrivals and departures at random for 20 s, over and under load by turns of some hundred
-/// milliseconds: the same packets go and the same are dropped, at the same times.
+/// Random arrivals and departures for 20 s, alternating between overload and underload every few
+/// hundred milliseconds. Both queues send and drop the same packets at the same times.
 #[test]
 fn drops_are_those_of_the_pseudo_code() {
     let mut all = 0;
@@ -148,10 +148,10 @@ fn drops_are_those_of_the_pseudo_code() {
     assert!(all > 500, "only {all} drops were compared");
 }
 
-/// A standing queue: one packet leaves each millisecond, 20 ms after it came. The first is dropped
-/// 100 ms after the first that waited too long, at 120 ms; the next after 100 / 1^(1/2) ms, then
-/// 100 / 2^(1/2) = 70.7, 100 / 3^(1/2) = 57.7, 50, 44.7 and 40.8 ms: at 290.7, 348.4, 398.4, 443.2 and
-/// 484.0 ms, each at the next departure.
+/// A standing queue: one packet leaves each millisecond, 20 ms after its arrival. The first drop
+/// comes 100 ms after the first packet above target, at 120 ms. The next follows after 100 /
+/// 1^(1/2) ms, then 100 / 2^(1/2) = 70.7, 100 / 3^(1/2) = 57.7, 50, 44.7 and 40.8 ms: at 290.7,
+/// 348.4, 398.4, 443.2 and 484.0 ms, each at the next departure.
 #[test]
 fn a_standing_queue_loses_packets_ever_more_often() {
     let mut queue = queue(None, false);
@@ -159,7 +159,7 @@ fn a_standing_queue_loses_packets_ever_more_often() {
     for millis in 0..500 {
         let now = at(1_000 * millis);
         let mut drops = Vec::new();
-        // A drop makes the queue shorter; it is filled up to the same wait.
+        // A drop shortens the queue; refill it to keep the delay constant.
         while queue.len() < 21 {
             let mut packet = data(12_000, millis as u32);
             packet.arrived = now;
@@ -175,7 +175,7 @@ fn a_standing_queue_loses_packets_ever_more_often() {
     assert_eq!(times, [120, 220, 291, 349, 399, 444, 484]);
 }
 
-/// Packets are marked where the test above drops them, and stay.
+/// ECN-capable packets are marked, and kept, where the test above drops them.
 #[test]
 fn packets_of_who_knows_ecn_are_marked_instead() {
     let mut queue = queue(None, true);

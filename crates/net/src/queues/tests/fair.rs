@@ -1,4 +1,4 @@
-//! FQ-CoDel: turns by bytes, flows that come first, and the flow that pays for an overflow.
+//! FQ-CoDel: round robin by bytes, priority of new flows, and which flow loses packets on overflow.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -50,7 +50,8 @@ fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
     std::iter::from_fn(|| take(queue, Time::ZERO)).collect()
 }
 
-/// Makes a queue with three flows of 1500 bytes a packet, each of which has used its quantum of 1500 in its turn as a new flow.
+/// Returns a queue with three flows of 1500-byte packets. Each has used its quantum of 1500 bytes
+/// as a new flow.
 fn three_old_flows() -> Queue<u32> {
     let mut queue = queue(&config(1500, None), Served::default());
     for flow in [1, 2, 3] {
@@ -64,7 +65,7 @@ fn three_old_flows() -> Queue<u32> {
     queue
 }
 
-/// RFC 8290, section 4.2: the list of new flows is served before that of old ones.
+/// RFC 8290, section 4.2: the list of new flows is served before the list of old ones.
 #[test]
 fn a_new_flow_goes_ahead_of_old_ones() {
     let mut queue = three_old_flows();
@@ -74,8 +75,8 @@ fn a_new_flow_goes_ahead_of_old_ones() {
     assert_eq!(drain(&mut queue), [90, 11, 21, 31, 12, 22, 32]);
 }
 
-/// RFC 8290, section 4.2: a new flow whose queue is found empty goes to the end of the old ones, so that its
-/// next packet waits until flows 2 and 3 had their turn, though all of its quantum but 100 bytes is left.
+/// RFC 8290, section 4.2: a new flow whose queue becomes empty goes to the end of the old flows.
+/// Its next packet waits for flows 2 and 3, although it has used only 100 bytes of its quantum.
 #[test]
 fn a_new_flow_goes_ahead_once() {
     let mut queue = three_old_flows();
@@ -89,7 +90,7 @@ fn a_new_flow_goes_ahead_once() {
     assert_eq!(drain(&mut queue), [21, 31, 91, 12, 22, 32]);
 }
 
-/// Packets of 500 bytes go three for each of 1500.
+/// Three packets of 500 bytes are sent for each packet of 1500.
 #[test]
 fn flows_share_bytes() {
     let mut queue = queue(&config(1500, None), Served::default());
@@ -104,8 +105,8 @@ fn flows_share_bytes() {
     assert_eq!(small, 30);
 }
 
-/// Ten packets of flow 1 and two of flow 2 fill it. One more, of flow 2, costs flow 1 half of its
-/// packets, from the head.
+/// Ten packets of flow 1 and two of flow 2 fill the queue. One more packet of flow 2 makes flow 1
+/// lose half of its packets, from the head.
 #[test]
 fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
     let mut queue = queue(&config(1514, Some(12)), Served::default());
@@ -122,8 +123,9 @@ fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
     assert_eq!(drain(&mut queue).len(), 8);
 }
 
-/// Flow 2 has 4500 bytes in three packets: it pays, and neither the flow that came first, which has most
-/// packets, nor the one that overflows the queue. Half of its bytes are two packets.
+/// Flow 2 has 4500 bytes in three packets, the most bytes, so it loses packets. Neither the flow
+/// with the most packets nor the one that causes the overflow does. Half of its bytes are two
+/// packets.
 #[test]
 fn an_overflow_costs_the_flow_with_most_bytes() {
     let mut queue = queue(&config(1514, Some(8)), Served::default());
@@ -137,7 +139,7 @@ fn an_overflow_costs_the_flow_with_most_bytes() {
     assert_eq!(offer(&mut queue, packet(3, 31, 100)), [20, 21]);
 }
 
-/// Each receiver has flows of its own, and the limit is one for all: that of receiver 2 is the fattest.
+/// Each receiver has its own flows, but all share one limit: the flow of receiver 2 is the longest.
 #[test]
 fn an_overflow_costs_the_receiver_of_the_fattest_flow() {
     let scheduler = Some(Scheduler::RoundRobin {});
@@ -150,7 +152,7 @@ fn an_overflow_costs_the_receiver_of_the_fattest_flow() {
     assert_eq!(offer(&mut queue, Packet { to: 3, ..packet(3, 31, 100) }), [20]);
 }
 
-/// Half of twelve packets are six, but a batch of two is no more than two.
+/// Half of twelve packets are six, but the batch limit is two.
 #[test]
 fn a_batch_has_no_more_packets_than_is_allowed() {
     let mut config = config(1514, Some(12));
@@ -164,7 +166,8 @@ fn a_batch_has_no_more_packets_than_is_allowed() {
     assert_eq!(offer(&mut queue, packet(1, 12, 1000)), [0, 1]);
 }
 
-/// A batch leaves something for whom the MAC contends: 40 bytes are less than half of 1540.
+/// A batch keeps the last packet, for which the MAC may contend, although 40 bytes are less than
+/// half of 1540.
 #[test]
 fn a_batch_leaves_a_packet() {
     let mut queue = queue(&config(1514, Some(1)), Served::default());
@@ -175,7 +178,7 @@ fn a_batch_leaves_a_packet() {
     assert_eq!(drain(&mut queue), [2]);
 }
 
-/// With one bucket all share one queue, and turns are those of arrival.
+/// With one bucket all flows share one queue, in order of arrival.
 #[test]
 fn flows_of_one_hash_bucket_share_a_queue() {
     let mut config = config(1514, None);
@@ -189,7 +192,7 @@ fn flows_of_one_hash_bucket_share_a_queue() {
     assert_eq!(drain(&mut queue), [10, 11, 20, 12]);
 }
 
-/// A packet that does not fit stays, and the turn with it.
+/// A packet that does not fit stays first, and its flow keeps the turn.
 #[test]
 fn what_does_not_fit_stays_first() {
     let mut queue = queue(&config(1514, None), Served::default());
@@ -202,7 +205,7 @@ fn what_does_not_fit_stays_first() {
     assert_eq!(drain(&mut queue), [70, 20]);
 }
 
-/// Receivers have tins of their own: an access serves one, by turns of its flows.
+/// Each receiver has its own tin: an access serves one receiver, whose flows take turns.
 #[test]
 fn receivers_have_flows_of_their_own() {
     let scheduler = Some(Scheduler::RoundRobin {});
@@ -222,8 +225,8 @@ fn receivers_have_flows_of_their_own() {
     assert_eq!(served, [50, 70, 80, 71]);
 }
 
-/// A station at 2 Mb/s has 20 ms where others have 5: packets that have waited for 10 ms throughout an
-/// interval are dropped of the others alone.
+/// A station at 2 Mb/s has a target of 20 ms, the others 5 ms. With a standing delay of 10 ms only
+/// the others lose packets.
 #[test]
 fn slow_stations_have_a_target_of_their_own() {
     let mut config = config(1514, None);
