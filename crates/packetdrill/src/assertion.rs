@@ -1,17 +1,17 @@
-//! Evaluates what a script asserts of a connection: comparisons of `tcpi_` names, of names that the
-//! script has given numbers to, and of numbers.
+//! Evaluates the assertions of a script about a connection: comparisons of `tcpi_` names, of
+//! variables that the script has set, and of numbers.
 //!
-//! A handful of statements of Python, read and not executed.
+//! It interprets a handful of Python statements; it never runs Python.
 
 use std::collections::BTreeMap;
 
-/// The names that a script has given to values, from one piece of code to the next.
+/// Variables of a script, kept from one code block to the next.
 pub type Variables = BTreeMap<String, i64>;
 
-/// Checks all assertions of `code`, for the values that `value` gives names.
+/// Checks all assertions of `code`; `value` looks up names that are not variables.
 ///
 /// # Errors
-/// The first assertion that does not hold or is not understood.
+/// The first assertion that fails or cannot be parsed.
 pub fn check(
     code: &str,
     variables: &mut Variables,
@@ -28,7 +28,7 @@ pub fn check(
             variables.insert(name, number);
             continue;
         };
-        // The message follows the comma.
+        // An error message follows the comma.
         let condition = condition.split(',').next().unwrap_or_default().trim();
         for part in condition.split(" and ") {
             check_comparison(part.trim(), &known)?;
@@ -55,7 +55,7 @@ fn check_comparison(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<
     if compare(&a, &b) { Ok(()) } else { Err(format!("{text}: it is {a}")) }
 }
 
-/// Reads `name = number` and `name += number`: the name, and what it stands for from now on.
+/// Parses `name = number` or `name += number`; returns the name and its new value.
 fn assigned(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<(String, i64), String> {
     let (name, right) = text.split_once('=').ok_or_else(|| format!("not understood: {text}"))?;
     let (name, before) = match name.trim_end().strip_suffix('+') {

@@ -1,19 +1,19 @@
-//! Runs scripts in the language of packetdrill against an airtcp endpoint, in virtual time.
+//! Runs packetdrill scripts against an airtcp endpoint, in virtual time.
 //!
-//! A script says at which times which segments come, what the application does, which segments must
-//! go out, and what must hold of the connection. [`script`] reads it, [`run`] holds the endpoint to
-//! it, and [`assertion`] evaluates what stands between `%{` and `}%`. Nothing of a script is ever
-//! executed: of shell lines the sysctls that they set are read, and anything else that a script needs
-//! and an endpoint has not (RST, queueing disciplines) is the reason why it fails.
+//! A script states which segments arrive when, what the application does, which segments must be
+//! sent, and what must be true of the connection. [`script`] parses it, [`run`] runs it against the
+//! endpoint, and [`assertion`] evaluates the code between `%{` and `}%`. Nothing in a script is
+//! ever executed: from shell lines only the sysctl settings are read. A script that needs something
+//! an endpoint does not have (RST, queueing disciplines) fails with that reason.
 
 pub mod assertion;
 pub mod run;
 pub mod script;
 
-/// Holds an endpoint to the script in `text`.
+/// Checks an endpoint against the script in `text`.
 ///
 /// # Errors
-/// The number of a line, and why the script fails there.
+/// The line number and why the script fails there.
 pub fn check(text: &str) -> Result<(), (usize, String)> {
     run::run(&script::parse(text)?)
 }

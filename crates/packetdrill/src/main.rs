@@ -1,5 +1,5 @@
-//! `airtcp-packetdrill FILE...`: a line for each script, and how many have passed. Exit status 1 if
-//! one has not, 2 if a file cannot be read.
+//! `airtcp-packetdrill FILE...`: prints one line per script and the number that passed. Exit status
+//! 1 if a script failed, 2 if a file cannot be read.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
-//! Holds an endpoint to a script in virtual time.
+//! Runs a script against an endpoint in virtual time.
 //!
-//! Knows how the language's segments and calls become those of an endpoint, and what an endpoint of
-//! ours cannot do; that is said, not passed over.
+//! It maps the language's segments and calls to those of an endpoint, and reports anything that our
+//! endpoint cannot do.
 
 use std::collections::VecDeque;
 
@@ -15,22 +15,22 @@ use airtcp_tcp::{
 use crate::assertion::{self, Variables};
 use crate::script::{Event, Packet, Script, Step, Timing};
 
-/// The error of a time that is allowed without `--tolerance_usecs`.
+/// The allowed error of a time without `--tolerance_usecs`.
 const TOLERANCE: Duration = Duration::from_millis(4);
-/// And a part of what has passed since the event before, if that is more: one eighth, as packetdrill has
-/// it without `--tolerance_percent`.
+/// If larger, the allowed error is the time since the previous event divided by this: packetdrill's
+/// default without `--tolerance_percent`.
 const TOLERANCE_PART: u64 = 8;
-/// The MSS of an Ethernet, which the local end announces.
+/// The MSS that the local end announces (Ethernet).
 const LOCAL_MSS: u32 = 1460;
-/// Segments of the initial window: RFC 6928.
+/// The initial window in segments: RFC 6928.
 const INITIAL_WINDOW: u64 = 10;
-/// The slow start threshold of `tcp_info` when there is none.
+/// The value of `tcp_info` for "no slow start threshold".
 const NO_THRESHOLD: i64 = 0x7fff_ffff;
 
 /// Runs a script.
 ///
 /// # Errors
-/// The number of a line, and why the script fails there.
+/// The line number and why the script fails there.
 pub fn run(script: &Script) -> Result<(), (usize, String)> {
     let mut runner = Runner::new(script).map_err(|why| (0, why))?;
     for event in &script.events {
@@ -45,23 +45,23 @@ struct Runner {
     /// `None` until the connection is opened.
     endpoint: Option<Endpoint>,
     sacks: SegmentOptions,
-    /// The window scale of the other end's SYN, by which the windows of its other segments are shifted.
+    /// The window scale in the peer's SYN; it applies to the windows of the peer's other segments.
     window_scale: u32,
     now: Time,
-    /// The time of the event before.
+    /// The time of the previous event.
     script_time: Time,
-    /// The segments that were sent and are not expected yet.
+    /// Segments that were sent but not yet matched with the script.
     sent: VecDeque<(Time, Segment)>,
-    /// The other end had closed before.
+    /// Whether the peer had closed first.
     was_closed_second: bool,
-    /// The connection is closed or was given up: RFC 9293 section 3.10.7.1, "CLOSED STATE".
+    /// Whether the connection is closed or was given up: RFC 9293 section 3.10.7.1, "CLOSED STATE".
     is_gone: bool,
-    /// The resets that a host sends: for segments of no connection, and where it closes with data that
-    /// nobody has read (RFC 2525 section 2.17).
+    /// Resets that the host sends: for segments without a connection, and when it closes with
+    /// unread data (RFC 2525 section 2.17).
     resets: VecDeque<Reset>,
-    /// The bytes that the application has read.
+    /// Bytes that the application has read.
     read: u64,
-    /// The ticks by which the script's clock of timestamps is ahead of the endpoint's.
+    /// Offset of the script's timestamp clock to the endpoint's, in ticks.
     clock: Option<u32>,
     variables: Variables,
 }
@@ -116,7 +116,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Lets time pass.
+    /// Advances the time to `until`, processing timers on the way.
     fn advance(&mut self, until: Time) {
         while let Some(endpoint) = &mut self.endpoint {
             let due = endpoint.poll_timer();
@@ -130,7 +130,7 @@ impl Runner {
         self.now = self.now.max(until);
     }
 
-    /// Sends what may be sent now.
+    /// Sends all segments that may be sent now.
     fn flush(&mut self) {
         if let Some(endpoint) = &mut self.endpoint {
             while let Some(segment) =
@@ -141,7 +141,7 @@ impl Runner {
         }
     }
 
-    /// Takes a segment of the other end.
+    /// Processes a segment from the peer.
     fn arrive(&mut self, packet: &Packet) -> Result<(), String> {
         let mut flags = Flags::NONE;
         for flag in packet.flags.chars() {
@@ -165,7 +165,7 @@ impl Runner {
             };
         }
         if self.is_gone {
-            // "SEQ=SEG.ACK": the scripts' segments all have one.
+            // "SEQ=SEG.ACK": the segments of scripts always have an ACK number.
             let reset = |seq| Reset { seq, timestamps: None };
             self.resets.extend(packet.ack.map(reset));
             return Ok(());
@@ -191,7 +191,7 @@ impl Runner {
         };
         endpoint.on_segment(&self.config, self.now, &segment, &self.sacks);
         self.sacks.release(&segment);
-        // LAST-ACK: there is no TIME-WAIT for the end that was closed second.
+        // LAST-ACK: the end that closes second has no TIME-WAIT.
         self.is_gone = self.was_closed_second && endpoint.is_close_acknowledged();
         Ok(())
     }
@@ -239,8 +239,8 @@ impl Runner {
         self.endpoint.as_mut().ok_or_else(|| "there is no connection".into())
     }
 
-    /// Expects the next segment, or as many as have these numbers together: a stack may hand its network card
-    /// several at once. Returns when the first was sent.
+    /// Expects the next segment. A stack may pass several segments to its network card as one, so
+    /// several together may match. Returns when the first was sent.
     fn expect(
         &mut self,
         packet: &Packet,
@@ -257,7 +257,7 @@ impl Runner {
         }
         let (mut next, mut first_at) = (packet.start, None);
         loop {
-            // Just what comes first: what is sent later may depend on what arrives until then.
+            // Wait only for the first segment: later ones may depend on what arrives before them.
             while self.sent.is_empty() {
                 let due = self.endpoint.as_ref().map_or(Time::NEVER, Endpoint::poll_timer);
                 if due > to + tolerance {
@@ -297,10 +297,10 @@ impl Runner {
             && is_ack
             && has(Flags::SYN) == wants('S')
             && has(Flags::ECE) == wants('E')
-            // CWR is on the first one of several.
+            // The first of several segments carries CWR.
             && has(Flags::CWR) == (wants('W') && next == packet.start)
             && marks_are(packet, segment.flags)
-            // A FIN is on the last one.
+            // The last of several segments carries FIN.
             && has(Flags::FIN) == (wants('F') && ends);
         self.compare_timestamps(packet, self.sacks.timestamps(segment))?;
         let blocks = self.sacks.blocks(segment);
@@ -312,14 +312,14 @@ impl Runner {
         }
     }
 
-    /// Compares timestamps; the clock of a script counts from what its first segment says.
+    /// Compares timestamps. A script's clock starts at the value in its first segment.
     fn compare_timestamps(
         &mut self,
         packet: &Packet,
         sent: Option<Timestamps>,
     ) -> Result<(), String> {
         let (Some(wanted), Some(sent)) = (packet.options.timestamps, sent) else {
-            // Without: `nop` and nothing else where a script leaves options out.
+            // Without timestamps; `nop` if a script leaves the options out.
             return match packet.options.timestamps {
                 Some(_) if packet.flags != "S" => Err("no timestamps are sent".into()),
                 _ => Ok(()),
@@ -360,7 +360,7 @@ impl Runner {
                 "tcpi_snd_cwnd" => Some(in_segments(endpoint.cwnd())),
                 "tcpi_snd_ssthresh" if endpoint.ssthresh() == u64::MAX => Some(NO_THRESHOLD),
                 "tcpi_snd_ssthresh" => Some(in_segments(endpoint.ssthresh())),
-                // At least DupThresh, which it begins with.
+                // At least DupThresh, its initial value.
                 "tcpi_reordering" => segments
                     .map(|segments| in_segments(segments.reordering.next_multiple_of(mss)).max(3)),
                 "tcpi_unacked" => segments.and_then(|segments| count(segments.unacknowledged)),
@@ -373,7 +373,7 @@ impl Runner {
     }
 }
 
-/// Returns the window scale that the first SYN of the other end says: RFC 7323 section 2.
+/// Returns the window scale in the peer's first SYN: RFC 7323 section 2.
 fn window_scale(script: &Script) -> u32 {
     let of_syn = |event: &Event| match &event.step {
         Step::Inbound(packet) if packet.flags.contains('S') => Some(packet.options.wscale),
@@ -382,7 +382,7 @@ fn window_scale(script: &Script) -> u32 {
     script.events.iter().find_map(of_syn).flatten().unwrap_or(0)
 }
 
-/// Makes the configuration of both ends from the script's SYNs, windows and sysctls.
+/// Derives the configuration of both ends from the script's SYNs, windows and sysctls.
 fn config(script: &Script) -> Result<Config, String> {
     let arriving = |event: &Event| match &event.step {
         Step::Inbound(packet) => Some(packet.clone()),
@@ -444,7 +444,7 @@ fn config(script: &Script) -> Result<Config, String> {
         },
         pacing: script.is_paced && options.sack_permitted,
         timestamps: options.timestamps.is_some(),
-        // Linux lets the other end have it (`tcp_ecn` 2), and wants it itself with 1.
+        // By default (`tcp_ecn` 2) Linux accepts ECN but does not request it; with 1 it does both.
         ecn: match sysctl("tcp_ecn") {
             Some("0") => false,
             Some("1") => true,
@@ -455,7 +455,7 @@ fn config(script: &Script) -> Result<Config, String> {
     })
 }
 
-/// Tells whether the bits of ECN in the IP header are those that are wanted, if any are.
+/// Whether the ECN bits of the IP header match those in the script, if it has any.
 fn marks_are(packet: &Packet, flags: Flags) -> bool {
     packet.marks.iter().all(|mark| match mark.as_str() {
         "[noecn]" => !flags.contains(Flags::ECT),

@@ -1,89 +1,87 @@
-//! Reads a script: events with their times, in the grammar of packetdrill.
-//!
-//! Knows the language. Does not know what an endpoint makes of it.
+//! Parses a script in packetdrill's grammar into timed events.
 
 use std::collections::BTreeMap;
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Block, Timestamps};
 
-/// A whole script.
+/// A parsed script.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
-    /// The most that a time may be off.
+    /// The tolerance of times.
     pub tolerance: Option<Duration>,
-    /// The settings of shell lines: `tcp_congestion_control` and so on.
+    /// Sysctls set in shell lines, for example `tcp_congestion_control`.
     pub sysctls: BTreeMap<String, String>,
-    /// A flag: a shell line has the queueing discipline `fq`, which paces.
+    /// Whether a shell line sets up the queueing discipline `fq`, which paces.
     pub is_paced: bool,
     /// The events, in order.
     pub events: Vec<Event>,
 }
 
-/// An event that happens to the endpoint, or that must happen.
+/// A timed step of a script: something to do to the endpoint, or something to expect of it.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The line in which it begins, from 1.
+    /// The line where it begins, from 1.
     pub line: usize,
-    /// The times at which it may happen.
+    /// When it happens, or may happen.
     pub time: Timing,
-    /// The step that is taken.
+    /// The step.
     pub step: Step,
 }
 
 /// A time, or a range of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// A flag: it counts from the event before.
+    /// Whether it is relative to the previous event.
     pub is_relative: bool,
     /// The earliest time.
     pub from: Duration,
     /// The latest time.
     pub to: Duration,
-    /// A flag: the script gives two times.
+    /// Whether the script gives a range.
     pub is_range: bool,
 }
 
 /// A step of a script.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A segment of the other end arrives.
+    /// A segment arrives from the peer.
     Inbound(Packet),
-    /// A segment must be sent.
+    /// The endpoint must send a segment.
     Outbound(Packet),
-    /// A system call: its name, arguments and result.
+    /// A system call: name, arguments and result.
     Call(String, Vec<String>, String),
-    /// Text between `%{` and `}%`.
+    /// The code between `%{` and `}%`.
     Code(String),
 }
 
 /// A segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// `S`, `F`, `R`, `P`, `E`, `W` and `.`, as written.
+    /// The flags `S`, `F`, `R`, `P`, `E`, `W` and `.`, as written.
     pub flags: String,
-    /// The first number.
+    /// The first sequence number.
     pub start: u64,
-    /// The number after the last one of the payload.
+    /// The sequence number after the payload.
     pub end: u64,
     /// The acknowledgment number.
     pub ack: Option<u64>,
-    /// The window as it stands in the header.
+    /// The window field, not scaled.
     pub window: Option<u64>,
-    /// MSS, window scale, SACK blocks and timestamps, and whether SACK is permitted.
+    /// The TCP options.
     pub options: Options,
-    /// Words in brackets before the flags, as of ECN.
+    /// Words in brackets before the flags, for example for ECN.
     pub marks: Vec<String>,
 }
 
-/// The options of a segment.
+/// The TCP options of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Of a SYN.
+    /// The MSS, in a SYN.
     pub mss: Option<u32>,
-    /// Of a SYN.
+    /// The window scale, in a SYN.
     pub wscale: Option<u32>,
-    /// Of a SYN.
+    /// Whether a SYN permits SACK.
     pub sack_permitted: bool,
     /// A timestamps option.
     pub timestamps: Option<Timestamps>,
@@ -93,16 +91,16 @@ pub struct Options {
 
 type Result<T> = std::result::Result<T, (usize, String)>;
 
-/// Reads a script.
+/// Parses a script.
 ///
 /// # Errors
-/// The number of a line, and what in it is not understood.
+/// The line number and what cannot be parsed there.
 pub fn parse(text: &str) -> Result<Script> {
     let mut script = Script::default();
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     while let Some((number, line)) = lines.next() {
         let mut code = without_comment(line).trim().to_owned();
-        // A block goes on until it is closed.
+        // A block may span several lines.
         for (open, close) in [("%{", "}%"), ("`", "`")] {
             if let Some(at) = code.find(open) {
                 while !code[at + open.len()..].contains(close) {
@@ -133,12 +131,12 @@ pub fn parse(text: &str) -> Result<Script> {
     Ok(script)
 }
 
-/// Returns the text before `//`, which may also be a part of a path in a shell line.
+/// Returns the text before `//`. In a shell line `//` may be part of a path, so the line is kept.
 fn without_comment(line: &str) -> &str {
     if line.contains('`') { line } else { line.split("//").next().unwrap_or_default() }
 }
 
-/// Reads the sysctls that shell lines set.
+/// Reads the sysctls set in shell lines.
 fn read_shell(text: &str, script: &mut Script) -> std::result::Result<(), String> {
     for line in text.replace("\\\n", " ").lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -154,7 +152,7 @@ fn read_shell(text: &str, script: &mut Script) -> std::result::Result<(), String
         } else if command == "tc" && line.ends_with("root fq") {
             script.is_paced = true;
         } else if line == "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect" {
-            // Both detectors of hystart are on, as they are here.
+            // `hystart_detect`: both detectors are on, which is our only mode.
         } else if !command.ends_with("defaults.sh") && !command.contains("sysctl_restore") {
             return Err(format!("needs a shell: {line}"));
         }
@@ -180,7 +178,7 @@ fn read_event(code: &str) -> std::result::Result<(Timing, Step), String> {
     Ok((time, step))
 }
 
-/// Reads `1.5`, `+.1`, `+.3~+.31`, `+0...0.010` (a call that lasts).
+/// Parses `1.5`, `+.1`, `+.3~+.31`, or `+0...0.010` (a call that blocks).
 fn read_time(text: &str) -> Option<Timing> {
     let text = text.split("...").next()?;
     let (first, last) = text.split_once('~').unwrap_or((text, text));
@@ -243,7 +241,7 @@ fn read_packet(text: &str) -> std::result::Result<Packet, String> {
     Ok(packet)
 }
 
-/// Reads `name(arguments) = result`.
+/// Parses `name(arguments) = result`.
 fn read_call(text: &str) -> std::result::Result<Step, String> {
     let bad = || format!("no system call: {text}");
     let (name, rest) = text.split_once('(').ok_or_else(bad)?;

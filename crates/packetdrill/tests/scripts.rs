@@ -1,4 +1,4 @@
-//! Our own scripts pass, and a script that says something else fails where it does.
+//! Our scripts pass, and a changed script fails in the changed line.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn our_own_scripts_pass() {
     }
 }
 
-/// Runs the script with one text in place of another, and returns where and why it fails.
+/// Runs the script with `from` replaced by `to`; returns the line and the reason of its failure.
 #[track_caller]
 fn fails(name: &str, from: &str, to: &str) -> (usize, String) {
     let text = script(name);
@@ -38,11 +38,11 @@ fn fails(name: &str, from: &str, to: &str) -> (usize, String) {
 
 #[test]
 fn another_segment_time_or_value_is_named_with_its_line() {
-    // One segment more than the window lets go.
+    // One segment more than the window allows.
     let (line, why) = fails("slow-start.pkt", "1:12001(12000)", "1:13201(13200)");
     assert_eq!((line, why.as_str()), (11, "12001:13201 is not sent by 0.540000 s"));
-    // 160 ms, a quarter of a round trip and 2 ms more, in ticks of 1 ms: 7 ms before what is asked, where the
-    // language allows an eighth of 30.
+    // The segment comes after 160 ms, a quarter of a round trip and 2 ms more, in ticks of 1 ms.
+    // That is 7 ms early; the tolerance is an eighth of 30 ms.
     let (line, why) = fails("reordering-window.pkt", "+.025 >", "+.030 >");
     assert_eq!((line, why.as_str()), (16, "1:1001 ack 1 is sent at 0.183000 s, not at 0.190000 s"));
     let (line, why) = fails("without-sack.pkt", "ssthresh == 7", "ssthresh == 5");
@@ -53,7 +53,7 @@ fn another_segment_time_or_value_is_named_with_its_line() {
     assert_eq!((line, why.as_str()), (22, "tcpi_snd_cwnd == most: it is 22"));
     let (line, why) = fails("ecn.pkt", "[noecn] SE. ", "[noecn] S. ");
     assert_eq!((line, why.as_str()), (8, "SYN 0 ack 1 [] is sent, not 0:0"));
-    // The window falls to the threshold at once here.
+    // In this implementation the window falls to the threshold at once.
     let (line, why) = fails("ecn-reduction.pkt", "tcpi_snd_cwnd == 9", "tcpi_snd_cwnd == 5");
     assert_eq!((line, why.as_str()), (15, "tcpi_snd_cwnd == 5: it is 9"));
     let (line, why) = fails("zero-window.pkt", "+1.2~+1.24 >", "+.6~+.62 >");

@@ -1,4 +1,4 @@
-//! Conversions between Python and `airtcp-flow`, no logic.
+//! Conversions between Python and `airtcp-flow`, without logic.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn invalid(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Simulates several servers, and gives their outcomes as JSON.
+/// Simulates several servers and returns their outcomes as JSON.
 fn outcomes(
     py: Python<'_>,
     control: &PyFlowControl,
@@ -56,14 +56,14 @@ impl PyFlowControl {
     }
 }
 
-/// A processor-sharing system that can be simulated, any number of times and from several threads
-/// at once.
+/// A processor-sharing system that can be simulated any number of times and from several threads at
+/// once.
 #[pyclass(name = "FlowSimulation", frozen)]
 struct PyFlowSimulation(Simulation);
 
 #[pymethods]
 impl PyFlowSimulation {
-    /// Reads a system as JSON; ValueError if it is not one.
+    /// Parses a system in JSON; raises ValueError if it is invalid.
     #[new]
     fn new(system_json: &str) -> PyResult<Self> {
         Simulation::new(serde_json::from_str(system_json).map_err(invalid)?)
@@ -71,8 +71,9 @@ impl PyFlowSimulation {
             .map_err(invalid)
     }
 
-    /// Simulates one replication: the outcome as JSON, then sojourn times and sizes of the
-    /// measured jobs as the bytes of little-endian float64 numbers; none unless `keep_jobs`.
+    /// Simulates one replication. Returns the outcome as JSON, then sojourn times and sizes of the
+    /// measured jobs as bytes of little-endian float64 numbers; these are empty unless `keep_jobs`
+    /// is set.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn run<'py>(
         &self,
@@ -97,13 +98,13 @@ impl PyFlowSimulation {
     }
 }
 
-/// Processor-sharing servers side by side, as `FlowSimulation` otherwise.
+/// Parallel processor-sharing servers; otherwise like `FlowSimulation`.
 #[pyclass(name = "ConcurrentFlows", frozen)]
 struct PyConcurrentFlows(Concurrent);
 
 #[pymethods]
 impl PyConcurrentFlows {
-    /// Reads a system as JSON; ValueError if it is not one.
+    /// Parses a system in JSON; raises ValueError if it is invalid.
     #[new]
     fn new(system_json: &str) -> PyResult<Self> {
         let system: Concurrent = serde_json::from_str(system_json).map_err(invalid)?;
@@ -111,7 +112,7 @@ impl PyConcurrentFlows {
         Ok(Self(system))
     }
 
-    /// Simulates one replication: the outcomes of the servers as JSON.
+    /// Simulates one replication and returns the outcomes of the servers as JSON.
     fn run(
         &self,
         py: Python<'_>,
@@ -126,13 +127,13 @@ impl PyConcurrentFlows {
     }
 }
 
-/// Servers that slow each other down, as `ConcurrentFlows` otherwise.
+/// Servers that slow each other down; otherwise like `ConcurrentFlows`.
 #[pyclass(name = "CoupledFlows", frozen)]
 struct PyCoupledFlows(Coupled);
 
 #[pymethods]
 impl PyCoupledFlows {
-    /// Reads a system as JSON; ValueError if it is not one.
+    /// Parses a system in JSON; raises ValueError if it is invalid.
     #[new]
     fn new(system_json: &str) -> PyResult<Self> {
         let system: Coupled = serde_json::from_str(system_json).map_err(invalid)?;
@@ -140,7 +141,7 @@ impl PyCoupledFlows {
         Ok(Self(system))
     }
 
-    /// Simulates one replication: the outcomes of the servers as JSON.
+    /// Simulates one replication and returns the outcomes of the servers as JSON.
     fn run(
         &self,
         py: Python<'_>,

@@ -1,4 +1,5 @@
-//! The compiled module `airtcp._core`: conversions between Python and the simulators, no logic.
+//! The compiled module `airtcp._core`: conversions between Python and the simulators, without
+//! logic.
 
 mod flow;
 mod plugin;
@@ -40,11 +41,11 @@ fn failed(error: RunError) -> PyErr {
     }
 }
 
-/// Watches and stops a run, from another thread or, with `watch`, from the same.
+/// Monitors and stops a run, from another thread or, with `watch`, from the same thread.
 #[pyclass(name = "RunControl", frozen)]
 struct PyRunControl {
     control: Arc<RunControl>,
-    /// The exception that `watch` has raised.
+    /// The exception that `watch` raised.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -53,8 +54,9 @@ const WATCHED_EVERY: StdDuration = StdDuration::from_millis(100);
 
 #[pymethods]
 impl PyRunControl {
-    /// Makes a control. A few times a second the thread of the run handles the signals that have come, if it is
-    /// Python's main thread, and calls `watch`; what either raises ends the run and comes out of it.
+    /// Creates a control. A few times a second the run's thread handles pending signals, if it is
+    /// Python's main thread, and calls `watch`. An exception from either ends the run and is raised
+    /// from it.
     #[new]
     #[pyo3(signature = (watch=None))]
     fn new(watch: Option<Py<PyAny>>) -> Self {
@@ -71,7 +73,7 @@ impl PyRunControl {
         self.control.cancel();
     }
 
-    /// Returns the simulated share of the run, from 0 to 1.
+    /// Returns the simulated fraction of the run, from 0 to 1.
     #[getter]
     fn progress(&self) -> f64 {
         self.control.progress()
@@ -79,20 +81,20 @@ impl PyRunControl {
 }
 
 impl PyRunControl {
-    /// Evaluates a run of this control in this thread.
+    /// Executes a run of this control in this thread.
     fn watched<T>(&self, run: impl FnOnce() -> T) -> T {
         let control = Arc::clone(&self.control);
         plugin::watched(move || control.cancel(), &self.raised, run)
     }
 
-    /// Returns the exception for a run with this control that has no outcome.
+    /// Returns the exception for a run of this control that has no outcome.
     fn failed(&self, error: RunError) -> PyErr {
         let raised = self.raised.lock().expect("nobody panics with it").take();
         raised.unwrap_or_else(|| failed(error))
     }
 }
 
-/// Makes the closure that asks `watch` whether a run may go on.
+/// Returns a closure that calls `watch` and returns whether the run may continue.
 fn watching(
     watch: Py<PyAny>,
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -114,10 +116,10 @@ fn watching(
     }
 }
 
-/// Outcome, transfer times and books of a run.
+/// Outcome, transfer times and accounts of a run.
 type Run<'py> = (String, Bound<'py, PyBytes>, Bound<'py, PyDict>);
 
-/// These, and trace and transfers.
+/// The same, with trace and transfers.
 type Recorded<'py> = (
     String,
     Bound<'py, PyBytes>,
@@ -126,26 +128,26 @@ type Recorded<'py> = (
     Option<Bound<'py, PyDict>>,
 );
 
-/// A scenario that can be simulated, any number of times and from several threads at once.
+/// A scenario that can be simulated any number of times and from several threads at once.
 #[pyclass(name = "Simulation", frozen)]
 struct PySimulation(Simulation);
 
 #[pymethods]
 impl PySimulation {
-    /// Reads the resolved form of a scenario; ValueError if it is not one.
+    /// Parses a resolved scenario; raises ValueError if it is invalid.
     #[new]
     fn new(py: Python<'_>, resolved_json: &str) -> PyResult<Self> {
         py.detach(|| Simulation::from_json(resolved_json)).map(Self).map_err(invalid)
     }
 
-    /// Returns the engine that plays each cell, in the order of cells, and the reason for it.
+    /// Returns the simulation engine of each cell and why it was chosen, in the order of cells.
     fn engines(&self, py: Python<'_>) -> Vec<(&'static str, &'static str)> {
         let engines = py.detach(|| self.0.engines());
         engines.into_iter().map(|engine| (engine.name(), engine.reason())).collect()
     }
 
-    /// Simulates one replication: the outcome as JSON, the transfer times in seconds as the bytes of
-    /// little-endian float64 numbers, and the books as columns of such bytes.
+    /// Simulates one replication. Returns the outcome as JSON, the transfer times in seconds as
+    /// bytes of little-endian float64 numbers, and the accounts as columns of such bytes.
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -164,9 +166,9 @@ impl PySimulation {
         Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
     }
 
-    /// Simulates the warm-up of one replication, and then `most` times the measured time, or at least
-    /// `least` times and until the work is `work`: of each what `run` gives, but for the records of flows and
-    /// stations.
+    /// Simulates the warm-up of one replication, then up to `most` batches of the measured time. It
+    /// stops earlier once there are `least` batches and the work reaches `work`. Returns for each
+    /// batch what `run` returns, without the records of flows and stations.
     #[pyo3(signature = (seed, replication, control, *, most, least, work))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn run_batches<'py>(
@@ -203,8 +205,8 @@ impl PySimulation {
             .collect()
     }
 
-    /// Simulates one replication: some of the metrics of everything, in the order of `names`, as the
-    /// bytes of little-endian float64 numbers; NaN where one does not exist.
+    /// Simulates one replication. Returns the metrics in `names`, over everything and in this
+    /// order, as bytes of little-endian float64 numbers; NaN if a metric does not exist.
     fn run_metrics<'py>(
         &self,
         py: Python<'py>,
@@ -223,9 +225,9 @@ impl PySimulation {
         Ok(PyBytes::new(py, &row))
     }
 
-    /// Does as `run`, with a trace if there is a sample interval, which must not be zero, and with a
-    /// capture of the first `snaplen` bytes of each frame if there is a file for it. Then the transfers,
-    /// if they are asked for. With `samples_only` the trace has no events and no PPDUs.
+    /// Like `run`, with optional records: a trace if there is a sample interval (not zero), a
+    /// capture of the first `snaplen` bytes of each frame if there is a file for it, and the
+    /// transfers if requested. With `samples_only` the trace has no events and no PPDUs.
     #[pyo3(signature = (
         seed, replication, control, *, sample_interval_ns, pcap, snaplen, transfers, samples_only
     ))]
@@ -269,22 +271,22 @@ impl PySimulation {
     }
 }
 
-/// Packs some of the metrics of everything; a number that JSON does not have does not exist here either.
+/// Packs the named metrics over everything. Numbers that JSON cannot express count as missing.
 fn named(outcome: &Outcome, names: &[String]) -> Vec<u8> {
     let metric = |name: &String| outcome.metrics.get(name.as_str()).copied().flatten();
     let exists = |name| metric(name).filter(|value| value.is_finite());
     names.iter().flat_map(|name| exists(name).unwrap_or(f64::NAN).to_le_bytes()).collect()
 }
 
-/// Writes an outcome as JSON, and its transfer times as bytes.
+/// Returns an outcome as JSON, and its transfer times as bytes.
 fn written(outcome: &Outcome) -> (String, Vec<u8>) {
     let json = serde_json::to_string(outcome).expect("an outcome is plain data");
     let times = outcome.transfer_times_s.iter().flat_map(|time| time.to_le_bytes()).collect();
     (json, times)
 }
 
-/// Returns the airtime in nanoseconds of a frame of `bits` bits (MAC header and FCS included) at the rate
-/// `rate_bps` of the scenario, which must be one of its data or control rates.
+/// Returns the airtime in nanoseconds of a frame of `bits` bits (including MAC header and FCS) at
+/// `rate_bps`, which must be one of the scenario's data or control rates.
 #[pyfunction]
 fn airtime_ns(resolved_json: &str, bits: u64, rate_bps: u64) -> PyResult<u64> {
     let simulation = Simulation::from_json(resolved_json).map_err(invalid)?;

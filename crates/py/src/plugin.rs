@@ -1,7 +1,7 @@
 //! Algorithms written in Python: objects of a registered class, called at each event.
 //!
-//! Knows how an object is made and called; what it raises, or sets against a law, ends the run that is under way in
-//! this thread. Each kind of algorithm has a file. Does not know where classes come from: that is `airtcp.plugins`.
+//! An exception, or a value that breaks a rule, ends the run in this thread. Each kind of algorithm
+//! has its own file. `airtcp.plugins` finds the classes.
 
 mod acks;
 mod congestion;
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 /// The longest time that a call may take: a run makes thousands of them.
 const LONGEST_CALL: StdDuration = StdDuration::from_secs(1);
 
-/// The run under way in a thread, and the place for the exception that ends it.
+/// The run of a thread, and the place for the exception that ends it.
 struct UnderWay {
     stop: Box<dyn Fn()>,
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -29,7 +29,7 @@ thread_local! {
     static UNDER_WAY: RefCell<Option<UnderWay>> = const { RefCell::new(None) };
 }
 
-/// Evaluates a run in this thread, which calls of its plug-ins can end by `stop`.
+/// Executes a run in this thread; its plug-ins can end it through `stop`.
 pub(crate) fn watched<T>(
     stop: impl Fn() + 'static,
     raised: &Arc<Mutex<Option<PyErr>>>,
@@ -42,14 +42,14 @@ pub(crate) fn watched<T>(
     ended
 }
 
-/// Tells whether the run of this thread is to end: then it calls nothing any more.
+/// Whether the run of this thread is about to end. If so, no plug-in is called any more.
 fn ends() -> bool {
     UNDER_WAY.with_borrow(|run| {
         run.as_ref().is_some_and(|run| run.raised.lock().expect("nobody panics with it").is_some())
     })
 }
 
-/// Ends the run of this thread by an exception.
+/// Ends the run of this thread with an exception.
 fn end(error: PyErr) {
     UNDER_WAY.with_borrow(|run| {
         let Some(run) = run else { panic!("no run for the plug-in's error: {error}") };
@@ -58,7 +58,7 @@ fn end(error: PyErr) {
     });
 }
 
-/// An object of a registered class, made at its first call.
+/// An object of a registered class, created at its first call.
 #[derive(Debug)]
 struct Called {
     name: Arc<str>,
@@ -67,13 +67,14 @@ struct Called {
 }
 
 impl Called {
-    /// Returns what makes one for each connection, queue or access point.
+    /// Returns the constructor for each connection, queue or access point.
     fn maker(name: &str, class: Py<PyAny>) -> impl Fn() -> Self + Send + Sync + 'static {
         let (name, class): (Arc<str>, _) = (name.into(), Arc::new(class));
         move || Self { name: Arc::clone(&name), class: Arc::clone(&class), object: None }
     }
 
-    /// Evaluates `call`; where it fails, ends the run and returns `otherwise`, as for a run that is to end.
+    /// Executes `call`. If it fails, ends the run; then, and in a run that is ending, returns
+    /// `otherwise`.
     fn called<T>(
         &mut self,
         otherwise: T,
@@ -90,7 +91,7 @@ impl Called {
         })
     }
 
-    /// Returns the object, made without arguments at first.
+    /// Returns the object; the first call creates it, without arguments.
     fn object(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let object = match &self.object {
             Some(object) => object,
@@ -99,7 +100,7 @@ impl Called {
         Ok(object.clone_ref(py))
     }
 
-    /// Calls a method of the object, and refuses one that takes too long.
+    /// Calls a method of the object; an error if it takes too long.
     fn method<'py>(
         &mut self,
         py: Python<'py>,
@@ -119,12 +120,12 @@ impl Called {
         Ok(answer)
     }
 
-    /// Ends the run since an answer has broken a law.
+    /// Ends the run because a return value broke a rule.
     fn break_law(&mut self, law: String) {
         self.called((), |_, _| Err(PyValueError::new_err(law)));
     }
 
-    /// Makes a copy for another connection, with the state of the object.
+    /// Copies the object with its state, for another connection.
     fn duplicate(&self) -> Self {
         let object = self.object.as_ref().map(|object| {
             Python::attach(|py| {
@@ -137,7 +138,7 @@ impl Called {
     }
 }
 
-/// Returns the error of a run that ended at an exception of a plug-in, with the line that raised it.
+/// Returns the error for a run that a plug-in's exception ended, with the line that raised it.
 fn explained(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return error;

@@ -1,4 +1,4 @@
-//! Conversions between Python and `airtcp-testbed`, no logic.
+//! Conversions between Python and `airtcp-testbed`, without logic.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -18,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::{PySimulation, failed, plugin, written};
 
-/// Watches and stops a testbed from another thread.
+/// Monitors and stops a testbed from another thread.
 #[pyclass(name = "TestbedControl", frozen)]
 struct PyTestbedControl(Arc<Board>);
 
@@ -34,8 +34,8 @@ impl PyTestbedControl {
         self.0.stop();
     }
 
-    /// Returns counts so far, and how late packets were; shares of those that were later than
-    /// `bound_us` microseconds.
+    /// Returns counts and the lateness of packets so far, including the share of packets more than
+    /// `bound_us` microseconds late.
     fn progress<'py>(&self, py: Python<'py>, bound_us: u64) -> PyResult<Bound<'py, PyDict>> {
         let Progress { elapsed, counts, lag, strays, refused } = self.0.progress();
         let seconds = |quantile: Option<Duration>| quantile.map(Duration::as_secs_f64);
@@ -59,8 +59,8 @@ impl PyTestbedControl {
     }
 }
 
-/// A capture file with interfaces of these names for the packets of nodes and for the frames on the air, written by a
-/// thread with the priority of who makes it.
+/// A capture file with one interface per name, for the packets of the nodes and for the frames on
+/// the air. A thread with the creator's priority writes it.
 #[pyclass(name = "TestbedCapture", frozen)]
 struct PyTestbedCapture(Mutex<Option<Capture>>);
 
@@ -72,7 +72,7 @@ impl PyTestbedCapture {
         Ok(Self(Mutex::new(Some(Capture::new(file, &nodes, &air, snaplen)?))))
     }
 
-    /// Waits until all is written. Raises OSError if something could not be.
+    /// Waits until everything is written. Raises OSError if a write failed.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let capture = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| capture.map_or(Ok(()), Capture::finish))?;
@@ -94,25 +94,32 @@ fn purpose(text: &str) -> PyResult<Purpose> {
     }
 }
 
-/// Opens a device of its own for a descriptor that stays the caller's.
+/// Duplicates the descriptor of a device; the caller keeps its own.
 fn device(fd: RawFd) -> PyResult<File> {
     if fd < 0 {
         return Err(PyValueError::new_err("not a file descriptor"));
     }
-    // SAFETY: the descriptor is not -1, and it is borrowed for this call alone: whether it is open is
-    // what the call asks.
+    // SAFETY: the descriptor is not negative and is borrowed only for this call, which fails if it
+    // is not open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
     Ok(File::from(borrowed.try_clone_to_owned()?))
 }
 
-/// A server's address, what its connections are for, and the port where FTP is spoken: 0 if the first to
-/// each port is a dialogue.
+/// A server's address, the purpose of its connections, and the FTP control port. Port 0: the first
+/// connection to each port is a dialogue.
 type Server = (String, String, Option<u16>);
 
-/// Lets the air go by in real time: TUN devices by their descriptors, the server's first, then those of
-/// the stations that have an address, in order; addresses of the stations; a server for each entry of
-/// flows, none if that is simulated; when time zero is on the monotonic clock; what to capture packets in. The outcome as JSON and the
-/// transfer times as in `Simulation.run`, or nothing if it was stopped.
+/// Runs the medium in real time.
+///
+/// - TUN devices, by descriptor: the server's first, then those of the stations that have an
+///   address, in order.
+/// - The addresses of the stations.
+/// - A server for each entry of flows; none if the entry is simulated.
+/// - The monotonic time of time zero.
+/// - The file for captured packets.
+///
+/// Returns the outcome as JSON and the transfer times as in `Simulation.run`, or None if it was
+/// stopped.
 #[pyfunction]
 #[pyo3(signature = (simulation, seed, devices, stations, servers, epoch_ns, control, capture=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
@@ -183,8 +190,8 @@ fn run_testbed<'py>(
     Ok(outcome.map(|(json, times)| (json, PyBytes::new(py, &times))))
 }
 
-/// Draws numbers of a law, as JSON, from the stream of a purpose of a flow of a replication: those
-/// that the simulator draws. Little-endian float64 numbers.
+/// Draws numbers from a law, given as JSON, with the stream of a flow, purpose and replication: the
+/// same numbers that the simulator draws. Returns little-endian float64 numbers.
 #[pyfunction]
 fn drawn<'py>(
     py: Python<'py>,
@@ -204,8 +211,9 @@ fn drawn<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Draws bytes of the objects of the first pages of a flow, the document of each first, as the simulator draws
-/// them: `application_json` is its application in the resolved form. ValueError if it has no pages.
+/// Draws the sizes in bytes of the objects of a flow's first pages, as the simulator draws them;
+/// each page begins with its document. `application_json` is the application in the resolved
+/// scenario. Raises ValueError if the application has no pages.
 #[pyfunction]
 fn drawn_pages(
     application_json: &str,

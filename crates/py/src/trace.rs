@@ -1,4 +1,5 @@
-//! A trace and transfers as Python takes them: columns of little-endian numbers, and the names that they refer to.
+//! Traces and transfers for Python: columns of little-endian numbers, and the names that they
+//! index.
 
 use airtcp_kernel::Log;
 use airtcp_sim::outcome::{Books, DelayBin, Transfer};
@@ -6,8 +7,8 @@ use airtcp_sim::trace::{EventKind, Trace};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// Makes a dictionary of names and of tables; a table is a dictionary of columns of `int64`, in which -1
-/// stands for what does not exist.
+/// Returns a dictionary of names and tables. A table is a dictionary of `int64` columns; -1 means
+/// that a value does not exist.
 pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     let answer = PyDict::new(py);
     answer.set_item("interval_ns", trace.interval.as_nanos())?;
@@ -60,7 +61,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'
     Ok(answer)
 }
 
-/// Makes a table of transfers: columns of `int64`.
+/// Returns a table of transfers: columns of `int64`.
 pub(crate) fn transfers<'py>(py: Python<'py>, rows: &[Transfer]) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let set = |name: &str, value: fn(&Transfer) -> u64| {
@@ -73,7 +74,8 @@ pub(crate) fn transfers<'py>(py: Python<'py>, rows: &[Transfer]) -> PyResult<Bou
     Ok(table)
 }
 
-/// Makes the columns of the books: scopes of `uint32`, histograms of delays of `uint64`, all else of `float64`.
+/// Returns the columns of the accounts: scopes as `uint32`, delay histograms as `uint64`,
+/// everything else as `float64`.
 pub(crate) fn books<'py>(py: Python<'py>, books: &Books) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let set = |name: &str, values: &mut dyn Iterator<Item = f64>| {

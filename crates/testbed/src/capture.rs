@@ -1,10 +1,11 @@
-//! A capture file of what real programs send and get: the IP packets that leave the nodes of a testbed
-//! and those that come to them, and the frames on the air between, for Wireshark and its kin.
+//! Captures what real programs send and receive: IP packets at the nodes of a testbed, and the
+//! frames on the air between them, for Wireshark and similar tools.
 //!
-//! The format is pcapng ([`airtcp_sim::pcapng`]), with an interface for each node's packets and one for the air, or
-//! several where nodes hear different things, so that one file has both ends of every connection and its way. A thread of its own writes: whoever
-//! carries packets waits for no disk. Knows bytes and the air's clock; what a frame is, the simulator
-//! says. Packets that are simulated have no bytes at a node, and are on the air alone.
+//! The format is pcapng ([`airtcp_sim::pcapng`]). There is an interface for each node's packets and
+//! one for the medium, or several if nodes hear different frames, so one file shows both ends of
+//! every connection and the frames between. A separate thread writes the file, so the packet path
+//! never waits for the disk. Simulated packets have no bytes at a node; they appear on the air
+//! only.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,17 +15,17 @@ use airtcp_kernel::Time;
 use airtcp_sim::live::TakesFrames;
 use airtcp_sim::pcapng::{InOrder, RADIOTAP, RAW_IP, interface, packet, section_header};
 
-/// Which way a packet goes through the device of its node.
+/// The direction of a packet at a node's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It has come over the air.
+    /// The node received it over the air.
     In,
-    /// The node has sent it.
+    /// The node sent it.
     Out,
 }
 
 impl Way {
-    /// Returns bits 0 and 1 of a packet's flags (section 4.3.1).
+    /// Returns bits 0 and 1 of the packet flags (section 4.3.1).
     fn flags(self) -> u32 {
         match self {
             Self::In => 1,
@@ -33,22 +34,23 @@ impl Way {
     }
 }
 
-/// A capture file under way.
+/// An open capture file.
 #[derive(Debug)]
 pub struct Capture {
     blocks: Sender<(Time, Vec<u8>)>,
     writer: JoinHandle<io::Result<()>>,
     snaplen: u32,
-    /// The number of the air's first interface.
+    /// The number of the first interface for frames.
     air: u32,
 }
 
 impl Capture {
-    /// Opens a file with interfaces of these names for the packets of `nodes` and the frames of the air; of each packet
-    /// and frame the first `snaplen` bytes. The thread that writes has the priority of the caller.
+    /// Opens a capture with one interface per name, for the packets of `nodes` and for the frames
+    /// in `air`. Keeps the first `snaplen` bytes of each packet and frame. The writer thread has
+    /// the priority of the caller.
     ///
     /// # Errors
-    /// If there can be no thread.
+    /// If the thread cannot be started.
     pub fn new(
         out: impl Write + Send + 'static,
         nodes: &[String],
@@ -69,12 +71,12 @@ impl Capture {
         Ok(Self { blocks, writer, snaplen, air: nodes.len() as u32 })
     }
 
-    /// Returns the greatest number of bytes that is kept of a packet or frame.
+    /// Returns how many bytes of a packet or frame are kept at most.
     pub fn snaplen(&self) -> u32 {
         self.snaplen
     }
 
-    /// Takes the frames on the air. As long as it is there the file is not written to its end.
+    /// Returns the sink for frames. The file is finished only after the sink is dropped.
     pub fn frames(&self) -> TakesFrames {
         let (blocks, air) = (self.blocks.clone(), self.air);
         Box::new(move |node, start, kept, length| {
@@ -82,28 +84,28 @@ impl Capture {
         })
     }
 
-    /// Writes a packet of the node with this number: when it left, or when it was due to come.
+    /// Writes a packet of node number `node`: `at` is when it left or was due to arrive.
     pub fn packet(&self, node: usize, way: Way, at: Time, bytes: &[u8]) {
         let kept = &bytes[..bytes.len().min(self.snaplen as usize)];
         let block = packet(node as u32, Some(way.flags()), at, kept, bytes.len() as u32);
-        // A receiver that no longer listens has failed, and reports it at the end.
+        // If the writer thread has failed, `finish` reports it.
         let _ = self.blocks.send((at, block));
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
     ///
     /// # Errors
-    /// If something could not be written.
+    /// If a write failed.
     ///
     /// # Panics
-    /// If the thread that writes has panicked.
+    /// If the writer thread has panicked.
     pub fn finish(self) -> io::Result<()> {
         drop(self.blocks);
         self.writer.join().expect("it writes, and does nothing else")
     }
 }
 
-/// Writes blocks in the order of their times; those of one time as they come.
+/// Writes blocks in order of time, or of arrival for equal times.
 fn write_all(
     mut out: impl Write,
     head: &[u8],
@@ -131,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that can be looked at when it is written.
+    /// A file that the test can inspect after it is written.
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -150,7 +152,7 @@ mod tests {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
     }
 
-    /// Reads blocks by type, each with its body; they follow one another without a gap.
+    /// Parses adjacent blocks; returns the type and the body of each.
     fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let mut found = Vec::new();
         while !bytes.is_empty() {
@@ -169,11 +171,11 @@ mod tests {
         let air = ["air at ap".to_owned(), "air at laptop/0".to_owned()];
         let capture =
             Capture::new(file.clone(), &nodes, &air, 64).expect("there is room for a thread");
-        // More than 2^32 ns, and more than is kept.
+        // More than 2^32 ns, and longer than `snaplen`.
         let at = Time::ZERO + Duration::from_nanos(5_000_000_001);
         let mut frames = capture.frames();
         capture.packet(1, Way::Out, at, &[0x45; 70]);
-        // It began before, and is known later.
+        // It began earlier but is reported later.
         frames(1, Time::ZERO + Duration::from_secs(5), &[0x47; 64], 90);
         capture.packet(0, Way::In, at, &[0x46; 3]);
         drop(frames);
@@ -193,7 +195,7 @@ mod tests {
         let frame = &found[5].1;
         assert_eq!((u32_at(frame, 0), u32_at(frame, 4)), (3, 1));
         assert_eq!((u32_at(frame, 12), u32_at(frame, 16)), (64, 90));
-        // No flags: it neither comes nor leaves.
+        // Frames have no direction flags.
         assert_eq!(frame[20..], [0x47; 64]);
 
         let first = &found[6].1;
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!((u32_at(first, 0), nanos), (1, 5_000_000_001));
         assert_eq!((u32_at(first, 12), u32_at(first, 16)), (64, 70));
         assert_eq!(first[20..84], [0x45; 64]);
-        // The option of flags: outbound.
+        // The flags option: outbound.
         assert_eq!(first[84..92], [2, 0, 4, 0, 2, 0, 0, 0]);
 
         let second = &found[7].1;
@@ -209,7 +211,7 @@ mod tests {
         assert_eq!(second[20..32], [0x46, 0x46, 0x46, 0, 2, 0, 4, 0, 1, 0, 0, 0]);
     }
 
-    /// A frame that began before others stands before them, however late it is known.
+    /// A frame that began earlier is written first, even if it is reported later.
     #[test]
     fn blocks_are_in_the_order_of_their_times() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
@@ -224,7 +226,7 @@ mod tests {
         assert_eq!(*file.0.lock().expect("nobody panics"), b"abcde");
     }
 
-    /// A disk that is full.
+    /// A full disk.
     struct Full;
 
     impl Write for Full {

@@ -1,5 +1,4 @@
-//! Which packets are of one TCP connection, and what their numbers are: of 64 bits, so that they never
-//! wrap, as everything behind this counts them.
+//! Assigns packets to TCP connections and unwraps their sequence numbers to 64 bits.
 
 use std::collections::HashMap;
 
@@ -8,7 +7,7 @@ use airtcp_tcp::{Block, Flags, Segment};
 
 use crate::packet::Tcp;
 
-/// Connections that were seen.
+/// The connections seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     known: HashMap<Key, Connection>,
@@ -27,21 +26,22 @@ pub(crate) struct Key {
 #[derive(Debug)]
 struct Connection {
     id: u32,
-    /// The highest number that each side has used.
+    /// The highest number used by each side.
     highest: [Option<u64>; 2],
-    /// The number of the SYN of who opened it.
+    /// The initial sequence number of the SYN that opened it.
     opened: Option<u32>,
 }
 
 impl Connections {
-    /// Returns the number of connections of a flow to a port of its server that have been opened so far.
+    /// Returns how many connections of a flow to this server port have been opened so far.
     pub(crate) fn opened(&self, flow: u32, server_port: u16) -> u64 {
         self.opened.get(&(flow, server_port)).copied().unwrap_or(0)
     }
 
-    /// Places a segment that `side` sends: its connection, its numbers, and its SACK blocks. If the connection is new,
-    /// `replace` is told of it and of the one in whose place it comes, and gives it a number. One
-    /// that was under way before anybody looked counts as a dialogue.
+    /// Assigns a segment from `side` to its connection and unwraps its numbers and SACK blocks. For
+    /// a new connection it calls `replace` with the connection and the one that it replaces;
+    /// `replace` returns its number. A connection that was already open when the capture began
+    /// counts as a dialogue.
     pub(crate) fn read(
         &mut self,
         key: Key,
@@ -80,9 +80,9 @@ impl Connections {
     }
 }
 
-/// Returns the number of 64 bits that is closest to the highest so far and has these lower 32.
+/// Returns the 64-bit number with these lower 32 bits that is closest to the highest one so far.
 fn unwrapped(highest: &mut Option<u64>, number: u32) -> u64 {
-    // Room below for numbers that come late.
+    // Start above 2^32, to leave room for earlier numbers that arrive late.
     let before = *highest.get_or_insert((1 << 32) + u64::from(number));
     let ahead = number.wrapping_sub(before as u32).cast_signed();
     let value = before.wrapping_add_signed(i64::from(ahead));
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(highest, Some(next));
     }
 
-    /// A SYN that is sent again is of the same connection; one with another number, after the ports
-    /// were free again, is of a new one.
+    /// A retransmitted SYN belongs to the same connection. A SYN with another number, after the
+    /// ports were released, opens a new one.
     #[test]
     fn a_new_syn_is_a_new_connection() {
         let mut connections = Connections::default();

@@ -1,4 +1,4 @@
-//! A replication behind addresses: real packets in, real packets out, at times that the caller says.
+//! Connects a replication to IP addresses: real packets in and out, at times that the caller sets.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -15,59 +15,60 @@ use crate::connections::{Connections, Key};
 use crate::packet::{self, Content, Headers};
 use crate::pages::{Ended, EndedKind, Pages};
 
-/// A network stack at one end of the air.
+/// A network stack at one end of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// The server's.
+    /// The server's stack.
     Server,
-    /// That of a station, which are numbered from 1.
+    /// The stack of a station, numbered from 1.
     Station(u32),
 }
 
-/// The use of the connections of an entry of the scenario.
+/// How the connections of a scenario entry are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseOf {
-    /// All of them, but for dialogues.
+    /// The purpose of all its connections except dialogues.
     pub purpose: Purpose,
-    /// Which of them are dialogues.
+    /// Which of its connections are dialogues.
     pub dialogues: Dialogues,
 }
 
-/// Which connections do not carry what is measured.
+/// Which connections are dialogues: their payload is not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialogues {
     /// None of them.
     None,
-    /// Those with this port of the server, on which FTP is spoken (RFC 959): a transfer begins with
-    /// PASV or EPSV and ends with the reply 226.
+    /// Connections to this server port, where FTP is spoken (RFC 959). A transfer begins with PASV
+    /// or EPSV and ends with the reply 226.
     Ftp(u16),
-    /// The first that comes to a port of the server, as those of iperf3.
+    /// The first connection to each server port, as in iperf3.
     First,
-    /// None of them; and each carries objects of pages, one after the other, which are transfers.
+    /// None. Each connection carries objects of web pages, one after the other; each object is a
+    /// transfer.
     Pages,
 }
 
 /// The addresses of all ends.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// The addresses of the stations, in order; none if all about a station is simulated.
+    /// The addresses of the stations, in order; `None` for a station that is entirely simulated.
     pub stations: Vec<Option<Ipv4Addr>>,
-    /// The address of the server for each entry of the scenario that is not simulated, and what it is
-    /// for.
+    /// For each scenario entry that is not simulated: the address of the server, and how its
+    /// connections are used.
     pub servers: Vec<Option<(Ipv4Addr, UseOf)>>,
 }
 
-/// The transfers that are spoken of on the control connections of FTP, of which each has one at a time.
+/// Transfers seen on FTP control connections, at most one per connection at a time.
 #[derive(Debug, Default)]
 struct Ftp {
-    /// The beginnings of transfers under way, by connection.
+    /// Start times of unfinished transfers, by control connection.
     under_way: HashMap<u32, Time>,
-    /// Those that have ended: the flow, and how long each took.
+    /// Finished transfers: the flow and the duration.
     ended: Vec<(u32, Duration)>,
 }
 
 impl Ftp {
-    /// Reads what a client has said, and tells whether a transfer begins with it. Bytes said again are not new.
+    /// Reads data from the client; returns true if it begins a transfer. Ignores repeated commands.
     fn said(&mut self, connection: u32, now: Time, text: &[u8]) -> bool {
         let begins = (text.starts_with(b"PASV") || text.starts_with(b"EPSV"))
             && !self.under_way.contains_key(&connection);
@@ -77,7 +78,7 @@ impl Ftp {
         begins
     }
 
-    /// Reads what a client has heard.
+    /// Reads data sent to the client.
     fn heard(&mut self, flow: u32, connection: u32, at: Time, text: &[u8]) {
         if let Some(&began) = self.under_way.get(&connection)
             && text.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"226 "))
@@ -88,7 +89,7 @@ impl Ftp {
     }
 }
 
-/// The air between a server and stations.
+/// The medium between a server and stations.
 #[derive(Debug)]
 pub struct Driver<'a> {
     live: Live<'a, Vec<u8>>,
@@ -102,7 +103,7 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Makes the air at time zero. Flows are simulated of whose ends there is no address.
+    /// Creates the medium at time zero. Flows whose ends have no address are simulated.
     pub fn new(scenario: &'a Scenario, seed: u64, site: &Site) -> Self {
         let ends = |flow: &LiveFlow| {
             let (server, use_of) = site.servers[flow.entry]?;
@@ -125,13 +126,13 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Writes down what is on the air from now on: `frames` gets of each frame, with its radiotap
-    /// header, the first `snaplen` bytes.
+    /// Starts to capture frames: passes each frame, with its radiotap header, to `frames`, up to
+    /// `snaplen` bytes.
     pub fn capture(&mut self, frames: TakesFrames, snaplen: u32) {
         self.live.capture(AirCapture { frames, snaplen, bytes: Vec::as_slice, mark: packet::mark });
     }
 
-    /// Returns the time of the next event, if no packet comes before.
+    /// Returns the time of the next event if no packet arrives before.
     pub fn next_deadline(&mut self) -> Time {
         self.live.next_deadline()
     }
@@ -141,8 +142,8 @@ impl<'a> Driver<'a> {
         self.live.end()
     }
 
-    /// Takes a packet that comes in at `from`, after all that is due by `now`. A packet that is not from there
-    /// to one of its peers is dropped.
+    /// Accepts a packet that arrives at `from`, after all events due by `now`. Drops a packet that
+    /// does not belong to a flow between `from` and one of its peers.
     pub fn packet_in(&mut self, now: Time, from: Node, bytes: Vec<u8>) {
         let Some((flow, use_of, side, headers)) = self.placed(from, &bytes) else {
             self.strays += 1;
@@ -199,7 +200,7 @@ impl<'a> Driver<'a> {
         self.live.packet_in(now, arrival, bytes);
     }
 
-    /// Returns the flow of a packet, the end where it comes in, and its headers.
+    /// Returns the flow of a packet, the end where it arrives, and its headers.
     fn placed(&self, from: Node, bytes: &[u8]) -> Option<(u32, UseOf, Side, Headers)> {
         let headers = packet::read(bytes)?;
         let Headers { source, destination, .. } = headers;
@@ -216,8 +217,8 @@ impl<'a> Driver<'a> {
         Some((flow, use_of, side, headers))
     }
 
-    /// Plays all that is due up to `now`: `deliver` is told which packets come to which end, and when
-    /// they do.
+    /// Executes all events up to `now`. Passes each packet that reaches an end to `deliver`, with
+    /// the time.
     ///
     /// # Errors
     /// If simulated flows overload the network.
@@ -268,7 +269,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Returns the number of packets that came in and were for nobody.
+    /// Returns the number of packets that belonged to no flow.
     pub fn strays(&self) -> u64 {
         self.strays
     }
@@ -278,7 +279,7 @@ impl<'a> Driver<'a> {
         self.live.counts()
     }
 
-    /// Returns what was measured, if the end has come.
+    /// Returns the outcome if the scenario has ended.
     ///
     /// # Errors
     /// See [`Live::conclude`].
@@ -295,8 +296,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// RFC 959: PASV, 227, RETR, 150, 226. What is said again, before any transfer or by somebody else,
-    /// means nothing.
+    /// RFC 959: PASV, 227, RETR, 150, 226. Repeated commands, replies before any transfer, and
+    /// lines from the other side are ignored.
     #[test]
     fn a_transfer_lasts_from_pasv_to_226() {
         let mut ftp = Ftp::default();

@@ -1,14 +1,15 @@
-//! The lateness of packets.
+//! The lateness of packets in a real-time run.
 
 use airtcp_kernel::Duration;
 
-/// Lateness up to this is known to a microsecond; what is above, by its largest alone.
+/// The histogram has a resolution of 1 us up to this value. Of later packets only the maximum is
+/// kept.
 const LONGEST_US: usize = 100_000;
 
-/// The distribution of how late packets left, against the air's own clock.
+/// The distribution of how late packets left, compared with the medium's clock.
 #[derive(Clone, Debug)]
 pub struct Lag {
-    /// Packets by whole microseconds.
+    /// Packets per whole microsecond of lateness.
     counts: Vec<u64>,
     total: u64,
     largest: Duration,
@@ -21,7 +22,7 @@ impl Default for Lag {
 }
 
 impl Lag {
-    /// Counts a packet that was so late.
+    /// Counts a packet that was `late`.
     pub fn add(&mut self, late: Duration) {
         let micros = (late.as_nanos() / 1000) as usize;
         self.counts[micros.min(LONGEST_US)] += 1;
@@ -39,8 +40,8 @@ impl Lag {
         self.largest
     }
 
-    /// Returns the lateness that the given share of the packets did not exceed, rounded up to a microsecond; `None` if
-    /// there were none.
+    /// Returns the quantile `share` of the lateness, rounded up to a microsecond; `None` if there
+    /// were no packets.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -52,7 +53,7 @@ impl Lag {
         Some(if micros < LONGEST_US { bound.min(self.largest) } else { self.largest })
     }
 
-    /// Returns the share of packets that was later than `bound`, which is a whole number of microseconds.
+    /// Returns the share of packets that were later than `bound`, a whole number of microseconds.
     pub fn share_above(&self, bound: Duration) -> f64 {
         let micros = ((bound.as_nanos() / 1000) as usize).min(LONGEST_US);
         let later: u64 = self.counts[micros..].iter().sum();
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(lag.quantile(0.5), None);
         assert_eq!(lag.share_above(Duration::ZERO), 0.0);
 
-        // 1 .. 99 us and a packet that is a second late.
+        // Packets 1 .. 99 us late, and one a second late.
         for micros in 1..100 {
             lag.add(Duration::from_micros(micros));
         }

@@ -1,10 +1,12 @@
-//! The air in real time: packets of real programs over a real TCP come in, wait in the queues of a
-//! scenario, contend for its medium, and go out when their exchange has ended.
+//! Runs a scenario's medium in real time: packets of real programs over a real TCP arrive, wait in
+//! the scenario's queues, contend for the medium, and leave when their frame exchange ends.
 //!
-//! From the bottom: [`packet`] reads of an IP packet what queues and access categories look at;
-//! `connections` gives its numbers a meaning; [`Driver`] puts a [`Live`](airtcp_sim::live::Live)
-//! replication behind addresses, and owns no clock; [`run`](mod@run) has the clock and the TUN devices; [`Lag`] is
-//! how late it was, and [`Capture`] a file of all of it. Knows no namespace, no route and no program: who makes them gives file descriptors.
+//! From the bottom up: [`packet`] parses the IP headers that queues and access categories need;
+//! `connections` identifies TCP connections and unwraps sequence numbers; [`Driver`] connects a
+//! [`Live`](airtcp_sim::live::Live) replication to IP addresses and has no clock of its own;
+//! [`run`](mod@run) has the clock and the TUN devices. [`Lag`] measures how late packets were, and
+//! [`Capture`] writes a capture file. The caller creates namespaces and routes, starts the
+//! programs, and passes file descriptors.
 
 mod capture;
 mod connections;

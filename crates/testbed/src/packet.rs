@@ -1,11 +1,11 @@
-//! The headers of an IPv4 packet that queues, access categories and measures read (RFC 791, RFC 9293), and the
-//! one thing that a queue may change in it (RFC 3168).
+//! Reads the headers of an IPv4 packet that queues, access categories and statistics need (RFC 791,
+//! RFC 9293), and sets the CE mark (RFC 3168).
 
 use std::net::Ipv4Addr;
 
 use airtcp_tcp::Flags;
 
-/// Of the control bits of TCP those that somebody here looks at: all but PSH and URG.
+/// The TCP control bits that are used here: all except PSH and URG.
 const CONTROL_BITS: u8 = 0xd7;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -18,13 +18,13 @@ const ECT_0: u8 = 0b10;
 /// The headers of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// The sender.
+    /// Source address.
     pub source: Ipv4Addr,
-    /// The receiver.
+    /// Destination address.
     pub destination: Ipv4Addr,
     /// The payload.
     pub content: Content,
-    /// A flag: its transport knows ECN.
+    /// Whether the transport is ECN-capable.
     pub knows_ecn: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct Headers {
 pub enum Content {
     /// A TCP segment.
     Tcp(Tcp),
-    /// Anything else, with so many bytes of payload.
+    /// Anything else, with this many bytes of payload.
     Datagram(u32),
 }
 
@@ -52,7 +52,7 @@ pub struct Tcp {
     pub flags: Flags,
     /// Bytes of payload.
     pub len: u32,
-    /// The blocks of its SACK option, each from its left edge to its right one; none without it.
+    /// The blocks of its SACK option as (left edge, right edge).
     pub sacked: [Option<(u32, u32)>; 4],
 }
 
@@ -64,7 +64,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Reads the headers of a packet; `None` if it is none of IPv4, or broken.
+/// Parses the headers of a packet; `None` if it is not IPv4 or is malformed.
 pub fn read(packet: &[u8]) -> Option<Headers> {
     let first = *packet.first()?;
     let header = usize::from(first & 0xf) * 4;
@@ -101,7 +101,7 @@ fn read_tcp(body: &[u8]) -> Option<Tcp> {
     })
 }
 
-/// Returns the payload of a TCP segment; nothing if the packet is none.
+/// Returns the payload of a TCP segment, or nothing if the packet is not TCP.
 pub fn payload(packet: &[u8]) -> &[u8] {
     let header = packet.first().map_or(0, |first| usize::from(first & 0xf) * 4);
     let body = match packet.get(9) {
@@ -112,11 +112,11 @@ pub fn payload(packet: &[u8]) -> &[u8] {
     header.and_then(|header| body.get(header..)).unwrap_or_default()
 }
 
-/// Returns the blocks of the SACK option among these (RFC 9293 section 3.1, RFC 2018 section 3).
+/// Returns the blocks of the SACK option in `options` (RFC 9293 section 3.1, RFC 2018 section 3).
 fn sack_blocks(mut options: &[u8]) -> [Option<(u32, u32)>; 4] {
     let edges = loop {
         match *options {
-            // The end of the list, and padding.
+            // End of options, and padding.
             [] | [0, ..] => break &[][..],
             [1, ..] => options = &options[1..],
             [kind, length, ..] if length >= 2 && usize::from(length) <= options.len() => {
@@ -131,7 +131,7 @@ fn sack_blocks(mut options: &[u8]) -> [Option<(u32, u32)>; 4] {
     std::array::from_fn(|block| Some((u32_at(edges, 8 * block)?, u32_at(edges, 8 * block + 4)?)))
 }
 
-/// Marks a packet that has met congestion. The checksum goes along (RFC 1624).
+/// Sets Congestion Experienced and updates the checksum (RFC 1624).
 pub fn mark(packet: &mut [u8]) {
     let [version, service, ..] = *packet else { return };
     if !matches!(service & ECN, ECT_0 | ECT_1) {
@@ -154,7 +154,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Returns the sum over the header, with its checksum, of RFC 791: all bits set if that is right.
+    /// Returns the sum over the header and its checksum (RFC 791): all ones if the checksum is
+    /// right.
     fn header_sum(packet: &[u8]) -> u16 {
         let words = packet[..20].chunks(2).map(|two| u32::from(u16_at(two, 0).unwrap()));
         let mut sum: u32 = words.sum();
@@ -225,7 +226,7 @@ pub(crate) mod tests {
         assert_eq!(content, Content::Tcp(expected));
     }
 
-    /// Timestamps, kind 8, have a 5 in them that is no option.
+    /// The data of the timestamps option, kind 8, contain a 5 that is not an option kind.
     #[test]
     fn an_option_is_not_looked_for_within_others() {
         for none in [&[1, 1, 8, 10, 5, 5, 5, 5, 5, 5, 5, 5][..], &[8, 200], &[0, 5, 2, 0], &[5, 10]]
@@ -285,8 +286,8 @@ pub(crate) mod tests {
         assert_eq!(same, unable);
     }
 
-    /// Packets of real programs with some bytes changed, cut or added: whatever comes is read or refused. `AIRTCP_CASES`
-    /// sets how many.
+    /// Changes, cuts or adds bytes in packets of real programs. Any input must be parsed or
+    /// rejected. `AIRTCP_CASES` sets the number of cases.
     #[test]
     fn any_bytes_are_read_or_refused() {
         let cases = std::env::var("AIRTCP_CASES").map_or(20_000, |cases| cases.parse().unwrap());

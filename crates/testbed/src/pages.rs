@@ -1,24 +1,24 @@
-//! Pages over HTTP/1.1 (RFC 9112), as they are seen from the network: when an object was asked for and
-//! when all of it has come, on connections that carry one object after the other (9.3).
+//! Observes web pages over HTTP/1.1 (RFC 9112): when each object was requested and when it arrived,
+//! on connections that carry one object after the other (9.3).
 //!
-//! Reads of a request its target, whose last three parts are numbers that the client has put there, and
-//! of an answer how long it is. Knows nothing of segments but their payload.
+//! It reads the target of each request, whose last three parts are numbers that the client put
+//! there, and the length of each response.
 
 use std::collections::HashMap;
 
 use airtcp_kernel::{Duration, Time};
 
-/// The pages that are under way, of all flows.
+/// The unfinished pages of all flows.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     connections: HashMap<u32, Connection>,
-    /// By flow and number.
+    /// By flow and page number.
     pages: HashMap<(u32, u64), Page>,
-    /// The objects that have come and were not taken away.
+    /// Objects and pages that have arrived and were not yet reported.
     pub(crate) ended: Vec<Ended>,
 }
 
-/// An object that has come, and the time that it took.
+/// An object or a page that has arrived, and its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) flow: u32,
@@ -35,26 +35,26 @@ pub(crate) enum EndedKind {
 #[derive(Debug)]
 struct Page {
     began: Time,
-    /// Objects that have not come yet.
+    /// Objects that have not arrived yet.
     missing: u64,
 }
 
-/// A connection, which has one object at a time.
+/// A connection, which carries one object at a time.
 #[derive(Debug)]
 struct Connection {
-    /// The time of the request for the object that is on its way; of the first, the connection's beginning.
+    /// When the current object was requested; for the first object, when the connection began.
     began: Time,
     /// The target of the last request.
     asked: Option<Target>,
-    /// A flag: all of it has come.
+    /// Whether all of the current object has arrived.
     has_come: bool,
-    /// Bytes of all answers before.
+    /// Bytes of all responses before the current one.
     before: u64,
-    /// Bytes of all answers with this one, once its head has come.
+    /// Bytes of all responses including the current one, once its header has arrived.
     until: Option<u64>,
 }
 
-/// The numbers in the target of a request: "/0-7.12.70" is object 12 of the 70 of page 7.
+/// The numbers in the target of a request: "/0-7.12.70" is object 12 of the 70 objects of page 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Target {
     page: u64,
@@ -72,7 +72,8 @@ impl Target {
     }
 }
 
-/// Returns the bytes of an answer of which this is the beginning, its head included (RFC 9112 section 6.3).
+/// Returns the length of the response that begins with `text`, including its header (RFC 9112
+/// section 6.3).
 fn length_of_answer(text: &[u8]) -> Option<u64> {
     const END: &[u8] = b"\r\n\r\n";
     if !text.starts_with(b"HTTP/1.1 ") {
@@ -87,14 +88,14 @@ fn length_of_answer(text: &[u8]) -> Option<u64> {
 }
 
 impl Pages {
-    /// Opens a connection for an object that will be asked for.
+    /// Opens a connection for an object that will be requested.
     pub(crate) fn open(&mut self, connection: u32, now: Time) {
         let one = Connection { began: now, asked: None, has_come: false, before: 0, until: None };
         self.connections.insert(connection, one);
     }
 
-    /// Reads what a client has said, and tells whether it asks for an object that is not the first of its
-    /// connection. What is said again is not new.
+    /// Reads a client's data; returns true if it requests an object that is not the first of its
+    /// connection. Ignores retransmissions.
     pub(crate) fn said(&mut self, flow: u32, connection: u32, now: Time, text: &[u8]) -> bool {
         let Some(target) = Target::read(text) else { return false };
         let Some(one) = self.connections.get_mut(&connection) else { return false };
@@ -113,7 +114,8 @@ impl Pages {
         !is_first
     }
 
-    /// Reads what a client has heard: so many bytes of all answers, in order.
+    /// Reads data sent to the client. `in_order` counts the bytes of all responses on this
+    /// connection that have arrived without a gap.
     pub(crate) fn heard(
         &mut self,
         flow: u32,
@@ -178,8 +180,8 @@ mod tests {
         assert_eq!(length_of_answer(&[0; 100]), None);
     }
 
-    /// A document, and then two objects over two connections: the first is used again, the second
-    /// begins with a handshake, which belongs to its object. Heads have 39 bytes.
+    /// A document, then two objects over two connections. The first connection is reused; the
+    /// second begins with a handshake, which counts for its object. Headers have 39 bytes.
     #[test]
     fn a_page_lasts_from_its_first_connection_to_its_last_object() {
         let head = b"HTTP/1.1 200 OK\r\nContent-Length: 62\r\n\r\n";
@@ -190,7 +192,7 @@ mod tests {
         assert!(!pages.said(3, 0, at(12), b"GET /0-0.0.3 HTTP/1.1"));
         pages.heard(3, 0, at(20), 90, head);
         assert_eq!(pages.ended, []);
-        // Said again, while the answer is on its way.
+        // Retransmitted while the response is on its way.
         assert!(!pages.said(3, 0, at(21), b"GET /0-0.0.3 HTTP/1.1"));
         pages.heard(3, 0, at(22), 101, &[0; 11]);
         assert_eq!(pages.ended, [object(12)]);
@@ -198,7 +200,7 @@ mod tests {
         assert!(pages.said(3, 0, at(23), b"GET /0-0.1.3 HTTP/1.1"));
         pages.open(1, at(23));
         assert!(!pages.said(3, 1, at(25), b"GET /0-0.2.3 HTTP/1.1"));
-        // Data from before the transfer do not count.
+        // Data from before the transfer does not count.
         pages.heard(3, 0, at(26), 101, &[0; 11]);
         pages.heard(3, 1, at(30), 101, head);
         pages.heard(3, 0, at(33), 202, head);

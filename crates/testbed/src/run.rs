@@ -1,10 +1,9 @@
-//! The clock and the devices: packets are taken from TUN devices when they come, and given to them when
-//! the air says so.
+//! The clock and the devices of a real-time run: reads packets from TUN devices as they come, and
+//! writes packets to them when the simulated medium delivers them.
 //!
-//! Time is `CLOCK_MONOTONIC`. Between two things that are due the thread sleeps, but for the last
-//! moments, in which it looks again and again: a sleeper wakes up some 50 us late. The kernel does what
-//! TCP does about a packet within the call that writes it, so that the answer is there when that
-//! returns.
+//! Time is `CLOCK_MONOTONIC`. Between events the thread sleeps, but shortly before an event it
+//! polls, because a sleeping thread wakes up about 50 us late. The kernel's TCP processes a packet
+//! within the call that writes it, so its response is available when the call returns.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -22,19 +21,19 @@ use crate::capture::{Capture, Way};
 use crate::driver::{Driver, Node};
 use crate::lag::Lag;
 
-/// For so long before something is due the thread does not sleep.
+/// The thread polls instead of sleeping within this time before an event.
 const WAKE_EARLY: Duration = Duration::from_micros(60);
 
-/// Most packets that are taken from a device before time goes on.
+/// The number of packets read from a device before time advances.
 const MOST_AT_ONCE: usize = 16;
 
-/// The time between two messages to a watcher.
+/// The time between two progress reports.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
-/// More than any MTU.
+/// Larger than any MTU.
 const LARGEST_PACKET: usize = 65_536;
 
-/// The view of a run from outside, by which it can be stopped, too.
+/// Monitors and stops a run from another thread.
 #[derive(Debug, Default)]
 pub struct Board {
     stops: AtomicBool,
@@ -50,9 +49,9 @@ pub struct Progress {
     pub counts: LiveCounts,
     /// The lateness of packets that left.
     pub lag: Lag,
-    /// Packets that were for nobody.
+    /// Packets that belonged to no flow.
     pub strays: u64,
-    /// Packets that a device did not take.
+    /// Packets that a device rejected.
     pub refused: u64,
 }
 
@@ -66,19 +65,20 @@ impl Board {
         self.stops.load(Ordering::Relaxed)
     }
 
-    /// Returns the progress as it was some 100 ms ago at most.
+    /// Returns the progress, at most about 100 ms old.
     pub fn progress(&self) -> Progress {
         self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// Tells the progress, unless a reader holds it: a reader may be of a lower priority, and is not waited for.
+    /// Publishes the progress unless a reader holds the lock: a reader may have a lower priority,
+    /// so the run never waits for one.
     fn tell(&self, progress: impl FnOnce(&mut Progress)) {
         if let Ok(mut told) = self.progress.try_lock() {
             progress(&mut told);
         }
     }
 
-    /// Tells the progress for the last time, for which it is worth waiting.
+    /// Publishes the final progress; this time it waits for the lock.
     fn tell_at_last(&self, progress: impl FnOnce(&mut Progress)) {
         progress(&mut self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
@@ -90,9 +90,9 @@ fn monotonic() -> u64 {
     tv_sec.cast_unsigned() * 1_000_000_000 + tv_nsec.cast_unsigned()
 }
 
-/// Lets the air go by until its scenario ends or somebody stops it. `devices` are TUN devices that do
-/// not block, each with its node; time zero is when the monotonic clock says `epoch` nanoseconds. A
-/// `capture` has an interface for each of them, in the same order.
+/// Runs the medium until its scenario ends or the run is stopped. `devices` are non-blocking TUN
+/// devices, each with its node. Time zero is at `epoch` nanoseconds of the monotonic clock. A
+/// `capture` has an interface for each device, in the same order.
 ///
 /// # Errors
 /// If simulated flows overload the network.
@@ -103,7 +103,8 @@ pub fn run(
     board: &Board,
     capture: Option<&Capture>,
 ) -> Result<(), RunError> {
-    // The default slack, 50 us, is as long as the waits themselves. Real-time threads have none.
+    // The default timer slack, 50 us, is as long as the waits themselves. Real-time threads have
+    // none.
     let _ = rustix::thread::set_current_timer_slack(Some(NonZeroU64::MIN));
     let buffer = vec![0; LARGEST_PACKET];
     let mut running = Running { devices, buffer, epoch, capture, lag: Lag::default(), refused: 0 };
@@ -149,7 +150,7 @@ impl Running<'_> {
         Time::from_nanos(monotonic().saturating_sub(self.epoch))
     }
 
-    /// Plays what is due up to `now`, and sends the packets that leave.
+    /// Executes the events up to `now` and sends the packets that leave.
     fn advance(&mut self, driver: &mut Driver<'_>, now: Time) -> Result<(), RunError> {
         driver.advance(now, |node, at, bytes| {
             self.lag.add(Time::from_nanos(monotonic().saturating_sub(self.epoch)) - at);
@@ -163,7 +164,7 @@ impl Running<'_> {
         })
     }
 
-    /// Takes packets that have come: whether there were any.
+    /// Reads packets from the devices; returns true if there were any.
     fn take_packets(&mut self, driver: &mut Driver<'_>) -> Result<bool, RunError> {
         let ready = self.ready(Some(Duration::ZERO));
         for &index in &ready {
@@ -173,7 +174,7 @@ impl Running<'_> {
                     Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                     Err(_) => break,
                 };
-                // Events that are due by now happen before.
+                // Events due before the packet come first.
                 let now = self.now().min(driver.end());
                 self.advance(driver, now)?;
                 if let Some(capture) = self.capture {
@@ -185,7 +186,7 @@ impl Running<'_> {
         Ok(!ready.is_empty())
     }
 
-    /// Returns the devices that have a packet, at the latest after so long.
+    /// Returns the devices that have a packet, waiting for at most `timeout`.
     fn ready(&self, timeout: Option<Duration>) -> Vec<usize> {
         let mut fds: Vec<PollFd<'_>> =
             self.devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN)).collect();
@@ -200,7 +201,7 @@ impl Running<'_> {
         (0..).zip(&fds).filter(|(_, fd)| has_come(fd)).map(|(index, _)| index).collect()
     }
 
-    /// Waits until a packet comes or until shortly before `due`.
+    /// Waits until a packet arrives or until shortly before `due`.
     fn wait_until(&self, due: Time) {
         let now = self.now();
         if due > now + WAKE_EARLY {

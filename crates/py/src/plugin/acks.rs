@@ -1,4 +1,5 @@
-//! ACK policies written in Python: what a policy is told of data that arrives, and which answers there are.
+//! ACK policies written in Python: what a policy learns about arriving data, and which delays it
+//! may return.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::acks::{self, AckPolicy, Arrival};
@@ -7,13 +8,13 @@ use pyo3::prelude::*;
 
 use super::Called;
 
-/// Data that has arrived in order, not acknowledged yet.
+/// In-order data that has arrived and is not acknowledged yet.
 #[pyclass(name = "Arrival", frozen)]
 struct PyArrival(Arrival);
 
 #[pymethods]
 impl PyArrival {
-    /// Returns the time of the simulation in nanoseconds.
+    /// Returns the simulated time in nanoseconds.
     #[getter]
     fn now_ns(&self) -> u64 {
         self.0.now.as_nanos()
@@ -25,26 +26,26 @@ impl PyArrival {
         self.0.mss
     }
 
-    /// Returns the bytes that were delivered since the connection began, these included.
+    /// Returns the bytes delivered since the connection began, including these.
     #[getter]
     fn delivered(&self) -> u64 {
         self.0.delivered
     }
 
-    /// Returns the bytes that no acknowledgment covers, these included.
+    /// Returns the unacknowledged bytes, including these.
     #[getter]
     fn unacknowledged(&self) -> u64 {
         self.0.unacknowledged
     }
 
-    /// Returns the time since an acknowledgment left, in nanoseconds; None before the first.
+    /// Returns the time since the last ACK was sent, in nanoseconds; None before the first.
     #[getter]
     fn since_ack_ns(&self) -> Option<u64> {
         self.0.since_ack.map(Duration::as_nanos)
     }
 }
 
-/// Returns the delay that an answer means.
+/// Converts the return value of a policy to a delay.
 fn delay(answer: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
     if answer.is_none() {
         return Ok(None);
@@ -73,7 +74,7 @@ impl AckPolicy for Called {
     }
 }
 
-/// Registers a class of ACK policies under a name, which scenarios that are read afterwards can have.
+/// Registers a class of ACK policies under a name, for scenarios read from now on.
 #[pyfunction]
 fn register_acks(name: &str, class: Py<PyAny>) {
     let made = Called::maker(name, class);

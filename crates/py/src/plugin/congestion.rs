@@ -1,4 +1,5 @@
-//! Congestion controls written in Python: how an event of a connection becomes a call, and what a call may set.
+//! Congestion controls written in Python: converts events of a connection into calls, and checks
+//! what a call sets.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::plugin::{self, Circumstances, Event, Plugin, Variables};
@@ -7,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::Called;
 
-/// The largest window that scaling can announce (RFC 7323, 2.3), a thousand times.
+/// Limit on the window: 1000 times the largest one that scaling can announce (RFC 7323, 2.3).
 const LARGEST_WINDOW: u64 = 1 << 40;
 
 /// The congestion window and the slow start threshold of a connection, in bytes.
@@ -59,14 +60,14 @@ impl PyWindow {
         Ok(())
     }
 
-    /// Tells whether slow start goes on: the window is below the threshold.
+    /// Whether the connection is in slow start: the window is below the threshold.
     #[getter]
     fn in_slow_start(&self) -> bool {
         self.variables.cwnd < self.variables.ssthresh
     }
 }
 
-/// An event of a connection, and its circumstances.
+/// An event of a connection and the state of the connection.
 #[pyclass(name = "Event", frozen)]
 struct PyEvent {
     event: Event,
@@ -75,7 +76,7 @@ struct PyEvent {
 
 #[pymethods]
 impl PyEvent {
-    /// Returns the time of the simulation in nanoseconds.
+    /// Returns the simulated time in nanoseconds.
     #[getter]
     fn now_ns(&self) -> u64 {
         self.at.now.as_nanos()
@@ -93,14 +94,14 @@ impl PyEvent {
         self.at.initial_window
     }
 
-    /// Returns the smoothed round trip in nanoseconds; None before the first.
+    /// Returns the smoothed round-trip time in nanoseconds; None before the first sample.
     #[getter]
     fn srtt_ns(&self) -> Option<u64> {
         self.at.srtt.map(Duration::as_nanos)
     }
 
-    /// Returns the round trip of the newest segment that is acknowledged, in nanoseconds, where single segments are
-    /// timed.
+    /// Returns the round-trip time of the newest acknowledged segment in nanoseconds, if single
+    /// segments are timed; None otherwise.
     #[getter]
     fn rtt_ns(&self) -> Option<u64> {
         match self.event {
@@ -109,7 +110,7 @@ impl PyEvent {
         }
     }
 
-    /// Returns the bytes that are acknowledged for the first time; 0 at other events.
+    /// Returns the newly acknowledged bytes; 0 at other events.
     #[getter]
     fn acked(&self) -> u64 {
         match self.event {
@@ -118,20 +119,22 @@ impl PyEvent {
         }
     }
 
-    /// Tells whether the window was full in the last round trip: else it says nothing about the path (RFC 7661, 4.2).
+    /// Whether the window was full in the last round trip; otherwise the ACK says nothing about the
+    /// path (RFC 7661, 4.2).
     #[getter]
     fn was_full(&self) -> bool {
         matches!(self.event, Event::Acknowledged { was_full: true, .. })
     }
 
-    /// Tells whether the window was used by more than half in the last round trip: else slow start waits.
+    /// Whether more than half of the window was used in the last round trip; otherwise slow start
+    /// pauses.
     #[getter]
     fn was_half_used(&self) -> bool {
         matches!(self.event, Event::Acknowledged { was_half_used: true, .. })
     }
 
-    /// Returns the bytes outstanding at a loss or a timeout; None at others, and where the timer sends a segment once
-    /// more.
+    /// Returns the bytes outstanding at a loss or a timeout; None at other events, and if the timer
+    /// expires again for the same segment.
     #[getter]
     fn flight_size(&self) -> Option<u64> {
         match self.event {
@@ -163,7 +166,7 @@ impl Plugin for Called {
     }
 }
 
-/// Registers a class of congestion controls under a name, which scenarios that are read afterwards can have.
+/// Registers a class of congestion controls under a name, for scenarios read from now on.
 #[pyfunction]
 fn register_congestion(name: &str, class: Py<PyAny>) {
     let made = Called::maker(name, class);

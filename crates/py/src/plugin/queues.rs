@@ -1,4 +1,4 @@
-//! Queue disciplines written in Python: packets as they see them, and which answers there are.
+//! Queue disciplines written in Python: converts packets for them and checks their decisions.
 
 use airtcp_kernel::Time;
 use airtcp_net::plugin::{self, Discipline, Fate, Seen};
@@ -7,13 +7,13 @@ use pyo3::prelude::*;
 
 use super::Called;
 
-/// A packet that waits, or comes.
+/// A packet that waits or arrives.
 #[pyclass(name = "Packet", frozen)]
 struct PyPacket(Seen);
 
 #[pymethods]
 impl PyPacket {
-    /// Returns the number of the packet in its queue, from 0 on in the order of arrival.
+    /// Returns the number of the packet in its queue, from 0 in order of arrival.
     #[getter]
     fn id(&self) -> u64 {
         self.0.id
@@ -25,25 +25,25 @@ impl PyPacket {
         self.0.flow
     }
 
-    /// Returns the number of the node that receives it from the air.
+    /// Returns the number of the node that receives it over the air.
     #[getter]
     fn receiver(&self) -> u32 {
         self.0.to
     }
 
-    /// Returns its size in bytes, with the headers of IP and above.
+    /// Returns its size in bytes, including the IP header and everything above it.
     #[getter]
     fn size(&self) -> u64 {
         self.0.bits / 8
     }
 
-    /// Returns the time at which it came, in nanoseconds of the simulation.
+    /// Returns when it arrived, in nanoseconds of simulated time.
     #[getter]
     fn arrived_ns(&self) -> u64 {
         self.0.arrived.as_nanos()
     }
 
-    /// Tells whether it is a TCP segment that only acknowledges.
+    /// Whether it is a bare TCP ACK.
     #[getter]
     fn is_ack(&self) -> bool {
         self.0.is_ack
@@ -55,7 +55,7 @@ impl PyPacket {
     }
 }
 
-/// Returns the number of the packet that a method has answered with, if it is one.
+/// Returns the packet number that a method has returned, or `None`.
 fn packet(method: &str, answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if answer.is_none() {
         return Ok(None);
@@ -104,7 +104,7 @@ impl Discipline for Called {
     }
 }
 
-/// Registers a class of queue disciplines under a name, which scenarios that are read afterwards can have.
+/// Registers a class of queue disciplines under a name, for scenarios read from now on.
 #[pyfunction]
 fn register_discipline(name: &str, class: Py<PyAny>) {
     let made = Called::maker(name, class);

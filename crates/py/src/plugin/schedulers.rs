@@ -1,4 +1,4 @@
-//! Schedulers written in Python: the receivers among which one chooses, and what it is told of airtime.
+//! Schedulers written in Python: converts the candidates for them and reports airtime.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_net::Destination;
@@ -9,7 +9,7 @@ use pyo3::types::PyList;
 
 use super::Called;
 
-/// A receiver that can be served.
+/// A receiver that could be served.
 #[pyclass(name = "Candidate", frozen)]
 struct PyCandidate {
     candidate: Candidate,
@@ -24,27 +24,27 @@ impl PyCandidate {
         self.candidate.receiver
     }
 
-    /// Returns the time at which its oldest packet came, in nanoseconds of the simulation; None: what waits for it
-    /// cannot wait.
+    /// Returns when its oldest packet arrived, in nanoseconds of simulated time; None if a frame
+    /// that cannot wait is pending for it.
     #[getter]
     fn oldest_ns(&self) -> Option<u64> {
         self.candidate.oldest.map(Time::as_nanos)
     }
 
-    /// Returns its weight, 256 being that of most.
+    /// Returns its weight; 256 is the default.
     #[getter]
     fn weight(&self) -> u32 {
         self.about.map_or(256, |about| about.weight)
     }
 
-    /// Returns the data rate of frames to it in bit/s; None where it has none of its own.
+    /// Returns the data rate of frames to it in bit/s; None if it has none of its own.
     #[getter]
     fn rate_bps(&self) -> Option<u64> {
         self.about.map(|about| about.rate_bps)
     }
 }
 
-/// A scheduler, and what is known of the receivers by their numbers.
+/// A scheduler with the weights and rates of the receivers, by number.
 #[derive(Debug)]
 struct OfReceivers {
     called: Called,
@@ -80,7 +80,7 @@ impl Scheduler for OfReceivers {
     }
 }
 
-/// Registers a class of schedulers under a name, which scenarios that are read afterwards can have.
+/// Registers a class of schedulers under a name, for scenarios read from now on.
 #[pyfunction]
 fn register_scheduler(name: &str, class: Py<PyAny>) {
     let made = Called::maker(name, class);
