@@ -25,7 +25,7 @@ STARTED := $(shell date +%s)
 SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help runs build demo reproduce check test test-rust test-python tests-of-rust tests-of-python programs coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
+.PHONY: help runs build demo reproduce build-tests check lint test test-rust test-python tests-of-rust tests-of-python test-slow verify setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -91,25 +91,40 @@ reproduce: runs ## Make the papers' figures, tables and claims again, at full le
 	$(BIN)/airtcp reproduce all claims
 	@echo "The pages: file://$(CURDIR)/out/reproduce/index.html"
 
-# What the one who edits wants to know at once: units, scenarios and models, without children processes.
-FAST_TESTS := tests/scenario tests/models tests/test_rooms.py tests/test_results.py tests/test_records.py \
-	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py tests/test_summary.py
+# The rungs of tests. `make check` runs while you edit, `make test` decides whether a change is right, `make test-slow`
+# needs browsers, servers, captures or minutes of simulation, `make verify` takes hours. The markers `slow` and `verify`
+# (pyproject.toml) say which Python test is on which rung; tests/conftest.py lists the folders that are slow as a whole.
+# Without PYTHONDONTWRITEBYTECODE, so that pytest stores what it compiles: that is two thirds of collection.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+WORKERS ?= 2
+UNIT_TESTS := tests/judge tests/models tests/scenario tests/test_rooms.py tests/test_results.py tests/test_records.py \
+	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py
+CARGO_TEST := cargo test --workspace --exclude airtcp-py --quiet
 
-check: build ## Run the unit tests of Rust and the quick tests of Python (under a minute)
-	+cargo test --workspace --exclude airtcp-py --quiet --lib
-	$(BIN)/python -m pytest -q -n 2 -m 'not verify' $(FAST_TESTS)
+check: lint ## Check style and types, and run the unit tests (40 s if no Rust changed)
+	+@mkdir -p out && $(CARGO_TEST) --lib > out/check-rust.log 2>&1 || { cat out/check-rust.log; exit 1; }
+	$(PYTEST) -m 'not slow and not verify' $(UNIT_TESTS)
 
-test: build programs ## Run every fast test (minutes), those of Rust and of Python side by side
-	@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
-	$(SAY) 'all fast tests have passed'
+test: build-tests ## Run the tests that decide whether a change is right: all of Rust, most of Python (5 minutes)
+	+@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
+	$(SAY) 'all tests have passed; make test-slow has the rest'
 
-test-rust: build tests-of-rust
-test-python: build programs tests-of-python
+test-slow: build ## Run the slow tests: browser, testbed, witnesses, documents, captures (15 minutes)
+	$(PYTEST) -m 'slow and not verify'
+	$(SAY) 'all slow tests have passed'
 
-# Told when they end, so that they do not stand between the others.
+test-rust: build-tests tests-of-rust
+test-python: build tests-of-python
+
+build-tests: build ## Build the test binaries of Rust, which make test does by itself
+	$(SAY) 'test binaries of Rust'
+	+@mkdir -p out && $(CARGO_TEST) --no-run > out/build-tests.log 2>&1 || { cat out/build-tests.log; exit 1; }
+	$(SAY) 'test binaries of Rust are there'
+
+# Their output is printed when they end, so that it does not mix with that of Python's.
 tests-of-rust:
-	$(SAY) 'tests of Rust: building and running them takes two minutes'
-	+@mkdir -p out && { cargo test --workspace --exclude airtcp-py --quiet \
+	$(SAY) 'tests of Rust'
+	+@mkdir -p out && { $(CARGO_TEST) \
 		&& cargo test --package airtcp-tcp --lib --quiet -- --ignored; } > out/test-rust.log 2>&1 \
 		|| { cat out/test-rust.log; exit 1; }
 	@grep '^test result' out/test-rust.log
@@ -117,52 +132,28 @@ tests-of-rust:
 
 tests-of-python:
 	$(SAY) 'tests of Python'
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
+	@$(PYTEST) -m 'not slow and not verify'
+	$(SAY) 'tests of Python have passed'
 
-# Wireshark's reader is a witness of captures; without it those tests are skipped, and say so.
-$(STAMPS)/tshark:
-	@command -v tshark > /dev/null \
-		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
-			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends tshark > /dev/null; } \
-		|| echo 'tshark is not there and cannot be installed: captures are not tested against it.' >&2
-	@touch $@
-
-# What people see of `airtcp web` is tested in a browser, and axe-core looks for what some cannot see or reach;
-# without one of them those tests are skipped, and say so.
+# What tests use beside .venv: Wireshark's reader for captures, a browser and axe-core for the page, the programs of the
+# testbed, and those that read the lines of remedies. A test whose program is missing is skipped, and says so.
+SYSTEM_PROGRAMS := tshark chromium iperf3 ip nginx proftpd hostapd iw nft tc sysctl
+SYSTEM_PACKAGES := tshark chromium iperf3 iproute2 nginx-light proftpd-core hostapd iw nftables procps
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 AXE := 4.14.1
 
-$(STAMPS)/chromium:
-	@command -v chromium > /dev/null \
-		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
-			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null; } \
-		|| echo 'chromium is not there and cannot be installed: the page is not tested in a browser.' >&2
-	@touch $@
+setup-system: $(VENV)/axe/axe-$(AXE).tgz ## Install the programs that slow tests use (Debian, by apt-get)
+	@missing=; for program in $(SYSTEM_PROGRAMS); do \
+		PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || missing="$$missing $$program"; done; \
+	[ -z "$$missing" ] || { echo "installing what has$$missing" && $(SUDO) apt-get -qq update \
+		&& $(SUDO) env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends $(SYSTEM_PACKAGES) > /dev/null; } \
+		|| echo "cannot be installed here:$$missing; tests that need them are skipped" >&2
 
-$(STAMPS)/axe-$(AXE):
+$(VENV)/axe/axe-$(AXE).tgz: | $(STAMPS)/tools
 	@mkdir -p $(VENV)/axe && cd $(VENV)/axe \
 		&& { npm pack --silent axe-core@$(AXE) > /dev/null && tar xzf axe-core-$(AXE).tgz --strip-components=1 package/axe.min.js \
-			|| echo 'axe-core cannot be had from npm: the page is not tested for what some cannot see or reach.' >&2; }
-	@touch $@
-
-# Programs of the testbed; without them, or without rights, its tests are skipped, and say so.
-TESTBED_PACKAGES := iperf3 iproute2 nginx-light proftpd-core
-$(STAMPS)/testbed:
-	@(for program in iperf3 ip nginx proftpd; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || exit 1; done) \
-		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
-			&& DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends $(TESTBED_PACKAGES) > /dev/null; } \
-		|| echo 'Programs of the testbed are not there and cannot be installed: it is not tested.' >&2
-	@touch $@
-
-# Programs that take the lines of remedies (hostapd, iw, nft, tc, sysctl); without one its lines are not tested, and
-# the test says so.
-$(STAMPS)/equipment:
-	@(for program in hostapd iw nft tc sysctl; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || exit 1; done) \
-		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
-			&& DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends hostapd iw nftables iproute2 procps > /dev/null; } \
-		|| echo 'Programs of access points are not there and cannot be installed: lines of remedies are not tested.' >&2
-	@touch $@
-
-programs: $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed $(STAMPS)/equipment
+			&& mv axe-core-$(AXE).tgz axe-$(AXE).tgz \
+			|| echo 'axe-core cannot be had from npm: the accessibility of the page is not tested.' >&2; }
 
 # Of Python, tests in child processes included; Rust is held by its own tests and by what these run. Left out are tests
 # of what a process imports and of a full disk, where the measurement itself is in the way.
@@ -175,7 +166,7 @@ verify: build ## Compare with the reference results at length, and try many more
 	+AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
 	+AIRTCP_CASES=20000000 cargo test --release --package airtcp-testbed --lib --quiet any_bytes
 	+cargo test --release --package airtcp-tcp --test scripts --quiet -- --ignored
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m verify
+	$(PYTEST) -m verify
 	$(BIN)/python validation/compare.py
 	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \

@@ -26,11 +26,30 @@ collect_ignore = ["plugins"]
 # Before anything imports NumPy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+#: Folders whose tests all carry the marker `slow`: they need a browser, a server, namespaces,
+#: captures, minutes of simulation, or run the commands of a page.
+SLOW_FOLDERS = ("docs", "testbed", "web", "witness")
+
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 # `nohup make test &` passes on that signals are ignored, to the children of tests too.
 children.stay_deaf_alone()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow folders unread on the rungs that run none of their tests."""
+    is_slow = (
+        collection_path.name in SLOW_FOLDERS and collection_path.parent == Path(__file__).parent
+    )
+    return True if is_slow and "not slow" in config.option.markexpr else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = tuple(f"tests/{name}/" for name in SLOW_FOLDERS)
+    for item in items:
+        if item.nodeid.startswith(slow):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

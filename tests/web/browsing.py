@@ -14,7 +14,7 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium")
 
-#: Axe's rules file, which `make test` takes from npm.
+#: Axe's rules file, which `make setup-system` fetches from npm.
 AXE = Path(__file__).parents[2] / ".venv" / "axe" / "axe.min.js"
 
 

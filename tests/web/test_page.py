@@ -14,7 +14,7 @@ from browsing import CHROMIUM, link, packed, put
 from serving import Web
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
 )
 
 

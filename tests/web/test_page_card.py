@@ -23,7 +23,7 @@ from browsing import CHROMIUM, Page, link, packed, put
 from test_page_targets import MIX, has, simulated, text_of
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
 )
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -9,7 +9,7 @@ from browsing import AXE, CHROMIUM, SIZES, Page, link, packed, put, serious
 from serving import Web
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
 )
 
 

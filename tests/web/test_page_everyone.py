@@ -14,9 +14,9 @@ from browsing import AXE, CHROMIUM, Page, packed, put
 
 pytestmark = [
     pytest.mark.skipif(
-        CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+        CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
     ),
-    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not here (make test has it of npm)"),
+    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not here (make setup-system fetches it)"),
 ]
 
 VIEWS = ("Scenario", "Explore", "Plan", "Timeline", "Papers", "Store")

@@ -25,7 +25,7 @@ from browsing import CHROMIUM, Page, choose, packed, put
 from test_judged import SEEDS, random_text
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
 )
 
 #: Calls behind endless downloads in one queue: they wait, and what is known to help does.

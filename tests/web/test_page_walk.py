@@ -17,7 +17,7 @@ from browsing import CHROMIUM, Page
 from test_page_targets import shown, text_of
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
 )
 
 MOST_CLICKS = 12

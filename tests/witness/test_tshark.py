@@ -1,6 +1,6 @@
 """Wireshark's opinion of captures: its reader of frames, of TCP, and of how long frames last.
 
-tshark comes with Debian's package of that name; `make test` installs it where it can.
+tshark comes with Debian's package of that name; `make setup-system` installs it.
 """
 
 from __future__ import annotations
