@@ -29,6 +29,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 #: Folders whose tests all carry the marker `slow`: they need a browser, a server, namespaces,
 #: captures, minutes of simulation, or run the commands of a page.
 SLOW_FOLDERS = ("docs", "testbed", "web", "witness")
+#: Fixtures that start processes, which makes a test slow: a process spends a second on imports.
+SLOW_FIXTURES = frozenset({"namespace", "started"})
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -45,10 +47,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_slow and "not slow" in config.option.markexpr else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     slow = tuple(f"tests/{name}/" for name in SLOW_FOLDERS)
     for item in items:
-        if item.nodeid.startswith(slow):
+        if item.nodeid.startswith(slow) or SLOW_FIXTURES.intersection(item.fixturenames):
             item.add_marker(pytest.mark.slow)
 
 

@@ -56,6 +56,7 @@ def test_children_have_the_signals_of_a_terminal(started: Children) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_nothing_outlives_a_test_that_fails() -> None:
     def fail() -> None:
         with children() as mine:

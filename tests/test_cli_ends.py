@@ -144,6 +144,7 @@ def test_a_request_to_end_leaves_no_half_files(
     assert trace.exists() == bool(out)
 
 
+@pytest.mark.slow
 def test_an_interruption_of_the_start_has_no_traceback(scenario: Path) -> None:
     """As soon as our own code runs; what Python does before is not ours."""
     code = (
@@ -267,6 +268,7 @@ def test_the_report_is_written_whatever_becomes_of_stdout(
         assert (tmp_path / name / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_closed_streams(scenario: Path) -> None:
     command = f"{sys.executable} -m airtcp predict {scenario}"
     out = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, check=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import airtcp
 import airtcp.results
+import pytest
 from airtcp import _core
 
 API = (Path(__file__).parent.parent / "docs" / "guide" / "api.md").read_text(encoding="utf-8")
@@ -65,6 +66,7 @@ assert not any(name.startswith("airtcp") for name in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_what_the_documentation_names_is_there_after_one_import() -> None:
     done = subprocess.run(
         [sys.executable, "-c", EACH_ALONE, *NAMES], capture_output=True, text=True, check=False
@@ -74,6 +76,7 @@ def test_what_the_documentation_names_is_there_after_one_import() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_verbs_stay_functions_whatever_is_imported() -> None:
     # The modules have the names of their verbs.
     code = (
@@ -104,6 +107,7 @@ def test_the_version_is_that_of_the_core() -> None:
     assert airtcp.__version__ == _core.__version__
 
 
+@pytest.mark.slow
 def test_importing_airtcp_imports_nothing_heavy() -> None:
     code = (
         "import sys, airtcp\n"

@@ -211,6 +211,7 @@ def test_a_violated_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         processor_sharing(PARETO, capacity=1.0, load=0.5)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_stops_soon() -> None:
     # Alone in a process, for the interrupt goes to its main thread.
     code = (

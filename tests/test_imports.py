@@ -15,6 +15,8 @@ import airtcp
 import pytest
 from bases import cell
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = sorted((Path(airtcp.__file__).parent / "examples").glob("*.toml"))
 NUMERICS = {"numpy", "pydantic", "rich"}
 PICTURES = {"matplotlib", "PIL"}

@@ -50,6 +50,7 @@ application = {{ kind = "bulk" }}
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc says the peak")
 def test_isolated_cells_take_memory_in_proportion_to_their_number(tmp_path: Path) -> None:
     few, some, many = (peak_kib(cells, tmp_path) for cells in (10, 110, 210))

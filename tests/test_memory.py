@@ -74,6 +74,7 @@ def taken(text: str, *, trace: bool) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trace", [False, True], ids=["alone", "traced"])
 @pytest.mark.parametrize("name", EXTREMES)
 def test_an_estimate_is_above_what_a_simulation_takes_and_not_far(name: str, trace: bool) -> None:
@@ -88,6 +89,7 @@ def test_an_estimate_is_above_what_a_simulation_takes_and_not_far(name: str, tra
     assert measured <= estimate <= MOST_TIMES * measured
 
 
+@pytest.mark.slow
 def test_a_scenario_of_many_groups_with_a_trace_takes_less_than_a_gigabyte() -> None:
     """Over `predict`, `simulate` and `diff` in one process."""
     code = (

@@ -198,6 +198,7 @@ def test_a_file_that_cannot_be_loaded_is_told_with_its_line(tmp_path: Path) -> N
         airtcp.plugins.load("nothing-of-that-name")
 
 
+@pytest.mark.slow
 def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
     word = registered(tmp_path, "carried", "def avoid(self, window, event):\n    pass")
     resolved = scenario(word).to_json()
@@ -241,6 +242,7 @@ def written(tmp_path: Path, name: str, body: str) -> list[str]:
     return [*COMMAND, "simulate", str(tmp_path / "own.toml"), "--plugin", str(tmp_path / "own.py")]
 
 
+@pytest.mark.slow
 def test_the_command_line_says_which_line_raised(tmp_path: Path) -> None:
     done = subprocess.run(
         written(tmp_path, "raising", "return window.size"), capture_output=True, text=True

@@ -49,6 +49,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.slow
 @needs_zero
 def test_no_reader_goes_on_for_ever(tmp_path: Path) -> None:
     for name in ("store.json", "dcf.answers.toml"):

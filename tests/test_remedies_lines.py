@@ -293,6 +293,7 @@ def hostapd_says(lines: list[str], directory: Path) -> str:
         return str(process.communicate(timeout=30)[0])
 
 
+@pytest.mark.slow
 def test_hostapd_reads_the_lines(tmp_path: Path) -> None:
     needs("hostapd")
     lines = all_lines("hostapd")

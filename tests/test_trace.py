@@ -255,6 +255,7 @@ def test_wrong_options_are_one_clear_error(
     assert {path.name for path in file.parent.iterdir()} == {"s.toml", "folder.csv"}
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
     """A limit on the size of files stands for the disk."""
     (file.parent / "t.csv").write_text("before")

@@ -11,6 +11,8 @@ import airtcp
 import pytest
 from airtcp.examples import directory, examples
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 LITE = ROOT / "docs" / "lite"
 

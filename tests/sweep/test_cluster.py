@@ -13,13 +13,14 @@ from airtcp.scenario import Scenario
 from airtcp.sweep import cluster
 from airtcp.sweep.work import Chunk, Done, Work
 
-distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
+pytestmark = pytest.mark.slow
 
 AXES: dict[str, Any] = {"run.seed": {"from": 1, "to": 80, "step": 1}, "run.duration": ["2 s"]}
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
+    distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=True
     ) as running:

@@ -218,6 +218,7 @@ def test_a_signal_ends_a_question(found: Results) -> None:
     assert not any(one.is_alive() for one in asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
     "arguments",
@@ -312,6 +313,7 @@ def test_an_error_in_a_question_is_one(found: Results) -> None:
         found.sql("SELECT 1 +")
 
 
+@pytest.mark.slow
 def test_a_query_says_nothing_on_stderr(store: Path) -> None:
     """DuckDB's binding would name all its objects as leaked if no garbage was collected."""
     query = ["results", str(store), "--sql", "SELECT count(*) AS n FROM results"]

@@ -222,6 +222,7 @@ def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Pa
     check_own(tmp_path / "store")
 
 
+@pytest.mark.slow
 def test_two_cannot_write_at_once(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom airtcp.exceptions import OutputError\n"
@@ -237,6 +238,7 @@ def test_two_cannot_write_at_once(tmp_path: Path) -> None:
     assert subprocess.check_output([sys.executable, "-c", code, tmp_path], text=True) == ""
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_leaves_what_was_there(tmp_path: Path) -> None:
     """A limit on the size of files stops a write in the middle, as a full disk does."""
     code = (

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(
         CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
     ),
-    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not here (make setup-system fetches it)"),
+    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not here (make setup-system)"),
 ]
 
 VIEWS = ("Scenario", "Explore", "Plan", "Timeline", "Papers", "Store")
