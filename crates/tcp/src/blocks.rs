@@ -1,37 +1,36 @@
 //! Blocks of sequence numbers, and sets of them.
 //!
-//! Knows numbers. Does not know what they mean: to the receiver they are data beyond a gap, to the
-//! sender what the other end has said that it holds.
+//! The receiver uses them for out-of-order data, the sender for the SACK scoreboard.
 
 use std::collections::VecDeque;
 use std::collections::vec_deque::Iter;
 use std::ops::Range;
 
-/// Contiguous sequence numbers, from `start` up to, not including, `end`: a block of RFC 2018
-/// section 3, with its left and its right edge.
+/// Contiguous sequence numbers from `start` (inclusive) to `end` (exclusive): a block of RFC 2018
+/// section 3, with its left and right edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// The first number of the block.
+    /// The first sequence number of the block.
     pub start: u64,
-    /// The number after the last one of the block.
+    /// The sequence number after the last one of the block.
     pub end: u64,
 }
 
 impl Block {
-    /// Counts the numbers in the block before `number`.
+    /// Returns how many numbers of the block are below `number`.
     pub(crate) fn before(self, number: u64) -> u64 {
         self.end.min(number).saturating_sub(self.start)
     }
 }
 
-/// Blocks that do not touch each other, ascending. Data come at the end and holes are filled from the
-/// beginning, so that both ends are where the work is, however many blocks there are.
+/// A sorted set of blocks that do not touch. New data arrives at the end and holes are filled from
+/// the beginning, so a deque makes both cheap, however many blocks there are.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks(VecDeque<Block>);
 
 impl Blocks {
-    /// Adds `new`, which is not empty, joined with the blocks that it overlaps or touches; returns
-    /// the block that it lies in now.
+    /// Adds `new`, which must not be empty, and merges it with the blocks that it overlaps or
+    /// touches. Returns the merged block.
     pub fn insert(&mut self, new: Block) -> Block {
         let touched = self.touched(new);
         if touched.is_empty() {
@@ -45,19 +44,19 @@ impl Blocks {
         joined
     }
 
-    /// Takes the first block out if it begins at or before `number`.
+    /// Removes and returns the first block if it begins at or before `number`.
     pub fn pop_through(&mut self, number: u64) -> Option<Block> {
         if self.0.front()?.start <= number { self.0.pop_front() } else { None }
     }
 
-    /// Forgets the blocks that end at or before `number`.
+    /// Removes the blocks that end at or before `number`.
     pub(crate) fn forget_before(&mut self, number: u64) {
         while self.0.front().is_some_and(|first| first.end <= number) {
             self.0.pop_front();
         }
     }
 
-    /// Tells whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -77,7 +76,7 @@ impl Blocks {
         self.0.range(self.0.partition_point(|block| block.end <= number)..)
     }
 
-    /// Iterates over the parts of `new` that lie in none of the blocks, ascending.
+    /// Iterates over the parts of `new` that no block covers, ascending.
     pub fn gaps(&self, new: Block) -> impl Iterator<Item = Block> {
         let mut start = new.start;
         let end = Block { start: new.end, end: new.end };
@@ -88,7 +87,7 @@ impl Blocks {
         })
     }
 
-    /// Counts the numbers of `new` that lie in none of the blocks.
+    /// Returns how many numbers of `new` no block covers.
     pub(crate) fn missing(&self, new: Block) -> u64 {
         let held =
             |block: &Block| block.end.min(new.end).saturating_sub(block.start.max(new.start));

@@ -1,5 +1,5 @@
-//! The configuration of an endpoint, which it is told before it starts: of both ends, if they are alike. It
-//! never changes while they live, so the endpoints hold no copy of it.
+//! The configuration of an endpoint, or of both ends if they are alike. It never changes during a
+//! connection, so endpoints hold no copy; the caller passes it to each call.
 
 mod acknowledgments;
 mod ends;
@@ -21,93 +21,96 @@ pub use self::rules::{
     CubicGrowth, Implementation, LossWindow, RenoGrowth, RtoFloor, Rules, Segmentation, Timers,
 };
 
-/// The parameters of an end of a connection, as the resolved form of a scenario has them. There are
-/// no defaults here.
+/// The parameters of one end of a connection, as in the resolved scenario. There are no defaults
+/// here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The loss recovery of the sender.
+    /// The sender's loss recovery.
     pub variant: Variant,
-    /// The growth of the sender's window, and what a loss leaves of it.
+    /// Congestion control: how the window grows, and what a loss leaves of it.
     pub congestion: Congestion,
-    /// The end of the first growth of the window before a loss.
+    /// How the first slow start ends if nothing is lost.
     pub slow_start: SlowStart,
-    /// A flag: segments leave at the pace of the window and the round trip, and not in bursts.
+    /// Whether to pace segments by window and round-trip time instead of sending bursts.
     pub pacing: bool,
     /// SMSS and RMSS of RFC 5681, in bytes of payload; at least 1.
     #[serde(rename = "mss_bytes")]
     pub mss: u32,
-    /// The advertised window, in bytes; at least 1, and at least one `mss` for full segments.
+    /// The receive window that is advertised, in bytes; at least 1, and at least one `mss` to allow
+    /// full segments.
     #[serde(rename = "receive_window_bytes")]
     pub receive_window: u64,
-    /// IW of RFC 5681 section 3.1, in bytes; taken as one `mss` if it is less.
+    /// IW of RFC 5681 section 3.1, in bytes; raised to one `mss` if less.
     #[serde(rename = "initial_window_bytes")]
     pub initial_window: u64,
-    /// Slow start ends here, in bytes; `None`: arbitrarily high, as RFC 5681 section 3.1 advises.
+    /// The initial slow start threshold in bytes; `None`: arbitrarily high, as RFC 5681 section 3.1
+    /// advises.
     #[serde(rename = "initial_ssthresh_bytes")]
     pub initial_ssthresh: Option<u64>,
-    /// The growth and the decrease of the congestion window outside slow start.
+    /// Increase and decrease of the congestion window outside slow start.
     pub aimd: Aimd,
-    /// The rules of peers that do otherwise than the RFCs.
+    /// Where implementations depart from the RFCs.
     pub rules: Rules,
-    /// The way in which a connection opens.
+    /// How a connection opens.
     pub handshake: Handshake,
-    /// The retransmission timeout before any round trip is measured: RFC 6298 (2.1) says 1 s.
+    /// The retransmission timeout before the first RTT sample: RFC 6298 (2.1) says 1 s.
     #[serde(rename = "initial_rto_ns")]
     pub initial_rto: Duration,
-    /// The least retransmission timeout: RFC 6298 (2.4) says 1 s, most stacks take less.
+    /// The minimum retransmission timeout: RFC 6298 (2.4) says 1 s, most stacks use less.
     #[serde(rename = "min_rto_ns")]
     pub min_rto: Duration,
-    /// The greatest retransmission timeout: RFC 6298 (2.5) says at least 60 s.
+    /// The maximum retransmission timeout: RFC 6298 (2.5) says at least 60 s.
     #[serde(rename = "max_rto_ns")]
     pub max_rto: Duration,
-    /// G of RFC 6298 section 2, the resolution of the sender's clock.
+    /// G of RFC 6298 section 2, the granularity of the sender's clock.
     #[serde(rename = "clock_granularity_ns")]
     pub clock_granularity: Duration,
-    /// The delay of the receiver's acknowledgments.
+    /// When the receiver acknowledges.
     pub delayed_ack: DelayedAck,
-    /// Which of its acknowledgments the receiver leaves out.
+    /// ACKs that the receiver omits; `None`: none.
     pub ack_skip: Option<AckSkip>,
-    /// The answer to what the MAC of this end tells of frames that it gives up; `None`: nothing.
+    /// How TCP reacts when its own MAC gives up a frame; `None`: not at all.
     pub mac_feedback: Option<MacFeedback>,
-    /// The times at which the receiver acknowledges instead, if it thins acknowledgments out by time, too.
+    /// TACK: the receiver also thins out its ACKs by time; `None`: it does not.
     pub tack: Option<Tack>,
-    /// A flag: each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
+    /// Whether each segment has a timestamps option (RFC 7323 section 3). The option's bytes are
+    /// not counted here.
     pub timestamps: bool,
-    /// A flag: this end agrees to have packets marked instead of dropped (RFC 3168).
+    /// Whether this end accepts ECN (RFC 3168).
     pub ecn: bool,
-    /// A flag: a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
-    /// way; the option takes its bytes.
+    /// Whether a SYN has a window scale option (RFC 7323 section 2). Windows are unlimited here in
+    /// either case; the option only takes its bytes.
     pub window_scaling: bool,
-    /// The other end; `None`: it is configured like this one. See [`Self::meeting`].
+    /// The other end; `None`: configured like this one. See [`Self::meeting`].
     #[serde(skip)]
     pub peer: Option<Peer>,
 }
 
-/// The sender's doings between the discovery of a loss and the end of the recovery.
+/// The loss recovery algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
     /// RFC 5681 section 3.2: any acknowledgment of new data ends fast recovery.
     Reno,
-    /// RFC 6582: fast recovery lasts until all that was sent before it is acknowledged.
+    /// RFC 6582: fast recovery lasts until everything sent before it is acknowledged.
     NewReno,
-    /// RFC 6675: the same, but the receiver says what it holds (RFC 2018), and only holes are sent
-    /// again.
+    /// RFC 6675: like NewReno, but the receiver reports what it holds (RFC 2018), and only holes
+    /// are retransmitted.
     Sack,
-    /// RFC 8985 and RFC 9937: what was sent before something that has arrived is lost after a while, a
-    /// tail is probed, and the window falls in proportion to what arrives.
+    /// RFC 8985 and RFC 9937: a segment is lost if one sent later has arrived and a reordering
+    /// window has passed. Tail losses are probed. Proportional rate reduction lowers the window.
     Rack,
 }
 
 impl Variant {
-    /// Tells whether the receiver says what it holds (RFC 2018).
+    /// Whether it uses SACK (RFC 2018).
     pub fn has_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
     }
 }
 
-/// The growth of the congestion window while nothing is lost, and what a loss leaves of it.
+/// How the congestion window grows without loss, and what a loss leaves of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Congestion {
@@ -115,15 +118,16 @@ pub enum Congestion {
     Reno,
     /// RFC 9438.
     Cubic,
-    /// draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux. Wants [`Config::pacing`].
+    /// draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux. Requires [`Config::pacing`].
     Bbr1,
-    /// draft-ietf-ccwg-bbr, version 3. Wants [`Config::pacing`].
+    /// draft-ietf-ccwg-bbr, version 3. Requires [`Config::pacing`].
     Bbr,
-    /// A control of [`plugin::register`](crate::plugin::register), by its number there.
+    /// A registered congestion control, by its number in
+    /// [`plugin::register`](crate::plugin::register).
     Plugin(u16),
 }
 
-/// The names of the controls that are always there.
+/// The built-in congestion controls by name.
 const CONTROLS: [(&str, Congestion); 4] = [
     ("reno", Congestion::Reno),
     ("cubic", Congestion::Cubic),
@@ -153,64 +157,64 @@ impl From<Congestion> for String {
 }
 
 impl Congestion {
-    /// Tells whether window and pace follow a model of the path and not losses.
+    /// Whether window and pacing rate follow a model of the path instead of losses.
     pub(crate) fn has_model(self) -> bool {
         matches!(self, Self::Bbr1 | Self::Bbr)
     }
 }
 
-/// The end of slow start where nothing is lost. All but the first time single segments, and want
-/// [`Variant::Rack`].
+/// How slow start ends without a loss. All except `Standard` need RTT samples of single segments,
+/// so they require [`Variant::Rack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SlowStart {
-    /// At the threshold alone: RFC 5681 section 3.1.
+    /// Only at the threshold: RFC 5681 section 3.1.
     #[serde(rename = "standard")]
     Standard,
-    /// As soon as acknowledgments tell of a queue, as in Linux's CUBIC: by the length of a train of them, or by
-    /// their delay.
+    /// When ACKs indicate a queue, as in Linux's CUBIC: by the length of an ACK train or by rising
+    /// delay.
     #[serde(rename = "hystart")]
     Hystart,
-    /// RFC 9406: by their delay, and by way of a slower growth.
+    /// RFC 9406: by rising delay, with a phase of slower growth.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
 }
 
-/// Additive increase and multiplicative decrease of the congestion window, in units of 2^-16: whole
-/// numbers, so that every machine agrees. Leith and Clifford 2005, section 5, call them alpha
+/// Additive increase and multiplicative decrease of the congestion window. In integer units of
+/// 2^-16, so that every machine agrees. Leith and Clifford 2005, section 5, call the factors alpha
 /// and beta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "AimdFactors")]
 pub struct Aimd {
-    /// Segments by which congestion avoidance opens the window in a round trip; 1 in RFC 5681 (3).
+    /// Segments per round trip by which congestion avoidance opens the window; 1 in RFC 5681 (3).
     increase: u32,
-    /// The part of the window that a loss leaves; one half in RFC 5681 (4).
+    /// The factor that a loss leaves of the window; one half in RFC 5681 (4).
     decrease: u32,
 }
 
-/// The way in which a connection opens.
+/// How a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handshake {
     /// SYN, SYN+ACK, ACK: RFC 9293 section 3.5.
     ThreeWay,
-    /// As in ns-2: the active end is the sender of the data; its SYN is answered by a bare ACK.
+    /// As in ns-2: the data sender is the active end, and a bare ACK answers its SYN.
     TwoWay,
     /// Both ends are established from the start.
     None,
 }
 
-/// Which end of the handshake an endpoint takes; with [`Handshake::None`] all are the same.
+/// The role of an endpoint in the handshake; irrelevant with [`Handshake::None`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// Sends the SYN.
     Active,
-    /// Waits for a SYN.
+    /// Waits for the SYN.
     Passive,
-    /// Neither: the connection was opened long ago.
+    /// Already established; no handshake.
     Established,
 }
 
-/// [`Aimd`] as the resolved form has it.
+/// [`Aimd`] as in the resolved scenario.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AimdFactors {
@@ -218,18 +222,20 @@ struct AimdFactors {
     decrease: f64,
 }
 
-/// So small and so large that the units of [`Aimd`] can tell it from nothing and from all.
+/// Values that differ from nothing, and from everything, in units of [`Aimd`].
 const INCREASE: RangeInclusive<f64> = 0.001..=1000.0;
 const DECREASE: RangeInclusive<f64> = 0.01..=0.99;
 
-/// Units of [`Aimd`] in 1.
+/// Units of [`Aimd`] per 1.
 const AIMD_UNITS: f64 = 65_536.0;
 
 impl Config {
-    /// Checks what the types cannot say. Users' mistakes are found before, with their files and keys.
+    /// Checks what the types cannot express. Errors of users are reported earlier, with file and
+    /// key.
     ///
     /// # Errors
-    /// A window below one segment, or what asks for the times of segments where nobody has them.
+    /// If a window is below one segment, or if a setting needs RTT samples of single segments
+    /// without [`Variant::Rack`].
     pub fn check(&self) -> Result<(), &'static str> {
         if self.mss == 0 || self.receive_window.min(self.initial_window) < u64::from(self.mss) {
             return Err("a window below one segment");
@@ -247,21 +253,21 @@ impl Config {
         Ok(())
     }
 
-    /// Tells whether segments of an established connection say something beside their numbers, or something else
-    /// is rare about it.
+    /// Whether segments of an established connection take the slow path: they carry options or ECN
+    /// bits, or the MAC reports to TCP.
     pub(crate) fn has_marks(&self) -> bool {
         self.timestamps || self.ecn || self.mac_feedback.is_some()
     }
 
-    /// Tells whether timestamps are all that segments of an established connection say beside their numbers, and nothing
-    /// watches its rate.
+    /// Whether timestamps are the only option of established connections, and nothing samples the
+    /// delivery rate.
     pub(crate) fn has_stamps_alone(&self) -> bool {
         let is_watched = self.pacing || self.congestion.has_model() || self.tack.is_some();
         self.timestamps && !self.ecn && self.mac_feedback.is_none() && !is_watched
     }
 
-    /// Makes what most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
-    /// for each segment.
+    /// Returns the base configuration of most tests: NewReno, segments of 1000 bytes, no handshake,
+    /// an ACK for each segment.
     #[cfg(any(test, feature = "testing"))]
     pub fn standard() -> Self {
         Self {
@@ -307,11 +313,11 @@ impl TryFrom<AimdFactors> for Aimd {
 }
 
 impl Aimd {
-    /// RFC 5681: one segment each round trip, and one half.
+    /// RFC 5681: one segment per round trip, and one half.
     pub const STANDARD: Self = Self { increase: 1 << 16, decrease: 1 << 15 };
 
-    /// Makes an increase of `increase` segments each round trip, and a decrease to `decrease` of the window after a loss, both to the
-    /// nearest multiple of 2^-16.
+    /// Creates the factors: `increase` segments per round trip, and the factor `decrease` of the
+    /// window after a loss. Both are rounded to a multiple of 2^-16.
     pub fn new(increase: f64, decrease: f64) -> Self {
         // Scaling by a power of two is exact, and the conversion saturates.
         let units = |factor: f64| (factor * AIMD_UNITS).round() as u32;

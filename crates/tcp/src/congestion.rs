@@ -1,10 +1,10 @@
 //! Congestion control: how the window grows, and what a loss leaves of it.
 //!
-//! A [`Controller`] is told what happens in a few events, each with the time, the estimate of the
-//! round trip and what was delivered. It knows no sequence number, no timer, and not how a loss was
-//! found or is repaired: that is the [sender](crate::sender)'s business, which also moves the window
-//! during a recovery, and both keep it in a [`Window`]. Every machine agrees to the
-//! last bit: integers, and floating point without functions that differ between platforms.
+//! A [`Controller`] receives a few kinds of events, each with the time, the RTT estimate and what
+//! was delivered. Sequence numbers, timers, loss detection and loss recovery belong to the
+//! [sender](crate::sender), which also changes the window during a recovery. Both share a
+//! [`Window`]. Results are identical on every machine: integers, and floating-point operations that
+//! do not differ between platforms.
 
 mod bbr;
 mod bbr1;
@@ -31,11 +31,11 @@ use crate::{Config, Congestion, Implementation, SlowStart};
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) cwnd: u64,
-    /// `u64::MAX`: none yet.
+    /// `u64::MAX`: no threshold yet.
     pub(crate) ssthresh: u64,
 }
 
-/// The time and the estimates that every event comes with.
+/// The time, and the estimates, at an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
     pub(crate) config: &'a Config,
@@ -43,82 +43,84 @@ pub(crate) struct Moment<'a> {
     pub(crate) rtt: &'a RttEstimator,
 }
 
-/// The news of an acknowledgment about the data under way.
+/// What an ACK says about outstanding data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
-    /// Bytes that it acknowledges for the first time.
+    /// Newly acknowledged bytes.
     pub(crate) acked: u64,
-    /// Most bytes that were under way in the last round trip, and `u64::MAX` if they filled the
-    /// window. One that is not used says nothing about what the path holds: RFC 7661 section 4.2,
-    /// in the simpler way of Linux.
+    /// The most bytes in flight during the last round trip; `u64::MAX` if they filled the window. A
+    /// window that is not used says nothing about the path's capacity: RFC 7661 section 4.2, in
+    /// Linux's simplified form.
     pub(crate) most_in_flight: u64,
-    /// The round trip of the newest segment that it is for, where single segments are timed.
+    /// The round trip of the newest acknowledged segment, if single segments are timed.
     pub(crate) rtt: Option<Duration>,
-    /// SND.UNA with this acknowledgment, and the number after the highest one ever sent: they tell rounds
-    /// apart.
+    /// SND.UNA after this ACK, and the sequence number after the highest one sent; they delimit
+    /// rounds.
     pub(crate) una: u64,
     pub(crate) next: u64,
 }
 
 impl Delivery {
-    /// Tells whether the window grows in slow start: it was used by half, as it is before it doubles.
+    /// Whether slow start may grow the window: more than half of it was used, as before a doubling.
     #[inline]
     pub(crate) fn validates_slow_start(self, window: &Window) -> bool {
         window.cwnd / 2 < self.most_in_flight
     }
 
-    /// Tells whether the window grows in congestion avoidance: it was full.
+    /// Whether congestion avoidance may grow the window: it was full.
     #[inline]
     pub(crate) fn validates_avoidance(self) -> bool {
         self.most_in_flight == u64::MAX
     }
 }
 
-/// One way to grow and to shrink the window.
+/// A congestion control algorithm.
 pub(crate) trait Controller {
-    /// Lets the window grow for new data acknowledged outside of fast recovery.
+    /// Grows the window for new data acknowledged outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery);
 
-    /// Sets `ssthresh` for a loss found in another way than by the timer, with `flight_size` bytes outstanding.
-    /// The recovery that follows sets `cwnd`.
+    /// Sets `ssthresh` for a loss detected without the RTO timer, with `flight_size` bytes
+    /// outstanding. The recovery that follows sets `cwnd`.
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64);
 
-    /// Sets `ssthresh` when the retransmission timer has expired with `flight_size` bytes outstanding. `None`
-    /// if this segment was sent again by the timer before: RFC 5681 section 3.1, "the value of
-    /// ssthresh is held constant".
+    /// Sets `ssthresh` when the retransmission timer expires with `flight_size` bytes outstanding.
+    /// `None` if the timer had already retransmitted this segment: RFC 5681 section 3.1, "the value
+    /// of ssthresh is held constant".
     fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>);
 
-    /// Shrinks the window when nothing was sent for longer than the RTO, and there is data now: RFC 5681 section 4.1,
-    /// RW = min(IW, cwnd).
+    /// Reduces the window before sending after an idle period longer than the RTO: RFC 5681 section
+    /// 4.1, RW = min(IW, cwnd).
     fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
         window.cwnd = window.cwnd.min(initial_window(moment.config));
     }
 
-    /// Takes word that nothing was under way, not for so long, and there is data now; the last was sent at `last_sent`.
+    /// Called before sending after a shorter idle period, with nothing in flight; the last segment
+    /// was sent at `last_sent`.
     fn on_resume(&mut self, _moment: &Moment<'_>, _last_sent: Time) {}
 
-    /// Takes the sample of the path that an acknowledgment gives, in whichever phase: for controllers that own window
-    /// and pace.
+    /// Processes the delivery-rate sample of an ACK, in any phase: for controllers that set window
+    /// and pacing rate themselves.
     fn on_sample(&mut self, _window: &mut Window, _moment: &Moment<'_>, _sample: &RateSample) {}
 
-    /// Takes a segment that was found lost, before the sample of the acknowledgment that told of it.
+    /// Processes a segment detected as lost, before the sample of the ACK that revealed it.
     fn on_lost(&mut self, _window: &mut Window, _moment: &Moment<'_>, _lost: &LostSegment) {}
 
-    /// Tells whether it sends less than the path delivers now, so that what is delivered tells nothing of the path.
+    /// Whether it now sends less than the path can deliver, so that delivery rates say nothing
+    /// about the path.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// Takes the end of a recovery: for controllers that own the window.
+    /// Called at the end of a recovery: for controllers that set the window themselves.
     fn on_recovered(&mut self, _window: &mut Window) {}
 
-    /// Returns the pace at which segments leave, in bytes a second; `None`: that follows from the window.
+    /// Returns the pacing rate in bytes/s; `None`: derived from the window.
     fn rate(&self) -> Option<f64> {
         None
     }
 }
 
-/// The controller that a configuration names.
+/// The controller selected in the configuration.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyController {
     Reno(Reno),
@@ -150,7 +152,7 @@ impl AnyController {
     }
 }
 
-/// Evaluates an expression for the controller that there is.
+/// Evaluates an expression for the current controller.
 macro_rules! controller {
     ($any:expr, $controller:ident => $call:expr) => {
         match $any {
@@ -165,7 +167,7 @@ macro_rules! controller {
 }
 
 impl AnyController {
-    /// Does as [`Controller::on_ack`], in a call.
+    /// Like [`Controller::on_ack`], as an out-of-line call.
     #[inline(never)]
     fn on_ack_apart(&mut self, window: &mut Window, moment: Moment<'_>, delivery: Delivery) {
         self.on_ack(window, &moment, delivery);
@@ -224,7 +226,8 @@ impl Window {
         }
     }
 
-    /// Grows the window in slow start, RFC 5681 (2): cwnd += min (N, SMSS), or more segments at once.
+    /// Grows the window in slow start, RFC 5681 (2): cwnd += min (N, SMSS), or by the configured
+    /// limit.
     #[inline]
     pub(crate) fn slow_start(&mut self, config: &Config, delivery: Delivery) {
         if delivery.validates_slow_start(self) {

@@ -1,25 +1,25 @@
-//! Counts of an endpoint's work. Counts, and knows nothing of why.
+//! Event counters of an endpoint.
 
-/// Events since the endpoint was made.
+/// Counts since the endpoint was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Segments of any kind handed to the network.
+    /// Segments of any kind that were sent.
     pub segments_sent: u64,
-    /// Those with payload, retransmissions included.
+    /// Segments with payload, including retransmissions.
     pub data_segments_sent: u64,
-    /// Segments, a SYN or with payload, whose first byte had been sent before.
+    /// Retransmitted segments, SYN or with payload: those whose first byte had been sent before.
     pub retransmissions: u64,
-    /// Expirations of the retransmission timer, that of a SYN included.
+    /// Expirations of the retransmission timer, including that of a SYN.
     pub timeouts: u32,
     /// Entries into fast recovery.
     pub fast_retransmits: u32,
 }
 
-/// The signs of explicit congestion notification that an endpoint has seen (RFC 3168).
+/// ECN counters of an endpoint (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounters {
-    /// Segments that came with a mark of congestion, CE.
+    /// Received segments with a Congestion Experienced (CE) mark.
     pub marks: u64,
-    /// Reductions of the window since the other end had told of one.
+    /// Window reductions in response to an ECN-Echo from the other end.
     pub reductions: u64,
 }

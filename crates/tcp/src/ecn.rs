@@ -1,9 +1,9 @@
-//! Explicit congestion notification (RFC 3168) from one end: what it agrees to, what it echoes, and when it
-//! hears an echo for the first time in a window.
+//! Explicit congestion notification (RFC 3168) at one end: negotiation, ECN-Echo, and the first
+//! echo per window.
 //!
-//! Knows bits of segments. What is left of the window is the [sender](crate::sender)'s question. Segments with new
-//! data are ECT(0), nothing else is: RFC 8311 section 4.3 allows experiments with others, and there is none
-//! here. An end whose SYN is lost does not give ECN up.
+//! The [sender](crate::sender) reduces the window. Only segments with new data are ECT(0): RFC 8311
+//! section 4.3 allows experiments with others, but none is implemented. An end whose SYN is lost
+//! does not give up ECN.
 
 use crate::config::Handshake;
 use crate::{Config, Counters, EcnCounters, Flags, Segment};
@@ -11,25 +11,26 @@ use crate::{Config, Counters, EcnCounters, Flags, Segment};
 /// The state of ECN at one end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ecn {
-    /// Both ends have said that they know it.
+    /// Whether both ends support ECN.
     is_agreed: bool,
-    /// The receiver owes an echo with every segment: it has seen CE, and no CWR since.
+    /// Whether the receiver must set ECE on every segment: it has received CE and no CWR since.
     echoes: bool,
-    /// The sender owes CWR with the next new data.
+    /// Whether the sender must set CWR on the next new data.
     tells_reduction: bool,
-    /// Losses that had reduced the window by then.
+    /// Window reductions by losses so far.
     losses: u32,
     pub(crate) counters: EcnCounters,
 }
 
 impl Ecn {
     pub(crate) fn new(config: &Config) -> Self {
-        // Without a handshake, or with ns-2's, it was agreed before.
+        // Without a handshake, or with that of ns-2, ECN counts as negotiated.
         Self { is_agreed: config.ecn && config.handshake != Handshake::ThreeWay, ..Self::default() }
     }
 
-    /// Takes a SYN, or the answer to one: RFC 3168 section 6.1.1. An ECN-setup SYN has both bits, so that it
-    /// is not what a host answers that sends the reserved bits back.
+    /// Processes a SYN or SYN+ACK: RFC 3168 section 6.1.1. An ECN-setup SYN has both bits, and a
+    /// response has one, so that a host that reflects reserved bits is not mistaken for one with
+    /// ECN.
     pub(crate) fn on_syn(&mut self, config: &Config, flags: Flags) {
         let is_answer = flags.contains(Flags::ACK);
         let wanted = if is_answer { Flags::ECE } else { Flags::ECE | Flags::CWR };
@@ -37,7 +38,7 @@ impl Ecn {
         self.is_agreed = config.ecn && flags.contains(wanted) && !is_reflected;
     }
 
-    /// Returns the bits of the own SYN, or of the answer.
+    /// Returns the ECN bits of our own SYN or SYN+ACK.
     pub(crate) fn of_syn(&self, config: &Config, is_answer: bool) -> Flags {
         match is_answer {
             false if config.ecn => Flags::ECE | Flags::CWR,
@@ -46,17 +47,17 @@ impl Ecn {
         }
     }
 
-    /// Begins with the established connection. What became of SYNs is no loss of data.
+    /// Starts with the established connection. Lost SYNs are not losses of data.
     pub(crate) fn begin(&mut self, counters: &Counters) {
         self.losses = losses(counters);
     }
 
-    /// Takes a segment of the established connection.
+    /// Processes a segment of the established connection.
     pub(crate) fn on_segment(&mut self, flags: Flags) {
         if !self.is_agreed {
             return;
         }
-        // Section 6.1.3: CWR ends the echo, and a mark on the same packet begins it anew.
+        // Section 6.1.3: CWR ends the echo, and a CE mark on the same packet starts it again.
         if flags.contains(Flags::CWR) {
             self.echoes = false;
         }
@@ -66,18 +67,19 @@ impl Ecn {
         }
     }
 
-    /// Tells whether this acknowledgment has an echo.
+    /// Whether this ACK has an ECN-Echo.
     pub(crate) fn is_echo(&self, segment: &Segment) -> bool {
         self.is_agreed && segment.flags.contains(Flags::ACK | Flags::ECE)
     }
 
-    /// Notes that a mark has reduced the window.
+    /// Records that an ECN-Echo has reduced the window.
     pub(crate) fn on_reduction(&mut self) {
         self.counters.reductions += 1;
         self.tells_reduction = true;
     }
 
-    /// Notes that what was lost since the last segment left has reduced the window, too: section 6.1.2, "for any reason".
+    /// Records that losses since the last segment sent have also reduced the window: section 6.1.2,
+    /// "for any reason".
     pub(crate) fn note_losses(&mut self, counters: &Counters) {
         let losses = losses(counters);
         if losses != self.losses {
@@ -86,7 +88,8 @@ impl Ecn {
         }
     }
 
-    /// Returns the bits of a segment of the established connection; `is_new`: with payload that was never sent.
+    /// Returns the ECN bits of a segment of the established connection; `is_new`: it has payload
+    /// that was never sent.
     pub(crate) fn of_segment(&mut self, is_new: bool) -> Flags {
         let mut flags = Flags::NONE;
         if !self.is_agreed {
@@ -95,7 +98,7 @@ impl Ecn {
         if self.echoes {
             flags = flags | Flags::ECE;
         }
-        // Section 6.1.5: what is sent again is not ECT; section 6.1.4: nor is a bare ACK.
+        // Retransmissions (section 6.1.5) and bare ACKs (section 6.1.4) are not ECT.
         if is_new {
             flags = flags | Flags::ECT;
             if std::mem::take(&mut self.tells_reduction) {
@@ -106,7 +109,7 @@ impl Ecn {
     }
 }
 
-/// Counts how often a loss has reduced the window.
+/// Returns how often losses have reduced the window.
 fn losses(counters: &Counters) -> u32 {
     counters.fast_retransmits + counters.timeouts
 }
@@ -132,7 +135,7 @@ mod tests {
             (&ignorant, syn, false),
             (&config, answer, true),
             (&config, Flags::SYN | Flags::ACK, false),
-            // The bits come back as they were sent: a host that knows nothing of them.
+            // A host without ECN that reflects the bits.
             (&config, answer | Flags::CWR, false),
         ] {
             let mut ecn = Ecn::new(config);

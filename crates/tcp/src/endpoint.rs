@@ -1,9 +1,8 @@
 //! One end of a connection: the handshake, then a sender and a receiver that share segments.
 //!
-//! Knows how the three meet: an acknowledgment rides on data if there is data, and a SACK option only
-//! on a segment without, because a full segment has no room for it. What each of them
-//! does is in [`handshake`](crate::handshake), [`sender`](crate::sender) and
-//! [`receiver`](crate::receiver).
+//! It combines the three: ACKs are piggybacked on data, and a SACK option goes only on a segment
+//! without data, because a full segment has no room for it. The parts are in
+//! [`handshake`](crate::handshake), [`sender`](crate::sender) and [`receiver`](crate::receiver).
 
 mod aside;
 mod stamped;
@@ -19,22 +18,22 @@ use crate::{
     Timestamps, Variant,
 };
 
-/// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
-/// not decrease.
-// In this order: where there are many connections, how many cache lines a segment touches is what it
-// costs.
+/// A TCP endpoint. Pass the configuration it was created with to every call, and times that never
+/// decrease.
+// The order of fields minimizes the cache lines that a segment touches, which dominates the cost
+// with many connections.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Endpoint {
     receiver: Receiver,
     state: State,
     sender: Sender,
-    /// The state of the marks of its segments; `None` if they have none.
+    /// Timestamps and ECN state; `None` if segments have neither.
     marks: Option<Box<Marks>>,
 }
 
 impl Endpoint {
-    /// Makes an endpoint that is about to send a SYN, to wait for one, or, without a handshake, is
+    /// Creates an endpoint that will send a SYN, wait for one, or, without a handshake, is
     /// established.
     pub fn new(config: &Config, opening: Opening) -> Self {
         Self {
@@ -45,20 +44,20 @@ impl Endpoint {
         }
     }
 
-    /// Puts `bytes` more bytes of the application into the send buffer, which has no end: 2^62 bytes
-    /// in all is the same as for ever.
+    /// Appends `bytes` bytes to the send buffer, which is unlimited; a total of 2^62 bytes means
+    /// "forever".
     #[inline]
     pub fn write(&mut self, bytes: u64) {
         self.sender.tcb.write(bytes);
     }
 
-    /// Closes the direction of the application's data, which has written all it had: a FIN follows the last byte, with it if it can.
+    /// Closes the sending direction: a FIN follows the last byte, in the same segment if possible.
     pub fn close(&mut self) {
         self.sender.tcb.close();
     }
 
-    /// Takes a segment of the other end, whose SACK option, if it has one, is in `sacks`. Returns how many
-    /// bytes of payload the application gets, or may read.
+    /// Processes a segment from the other end; its SACK option, if any, is in `sacks`. Returns the
+    /// number of payload bytes that the application gets, or may read.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -73,7 +72,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes a segment of an established connection. Returns how many bytes of payload the application gets.
+    /// Processes a segment of an established connection. Returns the number of payload bytes that
+    /// the application gets.
     #[inline(always)]
     fn take(
         &mut self,
@@ -83,7 +83,7 @@ impl Endpoint {
         sacks: &SegmentOptions,
     ) -> u64 {
         if segment.flags == Flags::ACK {
-            // Nearly all: one comparison tells that there is nothing else to look for.
+            // Fast path for nearly all segments, selected by a single comparison.
             let is_bare = segment.len == 0;
             self.sender.on_ack(config, now, segment.ack, is_bare);
             return if is_bare {
@@ -95,7 +95,7 @@ impl Endpoint {
         self.take_flagged(config, now, segment, sacks)
     }
 
-    /// Does as [`Self::take`], but for segments with more flags than ACK, or with options.
+    /// Like [`Self::take`], for segments with flags other than ACK, or with options.
     #[inline(never)]
     fn take_flagged(
         &mut self,
@@ -115,7 +115,7 @@ impl Endpoint {
             if segment.option_bytes() > 0 {
                 self.on_sack(config, now, segment, sacks);
             } else {
-                // RFC 5681 section 2, (e): a duplicate ACK says the window that the last one said.
+                // RFC 5681 section 2, (e): a duplicate ACK has an unchanged window.
                 let is_bare = segment.end() == segment.seq && !says_another;
                 self.sender.on_ack_apart(config, now, segment.ack, is_bare);
             }
@@ -133,7 +133,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles the timers that are due; harmless if the time that [`Self::poll_timer`] gave has not come.
+    /// Processes expired timers; harmless if none has expired.
     #[inline]
     pub fn on_timer(&mut self, config: &Config, now: Time) {
         self.receiver.on_timer(config, now);
@@ -142,8 +142,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns the next segment to send, if any: to be called until it returns `None`. Its SACK option, if it
-    /// has one, is kept in `sacks`, until [`SegmentOptions::release`] is called.
+    /// Returns the next segment to send. Call it until it returns `None`. A SACK option is stored
+    /// in `sacks` until [`SegmentOptions::release`] is called.
     #[inline]
     pub fn poll_transmit(
         &mut self,
@@ -154,9 +154,9 @@ impl Endpoint {
         self.poll_one(config, now, sacks).map(|(segment, _)| segment)
     }
 
-    /// Does as [`Self::poll_transmit`], but tells also whether there may be more: if not, nothing is to be sent until something
-    /// arrives or a timer expires.
-    // Inlined: most of what a run does is to ask this.
+    /// Like [`Self::poll_transmit`], with a flag: if false, nothing more can be sent until a
+    /// segment arrives or a timer expires.
+    // Inlined, because a run spends most of its calls here.
     #[inline(always)]
     pub fn poll_one(
         &mut self,
@@ -170,7 +170,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns the next segment of an established connection without options, and whether there may be more.
+    /// Returns the next segment of an established connection without options, and whether there may
+    /// be more.
     #[inline(always)]
     fn poll_established(
         &mut self,
@@ -181,14 +182,15 @@ impl Endpoint {
         let data = if self.receiver.ack_owed() == AckOwed::Bare {
             None
         } else {
-            // An endpoint that has heard a window is not in this state.
+            // A connection whose peer advertises windows is not in this state.
             self.sender.poll_transmit(config, now, config.peer_window())
         };
         self.join(config, now, data, sacks)
     }
 
-    /// Returns the next segment of an established connection, without marks: what the sender sends, which is nothing before
-    /// a bare acknowledgment that is owed, joined with what the receiver has to say.
+    /// Returns the next segment of an established connection, before ECN and timestamps: the
+    /// sender's data with a piggybacked ACK, or a bare ACK. A bare ACK that is due goes before
+    /// data.
     #[inline(always)]
     fn join(
         &mut self,
@@ -207,8 +209,7 @@ impl Endpoint {
         Some((self.say(config, now, (seq, len), pushes, sacks), more))
     }
 
-    /// Returns a segment with these numbers and all that the receiver has to say, which asks for an acknowledgment if it
-    /// `pushes`.
+    /// Returns a segment with these numbers and the receiver's ACK; `pushes` sets PSH.
     #[inline(always)]
     fn say(
         &mut self,
@@ -228,8 +229,8 @@ impl Endpoint {
         segment
     }
 
-    /// Tells whether it is sure that nothing is to be sent: all that was written is acknowledged, and no
-    /// acknowledgment is due.
+    /// Whether there is certainly nothing to send: everything written is acknowledged, and no ACK
+    /// is due now.
     #[inline]
     pub fn has_nothing_to_send(&self) -> bool {
         self.sender.tcb.has_nothing_out()
@@ -237,86 +238,87 @@ impl Endpoint {
             && matches!(self.state, State::Established | State::Stamped)
     }
 
-    /// Returns the time at which [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
+    /// Returns when [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn poll_timer(&self) -> Time {
         self.sender.deadline().min(self.receiver.deadline())
     }
 
-    /// Returns a time before which [`Self::poll_timer`] gives none, which costs less to know.
+    /// Returns a lower bound of [`Self::poll_timer`] that is cheaper to compute.
     #[inline]
     pub fn poll_timer_roughly(&self) -> Time {
         self.sender.tcb.deadline().min(self.receiver.deadline())
     }
 
-    /// Counts the payload bytes given to the application, in order; with [`Self::read_late`], those that it has read and
-    /// those that it may.
+    /// Returns the in-order payload bytes delivered to the application; after [`Self::read_late`],
+    /// those that it has read or may read.
     #[inline]
     pub fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }
 
-    /// Counts the payload bytes acknowledged by the other end.
+    /// Returns the payload bytes that the other end has acknowledged.
     #[inline]
     pub fn acked(&self) -> u64 {
         self.sender.tcb.acked()
     }
 
-    /// Tells whether the application has been given `bytes` bytes.
+    /// Whether the application has received `bytes` bytes.
     #[inline]
     pub fn has_delivered(&self, bytes: u64) -> bool {
-        // The first comparison says no most of the time, and does not have to know of a FIN.
+        // The first comparison usually decides, and it does not have to account for a FIN.
         bytes < self.receiver.rcv_nxt() && bytes <= self.receiver.delivered()
     }
 
-    /// Tells whether `bytes` bytes are acknowledged by the other end.
+    /// Whether the other end has acknowledged `bytes` bytes.
     #[inline]
     pub fn has_acked(&self, bytes: u64) -> bool {
         bytes < self.sender.tcb.snd_una() && bytes <= self.sender.tcb.acked()
     }
 
-    /// Tells whether data may flow.
+    /// Whether the connection is established.
     pub fn is_established(&self) -> bool {
         matches!(self.state, State::Established | State::Stamped | State::Marked)
     }
 
-    /// Returns the timestamps option of a segment that is sent now; `None` if segments have none.
+    /// Returns the timestamps option of a segment sent now; `None` without timestamps.
     pub fn timestamps(&self, config: &Config, now: Time) -> Option<Timestamps> {
         let marks = self.marks.as_ref().filter(|_| config.timestamps)?;
         Some(marks.timestamps(now))
     }
 
-    /// Returns SND.NXT, the number that a segment without data carries.
+    /// Returns SND.NXT, the sequence number of a segment without data.
     pub fn snd_nxt(&self) -> u64 {
         self.sender.tcb.snd_nxt()
     }
 
-    /// Tells whether the other end's FIN has come, and all its data: the end of file of its application.
+    /// Whether the other end's FIN and all its data have arrived: the application sees end of file.
     pub fn has_reached_end(&self) -> bool {
         self.receiver.has_reached_end()
     }
 
-    /// Tells whether the own FIN is acknowledged.
+    /// Whether our FIN is acknowledged.
     pub fn is_close_acknowledged(&self) -> bool {
         self.sender.tcb.is_close_acknowledged()
     }
 
-    /// Returns the counters since the endpoint was made.
+    /// Returns the counters.
     pub fn counters(&self) -> Counters {
         self.sender.tcb.counters
     }
 
-    /// Returns the counters of explicit congestion notification.
+    /// Returns the ECN counters.
     pub fn ecn_counters(&self) -> EcnCounters {
         self.marks.as_ref().map_or_else(EcnCounters::default, |marks| marks.ecn.counters)
     }
 
-    /// Counts the segments under way by their fates; `None` but with [`Variant::Rack`].
+    /// Returns the numbers of segments in flight by state; `None` unless the variant is
+    /// [`Variant::Rack`].
     pub fn segments(&self) -> Option<Segments> {
         self.sender.segments()
     }
 
-    /// Returns the state in the face of losses.
+    /// Returns the loss recovery state.
     pub fn loss_state(&self) -> LossState {
         self.sender.state()
     }
@@ -331,24 +333,24 @@ impl Endpoint {
         self.sender.tcb.window.ssthresh
     }
 
-    /// Returns the pace at which segments leave or would leave, in bytes a second, as soon as a round trip was measured:
-    /// what Linux calls the pacing rate, with pacing or without.
+    /// Returns the pacing rate in bytes/s once a round trip was measured, as Linux reports it: even
+    /// if pacing is off.
     pub fn pace(&self) -> Option<u64> {
         self.sender.tcb.pacing_rate()
     }
 
-    /// Returns the smoothed round-trip time, as soon as one was measured.
+    /// Returns the smoothed round-trip time once one was measured.
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.tcb.rtt.srtt()
     }
 
-    /// Counts the payload bytes sent and not acknowledged (FlightSize of RFC 5681); what a timeout has given
-    /// up for lost counts again when it is sent again.
+    /// Returns the payload bytes sent and not acknowledged (FlightSize of RFC 5681). Bytes that a
+    /// timeout declared lost count again once they are retransmitted.
     pub fn flight_size(&self) -> u64 {
         self.sender.tcb.flight_size()
     }
 
-    /// Attaches a SACK option to `ack`, if both ends have it.
+    /// Adds a SACK option to `ack` if both ends support SACK.
     #[cold]
     fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SegmentOptions) -> Segment {
         match config.variant {
@@ -372,7 +374,7 @@ impl Endpoint {
         segment
     }
 
-    /// Marks `segment`, whose last number may be that of the FIN.
+    /// Sets the FIN flag if the segment's last sequence number is that of the FIN.
     #[cold]
     fn with_fin(&self, segment: Segment) -> Segment {
         if segment.len > 0 && self.sender.tcb.is_end(segment.end()) {
@@ -382,7 +384,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes the acknowledgment of a segment with a SACK option.
+    /// Processes the ACK of a segment with a SACK option.
     #[cold]
     fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
         let (blocks, is_bare) = (sacks.blocks(segment), segment.end() == segment.seq);
@@ -467,7 +469,7 @@ mod tests {
         let mut sacks = SegmentOptions::new();
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);
-        // The second segment, then the fourth, then the first, which fills a part of the gap.
+        // The second segment arrives, then the fourth, then the first, which fills part of the gap.
         for seq in [1001, 3001, 1] {
             endpoint.on_segment(&config, T, &data(seq), &sacks);
         }

@@ -1,45 +1,42 @@
-//! The opening of a connection, from one end: RFC 9293 section 3.5, and the shorter ways that
-//! simulators take.
-//!
-//! Knows which control segment is due and what an answer means. Does not know data.
+//! The handshake at one end: RFC 9293 section 3.5, and the shorter variants of other simulators.
 
 use crate::{Config, Flags, Handshake, Opening, Segment};
 
-/// The states of RFC 9293 section 3.3.2 that exist without a close.
+/// The states of RFC 9293 section 3.3.2, without those of closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Waits for a SYN.
     Listen,
-    /// A SYN was sent, or is due.
+    /// Our SYN was sent, or is due.
     SynSent(Syn),
-    /// A SYN came, and a SYN with its acknowledgment was sent, or is due.
+    /// The peer's SYN arrived, and our SYN+ACK was sent, or is due.
     SynReceived(Syn),
-    /// Data may flow.
+    /// Established.
     Established,
-    /// Data may flow, and each segment has timestamps; nothing else is rare about it.
+    /// Established, with timestamps on each segment and nothing else that needs the slow path.
     Stamped,
-    /// Data may flow, and each segment says something beside its numbers: timestamps, or marks of ECN.
+    /// Established, with timestamps or ECN bits on each segment.
     Marked,
 }
 
-/// This end's SYN, until it is acknowledged.
+/// Our SYN, until it is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Syn {
-    /// It is to be sent now, for the first time or once more.
+    /// Whether it must be sent now, for the first time or again.
     due: bool,
     transmissions: u32,
     timeouts: u32,
 }
 
-/// The effect of a segment on a connection that is not yet established.
+/// What a segment does to a connection that is not yet established.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Nothing; the segment has no meaning here.
+    /// Nothing: the segment is irrelevant here.
     Ignore,
-    /// Another state, with nothing else to do than to poll.
+    /// A change of state; then poll for segments.
     Become(State),
-    /// The connection is established; `acknowledge` says whether the other end waits to hear it,
-    /// and the segment may carry data.
+    /// The connection is established. `acknowledge`: the other end waits for an ACK. The segment
+    /// may carry data.
     Establish { acknowledge: bool },
 }
 
@@ -52,7 +49,7 @@ impl State {
         }
     }
 
-    /// Returns the state in which the handshake is over.
+    /// Returns the established state for this configuration.
     pub(crate) fn established(config: &Config) -> Self {
         match config.has_marks() {
             false => Self::Established,
@@ -61,13 +58,13 @@ impl State {
         }
     }
 
-    /// Tells whether data may flow, with marks on each segment.
+    /// Whether the connection is established and its segments have marks.
     #[inline]
     pub(crate) fn is_marked(self) -> bool {
         matches!(self, Self::Stamped | Self::Marked)
     }
 
-    /// Returns the own SYN, if it has not been acknowledged.
+    /// Returns our SYN if it has not been acknowledged.
     pub(crate) fn syn_mut(&mut self) -> Option<&mut Syn> {
         match self {
             Self::SynSent(syn) | Self::SynReceived(syn) => Some(syn),
@@ -75,7 +72,7 @@ impl State {
         }
     }
 
-    /// Tells what `segment` does before the connection is established.
+    /// Returns what `segment` does before the connection is established.
     pub(crate) fn on_segment(self, config: &Config, segment: &Segment) -> Answer {
         let syn = segment.flags.contains(Flags::SYN);
         let ack = segment.flags.contains(Flags::ACK);
@@ -87,14 +84,14 @@ impl State {
             Self::Listen => Answer::Become(Self::SynReceived(Syn::NEW)),
             Self::SynSent(_) if !ack => Answer::Ignore,
             Self::SynSent(_) if syn => Answer::Establish { acknowledge: true },
-            // In the two-way handshake the answer is a bare ACK, or data that overtook it.
+            // In the two-way handshake a bare ACK answers the SYN, or data that overtook the ACK.
             Self::SynSent(_) if config.handshake == Handshake::TwoWay => {
                 Answer::Establish { acknowledge: false }
             }
             Self::SynSent(_) => Answer::Ignore,
-            // The SYN again: the answer is lost or late. RFC 9293 section 3.10.7.4 asks for an ACK,
-            // which would leave the other end waiting for this end's timer; like most stacks, this
-            // repeats the whole answer.
+            // The SYN again: our SYN+ACK is lost or late. RFC 9293 section 3.10.7.4 asks for an
+            // ACK, but then the other end would have to wait for this end's timer. Like most
+            // stacks, repeat the SYN+ACK.
             Self::SynReceived(sent) if syn => {
                 Answer::Become(Self::SynReceived(Syn { due: true, ..sent }))
             }
@@ -113,12 +110,12 @@ impl Syn {
         self.due
     }
 
-    /// Tells whether it was sent more than once, so that one of them, or an answer, may have been lost.
+    /// Whether it was sent more than once, so that a copy or a response may have been lost.
     pub(crate) fn was_repeated(&self) -> bool {
         self.transmissions > 1
     }
 
-    /// Tells whether the retransmission timer has expired.
+    /// Whether the retransmission timer has expired.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timeouts > 0
     }
@@ -128,7 +125,7 @@ impl Syn {
         self.transmissions += 1;
     }
 
-    /// Notes that the retransmission timer expired.
+    /// Records an expiry of the retransmission timer.
     pub(crate) fn on_timeout(&mut self) {
         self.due = true;
         self.timeouts += 1;

@@ -1,41 +1,41 @@
-//! One TCP endpoint, sans-I/O: segments and the time go in, segments and deadlines come out.
+//! A TCP endpoint, sans-I/O: segments and the time go in, segments and deadlines come out.
 //!
-//! Knows the handshake, the sender's loss recovery and congestion control, the retransmission
-//! timer, and the receiver's acknowledgments. Knows no packet header, no radio, no queue, no clock
-//! and no payload: bytes are counted, never carried.
+//! It contains the handshake, the sender's loss recovery and congestion control, the retransmission
+//! timer, and the receiver's ACKs. There are no packet headers, no clock and no payload: bytes are
+//! counted, never carried.
 //!
-//! A caller drives an [`Endpoint`] with four calls: [`Endpoint::write`], [`Endpoint::on_segment`]
-//! and [`Endpoint::on_timer`] tell it what happened, and after each of them (and after
-//! [`Endpoint::new`]) [`Endpoint::poll_transmit`] is called until it returns `None`.
-//! [`Endpoint::poll_timer`] says when to call [`Endpoint::on_timer`] next.
+//! A caller drives an [`Endpoint`] as follows. [`Endpoint::write`], [`Endpoint::on_segment`] and
+//! [`Endpoint::on_timer`] report what happened. After each of them, and after [`Endpoint::new`],
+//! call [`Endpoint::poll_transmit`] until it returns `None`. [`Endpoint::poll_timer`] returns when
+//! to call [`Endpoint::on_timer`] next.
 //!
-//! A SACK option does not travel in its [`Segment`], which stays small, but waits beside it in a
-//! [`SegmentOptions`], which the caller lends to both ends and tells what became of each segment.
+//! To keep a [`Segment`] small, its SACK option is stored separately, in a [`SegmentOptions`]. The
+//! caller owns this store, lends it to both ends, and reports the fate of each segment to it.
 //!
-//! What is obeyed, line by line in the code: RFC 9293 (the protocol), RFC 5681 (congestion
-//! control), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 6298
-//! (retransmission timer), RFC 8985 (RACK), RFC 9937 (proportional rate reduction), RFC 9438
-//! (CUBIC), RFC 3168 (ECN) and RFC 1122 section 4.2 (delayed acknowledgments). What is left out or
-//! read in one of several ways, and why:
+//! The code follows, and cites line by line: RFC 9293 (the protocol), RFC 5681 (congestion
+//! control), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK), RFC 3042 (limited transmit), RFC
+//! 6298 (retransmission timer), RFC 8985 (RACK), RFC 9937 (proportional rate reduction), RFC 9438
+//! (CUBIC), RFC 3168 (ECN) and RFC 1122 section 4.2 (delayed ACKs). It simplifies or interprets
+//! them in these points:
 //!
-//! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
-//!   is number 1 whichever [`Handshake`] is used.
-//! - There is no RST, no urgent data, no simultaneous opening, and no option but SACK, which
-//!   both ends are taken to have permitted if the [`Variant`] is [`Variant::Sack`]; ends that are not
-//!   alike agree before, in [`Config::meeting`].
-//! - [`Endpoint::close`] sends a FIN, but a connection need not be closed, and one that is closed at both
-//!   ends is forgotten when the caller drops it: there is no TIME-WAIT.
-//! - RFC 2018 section 4 wants a SACK option in each acknowledgment while something is held; a segment
-//!   with payload has none here, because a full one would exceed the path's MTU. Whenever there is
-//!   something new to tell, a segment without payload goes first.
-//! - A retransmission timeout expunges the scoreboard, as RFC 2018 section 8 says it should.
-//! - The rescue retransmission of RFC 6675 section 4, NextSeg (4), is sent to the letter: it may
-//!   repeat a segment that has only just been sent.
+//! - Sequence numbers have 64 bits and never wrap. The initial one is 0, and the first byte of data
+//!   has number 1 with any [`Handshake`].
+//! - There is no RST, no urgent data and no simultaneous open. The only negotiated option is SACK,
+//!   which both ends permit if the [`Variant`] is [`Variant::Sack`]; [`Config::meeting`] negotiates
+//!   for ends that differ.
+//! - [`Endpoint::close`] sends a FIN, but a connection need not be closed. There is no TIME-WAIT: a
+//!   connection that is closed at both ends ends when the caller drops it.
+//! - RFC 2018 section 4 wants a SACK option in each ACK while out-of-order data is held. Here a
+//!   segment with payload has none, because a full one would exceed the path's MTU. If there is
+//!   something new to report, a segment without payload goes first.
+//! - A retransmission timeout clears the scoreboard, as RFC 2018 section 8 says it should.
+//! - The rescue retransmission of RFC 6675 section 4, NextSeg (4), is implemented literally: it may
+//!   repeat a segment that was only just sent.
 //! - The application reads at once, and the advertised window is always the configured one, unless
-//!   [`Endpoint::read_late`] is called: then each segment says its window, which may close. A probe of a zero window has
-//!   no payload.
-//! - A segment whose data is outside the window still has its acknowledgment processed: RFC 9293
-//!   section 3.10.7.4 would discard it, as a protection against strangers, of whom there are none.
+//!   [`Endpoint::read_late`] is called. Then each segment advertises its window, which may close. A
+//!   zero-window probe has no payload.
+//! - The ACK of a segment outside the window is still processed. RFC 9293 section 3.10.7.4 would
+//!   discard it to protect against attackers, who do not exist here.
 
 mod blocks;
 mod config;

@@ -1,7 +1,8 @@
-//! The words of segments beside their numbers: timestamps (RFC 7323), and ECN (RFC 3168).
+//! What segments carry besides sequence numbers: timestamps (RFC 7323) and ECN bits (RFC 3168).
 //!
-//! Knows the option and its clock; the bits of ECN are in [`ecn`](crate::ecn). There is no protection against wrapped sequence numbers (PAWS, section
-//! 5), because numbers do not wrap here; and no detection of spurious timeouts by what is echoed.
+//! This file has the timestamps option and its clock; ECN is in [`ecn`](crate::ecn). Sequence
+//! numbers never wrap here, so there is no protection against wrapped ones (PAWS, section 5).
+//! Spurious timeouts are not detected from echoed timestamps.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -9,18 +10,18 @@ use crate::ecn::Ecn;
 use crate::receiver::LateReader;
 use crate::{Block, Config, Flags, Segment, SegmentOptions, Timestamps};
 
-/// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux's and ns-3's tick.
+/// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux and ns-3 use this tick.
 const TICK: Duration = Duration::from_millis(1);
 
-/// The state of one end for the marks of its segments, and what else is rare.
+/// One end's state for timestamps and ECN, and for other slow-path features.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     /// TS.Recent of RFC 7323 section 4.3.
     recent: u32,
     pub(crate) ecn: Ecn,
-    /// The data that the MAC has given up, and that is to be sent again now.
+    /// Data that the MAC has given up and that must be retransmitted now.
     pub(crate) given_up: Vec<Block>,
-    /// The application, if it does not read at once.
+    /// The application, if it reads late.
     pub(crate) reader: Option<LateReader>,
 }
 
@@ -34,13 +35,13 @@ impl Marks {
         Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new(), reader: None }
     }
 
-    /// Tells whether timestamps are all that there is.
+    /// Whether timestamps are the only feature in use.
     pub(crate) fn are_stamps_alone(&self, config: &Config) -> bool {
         config.has_stamps_alone() && self.reader.is_none() && self.given_up.is_empty()
     }
 
-    /// Takes the timestamps of a segment with the number `seq`, at an end that had last acknowledged all before
-    /// `acknowledged`. Returns how long ago that left which its acknowledgment is for.
+    /// Processes the timestamps of a segment with sequence number `seq`; `acknowledged` is the ACK
+    /// number that this end sent last. Returns the time since the echoed timestamp was sent.
     #[inline]
     pub(crate) fn on_stamps(
         &mut self,
@@ -56,7 +57,8 @@ impl Marks {
         TICK * u64::from(clock(now).saturating_sub(stamps.echo))
     }
 
-    /// Marks `segment` with all that goes with it, at an end that has everything before `rcv_nxt`.
+    /// Adds ECN bits and timestamps to `segment`, at an end that has received everything before
+    /// `rcv_nxt`.
     pub(crate) fn mark(
         &mut self,
         config: &Config,
@@ -73,7 +75,7 @@ impl Marks {
         }
     }
 
-    /// Returns the option of a segment that is sent now.
+    /// Returns the timestamps option of a segment sent now.
     pub(crate) fn timestamps(&self, now: Time) -> Timestamps {
         Timestamps { value: clock(now), echo: self.recent }
     }

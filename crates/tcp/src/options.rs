@@ -1,8 +1,10 @@
-//! SACK options (RFC 2018), timestamps (RFC 7323), and windows that change, kept beside the segments that carry them.
+//! SACK options (RFC 2018), timestamps (RFC 7323) and changing windows, stored apart from their
+//! segments.
 //!
-//! A segment is copied at every step of its way, and in most connections none has such an option: 32
-//! bytes of blocks in each of them made a simulated exchange 4 to 8 % slower. So a segment holds where
-//! its options are, and [`SegmentOptions`] holds them until the segment has arrived or is lost.
+//! A segment is copied at every hop, and most connections never use these options; 32 bytes of
+//! blocks in each segment made a simulated exchange 4 to 8 % slower. A segment therefore holds only
+//! the place of its options in [`SegmentOptions`], which keeps them until the segment has arrived
+//! or is lost.
 
 use crate::{Block, Segment};
 
@@ -11,15 +13,15 @@ pub(crate) const MAX_SACK_BLOCKS: usize = 4;
 /// With timestamps: "this will reduce the maximum number of SACK blocks to 3" (RFC 2018 section 3).
 const MAX_SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 
-/// Options under way at once between two ends; segments beyond that have none. A list of blocks is
-/// advice, and the next one says the same, and so do timestamps.
+/// Limit on the options in flight between two ends; segments beyond it have none. That is harmless:
+/// later segments repeat the blocks and timestamps.
 const MAX_OPTIONS: usize = 1 << 16;
-/// The options for which there is room at first.
+/// Initial capacity.
 const FIRST_OPTIONS: usize = 4;
-/// The place after all that there can be.
+/// A place that does not exist.
 const NO_PLACE: u32 = u32::MAX;
 
-/// The place of the options of a segment, and the number of blocks of a SACK option among them.
+/// The place of a segment's options, and the number of blocks in its SACK option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) blocks: u8,
@@ -29,29 +31,29 @@ pub(crate) struct Place {
 /// The timestamps option: RFC 7323 section 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
-    /// TSval, the sender's clock when the segment left.
+    /// TSval: the sender's clock when the segment was sent.
     pub value: u32,
-    /// TSecr, a TSval of the other end.
+    /// TSecr: a TSval of the other end.
     pub echo: u32,
 }
 
-/// The options that few segments have.
+/// Options that few segments have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rare {
     blocks: [Block; MAX_SACK_BLOCKS],
     window: u64,
 }
 
-/// The options of all segments under way between two ends.
-// Timestamps, which all segments of a connection have or none, lie close together, and a free place is
-// linked to the next one in them: a segment that has nothing else touches eight bytes here.
+/// The options of all segments in flight between two ends.
+// Either all segments of a connection have timestamps or none. They are stored contiguously, and
+// free places are linked through them, so a segment without other options touches eight bytes here.
 #[derive(Clone, Debug)]
 pub struct SegmentOptions {
-    /// The timestamps by place; of a free place the value is the next free one, or none that there is.
+    /// The timestamps by place. In a free place the value is the next free place, or `NO_PLACE`.
     stamps: Vec<Timestamps>,
-    /// The rest of the options in these places, as far as any was ever needed.
+    /// The other options of these places, grown on demand.
     rare: Vec<Rare>,
-    /// The place that was freed last.
+    /// The place freed last.
     free: u32,
     under_way: u32,
 }
@@ -63,12 +65,12 @@ impl Default for SegmentOptions {
 }
 
 impl SegmentOptions {
-    /// Makes an empty store.
+    /// Creates an empty store.
     pub const fn new() -> Self {
         Self { stamps: Vec::new(), rare: Vec::new(), free: NO_PLACE, under_way: 0 }
     }
 
-    /// Returns the blocks of a segment under way; none if it has no such option.
+    /// Returns the SACK blocks of a segment in flight; empty without that option.
     #[inline]
     pub fn blocks(&self, segment: &Segment) -> &[Block] {
         match segment.place() {
@@ -78,20 +80,20 @@ impl SegmentOptions {
         }
     }
 
-    /// Returns the timestamps of a segment under way.
+    /// Returns the timestamps of a segment in flight.
     #[inline]
     pub fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
         segment.has_timestamps().then(|| self.stamps_of(segment))
     }
 
-    /// Returns the timestamps of a segment that has some.
+    /// Returns the timestamps of a segment that has them.
     #[inline]
     pub(crate) fn stamps_of(&self, segment: &Segment) -> Timestamps {
         self.stamps[usize::from(segment.slot())]
     }
 
-    /// Returns `segment`, which is about to be sent, with the first four of `blocks` in a SACK option, three beside
-    /// timestamps; as it is if there is neither.
+    /// Returns `segment`, which is about to be sent, with a SACK option for the first four of
+    /// `blocks`, or three if there are timestamps. Returns it unchanged if there is neither.
     pub fn attach(
         &mut self,
         segment: Segment,
@@ -118,7 +120,7 @@ impl SegmentOptions {
         }
     }
 
-    /// Returns `segment`, which may have blocks, with timestamps too.
+    /// Adds timestamps to `segment`, which may have SACK blocks.
     #[inline]
     pub(crate) fn stamp(&mut self, segment: Segment, timestamps: Timestamps) -> Segment {
         if !segment.has_options() {
@@ -128,7 +130,7 @@ impl SegmentOptions {
         self.stamp_beside(segment, timestamps)
     }
 
-    /// Does as [`Self::stamp`] where there may be other options.
+    /// Like [`Self::stamp`], for a segment that may have other options.
     #[inline(never)]
     fn stamp_beside(&mut self, segment: Segment, timestamps: Timestamps) -> Segment {
         let Some(place) = segment.place() else {
@@ -139,13 +141,13 @@ impl SegmentOptions {
         segment.with_options(Place { blocks, ..place }, true)
     }
 
-    /// Returns the window that a segment under way says, in bytes; `None` if it says none.
+    /// Returns the window in bytes that a segment in flight advertises; `None` if it has none.
     pub fn window(&self, segment: &Segment) -> Option<u64> {
         let place = segment.place().filter(|_| segment.has_window())?;
         Some(self.rare[usize::from(place.slot)].window)
     }
 
-    /// Returns `segment`, which may have other options, with a window, in bytes.
+    /// Adds a window in bytes to `segment`, which may have other options.
     pub fn say_window(&mut self, segment: Segment, window: u64) -> Segment {
         let kept = || self.keep(Timestamps::default()).map(|slot| Place { blocks: 0, slot });
         let Some(place) = segment.place().or_else(kept) else { return segment };
@@ -153,7 +155,7 @@ impl SegmentOptions {
         segment.with_window(place)
     }
 
-    /// Takes a place for options that are about to be sent; `None` if all are taken.
+    /// Allocates a place for options; `None` if all places are in use.
     #[inline]
     pub(crate) fn keep(&mut self, timestamps: Timestamps) -> Option<u16> {
         let slot = self.free;
@@ -168,13 +170,13 @@ impl SegmentOptions {
         }
     }
 
-    /// Does as [`Self::keep`] where no place is free: makes twice as many.
+    /// Like [`Self::keep`], when no place is free: doubles the capacity.
     #[cold]
     #[inline(never)]
     fn keep_in_new_place(&mut self, timestamps: Timestamps) -> Option<u16> {
         let taken = self.stamps.len();
         let places = (2 * taken).clamp(FIRST_OPTIONS, MAX_OPTIONS);
-        // Each new place is linked to the one behind it, and the last one to none.
+        // Link each new place to the next one.
         let next = |place| if place + 1 < places { place as u32 + 1 } else { NO_PLACE };
         self.stamps.extend((taken..places).map(|place| Timestamps { value: next(place), echo: 0 }));
         let free = self.stamps.get_mut(taken)?;
@@ -183,7 +185,7 @@ impl SegmentOptions {
         Some(taken as u16)
     }
 
-    /// Returns the rare options in this place.
+    /// Returns the other options of this place.
     #[cold]
     fn rare_at(&mut self, slot: u16) -> &mut Rare {
         let known = self.rare.len().max(usize::from(slot) + 1);
@@ -191,8 +193,8 @@ impl SegmentOptions {
         &mut self.rare[usize::from(slot)]
     }
 
-    /// Forgets the options of a segment that has arrived, or is lost, and will never be asked about again. To be called once
-    /// for each segment that was sent.
+    /// Frees the options of a segment that has arrived or is lost. Call it once for each segment
+    /// sent.
     #[inline]
     pub fn release(&mut self, segment: &Segment) {
         if segment.has_options()
@@ -210,7 +212,7 @@ impl SegmentOptions {
         std::iter::successors(Some(self.free), next).any(|place| place == u32::from(slot))
     }
 
-    /// Counts the segments with such an option that are under way.
+    /// Returns the number of segments in flight with such options.
     pub fn under_way(&self) -> usize {
         self.under_way as usize
     }
@@ -284,7 +286,7 @@ mod tests {
         let blocks = [10, 20, 30, 40].map(block);
         for four in [
             options.attach(ACK, &blocks, Some(timestamps)),
-            // Equal to the first, in two steps.
+            // The same as the first, in two steps.
             options.attach(ACK, &blocks, None),
         ] {
             let four = options.stamp(four, timestamps);

@@ -1,8 +1,8 @@
-//! The rate at which a path delivers: draft-cheng-iccrg-delivery-rate-estimation-02.
+//! Delivery rate estimation: draft-cheng-iccrg-delivery-rate-estimation-02.
 //!
-//! Each segment under way has a [`Record`] of what had been delivered when it left; when it arrives, what
-//! was delivered since, and how long that took, is a sample. Kept only for controllers that ask. Does
-//! not know what is done with a sample.
+//! Each segment in flight has a [`Record`] of what had been delivered when it was sent. When it
+//! arrives, the bytes delivered since and the elapsed time give a rate sample. Only some congestion
+//! controllers need it.
 
 mod ns3;
 
@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 
 use self::ns3::Sampler;
 
-/// The record of a segment when it is sent: section 3.1.2.
+/// State recorded when a segment is sent: section 3.1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     /// P.delivered and P.delivered_time.
@@ -21,12 +21,12 @@ pub(crate) struct Record {
     sent: Time,
     /// P.is_app_limited.
     is_app_limited: bool,
-    /// P.tx_in_flight, this segment included, and P.lost: draft-ietf-ccwg-bbr, section 4.1.2.1.2.
+    /// P.tx_in_flight, including this segment, and P.lost: draft-ietf-ccwg-bbr, section 4.1.2.1.2.
     tx_in_flight: u64,
     lost: u64,
 }
 
-/// The connection's part: section 3.1.1.
+/// State of the connection: section 3.1.1.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates {
     /// C.delivered and C.delivered_time.
@@ -34,20 +34,21 @@ pub(crate) struct Rates {
     delivered_at: Time,
     /// C.first_sent_time.
     first_sent: Time,
-    /// C.app_limited: until so much is delivered, samples are of the application's making; 0: none.
+    /// C.app_limited: samples are limited by the application until this much is delivered; 0: they
+    /// are not.
     app_limited: u64,
     /// C.lost.
     lost: u64,
-    /// Of which segments there are samples in ns-3, if its rules are kept.
+    /// The sampling rules of ns-3, if they are used.
     ns3: Option<Sampler>,
 }
 
-/// A sample: section 3.1.3, and what controllers want to know besides. In bytes.
+/// A rate sample (section 3.1.3), and other data that controllers need. In bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateSample {
-    /// Bytes a second; `None` if the interval was too short to tell.
+    /// Bytes/s; `None` if the interval was too short.
     pub(crate) rate: Option<f64>,
-    /// C.delivered now, and when the segment that this is a sample of was sent; `None`: there is none.
+    /// C.delivered now, and when the sampled segment was sent; `None`: no sample.
     pub(crate) delivered: u64,
     pub(crate) prior_delivered: Option<u64>,
     pub(crate) is_app_limited: bool,
@@ -55,23 +56,23 @@ pub(crate) struct RateSample {
     pub(crate) rtt: Option<Duration>,
     pub(crate) newly_acked: u64,
     pub(crate) newly_lost: u64,
-    /// Under way after the acknowledgment.
+    /// In flight after the ACK.
     pub(crate) in_flight: u64,
-    /// RS.tx_in_flight: under way when the newest segment left; and RS.lost: found lost since.
+    /// RS.tx_in_flight, in flight when the newest segment was sent, and RS.lost, lost since.
     pub(crate) tx_in_flight: u64,
     pub(crate) lost: u64,
-    /// C.is_cwnd_limited: the window has been full in the last round trip.
+    /// C.is_cwnd_limited: whether the window was full in the last round trip.
     pub(crate) is_cwnd_limited: bool,
 }
 
-/// A segment that was found lost.
+/// A segment detected as lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostSegment {
     pub(crate) start: u64,
     pub(crate) size: u64,
-    /// Under way when it left, itself included.
+    /// In flight when it was sent, including itself.
     pub(crate) tx_in_flight: u64,
-    /// Found lost since, itself included.
+    /// Lost since then, including itself.
     pub(crate) lost: u64,
     pub(crate) is_app_limited: bool,
     /// C.delivered now.
@@ -83,7 +84,7 @@ impl Rates {
         Self { ns3: is_ns3.then(Sampler::default), ..Self::default() }
     }
 
-    /// Notes that a segment of `size` is sent, with so much under way before.
+    /// Records that a segment of `size` bytes is sent, with `in_flight` bytes in flight before.
     pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64, size: u64) -> Record {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -99,7 +100,7 @@ impl Rates {
         }
     }
 
-    /// Notes that the segment with these numbers and this record was found lost.
+    /// Records that the segment with this record was lost.
     pub(crate) fn on_lost(&mut self, start: u64, size: u64, record: &Record) -> LostSegment {
         self.lost += size;
         LostSegment {
@@ -112,22 +113,23 @@ impl Rates {
         }
     }
 
-    /// Returns the bytes found lost since the segment with this record left: RS.lost.
+    /// Returns RS.lost: the bytes lost since the segment with this record was sent.
     pub(crate) fn lost_since(&self, record: &Record) -> u64 {
         self.lost - record.lost
     }
 
-    /// Notes that there is nothing more to send with room in the window and so much under way: section 3.4.
+    /// Records that the application has no more data although the window has room: section 3.4.
     pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Tells whether the rules of ns-3 are kept.
+    /// Whether it follows the rules of ns-3.
     pub(crate) fn is_ns3(&self) -> bool {
         self.ns3.is_some()
     }
 
-    /// Takes `newly_acked` bytes that have arrived, the newest of which has this record, and whose round trip is `rtt`.
+    /// Processes an ACK for `newly_acked` bytes; `newest` is the record of the newest segment among
+    /// them, and `rtt` its round trip.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -172,8 +174,8 @@ impl Rates {
 }
 
 impl Record {
-    /// Tells whether it was sent after another one: more had been delivered, or it left later. ns-3 keeps the first
-    /// of those for which as much had been.
+    /// Whether it was sent after `other`: more had been delivered, or it was sent later. On a tie
+    /// in delivered bytes ns-3 keeps the first.
     pub(crate) fn is_newer(&self, other: &Self, is_ns3: bool) -> bool {
         if is_ns3 {
             return self.delivered > other.delivered;
@@ -181,13 +183,14 @@ impl Record {
         (self.delivered, self.sent) >= (other.delivered, other.sent)
     }
 
-    /// Returns the longer of sending and acknowledging, for a segment that is acknowledged now.
+    /// Returns the longer of the send interval and the ACK interval, for a segment that is
+    /// acknowledged now.
     fn interval(&self, now: Time) -> Duration {
         let send = self.sent.saturating_since(self.first_sent);
         send.max(now.saturating_since(self.delivered_at))
     }
 
-    /// Returns the bytes a second, of which `delivered` have arrived in all.
+    /// Returns the rate in bytes/s, given the total `delivered`.
     fn rate(&self, delivered: u64, interval: Duration) -> f64 {
         (delivered - self.delivered) as f64 / interval.as_secs_f64()
     }
@@ -203,15 +206,16 @@ mod tests {
 
     #[test]
     fn a_sample_is_what_arrives_in_the_longer_of_sending_and_acknowledging() {
-        // Two segments of 1000 bytes leave at 0 and 10 ms, and are acknowledged at 100 and 130 ms. The second's
-        // sample: both arrived since nothing was delivered, at time 0, so 2000 bytes in 130 ms.
+        // Two segments of 1000 bytes are sent at 0 and 10 ms, and acknowledged at 100 and 130 ms.
+        // The second sample: both arrived since time 0, when nothing had been delivered, so 2000
+        // bytes in 130 ms.
         let mut rates = Rates::default();
         let first = rates.on_sent(at(0), 0, 1000);
         let second = rates.on_sent(at(10), 1000, 1000);
         assert_eq!(rates.on_ack(at(100), Some(first), 1000, None, None).rate, Some(10_000.0));
         let sample = rates.on_ack(at(130), Some(second), 1000, None, None);
         assert!((sample.rate.unwrap() - 2000.0 / 0.13).abs() < 1e-6);
-        // One that is sent at 100 ms and acknowledged at 200 ms: the second's 1000 bytes and its own.
+        // A segment sent at 100 ms and acknowledged at 200 ms: its own bytes and the second's 1000.
         let mut rates = Rates::default();
         let first = rates.on_sent(at(0), 0, 1000);
         let second = rates.on_sent(at(10), 1000, 1000);
@@ -223,8 +227,8 @@ mod tests {
 
     #[test]
     fn acknowledgments_that_come_together_do_not_raise_the_rate_beyond_the_sending() {
-        // Ten segments, one every 10 ms, and their acknowledgments all at 150 ms: nothing was delivered since
-        // time 0, which is 150 ms ago.
+        // Ten segments, one every 10 ms, and all their ACKs at 150 ms: nothing had been delivered
+        // since time 0, 150 ms ago.
         let mut rates = Rates::default();
         let records: Vec<_> =
             (0..10).map(|index| rates.on_sent(at(10 * index), index * 1000, 1000)).collect();

@@ -1,16 +1,16 @@
-//! Data that arrived beyond a gap: which blocks of it are held, and which of them to tell first.
+//! Out-of-order data: which blocks the receiver holds, and which to report first in a SACK option.
 //!
-//! Knows blocks of numbers, not bytes, and not what is acknowledged. On a path that keeps the order
-//! and loses nothing there is none, and nothing is ever allocated.
+//! It tracks sequence numbers, not bytes. Without loss or reordering it does not exist, and nothing
+//! is allocated.
 
 use crate::blocks::{Block, Blocks};
 use crate::options::MAX_SACK_BLOCKS;
 
-/// What is held, and which blocks of it changed last.
+/// The blocks held, and those that changed last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     held: Blocks,
-    /// Where the blocks begin that changed last, the latest first; as many as an option tells.
+    /// Starts of the blocks that changed last, latest first; as many as an option can report.
     latest: Vec<u64>,
 }
 
@@ -19,7 +19,7 @@ impl Reassembly {
         self.held.is_empty()
     }
 
-    /// Holds `start .. end`, joined with the blocks that it overlaps or touches.
+    /// Adds `start .. end` and merges it with blocks that it overlaps or touches.
     pub(crate) fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -30,8 +30,8 @@ impl Reassembly {
         self.latest.truncate(MAX_SACK_BLOCKS);
     }
 
-    /// Everything before `next` has arrived in order: returns how far the data now reaches without
-    /// a gap, and forgets what lies before that.
+    /// Called when everything before `next` has arrived in order. Returns how far data now reaches
+    /// without a gap, and removes the blocks before that.
     pub(crate) fn advance(&mut self, next: u64) -> u64 {
         let mut reached = next;
         while let Some(block) = self.held.pop_through(next) {
@@ -41,10 +41,10 @@ impl Reassembly {
         reached
     }
 
-    /// What a SACK option says, and how many blocks of it count. RFC 2018 section 4 wants the block
-    /// with the segment that has just arrived first, then "the most recently reported SACK blocks",
-    /// which are those that changed last, and as many as there is room for: where some of the latest
-    /// have become one, the highest of the others fill up.
+    /// Returns the blocks for a SACK option and their number. RFC 2018 section 4 wants the block of
+    /// the segment that has just arrived first, then "the most recently reported SACK blocks",
+    /// those that changed last, as many as fit. If some of the latest have merged, the highest of
+    /// the other blocks fill up.
     pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
         let mut blocks = [Block::default(); MAX_SACK_BLOCKS];
         let latest = self.latest.iter().filter_map(|start| self.held.after(*start).next());
@@ -97,7 +97,7 @@ mod tests {
 
         reassembly.insert(20, 25);
         assert_eq!(reported(&reassembly), [(10, 25), (50, 60), (30, 40)]);
-        // A copy of what is held changes nothing but the order: its block has just been met again.
+        // Duplicate data changes only the order: its block was touched again.
         reassembly.insert(32, 35);
         assert_eq!(reported(&reassembly), [(30, 40), (10, 25), (50, 60)]);
     }
@@ -107,7 +107,7 @@ mod tests {
         let mut reassembly = held(&[(10, 11), (20, 21), (30, 31), (40, 41), (50, 51), (60, 61)]);
         assert_eq!(reported(&reassembly), [(60, 61), (50, 51), (40, 41), (30, 31)]);
 
-        // Two blocks that become one leave room for another, of which the higher is the later.
+        // Two blocks that merge leave room for another; the higher one is the later.
         reassembly.insert(41, 50);
         assert_eq!(reported(&reassembly), [(40, 51), (60, 61), (30, 31), (20, 21)]);
     }

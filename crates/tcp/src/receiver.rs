@@ -1,8 +1,7 @@
-//! The receiving half: what is delivered in order, and when an acknowledgment is owed.
+//! The receiving half: delivers data in order and decides when an ACK is due.
 //!
-//! Knows the data that arrives, RFC 5681 section 4.2, and what a SACK option has to say. Does not
-//! know what the endpoint sends: it is told when an acknowledgment has left, on its own or with
-//! data.
+//! It implements RFC 5681 section 4.2 and provides the SACK blocks. The endpoint sends the segments
+//! and reports when an ACK has been sent, bare or with data.
 
 pub mod acks;
 mod adaptive;
@@ -25,34 +24,34 @@ use crate::options::MAX_SACK_BLOCKS;
 use crate::reassembly::Reassembly;
 use crate::{AckSkip, Block, Config};
 
-/// The number of the first byte of data: the SYN, sent or imagined, has number 0.
+/// The sequence number of the first byte of data: the SYN, real or implied, has number 0.
 pub(crate) const FIRST_BYTE: u64 = 1;
 
 /// The receiving half of an endpoint.
-// In this order, what most segments look at lies together, next to what they look at of the sender.
+// The order keeps the fields that most segments touch together, next to those of the sender.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Receiver {
-    /// The number of the other end's FIN; `None` until it has come.
+    /// The sequence number of the other end's FIN; `None` until it arrives.
     fin: Option<NonZeroU64>,
-    /// `None` until it is needed.
+    /// `None` until needed.
     adaptive: Option<Box<Adaptive>>,
     ack_owed: AckOwed,
     /// RCV.NXT: everything before it is delivered.
     rcv_nxt: u64,
-    /// The acknowledgment number last sent; `rcv_nxt - acknowledged` bytes are not acknowledged.
+    /// The ACK number last sent; `rcv_nxt - acknowledged` bytes are unacknowledged.
     acknowledged: u64,
-    /// The data that arrived beyond a gap; `None`: nothing.
+    /// Out-of-order data; `None`: none.
     ahead: Option<Box<Reassembly>>,
-    /// The number of acknowledgments left out since the last one.
+    /// ACKs omitted since the last one.
     skipped: u32,
-    /// After how many bytes the next one is due; zero where that is not always the same.
+    /// The number of bytes after which the next ACK is due; zero if that varies.
     due_after: u32,
-    /// `None` until it is needed.
+    /// `None` until needed.
     thinning: Option<Box<Thinning>>,
 }
 
-/// The state of a receiver that thins acknowledgments out by what it is told.
+/// State of a receiver that thins out ACKs.
 #[derive(Clone, Debug)]
 enum Thinning {
     Tame(Tame),
@@ -60,17 +59,17 @@ enum Thinning {
     Registered(Registered),
 }
 
-/// Which acknowledgment the other end must get, and when.
+/// Whether, and when, an ACK is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckOwed {
-    /// I.e. all that arrived is acknowledged.
+    /// Not due: everything is acknowledged.
     None,
-    /// Data arrived in order; with the next segment, at the latest at this time.
+    /// Data arrived in order: with the next segment, or at this time at the latest.
     Until(Time),
-    /// At once, alone or with data.
+    /// Now, bare or with data.
     Now,
-    /// At once and without data, for only then does the sender count it as a duplicate ACK
-    /// (RFC 5681 section 2).
+    /// Now and without data: only then does the sender count it as a duplicate ACK (RFC 5681
+    /// section 2).
     Bare,
 }
 
@@ -89,7 +88,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the acknowledgment number last sent: Last.ACK.sent of RFC 7323.
+    /// Returns the ACK number last sent: Last.ACK.sent of RFC 7323.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -100,13 +99,13 @@ impl Receiver {
         self.rcv_nxt
     }
 
-    /// Counts the payload bytes given to the application, which reads at once.
+    /// Returns the payload bytes delivered to the application, which reads at once.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         self.rcv_nxt - FIRST_BYTE - u64::from(self.has_reached_end())
     }
 
-    /// Tells whether the FIN has come, and everything before it.
+    /// Whether the FIN and everything before it have arrived.
     #[inline]
     pub(crate) fn has_reached_end(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin.get())
@@ -117,7 +116,7 @@ impl Receiver {
         self.ack_owed
     }
 
-    /// Returns the time at which [`Self::on_timer`] has something to do.
+    /// Returns when [`Self::on_timer`] must be called.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         match self.ack_owed {
@@ -126,7 +125,7 @@ impl Receiver {
         }
     }
 
-    /// Takes payload with the numbers `start .. end`. Returns how many bytes are in order now that were not.
+    /// Processes payload `start .. end`. Returns the number of bytes newly in order.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
         if start == self.rcv_nxt && self.ahead.is_none() {
@@ -140,9 +139,9 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment with the numbers `start .. end`, the last of which is a FIN. RFC 9293
-    /// section 3.10.7.4, step 8: "send an acknowledgment for the FIN", which stacks do not delay. How
-    /// many bytes of payload are in order now that were not.
+    /// Processes a segment `start .. end` that ends with a FIN. RFC 9293 section 3.10.7.4, step 8:
+    /// "send an acknowledgment for the FIN", which stacks do not delay. Returns the number of
+    /// payload bytes newly in order.
     #[cold]
     pub(crate) fn on_fin(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
         let before = self.delivered();
@@ -156,18 +155,19 @@ impl Receiver {
         self.delivered() - before
     }
 
-    /// Takes a round trip of the connection: the least of them counts.
+    /// Processes a round trip of the connection; the minimum counts.
     #[cold]
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         self.tame().on_round_trip(rtt);
     }
 
-    /// Takes the time since an acknowledgment left that a segment with data echoes.
+    /// Processes the round trip from an ACK to the data segment that echoes its timestamp.
     pub(crate) fn on_sender_echo(&mut self, rtt: Duration) {
         self.adaptive.get_or_insert_default().on_round_trip(rtt);
     }
 
-    /// Takes the request of the last segment for an acknowledgment: Linux sends one as soon as it is read, which is at once.
+    /// Processes PSH on the last segment. Linux sends an ACK as soon as the application has read
+    /// the data, which is at once.
     #[inline]
     pub(crate) fn on_push(&mut self, config: &Config) {
         if config.delayed_ack.adaptive && matches!(self.ack_owed, AckOwed::Until(_)) {
@@ -175,7 +175,7 @@ impl Receiver {
         }
     }
 
-    /// Takes word that a frame of the station was answered, or was not.
+    /// Called after each frame of the station: whether it got a response.
     pub(crate) fn on_frame(&mut self, config: &Config, is_answered: bool) {
         if let Some(skip) = config.ack_skip
             && let Some(adaptive) = skip.adaptive
@@ -216,18 +216,19 @@ impl Receiver {
         }
     }
 
-    /// Owes the other end an acknowledgment: a SYN was accepted.
+    /// Makes an ACK due because a SYN was accepted.
     pub(crate) fn owe_ack(&mut self) {
         self.ack_owed = AckOwed::Now;
     }
 
-    /// Owes a bare acknowledgment of what the other end need not have sent: RFC 9293 section 3.10.7.4, "If an incoming
-    /// segment is not acceptable, an acknowledgment should be sent in reply".
+    /// Makes a bare ACK due for a segment that the other end need not have sent: RFC 9293 section
+    /// 3.10.7.4, "If an incoming segment is not acceptable, an acknowledgment should be sent in
+    /// reply".
     pub(crate) fn owe_bare_ack(&mut self) {
         self.ack_owed = AckOwed::Bare;
     }
 
-    /// Notes that a segment with the current acknowledgment number is on its way.
+    /// Records that a segment with the current ACK number is sent.
     #[inline]
     pub(crate) fn on_ack_sent(&mut self, now: Time) {
         match self.thinning.as_deref_mut() {
@@ -243,27 +244,27 @@ impl Receiver {
         self.skipped = 0;
     }
 
-    /// Tells whether something is held beyond a gap.
+    /// Whether out-of-order data is held.
     #[inline]
     pub(crate) fn has_gap(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// Returns what is held beyond a gap, for a SACK option: blocks, and how many of them count. RFC 2018
-    /// section 4 wants an option in each acknowledgment that does not cover all that is held.
+    /// Returns the SACK blocks and their number. RFC 2018 section 4 wants the option in each ACK
+    /// that does not cover everything held.
     pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
         self.ahead.as_deref().map_or_else(Default::default, Reassembly::sack_blocks)
     }
 
-    /// Makes a delayed acknowledgment due now if it is; harmless when nothing is.
+    /// Makes a delayed ACK due if its timer has expired; otherwise does nothing.
     pub(crate) fn on_timer(&mut self, config: &Config, now: Time) {
         if self.deadline() <= now {
             self.ack_is_due(config);
         }
     }
 
-    /// Delays the acknowledgment of data in order. RFC 5681 section 4.2 and RFC 1122 section 4.2.3.2: an ACK for every so many full-sized
-    /// segments, and within a bounded time of the first unacknowledged one.
+    /// Delays the ACK of data in order. RFC 5681 section 4.2 and RFC 1122 section 4.2.3.2: an ACK
+    /// per `every` full-sized segments, and within a limited time of the first unacknowledged one.
     #[inline]
     fn delay_ack(&mut self, config: &Config, now: Time) {
         if self.due_after == 0 {
@@ -275,7 +276,7 @@ impl Receiver {
         }
     }
 
-    /// Does as [`Self::delay_ack`], but by rules of others, or where the number of segments changes.
+    /// Like [`Self::delay_ack`], for other policies, or if the number of segments changes.
     #[inline(never)]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
         if config.tack.is_some() {
@@ -305,7 +306,7 @@ impl Receiver {
         }
     }
 
-    /// Does as [`Self::delay_ack`] by the rules of TACK.
+    /// Like [`Self::delay_ack`], for TACK.
     #[inline(never)]
     fn delay_tack(&mut self, config: &Config, now: Time) {
         let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
@@ -314,7 +315,7 @@ impl Receiver {
         }
     }
 
-    /// Does as [`Self::delay_ack`] by a registered policy.
+    /// Like [`Self::delay_ack`], for a registered policy.
     #[inline(never)]
     fn delay_by_policy(&mut self, config: &Config, policy: u16, now: Time) {
         let due = match self.ack_owed {
@@ -336,8 +337,8 @@ impl Receiver {
         };
     }
 
-    /// Owes an acknowledgment of data in order, which is sent unless it is one to be left out.
-    /// Nothing makes up for it: no timer runs for the data that it would have covered.
+    /// Makes an ACK of data in order due, unless it is one to omit. Nothing replaces an omitted
+    /// ACK: no timer runs for the data that it would have covered.
     #[inline]
     fn ack_is_due(&mut self, config: &Config) {
         self.ack_owed = AckOwed::Now;
@@ -346,7 +347,7 @@ impl Receiver {
         }
     }
 
-    /// Leaves the acknowledgment that is due out if it is one of those.
+    /// Omits the ACK that is due, if it is one to omit.
     #[inline(never)]
     fn leave_out(&mut self, ack_skip: AckSkip, mss: u32) {
         if ack_skip.is_on(self.delivered(), mss) && self.skipped < self.skips(ack_skip) {
@@ -356,7 +357,7 @@ impl Receiver {
         }
     }
 
-    /// Returns how many are left out now.
+    /// Returns how many ACKs are omitted now.
     fn skips(&mut self, ack_skip: AckSkip) -> u32 {
         match ack_skip.adaptive {
             None => ack_skip.skip,
@@ -371,8 +372,8 @@ impl Receiver {
         }
         if start > self.rcv_nxt {
             // RFC 5681 section 4.2: "A TCP receiver SHOULD send an immediate duplicate ACK when an
-            // out-of-order segment arrives." RFC 9293 section 3.4: what lies beyond the window
-            // is not accepted.
+            // out-of-order segment arrives." RFC 9293 section 3.4: data beyond the window is not
+            // accepted.
             let window_end = self.rcv_nxt.saturating_add(config.receive_window);
             if start < window_end {
                 self.ahead.get_or_insert_default().insert(start, end.min(window_end));
@@ -382,7 +383,7 @@ impl Receiver {
             self.ack_owed = AckOwed::Bare;
         } else {
             // RFC 5681 section 4.2: "immediate ACK when it receives a data segment that fills in
-            // all or part of a gap in the sequence space"; so also for partly old data.
+            // all or part of a gap in the sequence space"; the same for partly old data.
             self.rcv_nxt = end;
             self.ack_owed = AckOwed::Now;
             if let Some(ahead) = &mut self.ahead {
@@ -390,7 +391,7 @@ impl Receiver {
                 if ahead.is_empty() {
                     self.ahead = None;
                 } else if config.variant.has_sack() {
-                    // Its SACK option would not fit beside the payload of a full segment.
+                    // Its SACK option would not fit into a full segment with payload.
                     self.ack_owed = AckOwed::Bare;
                 }
             }
@@ -398,8 +399,8 @@ impl Receiver {
     }
 }
 
-/// Returns after how many bytes in order an acknowledgment is due (RFC 5681 section 4.2), if that never changes:
-/// with one for each segment after any.
+/// Returns the number of in-order bytes after which an ACK is due (RFC 5681 section 4.2), or 0 if
+/// that varies.
 fn due_after(config: &Config) -> u32 {
     let DelayedAck { every, later, adaptive, policy, .. } = &config.delayed_ack;
     if config.tack.is_some() || *adaptive || policy.is_some() || !later.is_empty() {

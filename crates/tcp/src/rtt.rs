@@ -1,7 +1,7 @@
-//! The retransmission timeout of RFC 6298: round-trip times in, one timeout out.
+//! The retransmission timeout of RFC 6298, computed from RTT samples.
 //!
-//! Times one segment at a time and forgets it when anything is retransmitted (Karn's algorithm).
-//! Knows no timer: when one runs is the [sender](crate::sender)'s business.
+//! It times one segment at a time and discards it when anything is retransmitted (Karn's
+//! algorithm). The [sender](crate::sender) runs the timer.
 
 use std::num::NonZeroU64;
 
@@ -9,23 +9,23 @@ use airtcp_kernel::{Duration, Time};
 
 use crate::{Config, RtoFloor};
 
-/// The timeout for data that is sent after a SYN was lost: RFC 6298 (5.7).
+/// The RTO for data after a lost SYN: RFC 6298 (5.7).
 const RTO_AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// SRTT, RTTVAR and RTO of RFC 6298 section 2, and the segment that is being timed.
+/// SRTT, RTTVAR and RTO of RFC 6298 section 2, and the segment being timed.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
-    /// Zero until the first measurement.
+    /// Zero before the first sample.
     srtt: Duration,
     rttvar: Duration,
     rto: Duration,
     timed: Option<Timed>,
 }
 
-/// The segment that is being timed.
+/// The segment being timed.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
-    /// The acknowledgment number that covers it; not zero, which keeps the `Option` small.
+    /// The ACK number that covers it; not zero, which keeps the `Option` small.
     end: NonZeroU64,
     sent: Time,
 }
@@ -35,29 +35,29 @@ impl RttEstimator {
         Self {
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
-            // RFC 6298 (2.1), with the value of the configuration.
+            // RFC 6298 (2.1), with the configured value.
             rto: config.initial_rto,
             timed: None,
         }
     }
 
-    /// Takes a segment that ends before `end` and is sent for the first time.
+    /// Records a segment that ends before `end` and is sent for the first time.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, end: u64) {
-        // RFC 6298 section 3: at least one measurement per round trip; this takes exactly one.
+        // RFC 6298 section 3 wants at least one sample per round trip; this takes exactly one.
         if self.timed.is_none() {
             self.timed = NonZeroU64::new(end).map(|end| Timed { end, sent: now });
         }
     }
 
-    /// Forgets the segment that is timed, as something is sent again. RFC 6298 section 3: "RTT samples MUST NOT be made using segments
-    /// that were retransmitted". A later segment is not timed either: its acknowledgment waits for
-    /// the hole, not for the path.
+    /// Stops timing because something is retransmitted. RFC 6298 section 3: "RTT samples MUST NOT
+    /// be made using segments that were retransmitted". A later segment is not timed either: its
+    /// ACK waits until the hole is filled, which is not the path's delay.
     pub(crate) fn on_retransmission(&mut self) {
         self.timed = None;
     }
 
-    /// Takes an acknowledgment of all before `ack`.
+    /// Processes a cumulative ACK of everything before `ack`.
     #[inline]
     pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64) {
         if let Some(Timed { end, sent }) = self.timed
@@ -68,30 +68,31 @@ impl RttEstimator {
         }
     }
 
-    /// Takes the echo of an acknowledgment of new data: what that is for left `rtt` ago. That tells which of several
-    /// copies has arrived, so it counts where no segment is timed; else the own clock is finer, as in Linux.
+    /// Processes the echoed timestamp in an ACK of new data: its segment was sent `rtt` ago. The
+    /// echo identifies the copy that arrived, so it counts if no segment is being timed. Otherwise
+    /// our own clock is finer, as in Linux.
     pub(crate) fn on_echo(&mut self, config: &Config, rtt: Duration) {
         if self.timed.is_none() {
             self.measure(config, rtt);
         }
     }
 
-    /// Backs off. RFC 6298 (5.5): "the host MUST set RTO <- RTO * 2", up to the maximum of (2.5). The backed
-    /// off value stays until a round trip is measured.
+    /// Backs off. RFC 6298 (5.5): "the host MUST set RTO <- RTO * 2", up to the maximum of (2.5).
+    /// The value stays until the next RTT sample.
     pub(crate) fn back_off(&mut self, config: &Config) {
         self.rto = (self.rto * 2).min(config.max_rto);
     }
 
-    /// Sets the RTO for data after a lost SYN. RFC 6298 (5.7): after the timer of a SYN has expired, a TCP that starts with an RTO of less
-    /// than 3 seconds sets it to 3 seconds when data transmission begins. (No round trip has been
-    /// measured then, because the SYN was sent twice.)
+    /// Sets the RTO for data after a lost SYN. RFC 6298 (5.7): if the timer of a SYN has expired
+    /// and the RTO is less than 3 seconds, it is set to 3 seconds when data transmission begins.
+    /// (There is no RTT sample then, because the SYN was sent twice.)
     pub(crate) fn after_syn_timeout(&mut self, config: &Config) {
         if config.initial_rto < RTO_AFTER_SYN_TIMEOUT {
             self.rto = RTO_AFTER_SYN_TIMEOUT.min(config.max_rto);
         }
     }
 
-    /// Returns SRTT, as soon as a round trip was measured.
+    /// Returns SRTT once there is an RTT sample.
     pub(crate) fn srtt(&self) -> Option<Duration> {
         (self.srtt > Duration::ZERO).then_some(self.srtt)
     }
@@ -102,7 +103,7 @@ impl RttEstimator {
     }
 
     fn measure(&mut self, config: &Config, rtt: Duration) {
-        // A path without any delay exists in tests; zero is kept for "never measured".
+        // Tests use paths without delay; zero stands for "never measured".
         let r = rtt.as_nanos().max(1);
         let (srtt, rttvar) = if self.srtt == Duration::ZERO {
             // RFC 6298 (2.2).
@@ -198,7 +199,7 @@ mod tests {
         let config = Config { rules, ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
 
-        // 4 * RTTVAR = 2 * 10 ms, and 200 ms at least.
+        // 4 * RTTVAR = 2 * 10 ms, raised to 200 ms.
         timed(&mut rtt, &config, 10);
         assert_eq!(rtt.rto(), Duration::from_millis(210));
     }
@@ -241,7 +242,7 @@ mod tests {
         rtt.after_syn_timeout(&config);
         assert_eq!(rtt.rto(), Duration::from_secs(3));
 
-        // With an initial RTO of 3 s the clause is silent and the backed off value stays.
+        // With an initial RTO of 3 s the clause does not apply and the backed-off value stays.
         let config = Config { initial_rto: Duration::from_secs(3), ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
         rtt.back_off(&config);

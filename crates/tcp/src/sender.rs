@@ -1,9 +1,8 @@
-//! The sending half of an established connection: what may be sent, what must be sent again.
+//! The sending half of an established connection: what to send and what to retransmit.
 //!
-//! Puts together the send variables, in [`tcb`], and one way of [loss recovery](recovery); what marks and the MAC tell
-//! of losses is in `feedback`, and windows that close are in `persist`. How the window grows is in
-//! [`congestion`](crate::congestion), the arithmetic of the timeout in [`rtt`](crate::rtt). Does not know the handshake
-//! or what it acknowledges to the other end.
+//! It combines the send variables, in [`tcb`], with one variant of [loss recovery](recovery).
+//! Reactions to ECN and to the MAC are in `feedback`, closing windows in `persist`. Window growth
+//! is in [`congestion`](crate::congestion), and the RTO in [`rtt`](crate::rtt).
 
 mod buffers;
 mod feedback;
@@ -24,15 +23,15 @@ use self::recovery::Recovery;
 use self::tcb::{Phase, Tcb};
 use crate::{Block, Config};
 
-/// A segment with data that leaves now, as its first number and its length.
+/// A data segment that is sent now: its first sequence number and its length.
 type SentBytes = (u64, u32);
-/// Such a segment, if one leaves.
+/// A data segment, if one is sent.
 type SentData = Option<SentBytes>;
-/// Such a segment for the endpoint, and whether there may be more.
+/// A data segment for the endpoint, and whether there may be more.
 pub(crate) type SentSegment = Option<(u64, NonZeroU32, bool)>;
 
 /// The sending half of an endpoint.
-// In this order: see [`Endpoint`](crate::Endpoint).
+// For the order of fields see [`Endpoint`](crate::Endpoint).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Sender {
@@ -40,34 +39,35 @@ pub(crate) struct Sender {
     pub(crate) tcb: Tcb,
 }
 
-/// The state of a sender in the face of losses, as Linux names it.
+/// The loss recovery state of a sender, in Linux's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossState {
-    /// All is well.
+    /// No loss, no reordering.
     Open,
-    /// A mark has reduced the window, which falls in proportion to what arrives: Linux's CWR.
+    /// An ECN mark has reduced the window, which falls in proportion to the delivered data: Linux's
+    /// CWR.
     Reducing,
-    /// Something is missing, and may be late.
+    /// Data is missing, but may only be late.
     Disorder,
-    /// A loss is being repaired that acknowledgments have told of.
+    /// Fast recovery: ACKs have indicated a loss.
     Recovery,
     /// The retransmission timer has expired.
     Loss,
 }
 
-/// The segments under way as a sender with [`Variant::Rack`](crate::Variant::Rack) counts them.
+/// The segments in flight, as a sender with [`Variant::Rack`](crate::Variant::Rack) counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// The segments not acknowledged cumulatively.
+    /// Segments that are not cumulatively acknowledged.
     pub unacknowledged: usize,
-    /// The ones of them that the other end has told that it holds.
+    /// Of those, segments that are SACKed.
     pub sacked: usize,
-    /// The ones of them that were found lost and are not known to have arrived since.
+    /// Of those, segments that were lost and are not known to have arrived since.
     pub lost: usize,
-    /// The ones of the lost that are under way again.
+    /// Of the lost segments, those in flight again.
     pub retransmitted: usize,
-    /// Most octets from the beginning of a segment to the end of one that was sent later and arrived
-    /// before it; zero: no reordering was seen.
+    /// Reordering extent: the most octets from the start of a segment to the end of one that was
+    /// sent later and arrived earlier; zero: no reordering.
     pub reordering: u64,
 }
 
@@ -76,12 +76,12 @@ impl Sender {
         Self { recovery: Recovery::new(config), tcb: Tcb::new(config) }
     }
 
-    /// Returns what is thought of single segments; `None` where nothing is known of them.
+    /// Returns the segment counts; `None` if single segments are not tracked.
     pub(crate) fn segments(&self) -> Option<Segments> {
         self.recovery.segments()
     }
 
-    /// Returns the time at which a timer expires; [`Tcb::deadline`] comes no later.
+    /// Returns when a timer expires; [`Tcb::deadline`] is a lower bound.
     pub(crate) fn deadline(&self) -> Time {
         self.recovery.deadline(&self.tcb)
     }
@@ -100,33 +100,35 @@ impl Sender {
         }
     }
 
-    /// Takes the acknowledgment number of a segment of the other end without a SACK option; `bare` if that
-    /// has no payload.
-    // Inlined, as what most segments do; elsewhere it is a call.
+    /// Processes the ACK number of a segment without a SACK option; `bare`: the segment has no
+    /// payload.
+    // Inlined, because most segments do this; elsewhere it is a call.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
         self.recovery.on_ack(&mut self.tcb, config, now, ack, bare);
     }
 
-    /// Does as [`Self::on_ack`], in a call.
+    /// Like [`Self::on_ack`], as an out-of-line call.
     #[inline(never)]
     pub(crate) fn on_ack_apart(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
         self.on_ack(config, now, ack, bare);
     }
 
-    /// Does as [`Self::on_ack`] for segments with timestamps, where nobody watches rates.
+    /// Like [`Self::on_ack`], for segments with timestamps if nothing samples delivery rates.
     #[inline]
     pub(crate) fn on_stamped_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
         let Self { recovery, tcb } = self;
         match recovery {
-            // Most often of an end that only receives: nothing is under way that an acknowledgment could tell of.
+            // Usually an end that only receives: nothing is in flight that an ACK could
+            // acknowledge.
             Recovery::Rack(_) if tcb.has_nothing_under_way() => tcb.note_usage(config),
             Recovery::Rack(rack) => rack.on_ack(tcb, config, now, ack, &[]),
             _ => self.on_ack_apart(config, now, ack, bare),
         }
     }
 
-    /// Takes the acknowledgment number of a segment with the SACK blocks `sacked`; `bare` if that has no payload.
+    /// Processes the ACK number of a segment with the SACK blocks `sacked`; `bare`: the segment has
+    /// no payload.
     #[cold]
     pub(crate) fn on_selective_ack(
         &mut self,
@@ -139,7 +141,7 @@ impl Sender {
         self.recovery.on_selective_ack(&mut self.tcb, config, now, ack, (sacked, bare));
     }
 
-    /// Handles the expiry of the one timer.
+    /// Processes the expiry of the retransmission or persist timer.
     #[cold]
     pub(crate) fn on_timeout(&mut self, config: &Config, now: Time) {
         if !self.on_persist_timer(now) {
@@ -147,20 +149,20 @@ impl Sender {
         }
     }
 
-    /// Notes that the connection is established, and its only round trip so far was that of the handshake.
+    /// Records that the connection is established; the handshake gave its only RTT sample so far.
     pub(crate) fn note_handshake(&mut self) {
         self.recovery.note_handshake(self.tcb.rtt.srtt());
     }
 
-    /// Tells whether the segment of `len` bytes from `seq` on, which has just left, asks for an acknowledgment; of a
-    /// buffer it does so once.
+    /// Whether the segment of `len` bytes from `seq`, which was just sent, carries PSH. A buffer
+    /// sets it once.
     #[inline]
     pub(crate) fn takes_push(&mut self, config: &Config, seq: u64, len: u32) -> bool {
         self.recovery.takes_push() || self.tcb.asks_alone(config, seq, u64::from(len))
     }
 
-    /// Does as [`Self::poll_transmit`] for segments with timestamps, and tells also whether the segment asks for an
-    /// acknowledgment.
+    /// Like [`Self::poll_transmit`], for segments with timestamps; also returns whether the segment
+    /// carries PSH.
     #[inline(always)]
     pub(crate) fn poll_stamped(
         &mut self,
@@ -183,9 +185,9 @@ impl Sender {
         self.poll_transmit(config, now, peer_window)
     }
 
-    /// Sends the next segment now, to an end with the window `peer_window`: returns its first number and its length, and
-    /// whether there may be more.
-    // Inlined, with what is rare left out: most of what is sent goes this way.
+    /// Sends the next segment now, limited by `peer_window`. Returns its first sequence number and
+    /// its length, and whether there may be more.
+    // Inlined, with rare cases as calls: most sent segments take this path.
     #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
@@ -218,8 +220,9 @@ impl Sender {
         let mss = u64::from(config.mss);
         let len = tcb.longest(mss, unsent).min(room);
         if len == 0 || (len < mss && len < unsent && (flight_size > 0 || tcb.is_silly(len))) {
-            // RFC 9293 section 3.8.6.2.1: a full-sized segment, or all there is. While something is in flight its
-            // override timer is not needed: that opens the window when it is acknowledged.
+            // RFC 9293 section 3.8.6.2.1: send a full-sized segment, or everything there is. Its
+            // override timer is not needed while data is in flight, because the ACK of that data
+            // opens the window.
             return None;
         }
         let (seq, len_u32) = tcb.transmit(config, now, len);
@@ -229,7 +232,7 @@ impl Sender {
     }
 }
 
-/// Returns a segment, which always has data, so that its type says so and it is passed on in registers.
+/// Returns a segment, which always has data. The nonzero type lets it be returned in registers.
 #[inline(always)]
 fn some_data((seq, len): SentBytes, more: bool) -> SentSegment {
     Some((seq, NonZeroU32::new(len)?, more))

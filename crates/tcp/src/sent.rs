@@ -1,7 +1,5 @@
-//! The segments under way: when it was sent, and what became of it since.
-//!
-//! Knows numbers and times. Does not know windows or timers, nor what a loss means: that is for recovery
-//! by time, which is in [`sender`](crate::sender).
+//! The segments in flight: when each was sent, and its state. Used by loss recovery by time; see
+//! [`sender`](crate::sender).
 
 mod losses;
 
@@ -13,21 +11,21 @@ use crate::blocks::Blocks;
 use crate::rate::Record;
 use crate::{Block, Segments, Timers};
 
-/// A segment that was sent and is not acknowledged cumulatively.
+/// A segment that was sent and is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentSegment {
     pub(crate) start: u64,
-    /// The number after the last one.
+    /// The sequence number after the last one.
     pub(crate) end: u64,
-    /// The time at which it was sent last.
+    /// When it was last sent.
     pub(crate) sent: Time,
     pub(crate) fate: Fate,
-    /// It was sent more than once, so that nobody knows which copy an acknowledgment is for.
+    /// Whether it was sent more than once, so that an ACK does not reveal which copy arrived.
     pub(crate) repeated: bool,
 }
 
 impl SentSegment {
-    /// Tells whether it was sent once and nothing is known of it.
+    /// Whether it was sent once and is neither SACKed nor lost.
     #[inline]
     fn is_regular(&self) -> bool {
         self.fate == Fate::UnderWay && !self.repeated
@@ -38,81 +36,81 @@ impl SentSegment {
     }
 }
 
-/// The fate of a segment, as far as it is known.
+/// The state of a segment, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// On its way, for the first time or again.
+    /// In flight, for the first time or again.
     UnderWay,
-    /// The other end has told that it holds it.
+    /// SACKed by the other end.
     Sacked,
-    /// Lost, and not sent again yet.
+    /// Lost and not yet retransmitted.
     Lost,
 }
 
-/// The segments between SND.UNA and the highest number sent, in order.
+/// The segments from SND.UNA to the highest sequence number sent, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent {
     segments: Train<SentSegment>,
-    /// For each segment what was delivered when it was sent, if somebody asks for rates; else none.
+    /// The delivery state recorded when each segment was sent; empty unless rates are sampled.
     records: VecDeque<Record>,
-    /// With records: what was found lost since it was taken.
+    /// If there are records: segments lost since `take_lost` was last called.
     newly_lost: Vec<(Block, Record)>,
-    /// Which of them counts is said by the rules of ns-3.
+    /// Whether the rules of ns-3 select the record that counts.
     is_ns3: bool,
     sacked_octets: u64,
     lost_octets: u64,
     sacked_segments: usize,
-    /// The number of segments that were sent twice, SACKed or found lost.
+    /// The number of segments that were sent twice, SACKed or lost.
     irregular: usize,
-    /// A number before which no segment is regular.
+    /// A sequence number before which no segment is regular.
     regular_from: u64,
-    /// A number before which no segment is lost.
+    /// A sequence number before which no segment is lost.
     lost_from: u64,
-    /// The numbers of the SACKed segments.
+    /// The SACKed sequence numbers.
     sacked: Blocks,
-    /// The segments that were sent again, in the order of time: when, and the end of each. Some have arrived since, or were
-    /// sent once more.
+    /// Retransmitted segments in order of time, as (time, end). Some have arrived since or were
+    /// sent again.
     again: VecDeque<(Time, u64)>,
-    /// The number after the highest one that was ever acknowledged or SACKed.
+    /// The sequence number after the highest one ever acknowledged or SACKed.
     highest_delivered: u64,
-    /// Most octets that came in between, where a segment arrived behind one that was sent later.
+    /// The largest reordering extent in octets.
     reordering: u64,
 }
 
-/// The news of an acknowledgment.
+/// What an ACK reveals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct News {
-    /// Octets that are acknowledged or SACKed for the first time.
+    /// Newly acknowledged or SACKed octets.
     pub(crate) delivered: u64,
-    /// Octets SACKed for the first time.
+    /// Newly SACKed octets.
     pub(crate) newly_sacked: u64,
-    /// Of those, the segment that was sent last: RFC 8985 section 6.2, step 2. Without what was sent
-    /// again so lately that the acknowledgment must be for another copy.
+    /// The newly delivered segment that was sent last: RFC 8985 section 6.2, step 2. Ignores
+    /// segments retransmitted so recently that the ACK must be for another copy.
     pub(crate) latest: Option<Latest>,
-    /// The round-trip time of the one that Linux looks at last, with its end: by number, after those SACKed those
-    /// acknowledged cumulatively.
+    /// The RTT sample that Linux uses, with the end of its segment: the last one by sequence
+    /// number, first SACKed, then cumulatively acknowledged.
     last: Option<(u64, Duration)>,
-    /// The round-trip time of the first segment acknowledged that was sent once.
+    /// The RTT of the first acknowledged segment that was sent once.
     pub(crate) rtt: Option<Duration>,
-    /// The round-trip time of the last one.
+    /// The RTT of the last one.
     pub(crate) newest_rtt: Option<Duration>,
-    /// Of the segments delivered the record of the one sent last.
+    /// The record of the newly delivered segment that was sent last.
     pub(crate) record: Option<Record>,
-    /// A segment arrived after one that was sent later: RFC 8985 section 6.2, step 3.
+    /// Whether a segment arrived after one that was sent later: RFC 8985 section 6.2, step 3.
     pub(crate) reordered: bool,
-    /// The number after the highest one that had arrived before.
+    /// The sequence number after the highest one delivered before.
     delivered_before: u64,
 }
 
 impl News {
-    /// Takes the round trip of a segment.
+    /// Records an RTT sample.
     fn time(&mut self, rtt: Duration) {
         self.rtt.get_or_insert(rtt);
         self.newest_rtt = Some(rtt);
     }
 
-    /// Returns RACK.rtt after this: the round trip of what was sent last, RFC 8985 section 6.2, step 2, or, as Linux has it,
-    /// of what it looks at last.
+    /// Returns the new RACK.rtt: the round trip of the segment sent last, RFC 8985 section 6.2,
+    /// step 2, or the sample that Linux uses.
     pub(crate) fn rack_rtt(&self, timers: Timers) -> Option<Duration> {
         match timers {
             Timers::Exact => self.latest.map(|latest| latest.rtt),
@@ -131,12 +129,12 @@ impl News {
     }
 }
 
-/// The segment sent last of those that are known to have arrived.
+/// Of the segments known to have arrived, the one sent last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latest {
     pub(crate) sent: Time,
     pub(crate) end: u64,
-    /// Its round-trip time, or RACK.rtt: that of what has arrived since.
+    /// Its RTT, or RACK.rtt: that of segments that have arrived since.
     pub(crate) rtt: Duration,
 }
 
@@ -152,19 +150,19 @@ impl Sent {
         Self { is_ns3, ..Self::default() }
     }
 
-    /// Returns when the oldest segment that is not acknowledged cumulatively was sent last.
+    /// Returns when the oldest segment without a cumulative ACK was last sent.
     pub(crate) fn oldest(&self) -> Option<Time> {
         self.segments.front().map(|segment| segment.sent)
     }
 
-    /// Takes a segment that is sent for the first time.
+    /// Adds a segment that is sent for the first time.
     #[inline]
     pub(crate) fn push(&mut self, now: Time, start: u64, end: u64) {
         let fate = Fate::UnderWay;
         self.segments.push_back(SentSegment { start, end, sent: now, fate, repeated: false });
     }
 
-    /// Remembers `record` of the segment that has just been sent and begins at `start`.
+    /// Stores the `record` of the segment that was just sent and begins at `start`.
     pub(crate) fn record(&mut self, start: u64, record: Record) {
         let index = self.segments.count_while(|segment| segment.start < start);
         if index < self.records.len() {
@@ -174,14 +172,15 @@ impl Sent {
         }
     }
 
-    /// Tells whether nothing is SACKed or lost, and nothing was sent twice.
+    /// Whether nothing is SACKed or lost and nothing was sent twice.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
         self.irregular == 0
     }
 
-    /// Takes an acknowledgment of all before `una`, while all is in order and there are no records. Returns when the last
-    /// of the segments that are acknowledged whole was sent, and its end.
+    /// Processes a cumulative ACK of everything before `una` if everything is in order and there
+    /// are no records. Returns the send time and the end of the last segment that is acknowledged
+    /// completely.
     #[inline]
     pub(crate) fn pass(&mut self, una: u64) -> Option<(Time, u64)> {
         let mut last = None;
@@ -201,8 +200,8 @@ impl Sent {
         last
     }
 
-    /// Takes an acknowledgment of all before `una`, with SACK blocks. `min_rtt` is the least round trip so far:
-    /// nothing arrives sooner.
+    /// Processes a cumulative ACK of everything before `una`, with SACK blocks. `min_rtt` is the
+    /// minimum RTT so far, below which nothing can arrive.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -255,7 +254,7 @@ impl Sent {
         news
     }
 
-    /// Takes a segment that has arrived: RFC 8985 section 6.2, steps 2 and 3.
+    /// Processes a segment that has arrived: RFC 8985 section 6.2, steps 2 and 3.
     #[inline]
     fn arrived(&mut self, now: Time, segment: &SentSegment, min_rtt: Duration, news: &mut News) {
         let rtt = now.saturating_since(segment.sent);
@@ -276,12 +275,12 @@ impl Sent {
         }
     }
 
-    /// Takes what was found lost since this was asked last; nothing without records.
+    /// Returns the segments lost since the last call; empty without records.
     pub(crate) fn take_lost(&mut self) -> Vec<(Block, Record)> {
         std::mem::take(&mut self.newly_lost)
     }
 
-    /// Counts the octets that are thought to be in the network.
+    /// Estimates the octets in the network.
     #[inline]
     pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
         max - una - self.sacked_octets - self.lost_octets
@@ -303,7 +302,7 @@ impl Sent {
         self.lost_octets > 0
     }
 
-    /// Counts the segments by their fates.
+    /// Counts the segments by state.
     pub(crate) fn count(&self) -> Segments {
         let of = |fate| self.segments.iter().filter(move |segment| segment.fate == fate);
         let retransmitted = of(Fate::UnderWay).filter(|segment| segment.repeated).count();
@@ -316,7 +315,7 @@ impl Sent {
         }
     }
 
-    /// Counts the segments that are under way, SACKed or lost.
+    /// Returns the number of segments that are in flight, SACKed or lost.
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
     }
@@ -330,7 +329,8 @@ mod tests {
         Time::from_nanos(millis * 1_000_000)
     }
 
-    /// RFC 8985 section 6.2, step 2, goes by when segments were sent; Linux by their numbers, those SACKed first.
+    /// RFC 8985 section 6.2, step 2, orders segments by send time; Linux orders them by sequence
+    /// number, SACKed ones first.
     #[test]
     fn the_round_trip_of_an_acknowledgment_of_many_is_that_of_the_last_sent_or_in_linux_of_the_last_by_number()
      {
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(rtts(&news), [short, short]);
         let news = many().on_ack(at(220), 1, &sacked, Duration::ZERO);
         assert_eq!(rtts(&news), [long, long]);
-        // A copy that is acknowledged sooner than anything arrives tells nothing.
+        // A retransmission that is acknowledged faster than the minimum RTT gives no sample.
         let news = many().on_ack(at(220), 1001, &sacked, Duration::from_millis(121));
         assert_eq!(rtts(&news), [long, long]);
     }

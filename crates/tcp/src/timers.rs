@@ -1,27 +1,25 @@
-//! The expiry of the timers of a sender: at the time that is computed, or with the ticks of Linux.
-//!
-//! Knows lengths of time and the clock. Does not know which timer runs: that is the
-//! [sender](crate::sender)'s business, and the receiver's delayed acknowledgment is not here.
+//! When a sender's timers expire: exactly on time, or at Linux's ticks. The receiver's delayed-ACK
+//! timer is elsewhere.
 
 use airtcp_kernel::{Duration, Time};
 
 use crate::{Config, Timers};
 
-/// The time that Linux adds to the timeouts of a probe and of the reordering window (`TCP_TIMEOUT_MIN_US`).
+/// Linux adds this to the timeouts of probes and of the reordering window (`TCP_TIMEOUT_MIN_US`).
 const LINUX_ALLOWANCE: Duration = Duration::from_millis(2);
-/// Ticks from which on the timers of Linux lie on the next coarser level of its wheel (`LVL_START`), whose
+/// From this many ticks on, Linux's timers are on the next level of its wheel (`LVL_START`), whose
 /// steps are 2^3 times as long.
 const LINUX_LEVEL: u64 = 63;
 const LINUX_LEVEL_SHIFT: u32 = 3;
 
 impl Config {
-    /// Returns the expiry of a timer that is set now for `wait`.
+    /// Returns when a timer set now for `wait` expires.
     #[inline]
     pub(crate) fn expiry(&self, now: Time, wait: Duration) -> Time {
         expiry(self.tick(), now, wait)
     }
 
-    /// Returns the tick of the timers; zero where they are exact.
+    /// Returns the timer tick; zero for exact timers.
     #[inline]
     pub(crate) fn tick(&self) -> Duration {
         match self.rules.timers {
@@ -30,9 +28,11 @@ impl Config {
         }
     }
 
-    /// Returns PTO of RFC 8985 section 7.2 for a round trip `srtt`, before its bound by the RTO.
+    /// Returns PTO of RFC 8985 section 7.2 for the round trip `srtt`, before it is limited to the
+    /// RTO.
     pub(crate) fn probe_timeout(&self, srtt: Duration, is_lone: bool) -> Duration {
-        // The RFC's WCDelAckT, the other end's longest delay, is known here; Linux takes the least RTO.
+        // The RFC's WCDelAckT, the other end's longest ACK delay, is known here; Linux uses the
+        // minimum RTO.
         let allowance = match (self.rules.timers, is_lone) {
             (Timers::Exact, true) => self.peer_delay(),
             (Timers::Exact, false) => Duration::ZERO,
@@ -42,7 +42,8 @@ impl Config {
         srtt * 2 + allowance
     }
 
-    /// Returns the expiry of the reordering timer of what is lost at `due` (RFC 8985 section 6.2, step 5).
+    /// Returns when the reordering timer for a segment that is lost at `due` expires (RFC 8985
+    /// section 6.2, step 5).
     pub(crate) fn reordering_expiry(&self, now: Time, due: Time) -> Time {
         match self.rules.timers {
             Timers::Exact => due,
@@ -51,16 +52,16 @@ impl Config {
     }
 }
 
-/// Returns the expiry of a timer that is set now for `wait`, where a tick of this length rounds it up or none does. It
-/// never comes sooner than `wait` says.
+/// Returns when a timer set now for `wait` expires. A nonzero `tick` rounds it up, so it never
+/// expires early.
 #[inline]
 pub(crate) fn expiry(tick: Duration, now: Time, wait: Duration) -> Time {
     if tick == Duration::ZERO { now + wait } else { linux_expiry(tick, now, wait) }
 }
 
-/// Rounds as Linux does, which counts whole ticks, rounded up, from the last one before now; and since that is over in part, the
-/// timer expires with the tick after (`calc_wheel_index` in kernel/time/timer.c). Ticks begin at the start of
-/// time here; of a host they begin anywhere.
+/// Rounds like Linux, which counts whole ticks, rounded up, from the last tick before now. That
+/// tick has partly passed, so the timer expires one tick later (`calc_wheel_index` in
+/// kernel/time/timer.c). Ticks begin at time zero here; on a host they begin at any time.
 fn linux_expiry(tick: Duration, now: Time, wait: Duration) -> Time {
     let tick = tick.as_nanos();
     let ticks = wait.as_nanos().div_ceil(tick);
@@ -86,26 +87,28 @@ mod tests {
         config
     }
 
-    /// Returns how long a timer takes in tenths of a millisecond.
+    /// Returns the duration of a timer in tenths of a millisecond.
     fn tenths(set: u64, wait: Duration) -> u64 {
         let now = Time::from_nanos(set * 100_000);
         linux().expiry(now, wait).saturating_since(now).as_nanos() / 100_000
     }
 
-    /// Measured of Linux 6.18 with ticks of 4 ms by scripts of packetdrill, whose time begins with a tick to some
-    /// tenths: two segments that leave after a handshake of 10, 20, 50 and 80 ms, and the tail's probe 25.2, 47.2, 105.2
-    /// and 167.2 ms later.
+    /// Measured on Linux 6.18 with ticks of 4 ms, by packetdrill scripts whose time begins at a
+    /// tick, to within a few tenths of a millisecond. Two segments are sent after a handshake of
+    /// 10, 20, 50 or 80 ms; the tail loss probe follows 25.2, 47.2, 105.2 or 167.2 ms later.
     #[test]
     fn probes_go_when_those_of_linux_do() {
         for (handshake, measured) in [(10, 252), (20, 472), (50, 1052), (80, 1672)] {
-            // The handshake takes some tenths more, and so does what comes after it.
+            // The handshake takes a few tenths of a millisecond longer, and so does everything
+            // after it.
             let srtt = Duration::from_micros(handshake * 1000 + 200);
             let took = tenths(handshake * 10 + 4, linux().probe_timeout(srtt, false));
             assert!(took.abs_diff(measured) <= 5, "{handshake}: {took}");
         }
     }
 
-    /// Returns the times of the last of four segments, SACKed after as long: retransmissions 11.0, 11.0, 18.9 and 26.9 ms later.
+    /// The last of four segments is SACKed one round trip after it was sent; retransmissions follow
+    /// 11.0, 11.0, 18.9 and 26.9 ms later.
     #[test]
     fn late_segments_are_lost_when_those_of_linux_are() {
         for (handshake, measured) in [(10, 110), (20, 110), (50, 189), (80, 269)] {
@@ -117,9 +120,10 @@ mod tests {
         }
     }
 
-    /// And of a lone segment: two round trips and the least RTO, unless the RTO comes before. After 10 and 20 ms that is 213
-    /// and 227 ms; after 50 ms, RTO = 50 + 200 and 63 ticks, on a coarser level, 253 to 281 ms in steps of 4 ms,
-    /// as the ticks lie.
+    /// The tail loss probe of a single segment: two round trips plus the minimum RTO, unless the
+    /// RTO is shorter. After 10 and 20 ms that is 213 and 227 ms. After 50 ms the RTO, 50 + 200 ms,
+    /// is 63 ticks, which are on a coarser level: 253 to 281 ms in steps of 4 ms, depending on the
+    /// phase of the ticks.
     #[test]
     fn long_timers_are_coarser() {
         for (handshake, measured) in [(10, 2132), (20, 2272)] {

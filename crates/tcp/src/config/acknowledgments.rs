@@ -1,5 +1,5 @@
-//! The acknowledgments of a receiver, as the resolved form of a scenario has them: of data in order, which of them are
-//! left out, and those at times. When one is due is the receiver's.
+//! ACK policies as in the resolved scenario: delayed ACKs, omitted ACKs, and ACKs by time. The
+//! receiver applies them.
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
@@ -7,65 +7,69 @@ use serde::Deserialize;
 use super::AdaptiveSkip;
 use crate::acks;
 
-/// Linux delays an acknowledgment by no more (`TCP_DELACK_MAX`).
+/// The longest delay of an ACK in Linux (`TCP_DELACK_MAX`).
 pub(crate) const LONGEST_ADAPTIVE_DELAY: Duration = Duration::from_millis(200);
 
-/// The acknowledgments of data that arrives in order.
+/// Delayed ACKs for data that arrives in order.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "AckThresholds")]
 pub struct DelayedAck {
-    /// As soon as this many full-sized segments are unacknowledged; 0 and 1 both mean each segment.
+    /// Acknowledge at once when this many full-sized segments are unacknowledged; 0 and 1 both mean
+    /// each segment.
     pub every: u32,
-    /// The numbers in place of [`Self::every`] from later segments on, in ascending order; often none.
+    /// Values that replace [`Self::every`] from later segments on, in ascending order; often none.
     pub later: Vec<Threshold>,
-    /// At the latest this long after the first of them: RFC 1122 section 4.2.3.2 says 0.5 s.
+    /// The delayed-ACK timer: the longest delay after the first unacknowledged segment. RFC 1122
+    /// section 4.2.3.2 says 0.5 s.
     pub timeout: Duration,
-    /// As in Linux: the first segments are acknowledged at once, and the timeout follows the gaps
-    /// between segments, from [`Self::timeout`] on.
+    /// As in Linux: the first segments are acknowledged at once, and the timer follows the gaps
+    /// between segments, starting from [`Self::timeout`].
     pub adaptive: bool,
-    /// A policy of [`acks::register`](crate::acks::register) by its number there, which decides in place of
-    /// [`Self::every`]; [`Self::timeout`] bounds its delays.
+    /// A registered policy, by its number in [`acks::register`](crate::acks::register). It decides
+    /// instead of [`Self::every`]; [`Self::timeout`] limits its delays.
     pub policy: Option<u16>,
 }
 
-/// From one segment on, an acknowledgment for every so many.
+/// A value for [`DelayedAck::every`] that applies from one segment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
-    /// From the segment with this number on. The first full-sized segment of data has number 1, as
-    /// in ns-2, where the SYN has number 0; so 0 and 1 both mean from the start.
+    /// The first segment it applies to. The first full-sized segment of data has number 1, as in
+    /// ns-2, where the SYN has number 0; so 0 and 1 both mean from the start.
     pub from_segment: u64,
-    /// As [`DelayedAck::every`].
+    /// See [`DelayedAck::every`].
     pub every: u32,
 }
 
-/// Acknowledgments that the receiver leaves out: Gopal, Paul and Raychaudhuri 2004, section II.D.
+/// ACKs that the receiver omits: Gopal, Paul and Raychaudhuri 2004, section II.D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AckSkip {
-    /// Of so many and one that [`DelayedAck`] asks for in a row, only the last one is sent.
+    /// Of this many plus one consecutive ACKs that [`DelayedAck`] requests, only the last is sent.
     pub skip: u32,
-    /// Not always so many, but as many as the MAC's experience asks for, so many at most; `None`: always.
+    /// Adapts the number of omitted ACKs, up to `skip`, to the MAC's experience; `None`: always
+    /// `skip`.
     pub adaptive: Option<AdaptiveSkip>,
-    /// From the next segment after the one with this number on, counted as in [`Threshold`].
+    /// Applies after the segment with this number, counted as in [`Threshold`].
     pub after_segment: u64,
 }
 
-/// Tame acknowledgments: Li et al., "TACK: Improving wireless transport performance by taming
-/// acknowledgments", SIGCOMM 2020. [`DelayedAck::timeout`] is for what nothing follows.
+/// TACK: Li et al., "TACK: Improving wireless transport performance by taming acknowledgments",
+/// SIGCOMM 2020. [`DelayedAck::timeout`] applies to data that nothing follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tack {
-    /// L: an acknowledgment when so many full-sized segments are unacknowledged ...
+    /// L: acknowledge when this many full-sized segments are unacknowledged ...
     pub every: u32,
-    /// beta: ... and no more than so many in a least round trip, which the handshake tells.
+    /// beta: ... but at most this often per minimum round trip, which the handshake measures.
     pub beta: u32,
 }
 
-/// [`DelayedAck`] as the resolved form has it.
+/// [`DelayedAck`] as in the resolved scenario.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AckThresholds {
-    /// From which segment on, an acknowledgment for every so many; the first is from segment 0 on.
+    /// Pairs of a first segment and the `every` that applies from it on; the first pair begins at
+    /// segment 0.
     thresholds: Vec<(u64, u32)>,
     timeout_ns: Duration,
     adaptive: bool,
@@ -100,17 +104,17 @@ impl TryFrom<AckThresholds> for DelayedAck {
 }
 
 impl DelayedAck {
-    /// Asks for an acknowledgment for every `every` segments, and after `timeout`.
+    /// Returns a policy that acknowledges every `every` segments, and after `timeout`.
     pub fn every(every: u32, timeout: Duration) -> Self {
         Self { every, later: Vec::new(), timeout, adaptive: false, policy: None }
     }
 
-    /// Returns the longest delay of an acknowledgment.
+    /// Returns the longest delay of an ACK.
     pub(crate) fn longest(&self) -> Duration {
         if self.adaptive { self.timeout.max(LONGEST_ADAPTIVE_DELAY) } else { self.timeout }
     }
 
-    /// Returns how many segments an acknowledgment is for when `delivered` bytes have come in order.
+    /// Returns the number of segments per ACK once `delivered` bytes have arrived in order.
     #[inline]
     pub(crate) fn every_at(&self, delivered: u64, mss: u32) -> u32 {
         if self.later.is_empty() { self.every } else { self.later_at(delivered, mss) }
@@ -124,14 +128,14 @@ impl DelayedAck {
 }
 
 impl AckSkip {
-    /// Tells whether acknowledgments may be left out when `delivered` bytes have come in order: some of
-    /// them lie beyond the last segment whose acknowledgment is always sent.
+    /// Whether ACKs may be omitted once `delivered` bytes have arrived in order, that is, beyond
+    /// the last segment whose ACK is always sent.
     pub(crate) fn is_on(self, delivered: u64, mss: u32) -> bool {
         delivered > self.after_segment.saturating_mul(u64::from(mss))
     }
 }
 
-/// Tells whether full-sized segment `number` has come when `delivered` bytes have.
+/// Whether full-sized segment `number` is among the `delivered` bytes.
 #[inline]
 fn is_reached(number: u64, delivered: u64, mss: u32) -> bool {
     delivered >= number.saturating_mul(u64::from(mss))

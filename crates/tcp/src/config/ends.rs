@@ -1,28 +1,30 @@
-//! Two ends of a connection that are configured apart.
+//! Two ends of a connection with different configurations.
 //!
-//! Knows what both must have for either to use it, and what one end is told of the other. Does not know an endpoint:
-//! each is made with one [`Config`], as if the options of the SYNs had been compared before. ECN is the exception, which
-//! the SYNs of a three-way handshake do agree on.
+//! It determines which options both ends have, and what one end knows about the other. Each
+//! endpoint gets one [`Config`], as if the SYN options had been negotiated before. ECN is the
+//! exception: the SYNs of a three-way handshake negotiate it.
 
 use airtcp_kernel::Duration;
 
 use super::{Config, Handshake, Variant};
 
-/// The other end of a connection, as far as this end's sending half depends on it.
+/// What this end's sender knows about the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its advertised window, in bytes.
+    /// Its advertised window in bytes.
     receive_window: u64,
-    /// The longest delay of its acknowledgments: WCDelAckT of RFC 8985 section 7.2.
+    /// The longest delay of its ACKs: WCDelAckT of RFC 8985 section 7.2.
     longest_delay: Duration,
 }
 
 impl Config {
-    /// Configures two ends that meet, from what each would do and have if the other one did, too.
+    /// Returns the configurations of two ends that meet; `one` and `other` describe each end as if
+    /// its peer were alike.
     ///
-    /// An option holds if both have it: SACK (RFC 2018 section 2: "an enabling option"), without which a sender with
-    /// [`Variant::Sack`] or [`Variant::Rack`] recovers as [`Variant::NewReno`] does; timestamps (RFC 7323 section 3.2);
-    /// and window scaling (section 2.2). Segments are as long as the shorter MSS of the two (RFC 9293 section 3.7.1).
+    /// An option is used only if both ends have it: SACK (RFC 2018 section 2: "an enabling
+    /// option"), timestamps (RFC 7323 section 3.2) and window scaling (section 2.2). Without SACK,
+    /// [`Variant::Sack`] and [`Variant::Rack`] fall back to [`Variant::NewReno`]. The shorter MSS
+    /// applies to both (RFC 9293 section 3.7.1).
     pub fn meeting(one: Self, other: Self) -> [Self; 2] {
         let met = [one.met_by(&other), other.met_by(&one)];
         debug_assert_eq!(met[0].handshake, met[1].handshake, "two ways to open one connection");
@@ -47,13 +49,13 @@ impl Config {
         }
     }
 
-    /// Returns the other end's window, in bytes, as long as that says no other.
+    /// Returns the other end's window in bytes, until it advertises another.
     #[inline]
     pub(crate) fn peer_window(&self) -> u64 {
         self.peer.map_or(self.receive_window, |peer| peer.receive_window)
     }
 
-    /// Returns the longest delay of the other end's acknowledgments.
+    /// Returns the longest delay of the other end's ACKs.
     pub(crate) fn peer_delay(&self) -> Duration {
         self.peer.map_or_else(|| self.delayed_ack.longest(), |peer| peer.longest_delay)
     }

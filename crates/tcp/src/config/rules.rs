@@ -1,5 +1,5 @@
-//! Rules in which senders of other implementations depart from the RFCs. The effect of each is told
-//! where it is applied; here they are listed.
+//! Rules by which other implementations depart from the RFCs. Each effect is described where it is
+//! applied.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,102 +7,106 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// The named set that the others were taken from, for messages.
+    /// The name of the preset that provided the other values, for messages.
     pub preset: String,
-    /// The window of which a loss leaves [`Aimd`](super::Aimd)'s part.
+    /// Which window [`Aimd`](super::Aimd) reduces after a loss.
     pub loss_window: LossWindow,
-    /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
-    /// all that was sent before is acknowledged.
+    /// Whether Reno also sets `recover` of RFC 6582 at a fast retransmit: no other one follows
+    /// until everything sent before is acknowledged.
     pub fast_retransmit_once_per_window: bool,
-    /// Segments that slow start adds to the window for an acknowledgment at most: 1 in RFC 5681 (2), 2 in
-    /// RFC 3465; 0: any number, as in Linux.
+    /// The most segments that slow start adds per ACK: 1 in RFC 5681 (2), 2 in RFC 3465. 0: no
+    /// limit, as in Linux.
     pub slow_start_limit: u32,
-    /// The quantity that the least retransmission timeout bounds.
+    /// What the minimum retransmission timeout limits.
     pub rto_floor: RtoFloor,
-    /// The expiry of the sender's timers.
+    /// When the sender's timers expire.
     pub timers: Timers,
-    /// In which pieces data is handed to the network.
+    /// How the sender divides data into segments and buffers.
     pub segmentation: Segmentation,
-    /// A flag: a window that was not used for longer than a retransmission timeout falls to the initial
-    /// one: RFC 5681 section 4.1.
+    /// Whether the window falls to the initial window after an idle period longer than the RTO: RFC
+    /// 5681 section 4.1.
     pub restart_after_idle: bool,
-    /// The growth of the window of [`Congestion::Reno`](super::Congestion::Reno) in congestion avoidance.
+    /// How [`Congestion::Reno`](super::Congestion::Reno) grows in congestion avoidance.
     pub reno_growth: RenoGrowth,
-    /// The growth of the window of [`Congestion::Cubic`](super::Congestion::Cubic).
+    /// How [`Congestion::Cubic`](super::Congestion::Cubic) grows.
     pub cubic_growth: CubicGrowth,
-    /// The sign that [`SlowStart::Hystart`](super::SlowStart::Hystart) takes for a queue.
+    /// How [`SlowStart::Hystart`](super::SlowStart::Hystart) detects a queue.
     pub hystart: Implementation,
-    /// The bytes that [`Congestion::Bbr1`](super::Congestion::Bbr1) lets go beyond its model, and its way to time
-    /// round trips.
+    /// How many bytes [`Congestion::Bbr1`](super::Congestion::Bbr1) sends beyond its model, and how
+    /// it measures round trips.
     pub bbr1: Implementation,
 }
 
-/// Whose sender is followed where each has rules of its own.
+/// The implementation to follow where the two differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Implementation {
-    /// Linux's, version 6.
+    /// Linux, version 6.
     #[serde(rename = "linux")]
     Linux,
-    /// That of ns-3, version 3.44.
+    /// ns-3, version 3.44.
     #[serde(rename = "ns-3")]
     Ns3,
 }
 
-/// The amount of data that makes Reno's window a segment larger in congestion avoidance.
+/// How much data opens Reno's window by one segment in congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RenoGrowth {
-    /// As many acknowledgments as the window has segments: RFC 5681 (3).
+    /// As many ACKs as the window has segments: RFC 5681 (3).
     PerAck,
-    /// A window of acknowledged bytes, as RFC 5681 section 3.1 recommends (RFC 3465 section 2.1) and Linux does.
+    /// One window of acknowledged bytes, as RFC 5681 section 3.1 recommends (RFC 3465 section 2.1)
+    /// and Linux does.
     PerByte,
 }
 
-/// The aim of CUBIC's window, and its steps.
+/// The target of CUBIC's window and the size of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CubicGrowth {
     /// RFC 9438 sections 4.2 to 4.5.
     Standard,
-    /// By the least round trip, in whole segments, and by a twentieth before the first loss.
+    /// Looks ahead by the minimum RTT, grows in whole segments, and by at least a twentieth before
+    /// the first loss.
     Linux,
 }
 
-/// The quantity that is at least [`Config::min_rto`](super::Config::min_rto).
+/// What [`Config::min_rto`](super::Config::min_rto) limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RtoFloor {
-    /// The timeout: RFC 6298 (2.4).
+    /// The whole timeout: RFC 6298 (2.4).
     Timeout,
-    /// The part beside SRTT, as in Linux.
+    /// The variance term added to SRTT, as in Linux.
     Variation,
 }
 
-/// The expiry of a timer of the sender that is set for some time.
+/// When a timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timers {
-    /// After that time.
+    /// Exactly on time.
     Exact,
-    /// As in Linux: with one of its ticks, of
-    /// [`Config::clock_granularity`](super::Config::clock_granularity), and those of
-    /// [`Variant::Rack`](super::Variant::Rack) 2 ms later. RACK.rtt, for which that waits, is the round trip of the
-    /// acknowledged segment with the highest number, and not of the one sent last.
+    /// As in Linux: at a tick of [`Config::clock_granularity`](super::Config::clock_granularity),
+    /// and for timers of [`Variant::Rack`](super::Variant::Rack) 2 ms later. RACK.rtt, on which the
+    /// reordering timer is based, is the round trip of the acknowledged segment with the highest
+    /// sequence number, not of the one sent last.
     Linux,
 }
 
-/// In which pieces a sender hands data to the network, and which of them ask for an acknowledgment (PSH).
-/// [`Self::Linux`] is for [`Variant::Rack`](super::Variant::Rack), and with others as [`Self::Single`].
+/// How a sender divides data into segments and buffers, and which segments carry PSH, which
+/// requests an ACK. [`Self::Linux`] requires [`Variant::Rack`](super::Variant::Rack); with other
+/// variants it acts like [`Self::Single`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Segmentation {
-    /// Segment by segment, as soon as the window lets them, and none asks for an acknowledgment.
+    /// Segment by segment, as soon as the window allows; no segment carries PSH.
     Single,
-    /// Segment by segment, as Linux without buffers and other old senders: the last segment of all asks for an
-    /// acknowledgment, and each that fills more than half of the other end's window since the last that did.
+    /// Segment by segment, as in Linux without buffers and in other old senders. PSH is set on the
+    /// last segment of all, and whenever more than half of the peer's window was filled since the
+    /// last PSH.
     LinuxSingle,
-    /// As in Linux: several segments in one buffer, which waits for more of them, and whose last one asks for an
-    /// acknowledgment.
+    /// As in Linux: several segments per buffer, which waits for more data; the last segment of a
+    /// buffer carries PSH.
     Linux,
 }
 
@@ -110,9 +114,9 @@ pub enum Segmentation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossWindow {
-    /// FlightSize, and at a second timeout of a segment nothing: RFC 5681 (4).
+    /// FlightSize, but at a repeated timeout of a segment no reduction: RFC 5681 (4).
     FlightSize,
-    /// The window, which is the smaller one of cwnd and the advertised window, at every timeout.
+    /// The smaller of cwnd and the advertised window, at every timeout.
     Cwnd,
 }
 

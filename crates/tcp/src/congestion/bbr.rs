@@ -1,16 +1,18 @@
-//! BBR, version 3: draft-ietf-ccwg-bbr, as it was in August 2026.
+//! BBR, version 3: draft-ietf-ccwg-bbr as of August 2026.
 //!
-//! Window and pace follow a model of the path, which is in [`model`]: the most that it has delivered in two
-//! cycles of probing, and the least round trip of ten seconds; and, unlike version 1, how much under way has made
-//! it lose more than 2 %. Here is the machine that decides when to send more than the model says, and when less.
-//! What the draft draws at random the time decides here, so that runs repeat. No recovery is found spurious, so
-//! nothing is undone (section 5.5.11 of the draft); and ECN is not heard.
+//! Window and pacing rate follow a model of the path, which is in [`model`]: the maximum delivery
+//! rate over two probing cycles and the minimum RTT over ten seconds. Unlike version 1 the model
+//! also includes the inflight volume at which more than 2 % was lost. This file contains the state
+//! machine that decides when to send more or less than the model says. Where the draft draws at
+//! random, the clock decides here, so that runs repeat. Recoveries are never found spurious, so
+//! nothing is undone (section 5.5.11 of the draft). ECN is ignored.
 
 mod cycle;
 mod model;
 #[cfg(test)]
 mod tests;
-// A second reading of the draft, and what compares the two: tests of private state in files of their own.
+// A second implementation of the draft, and a comparison of the two. They test private state, so
+// they are submodules.
 #[cfg(test)]
 #[path = "../../tests/bbr/draft.rs"]
 mod draft;
@@ -34,18 +36,19 @@ const CWND_GAIN: f64 = 2.0;
 const UP_CWND_GAIN: f64 = 2.25;
 /// ProbeRTTCwndGain.
 const PROBE_RTT_GAIN: f64 = 0.5;
-/// PacingMarginPercent: a little less than the path delivers.
+/// PacingMarginPercent: pace slightly below the delivery rate.
 const MARGIN: f64 = 0.99;
 /// MinPipeCwnd, in segments.
 const LEAST_SEGMENTS: u64 = 4;
-/// Section 5.3.1.2: the plateau of a bandwidth that has not grown so much in three round trips.
+/// Section 5.3.1.2: the pipe is full if the bandwidth has not grown by this factor in three round
+/// trips.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// BBRStartupFullLossCnt: ranges that are lost in a round trip.
+/// BBRStartupFullLossCnt: lost ranges per round trip.
 const FULL_LOSSES: u32 = 6;
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// The longest send quantum, and its time.
+/// Limits of the send quantum: its size in bytes and its duration.
 const LONGEST_QUANTUM: f64 = 65_536.0;
 const QUANTUM_S: f64 = 0.001;
 
@@ -67,13 +70,13 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// IsProbingBW(): more may be sent than the path has been seen to deliver.
+    /// IsProbingBW(): it may send more than the path has been seen to deliver.
     fn accelerates(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 }
 
-/// The news of acknowledgments about a probe: BBR.ack_phase.
+/// What ACKs say about a probe: BBR.ack_phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -83,31 +86,31 @@ enum AckPhase {
     Stopping,
 }
 
-/// The search for a plateau of the bandwidth.
+/// Detects when the bandwidth has reached a plateau.
 #[derive(Clone, Copy, Debug, Default)]
 struct FullPipe {
     bandwidth: f64,
     rounds: u32,
     now: bool,
-    /// It was found once, however the search went on.
+    /// Whether it was reached once; a new search does not reset it.
     reached: bool,
 }
 
 impl FullPipe {
-    /// ResetFullBW(), with what the path delivers now.
+    /// ResetFullBW(), with the current delivery rate.
     fn begin(&mut self, bandwidth: f64) {
         *self = Self { bandwidth, reached: self.reached, ..Self::default() };
     }
 }
 
-/// A probe: section 5.3.3.6.
+/// State of bandwidth probing: section 5.3.3.6.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     phase: AckPhase,
-    /// A flag: the acknowledged segments were sent while probing.
+    /// Whether acknowledged segments were sent while probing.
     is_sample: bool,
     up_acked: u64,
-    /// So much acknowledged raises the bound by a segment; `u64::MAX`: nothing does.
+    /// This many acknowledged bytes raise the bound by a segment; `u64::MAX`: never.
     acked_per_segment: u64,
     up_rounds: u32,
     rounds_since: u64,
@@ -117,7 +120,7 @@ struct Probe {
     was_precautionary: bool,
 }
 
-/// The looks at the least round trip: section 5.3.4.
+/// State of RTT probing: section 5.3.4.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProbeRtt {
     least: Option<Duration>,
@@ -127,7 +130,7 @@ struct ProbeRtt {
     round_done: bool,
 }
 
-/// The state of the draft's section 2.
+/// The state in section 2 of the draft.
 #[derive(Clone, Debug)]
 pub(crate) struct Bbr {
     state: State,
@@ -137,10 +140,10 @@ pub(crate) struct Bbr {
     probe_rtt: ProbeRtt,
     /// BBR.prior_cwnd.
     saved: u64,
-    /// A recovery is under way since this round.
+    /// The round in which the current recovery began, if any.
     recovering: Option<u64>,
     idle_restart: bool,
-    /// Ranges lost in this round, and the end of the last one.
+    /// Lost ranges in this round, and the end of the last one.
     lost_ranges: (u32, u64),
     rate: Option<f64>,
 }
@@ -269,7 +272,8 @@ impl Bbr {
         }
         self.model.update_min_rtt(now, probe.least, probe.at);
         if self.state != State::ProbeRtt && self.probe_rtt.is_expired && !self.idle_restart {
-            // In this order: what was saved for a recovery is not forgotten.
+            // Call `save` before entering the next state, so that a window saved for a recovery is
+            // kept.
             self.state = State::ProbeRtt;
             self.save(window);
             self.probe_rtt.done = None;
@@ -325,7 +329,7 @@ impl Bbr {
         self.saved = if is_small { self.saved.max(window.cwnd) } else { window.cwnd };
     }
 
-    /// SetPacingRate(): until the pipe was full it never falls.
+    /// SetPacingRate(): it never falls before the pipe was full.
     fn set_rate(&mut self, moment: &Moment<'_>) {
         let bandwidth = self.model.bandwidth();
         if bandwidth == 0.0 {
@@ -363,13 +367,14 @@ impl Bbr {
     }
 }
 
-/// IsInflightTooHigh(): so much was lost since the sample's segment left.
+/// IsInflightTooHigh(): whether `lost`, since the sample's segment was sent, is above the
+/// threshold.
 fn is_too_high(lost: u64, sample: &RateSample) -> bool {
     model::exceeds_threshold(lost, sample.tx_in_flight)
 }
 
 impl Controller for Bbr {
-    /// Does nothing: all is done with samples.
+    /// Does nothing: `on_sample` does the work.
     fn on_ack(&mut self, _: &mut Window, _: &Moment<'_>, _: Delivery) {}
 
     fn on_loss(&mut self, window: &mut Window, _: &Moment<'_>, _: u64) {
@@ -382,7 +387,7 @@ impl Controller for Bbr {
         self.recovering = Some(self.model.round);
     }
 
-    /// HandleRestartFromIdle(): the model keeps, and the pace bounds the burst.
+    /// HandleRestartFromIdle(): the model stays valid, and pacing limits the burst.
     fn on_idle(&mut self, _: &mut Window, moment: &Moment<'_>) {
         self.on_resume(moment, moment.now);
     }
@@ -406,7 +411,7 @@ impl Controller for Bbr {
         if !self.probe.is_sample || !model::exceeds_threshold(lost.lost, lost.tx_in_flight) {
             return;
         }
-        // HandleInflightTooHigh(): once for a probe.
+        // HandleInflightTooHigh(): once per probe.
         self.probe.was_too_high = true;
         self.probe.is_sample = false;
         if !lost.is_app_limited {

@@ -1,9 +1,9 @@
-//! BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00, and where that leaves something open
-//! Linux's tcp_bbr.c, version 6, with its allowance for aggregated acknowledgments.
+//! BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00. Where the draft leaves something
+//! open, it follows Linux's tcp_bbr.c, version 6, including its allowance for aggregated ACKs.
 //!
-//! The window and the pace follow a model of the path: the most that it has delivered in ten round trips,
-//! and the least round trip of ten seconds. Losses do not enter the model. The phase of the cycle at which
-//! probing begins is drawn at random there; here the time decides it, so that runs repeat.
+//! Window and pacing rate follow a model of the path: the maximum delivery rate over ten round
+//! trips and the minimum RTT over ten seconds. Losses do not enter the model. Linux draws the first
+//! phase of the probing cycle at random; here the clock decides it, so that runs repeat.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use crate::{Config, Implementation};
 /// 2 / ln 2: section 4.1.1.
 const HIGH_GAIN: f64 = 2.885;
 const CWND_GAIN: f64 = 2.0;
-/// Section 4.3.4.2: a round trip of probing, one of draining, six of cruising.
+/// Section 4.3.4.2: one round trip of probing, one of draining, six of cruising.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// BtlBwFilterLen, in round trips.
 const BANDWIDTH_ROUNDS: u64 = 10;
@@ -26,16 +26,18 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 /// BBRMinPipeCwnd, in segments.
 const LEAST_SEGMENTS: u64 = 4;
-/// Startup ends when the bandwidth has not grown so much in three round trips: section 4.3.2.1.
+/// Section 4.3.2.1: Startup ends when the bandwidth has not grown by this factor in three round
+/// trips.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// `bbr_pacing_margin_percent`: a little less than the path delivers.
+/// `bbr_pacing_margin_percent`: pace slightly below the delivery rate.
 const MARGIN: f64 = 0.99;
 /// `bbr_extra_acked_win_rtts`, and `bbr_extra_acked_max_us`.
 const EXTRA_ROUNDS: u64 = 5;
 const MOST_EXTRA_S: f64 = 0.1;
-/// ns-3's tcp-bbr.cc begins to count anew after so many bytes, `AckEpochAckedResetThresh`, where Linux does after
-/// 2^20 segments: what it finds is what one acknowledgment covers.
+/// After this many bytes ns-3's tcp-bbr.cc restarts its counting of ACK aggregation
+/// (`AckEpochAckedResetThresh`), Linux after 2^20 segments. ns-3 therefore measures what a single
+/// ACK covers.
 const NS3_EPOCH_BYTES: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,33 +48,34 @@ pub(crate) enum Mode {
         phase: usize,
         since: Time,
     },
-    /// Until this time and a round trip have passed with four segments under way; `None` before.
+    /// Ends after this time and one round trip with four segments in flight; `None` until then.
     ProbeRtt {
         done: Option<Time>,
         round_done: bool,
     },
 }
 
-/// The path, and what is being found out about it.
+/// The model of the path and the state of the machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Bbr1 {
     mode: Mode,
-    /// Round trips, counted by what is delivered.
+    /// Rounds, delimited by delivered data.
     round: u64,
     next_round: u64,
-    /// The most of each of the last rounds that is not below a later one: round and bytes a second.
+    /// Maximum filter of the bandwidth: (round, bytes/s), without rounds that a later round
+    /// exceeds.
     bandwidths: VecDeque<(u64, f64)>,
     min_rtt: Option<Duration>,
     min_rtt_at: Time,
-    /// The most at the last look, and in how many rounds it has not grown since.
+    /// The bandwidth at the last check, and the number of rounds without growth since.
     full: f64,
     full_rounds: u32,
     is_full: bool,
-    /// The window to go back to.
+    /// The window to restore.
     saved: u64,
-    /// In the first round trip of a recovery as much leaves as arrives.
+    /// Whether packet conservation applies: the first round trip of a recovery.
     conserves: bool,
-    /// The bytes that arrived beyond the bandwidth, of two windows of rounds; and the time since when they are counted.
+    /// Bytes delivered beyond the bandwidth, in two windows of rounds, and when counting began.
     extra: [u64; 2],
     extra_round: u64,
     epoch: (Time, u64),
@@ -124,7 +127,8 @@ impl Bbr1 {
         }
     }
 
-    /// BBRInflight(): so many times what the path holds, with what a burst and its acknowledgment need.
+    /// BBRInflight(): `gain` times the bandwidth-delay product, plus the needs of a burst and its
+    /// ACK.
     fn inflight(&self, config: &Config, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return initial_window(config) };
         let smss = u64::from(config.mss);
@@ -145,13 +149,14 @@ impl Bbr1 {
         matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. })
     }
 
-    /// Returns the segments of a millisecond, at least two: `bbr_tso_segs_goal`.
+    /// Returns the number of segments in a millisecond, usually at least two: `bbr_tso_segs_goal`.
     fn burst(&self, smss: u64) -> u64 {
         let rate = self.rate.unwrap_or(0.0) / 1024.0;
         ((rate / smss as f64) as u64).clamp(if rate * 1024.0 < 150_000.0 { 1 } else { 2 }, 44)
     }
 
-    /// Updates the round, and the most that was delivered in the last ten: `bbr_update_bw`.
+    /// Updates the round and the maximum delivery rate of ten rounds: `bbr_update_bw`. Returns true
+    /// in a new round.
     fn update_bandwidth(&mut self, sample: &RateSample) -> bool {
         let Some(prior) = sample.prior_delivered else { return false };
         let is_new = prior >= self.next_round;
@@ -168,7 +173,8 @@ impl Bbr1 {
             }
             self.bandwidths.push_back((self.round, rate));
             let round = self.round;
-            // An old sample leaves when a new one comes: while less is sent than the path delivers, it stays.
+            // Old samples expire only when a new one arrives. While the sender holds back, the
+            // maximum therefore stays.
             while self.bandwidths.front().is_some_and(|(at, _)| at + BANDWIDTH_ROUNDS < round) {
                 self.bandwidths.pop_front();
             }
@@ -176,7 +182,7 @@ impl Bbr1 {
         is_new
     }
 
-    /// Does as `bbr_update_ack_aggregation`.
+    /// See `bbr_update_ack_aggregation`.
     fn update_extra(
         &mut self,
         moment: &Moment<'_>,
@@ -248,14 +254,14 @@ impl Bbr1 {
         }
     }
 
-    /// Begins to probe for bandwidth (section 4.3.4.3), from any phase but that of draining on.
+    /// Starts bandwidth probing (section 4.3.4.3) in any phase except draining.
     fn probe_bandwidth(&mut self, now: Time) {
         let drawn = (now.as_nanos() / 1000 % 7) as usize;
         let phase = if drawn == 0 { 0 } else { drawn + 1 };
         self.mode = Mode::ProbeBandwidth { phase, since: now };
     }
 
-    /// Updates the least round trip, for which it looks with little under way: section 4.3.5.
+    /// Updates the minimum RTT, and probes for it with few segments in flight: section 4.3.5.
     fn update_min_rtt(
         &mut self,
         window: &mut Window,
@@ -302,7 +308,7 @@ impl Bbr1 {
         self.saved = if is_small { self.saved.max(window.cwnd) } else { window.cwnd };
     }
 
-    /// Sets the pace as BBRSetPacingRate() of section 4.2.1: in Startup it never falls.
+    /// Sets the pacing rate: BBRSetPacingRate() of section 4.2.1. In Startup it never falls.
     fn set_rate(&mut self, window: &Window, srtt: Option<Duration>) {
         let bandwidth = self.bandwidth();
         if bandwidth == 0.0 {
@@ -316,7 +322,7 @@ impl Bbr1 {
         }
     }
 
-    /// Sets the window as BBRSetCwnd() of section 4.2.3.
+    /// Sets the window: BBRSetCwnd() of section 4.2.3.
     fn set_window(&mut self, window: &mut Window, config: &Config, sample: &RateSample) {
         let smss = u64::from(config.mss);
         let acked = sample.newly_acked;
@@ -341,13 +347,13 @@ impl Bbr1 {
 }
 
 impl Controller for Bbr1 {
-    /// Does nothing: all is done with samples.
+    /// Does nothing: `on_sample` does the work.
     fn on_ack(&mut self, _: &mut Window, _: &Moment<'_>, _: Delivery) {}
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
         self.save(window);
         self.conserves = true;
-        // BBR has no threshold; what it says is what is left in no case.
+        // BBR has no threshold, so only what is still in flight stays in the window.
         window.cwnd = flight_size.max(u64::from(moment.config.mss));
     }
 
@@ -356,7 +362,7 @@ impl Controller for Bbr1 {
         self.full = 0.0;
     }
 
-    /// Keeps the model, and lets the pace bound the burst: section 4.3.4.5 and Linux.
+    /// Keeps the model; pacing limits the burst: section 4.3.4.5 and Linux.
     fn on_idle(&mut self, _: &mut Window, _: &Moment<'_>) {}
 
     fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
@@ -374,8 +380,9 @@ impl Controller for Bbr1 {
         window.cwnd = window.cwnd.max(self.saved);
     }
 
-    /// Tells whether the rate is held back: section 4.3.5, BBRHandleProbeRTT(): what four segments deliver is not what the path does. ns-3 notes that where
-    /// nobody reads it, so that its bandwidth falls.
+    /// Whether rate samples are ignored: section 4.3.5, BBRHandleProbeRTT(). What four segments
+    /// deliver is not the path's capacity. ns-3 sets a flag that nothing reads, so its bandwidth
+    /// estimate falls.
     fn holds_back(&self) -> bool {
         !self.is_ns3 && matches!(self.mode, Mode::ProbeRtt { .. })
     }
@@ -389,7 +396,7 @@ impl Controller for Bbr1 {
 mod tests {
     use super::*;
 
-    /// Makes a sample of a round of its own: so many bytes a second, after so much was delivered.
+    /// Returns a sample of a round of its own at `rate` bytes/s, after `before` delivered bytes.
     fn sample(rate: f64, before: u64, is_app_limited: bool) -> RateSample {
         RateSample {
             rate: Some(rate),
@@ -408,7 +415,7 @@ mod tests {
 
     #[test]
     fn what_a_probe_for_the_round_trip_delivers_is_not_what_the_path_does() {
-        // 36 round trips of 5.5 ms in 200 ms: far more than the ten that the maximum is of.
+        // 36 round trips of 5.5 ms in 200 ms: far more than the ten of the maximum filter.
         for (is_ns3, rest) in [(false, 3e6), (true, 1e6)] {
             let mut bbr = Bbr1::new(is_ns3);
             bbr.update_bandwidth(&sample(3e6, 0, false));
@@ -417,7 +424,7 @@ mod tests {
                 bbr.update_bandwidth(&sample(1e6, 10_000 * round, bbr.holds_back()));
             }
             assert_eq!(bbr.bandwidth(), rest, "ns-3: {is_ns3}");
-            // The next that says what the path delivers takes the place of what is old.
+            // The next sample that reflects the path replaces the old ones.
             bbr.update_bandwidth(&sample(2.5e6, 400_000, false));
             assert_eq!(bbr.bandwidth(), 2.5e6);
         }

@@ -1,9 +1,9 @@
-//! CUBIC: RFC 9438. The window follows a cubic function of the time since the last loss, flat around
-//! the window at which it came, and never grows more slowly than Reno's would.
+//! CUBIC: RFC 9438. The window is a cubic function of the time since the last loss. It is flat
+//! around the window at which the loss occurred, and never grows more slowly than Reno's.
 //!
-//! The curve is computed in segments and seconds with additions, multiplications, divisions and
-//! the cube root of `libm`, all of which give the same bits on every machine; the window itself is
-//! a whole number of bytes.
+//! The curve is computed in segments and seconds, with additions, multiplications, divisions and
+//! the cube root of `libm`; all of these give the same bits on every machine. The window is a whole
+//! number of bytes.
 
 mod linux;
 
@@ -13,40 +13,42 @@ use self::linux::Steps;
 use super::{Controller, Delivery, Moment, Window, initial_window};
 use crate::{Config, CubicGrowth};
 
-/// RFC 9438 section 4.6: beta_cubic "SHOULD be set to 0.7", what a loss leaves of the window.
+/// RFC 9438 section 4.6: beta_cubic "SHOULD be set to 0.7", the factor that a loss leaves of the
+/// window.
 const BETA: f64 = 0.7;
 /// Section 5: "C SHOULD be set to 0.4", in segments per second cubed.
 const C: f64 = 0.4;
-/// Section 4.3: alpha_cubic = 3 * (1 - beta_cubic) / (1 + beta_cubic), the increase in segments a
-/// round trip with which AIMD reaches the same average window as Reno's.
+/// Section 4.3: alpha_cubic = 3 * (1 - beta_cubic) / (1 + beta_cubic). With this increase, in
+/// segments per round trip, AIMD has the same average window as Reno.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// The state of RFC 9438 section 4.1.2. Windows are in segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cubic {
-    /// W_max, the window just before the last reduction, or less by fast convergence; 0: none.
+    /// W_max, the window just before the last reduction, or less after fast convergence; 0: none.
     w_max: f64,
-    /// The stage of congestion avoidance that is under way; `None` before the first ACK of one.
+    /// The current congestion avoidance epoch; `None` before its first ACK.
     epoch: Option<Epoch>,
     /// cwnd_prior, the window at the last reduction; 0: none.
     cwnd_prior: f64,
-    /// The time at which congestion avoidance was left for want of data: what passes then is no time.
+    /// When congestion avoidance paused because the application had no data. The pause does not
+    /// count in the epoch.
     idle_since: Option<Time>,
-    /// Growth that does not make up a byte yet, in segments.
+    /// Growth of less than a byte, in segments.
     fraction: f64,
-    /// The steps of growth as in Linux.
+    /// State of Linux's stepwise growth.
     steps: Steps,
 }
 
-/// A stage of congestion avoidance.
+/// A congestion avoidance epoch.
 #[derive(Clone, Debug)]
 struct Epoch {
     start: Time,
-    /// The time that W_cubic takes to W_max, in seconds.
+    /// K: the time in seconds after which W_cubic reaches W_max.
     k: f64,
-    /// The value of W_cubic at K.
+    /// W_cubic at K.
     origin: f64,
-    /// W_est, the window of Reno's friend.
+    /// W_est, the Reno-friendly window.
     w_est: f64,
 }
 
@@ -59,36 +61,36 @@ impl Epoch {
 }
 
 impl Cubic {
-    /// Begins the stage with this window: section 4.2.
+    /// Begins the epoch with this window: section 4.2.
     fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
         if cwnd < self.w_max {
             // Figure 2: K = cbrt((W_max - cwnd_epoch) / C).
             let k = libm::cbrt((self.w_max - cwnd) / C);
             Epoch { start: now, k, origin: self.w_max, w_est: cwnd }
         } else {
-            // Beyond W_max there is no plateau; so also section 4.8, in the first stage after a
-            // timeout: K = 0 and W_max is the window at the beginning.
+            // Beyond W_max there is no plateau. The same holds in the first epoch after a timeout
+            // (section 4.8): K = 0, and W_max is the window at the start of the epoch.
             Epoch { start: now, k: 0.0, origin: cwnd, w_est: cwnd }
         }
     }
 
-    /// Returns the segments by which the window grows: sections 4.2 to 4.5.
+    /// Returns the growth of the window in segments: sections 4.2 to 4.5.
     fn growth(&mut self, moment: &Moment<'_>, cwnd: f64, acked: f64) -> f64 {
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(moment.now, cwnd));
         if let Some(since) = self.idle_since.take() {
-            // Section 5.8: an epoch does not go on while the window is not used.
+            // Section 5.8: the epoch pauses while the window is not used.
             epoch.start = epoch.start + moment.now.saturating_since(since.max(epoch.start));
         }
         let t = seconds(moment.now.saturating_since(epoch.start));
-        // Section 4.3: from W_est = cwnd_prior on, alpha_cubic is 1, as Reno's.
+        // Section 4.3: once W_est reaches cwnd_prior, alpha_cubic is 1, as in Reno.
         let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
         epoch.w_est += alpha * acked / cwnd;
         let growth = if epoch.w_cubic(t) < epoch.w_est {
             // Section 4.3, the Reno-friendly region.
             epoch.w_est - cwnd
         } else {
-            // Sections 4.4 and 4.5: towards what W_cubic will be in a round trip, which is at most
-            // half more.
+            // Sections 4.4 and 4.5: towards W_cubic one round trip ahead, at most 1.5 times the
+            // window.
             let rtt = seconds(moment.rtt.srtt().unwrap_or(Duration::ZERO));
             let target = epoch.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
             (target - cwnd) / cwnd * acked
@@ -97,7 +99,7 @@ impl Cubic {
         growth.max(0.0)
     }
 
-    /// Lets the window grow by sections 4.2 to 4.5, in whole bytes.
+    /// Grows the window by sections 4.2 to 4.5, in whole bytes.
     #[inline(never)]
     fn grow_along_curve(&mut self, window: &mut Window, moment: Moment<'_>, delivery: Delivery) {
         let smss = f64::from(moment.config.mss);
@@ -109,13 +111,14 @@ impl Cubic {
         window.cwnd = window.cwnd.saturating_add(bytes);
     }
 
-    /// Reduces the window after both kinds of loss: sections 4.6 and 4.7.
+    /// Reduces the window after either kind of loss: sections 4.6 and 4.7.
     fn reduce(&mut self, window: &mut Window, config: &Config, flight_size: u64) {
         let smss = f64::from(config.mss);
         let cwnd = window.cwnd as f64 / smss;
         self.cwnd_prior = cwnd;
-        // Section 4.7, fast convergence: below the last W_max somebody else wants room. What lacks less
-        // than a segment, which no packet shows, is the curve's own flat end.
+        // Section 4.7, fast convergence: below the last W_max another flow needs room. A difference
+        // of less than a segment, which no packet can show, comes from the flat end of the curve
+        // and does not count.
         self.w_max = if cwnd + 1.0 <= self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         // Section 4.6: ssthresh = flight_size * beta_cubic, at least two segments.
         let left = match config.rules.cubic_growth {
@@ -127,7 +130,7 @@ impl Cubic {
         self.fraction = 0.0;
     }
 
-    /// Does as [`Controller::on_ack`].
+    /// See [`Controller::on_ack`].
     #[inline(always)]
     pub(crate) fn on_ack_in_line(
         &mut self,
@@ -181,7 +184,7 @@ impl Controller for Cubic {
         if let Some(flight_size) = flight_size {
             self.reduce(window, moment.config, flight_size);
         }
-        // Section 4.8.
+        // Section 4.8: a timeout starts over.
         self.w_max = 0.0;
         self.end_stage();
     }
@@ -236,9 +239,9 @@ mod tests {
         scene.window.cwnd = 70_000;
         scene.ack(1000);
 
-        // 5 s later W_cubic is 70 + 0.4 * 5^3 = 120 segments, more than half above the window: an ACK
-        // for one of 70 segments brings a 70th of half of them, 500 bytes. With a plateau at 100, K
-        // were 4.2 s and W_cubic 100.2.
+        // 5 s later W_cubic is 70 + 0.4 * 5^3 = 120 segments, more than 1.5 times the window. An
+        // ACK for one of 70 segments adds a 70th of the allowed 35 segments, 500 bytes. With a
+        // plateau at 100, K would be 4.2 s and W_cubic 100.2.
         let before = scene.window.cwnd;
         scene.wait(Duration::from_secs(5));
         assert_eq!(scene.ack(1000) - before, 500);
@@ -246,8 +249,8 @@ mod tests {
 
     #[test]
     fn time_in_which_the_window_is_not_used_does_not_count() {
-        // Section 5.8. W_max = 100, K = cbrt(30 / 0.4) = 4.2 s. A minute passes with one segment in
-        // flight; then W_cubic is where it was, at 70, and not at 69,000.
+        // Section 5.8. W_max = 100, K = cbrt(30 / 0.4) = 4.2 s. For a minute one segment is in
+        // flight. W_cubic then continues from 70, not from 69,000.
         let mut scene = scene(100_000, 100_000);
         scene.loss(100_000);
         scene.window.cwnd = 70_000;
@@ -256,7 +259,7 @@ mod tests {
         scene.wait(Duration::from_secs(60));
 
         let after = scene.ack(1000);
-        // Reno's friend: 0.53 / 70 of a segment for each ACK.
+        // Reno-friendly growth: 0.53 / 70 of a segment per ACK.
         assert!(after - before < 20, "{before} {after}");
     }
 }

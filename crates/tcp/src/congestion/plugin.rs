@@ -1,8 +1,8 @@
-//! Congestion control that comes from outside of this crate, under a name that is registered.
+//! Registered congestion controls, from outside this crate.
 //!
-//! Knows which events such a control is told, and what it may set: the window and the threshold, at
-//! least a segment each. Knows no language that it is written in, and nothing of recovery: what a
-//! loss is and how it is repaired is the sender's business, as with every controller.
+//! Such a control receives events, and sets the window and the threshold to at least one segment
+//! each. It may be written in another language. As with every controller, loss detection and
+//! recovery belong to the sender.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,44 +11,44 @@ use airtcp_kernel::{Duration, Registry, Time};
 
 use super::{Controller, Delivery, Moment, Window, initial_window};
 
-/// An event that a congestion control is told.
+/// An event that a congestion control receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// New data is acknowledged outside of fast recovery.
+    /// New data is acknowledged outside fast recovery.
     Acknowledged {
-        /// Bytes that are acknowledged for the first time.
+        /// Newly acknowledged bytes.
         acked: u64,
-        /// A flag: the window was full in the last round trip.
+        /// Whether the window was full in the last round trip.
         was_full: bool,
-        /// A flag: the window was used by more than half in the last round trip.
+        /// Whether more than half of the window was used in the last round trip.
         was_half_used: bool,
-        /// The round trip of the newest segment, where single segments are timed.
+        /// The round trip of the newest acknowledged segment, if single segments are timed.
         rtt: Option<Duration>,
     },
-    /// A loss was found in another way than by the timer.
+    /// A loss was detected without the RTO timer.
     Lost {
         /// Bytes outstanding.
         flight_size: u64,
     },
     /// The retransmission timer has expired.
     TimedOut {
-        /// Bytes outstanding; `None` if the segment was sent again by the timer before.
+        /// Bytes outstanding; `None` if the timer had already retransmitted the segment.
         flight_size: Option<u64>,
     },
-    /// Nothing was sent for longer than the retransmission timeout, and there is data now.
+    /// An idle period longer than the RTO has ended: there is data to send.
     Idle,
 }
 
-/// The circumstances of an event.
+/// The state of the connection at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circumstances {
-    /// The time of the simulation.
+    /// The simulated time.
     pub now: Time,
     /// SMSS, in bytes.
     pub mss: u32,
     /// IW, in bytes.
     pub initial_window: u64,
-    /// The smoothed round trip; `None` before the first.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
 }
 
@@ -57,17 +57,17 @@ pub struct Circumstances {
 pub struct Variables {
     /// The congestion window.
     pub cwnd: u64,
-    /// The slow start threshold.
+    /// The slow start threshold; `u64::MAX`: none yet.
     pub ssthresh: u64,
 }
 
-/// A congestion control of one connection.
+/// A congestion control, one instance per connection.
 pub trait Plugin: fmt::Debug + Send + Sync {
-    /// Tells an event, and returns the variables after it; those before it where it has failed, which it
-    /// reports to its own maker.
+    /// Processes an event and returns the new variables. If it fails, it returns `before` and
+    /// reports the error itself.
     fn tell(&mut self, event: Event, at: Circumstances, before: Variables) -> Variables;
 
-    /// Makes a copy for another connection.
+    /// Copies the control and its state, for another connection.
     fn copied(&self) -> Box<dyn Plugin>;
 }
 
@@ -75,23 +75,23 @@ type Maker = dyn Fn() -> Box<dyn Plugin> + Send + Sync;
 
 static REGISTERED: Registry<Maker> = Registry::new();
 
-/// Registers a control under a name, for configurations that are read afterwards. A name that is registered already
-/// keeps its maker, for it may be in use.
+/// Registers a control under a name, for configurations read from now on. A name that already
+/// exists keeps its constructor, because it may be in use.
 pub fn register(name: &str, make: impl Fn() -> Box<dyn Plugin> + Send + Sync + 'static) {
     REGISTERED.register(name, Arc::new(make));
 }
 
-/// Returns the number of a name, if it is registered.
+/// Returns the number of a registered name.
 pub(crate) fn number(name: &str) -> Option<u16> {
     REGISTERED.number(name)
 }
 
-/// Returns the name of a number that [`number`] gave.
+/// Returns the name with a number returned by [`number`].
 pub(crate) fn name(number: u16) -> String {
     REGISTERED.name(number)
 }
 
-/// A registered control as a controller.
+/// Adapts a registered control to [`Controller`].
 #[derive(Debug)]
 pub(crate) struct Registered(Box<dyn Plugin>);
 
@@ -153,7 +153,7 @@ mod tests {
     use crate::congestion::scene::Scene;
     use crate::{Config, Congestion};
 
-    /// A control that adds a segment for each ACK, and halves at a loss.
+    /// A control that adds a segment per ACK and halves the window at a loss.
     #[derive(Clone, Debug)]
     struct Greedy;
 

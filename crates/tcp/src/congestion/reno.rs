@@ -4,11 +4,11 @@
 use super::{Controller, Delivery, Moment, Window, initial_window};
 use crate::{Aimd, Config, RenoGrowth};
 
-/// The window of RFC 5681.
+/// Reno's congestion control.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reno {
-    /// The growth that congestion avoidance has not yet paid out: in units of a byte divided by `cwnd`, or bytes that were
-    /// acknowledged.
+    /// Growth in congestion avoidance that is not applied yet: in units of a byte divided by
+    /// `cwnd`, or in acknowledged bytes.
     fraction: u64,
 }
 
@@ -21,9 +21,9 @@ impl Controller for Reno {
         } else if window.cwnd < window.ssthresh {
             window.slow_start(config, delivery);
         } else if delivery.validates_avoidance() {
-            // RFC 5681 (3): cwnd += SMSS*SMSS/cwnd, which is one segment in a round trip of one ACK
-            // for each. The remainder is kept for the next time, which makes the rounding up "to 1
-            // byte" that the RFC asks for unnecessary.
+            // RFC 5681 (3): cwnd += SMSS*SMSS/cwnd, one segment per round trip if each segment is
+            // acknowledged. The remainder is kept, so the RFC's rounding up "to 1 byte" is not
+            // needed.
             let smss = u64::from(config.mss);
             let growth = config.aimd.increased(smss * smss).saturating_add(self.fraction);
             self.fraction = growth % window.cwnd;
@@ -36,9 +36,10 @@ impl Controller for Reno {
         self.fraction = 0;
     }
 
-    /// Sets the threshold to half of the flight at most, as RFC 5681 (4) says, whatever a loss leaves that duplicate
-    /// ACKs tell of: with more than half the slow start that follows overshoots a queue by as much as
-    /// the last one did, and a connection never leaves the timeouts.
+    /// Sets the threshold to at most half of the flight, as in RFC 5681 (4), even if the configured
+    /// factor leaves more after duplicate ACKs. With more than half the next slow start would
+    /// overshoot the queue as much as the last one, and the connection would never get out of
+    /// timeouts.
     fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>) {
         if let Some(flight_size) = flight_size {
             let config = moment.config;
@@ -58,9 +59,9 @@ impl Controller for Reno {
 }
 
 impl Reno {
-    /// Grows by bytes (RFC 5681 section 3.1, "A TCP ... SHOULD ... count the number of bytes"): a segment for each window of bytes.
-    /// As in Linux's `tcp_reno_cong_avoid`, slow start ends at the threshold, and what it leaves of an
-    /// acknowledgment counts in congestion avoidance.
+    /// Grows by bytes: one segment per window of acknowledged bytes (RFC 5681 section 3.1, "A TCP
+    /// ... SHOULD ... count the number of bytes"). As in Linux's `tcp_reno_cong_avoid`, slow start
+    /// ends exactly at the threshold, and the rest of the ACK counts in congestion avoidance.
     #[inline(never)]
     fn grow_by_bytes(&mut self, window: &mut Window, config: &Config, delivery: Delivery) {
         let mut acked = delivery.acked;
@@ -84,7 +85,8 @@ impl Reno {
     }
 }
 
-/// Computes ssthresh = max (FlightSize / 2, 2*SMSS) of RFC 5681 (4), or with another factor than one half.
+/// Computes ssthresh = max (FlightSize / 2, 2*SMSS) of RFC 5681 (4), with the configured factor
+/// instead of one half.
 fn threshold(aimd: Aimd, config: &Config, flight_size: u64) -> u64 {
     aimd.decreased(flight_size).max(2 * u64::from(config.mss))
 }
@@ -128,7 +130,7 @@ mod tests {
             let at = (10_000 / each - 1) as usize;
             assert_eq!((windows[at - 1], windows[at]), (10_000, 11_000), "{each} bytes an ACK");
         }
-        // RFC 5681 (3) adds half of that where an ACK covers two segments.
+        // If an ACK covers two segments, RFC 5681 (3) adds half of that.
         let mut scene = scene(Config::standard(), 10_000, 10_000);
         let last = (0..5).map(|_| scene.ack(2000)).last();
         assert!(last.is_some_and(|cwnd| cwnd < 10_500));
@@ -140,7 +142,8 @@ mod tests {
         config.rules.reno_growth = RenoGrowth::PerByte;
         config.rules.slow_start_limit = 0;
         let mut scene = scene(config, 8000, 10_000);
-        // 2000 bytes of 9000 lead to the threshold; 7000 are not a window, with 3000 more they are.
+        // 2000 of 9000 bytes reach the threshold. The other 7000 are less than a window; with 3000
+        // more they are enough.
         assert_eq!([scene.ack(9000), scene.ack(3000)], [10_000, 11_000]);
     }
 
@@ -148,8 +151,8 @@ mod tests {
     fn congestion_avoidance_grows_even_when_the_step_is_below_a_byte() {
         let mut scene = scene(Config::standard(), 4_000_000, 2000);
 
-        // A quarter of a byte per ACK, a trace less after the first whole byte: the second one comes
-        // with the ninth.
+        // A quarter of a byte per ACK, and slightly less after the first whole byte, so the second
+        // byte comes with the ninth ACK.
         for _ in 0..9 {
             scene.ack(1000);
         }

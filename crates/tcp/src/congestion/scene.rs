@@ -1,4 +1,4 @@
-//! A controller alone, between the events that a test tells it.
+//! A test bench that drives one controller.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -30,18 +30,19 @@ impl<C: Controller> Scene<C> {
         self
     }
 
-    /// Lets so much time pass.
+    /// Advances the time by `span`.
     pub(crate) fn wait(&mut self, span: Duration) -> &mut Self {
         self.now += span;
         self
     }
 
-    /// Acknowledges so much of a full window, and returns `cwnd` after that.
+    /// Acknowledges `acked` bytes of a full window and returns the new `cwnd`.
     pub(crate) fn ack(&mut self, acked: u64) -> u64 {
         self.ack_of(acked, u64::MAX)
     }
 
-    /// Acknowledges so much, with so much in flight before.
+    /// Acknowledges `acked` bytes, with at most `most_in_flight` in flight before; returns the new
+    /// `cwnd`.
     pub(crate) fn ack_of(&mut self, acked: u64, most_in_flight: u64) -> u64 {
         let delivery = Delivery { acked, most_in_flight, rtt: None, una: 0, next: 0 };
         self.tell(|controller, window, moment| controller.on_ack(window, moment, delivery))
@@ -49,14 +50,14 @@ impl<C: Controller> Scene<C> {
             .cwnd
     }
 
-    /// Loses with so much in flight, and returns `ssthresh` after that.
+    /// Reports a loss with `flight_size` bytes in flight and returns the new `ssthresh`.
     pub(crate) fn loss(&mut self, flight_size: u64) -> u64 {
         self.tell(|controller, window, moment| controller.on_loss(window, moment, flight_size))
             .window
             .ssthresh
     }
 
-    /// Expires the timer, and returns `ssthresh` after that.
+    /// Reports a timeout and returns the new `ssthresh`.
     pub(crate) fn timeout(&mut self, flight_size: Option<u64>) -> u64 {
         self.tell(|controller, window, moment| controller.on_timeout(window, moment, flight_size))
             .window

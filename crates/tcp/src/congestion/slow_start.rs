@@ -1,56 +1,56 @@
-//! Slow start that ends before a loss: HyStart as Linux has it, and HyStart++ (RFC 9406).
+//! Early ends of slow start: HyStart as in Linux, and HyStart++ (RFC 9406).
 //!
-//! Knows rounds and the round trips in them. A [`Watched`] controller is another one whose first slow
-//! start is watched; all else is that one's.
+//! A [`Watched`] controller wraps another one and watches its first slow start.
 
 use airtcp_kernel::{Duration, Time};
 
 use super::{AnyController, Controller, Delivery, Moment, Window};
 use crate::{Config, Implementation, SlowStart};
 
-/// The rise of a round trip over the least that tells of a queue: at least, at most, and as a part
-/// of it. RFC 9406 section 4.3, and `HYSTART_DELAY_MIN`, `_MAX` and `_THRESH` of Linux's tcp_cubic.c.
+/// The RTT increase over the minimum that indicates a queue: lower limit, upper limit, and divisor
+/// of the minimum. RFC 9406 section 4.3, and `HYSTART_DELAY_MIN`, `_MAX` and `_THRESH` of Linux's
+/// tcp_cubic.c.
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
-/// ns-3's tcp-cubic.cc takes the whole least round trip, up to this: its `HyStartDelayMax`.
+/// ns-3's tcp-cubic.cc uses the whole minimum RTT, up to this limit: its `HyStartDelayMax`.
 const MOST_RISE_NS3: Duration = Duration::from_secs(1);
 /// N_RTT_SAMPLE of RFC 9406, and `HYSTART_MIN_SAMPLES` of Linux.
 const SAMPLES: u32 = 8;
 
 /// `hystart_low_window` of Linux's tcp_cubic.c, in segments.
 const LOW_WINDOW: u64 = 16;
-/// `hystart_ack_delta_us`: acknowledgments that follow each other so closely are a train.
+/// `hystart_ack_delta_us`: ACKs at most this far apart form a train.
 const TRAIN_GAP: Duration = Duration::from_millis(2);
 
 /// RFC 9406 section 4.3.
 const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
-/// L: "8 for non-paced"; paced there is no limit.
+/// L: "8 for non-paced"; with pacing there is no limit.
 const UNPACED_LIMIT: u64 = 8;
 
-/// A controller whose first slow start is watched.
+/// A controller with a watched first slow start.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     controller: AnyController,
     watch: Watch,
 }
 
-/// The slow start that is under way, as far as it is known.
+/// The watch on the current slow start.
 #[derive(Clone, Debug)]
 enum Watch {
-    /// RFC 9406 section 4.3: HyStart++ is for the initial slow start alone.
+    /// RFC 9406 section 4.3: HyStart++ applies only to the initial slow start.
     Over,
     Hystart(Hystart),
     PlusPlus(PlusPlus),
 }
 
-/// A round of acknowledgments: until all is acknowledged that was sent before it began.
+/// A round: it ends when everything sent before its start is acknowledged.
 #[derive(Clone, Debug)]
 struct Round {
     end: u64,
     samples: u32,
-    /// The least round trip in it; none yet.
+    /// The minimum RTT in it; `None` before the first sample.
     least: Option<Duration>,
 }
 
@@ -65,7 +65,7 @@ impl Round {
     }
 }
 
-/// Returns the rise over `least` by which a round trip tells of a queue.
+/// Returns the RTT increase over `least` that indicates a queue.
 fn rise(least: Duration) -> Duration {
     part(least, RISE_DIVISOR).clamp(LEAST_RISE, MOST_RISE)
 }
@@ -110,7 +110,8 @@ impl Controller for Watched {
 }
 
 impl Watched {
-    /// Does as [`Controller::on_ack`]. Rare cases get copies in calls, so that nothing of the rest has to lie in memory.
+    /// See [`Controller::on_ack`]. Rare cases are out-of-line calls with copies of the arguments,
+    /// so that the fast path can keep them in registers.
     #[inline(always)]
     pub(crate) fn on_ack_in_line(
         &mut self,
@@ -136,8 +137,9 @@ impl Watched {
         }
     }
 
-    /// Ends at a loss: RFC 9406 section 4.2, "If loss or ECN-marking is observed at any time during standard slow
-    /// start or CSS, enter congestion avoidance". Linux watches the slow start after a timeout, too.
+    /// Ends the watch at a loss: RFC 9406 section 4.2, "If loss or ECN-marking is observed at any
+    /// time during standard slow start or CSS, enter congestion avoidance". Linux also watches the
+    /// slow start after a timeout.
     fn end(&mut self) {
         match &mut self.watch {
             Watch::Hystart(hystart) => *hystart = Hystart::default(),
@@ -150,10 +152,10 @@ impl Watched {
 #[derive(Clone, Debug, Default)]
 struct Hystart {
     round: Option<Round>,
-    /// The time at which the round began, and that of the last acknowledgment of its train.
+    /// When the round began, and when the last ACK of its train arrived.
     began: Time,
     last: Time,
-    /// `delay_min`; none yet.
+    /// `delay_min`; `None` before the first sample.
     least: Option<Duration>,
 }
 
@@ -167,12 +169,13 @@ impl Hystart {
         is_slow_start: bool,
     ) {
         let is_ns3 = moment.config.rules.hystart == Implementation::Ns3;
-        // ns-3 watches the smoothed round trip.
+        // ns-3 uses the smoothed RTT.
         let rtt = if is_ns3 { moment.rtt.srtt() } else { delivery.rtt };
         let Some(rtt) = rtt else { return };
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
-        // Rounds begin with the first window that is not low; since Linux 6.14, and in ns-3, with the first one.
+        // Rounds begin with the first window that is not low; since Linux 6.14, and in ns-3, with
+        // the first window.
         let is_low = window.cwnd < LOW_WINDOW * u64::from(moment.config.mss);
         if !is_slow_start || is_low && !is_ns3 {
             return;
@@ -180,7 +183,8 @@ impl Hystart {
         self.watch_round(window, moment, delivery, (rtt, least));
     }
 
-    /// Ends slow start where the round tells of a queue: `rtt` is the round trip of this acknowledgment, `least` the least.
+    /// Ends slow start if the round indicates a queue. `rtt` is the round trip of this ACK, `least`
+    /// the minimum.
     #[inline(never)]
     fn watch_round(
         &mut self,
@@ -203,7 +207,8 @@ impl Hystart {
         let mut found = false;
         if now.saturating_since(self.last) <= TRAIN_GAP {
             self.last = now;
-            // Without `hystart_ack_delay`, at most 1 ms that gather in a network card.
+            // Without `hystart_ack_delay`, which allows for up to 1 ms of batching in a network
+            // card.
             let is_whole = moment.config.pacing || is_ns3;
             let threshold = if is_whole { least } else { part(least, 2) };
             found = now.saturating_since(self.began) > threshold;
@@ -226,7 +231,7 @@ struct PlusPlus {
     round: Option<Round>,
     /// lastRoundMinRTT.
     last_least: Option<Duration>,
-    /// In conservative slow start: cssBaselineMinRtt, and in which of its rounds.
+    /// In conservative slow start: cssBaselineMinRtt and the number of the round.
     conservative: Option<(Duration, u32)>,
 }
 
@@ -255,9 +260,10 @@ impl PlusPlus {
         round.take(rtt);
         let Some(least) = round.least.filter(|_| round.samples >= SAMPLES) else { return };
         match (self.conservative, self.last_least) {
-            // The rise was none: slow start goes on.
+            // The increase was spurious: resume slow start.
             (Some((baseline, _)), _) if least < baseline => self.conservative = None,
-            // "If the transition into CSS happens in the middle of a round, that partial round counts".
+            // RFC 9406: "If the transition into CSS happens in the middle of a round, that partial
+            // round counts".
             (None, Some(last)) if least >= last + rise(last) => {
                 self.conservative = Some((least, 1));
             }

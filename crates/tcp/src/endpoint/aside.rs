@@ -1,7 +1,7 @@
-//! The rare ways of an endpoint: segments before the connection is established, those with marks (timestamps, ECN), and what
-//! the MAC tells.
+//! The slow paths of an endpoint: segments before the connection is established, segments with
+//! timestamps or ECN bits, and reports of the MAC.
 //!
-//! Apart, so that the way of all others is short. What the marks are is in [`marks`](crate::marks) and
+//! They are separate to keep the fast path short. See [`marks`](crate::marks) and
 //! [`ecn`](crate::ecn).
 
 use airtcp_kernel::{Duration, Time};
@@ -13,7 +13,8 @@ use crate::receiver::{AckOwed, LateReader};
 use crate::{Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
 
 impl Endpoint {
-    /// Takes a segment before the connection is established, or one with marks.
+    /// Processes a segment before the connection is established, or one with marks (timestamps or
+    /// ECN bits).
     #[cold]
     pub(super) fn take_aside(
         &mut self,
@@ -34,16 +35,16 @@ impl Endpoint {
         let cwnd = self.sender.tcb.window.cwnd;
         let came = self.take_within_window(config, now, segment, options);
         if is_echo && matches!(self.sender.state(), LossState::Open | LossState::Disorder) {
-            // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to the
-            // receipt of an ECN-Echo ACK packet".
+            // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to
+            // the receipt of an ECN-Echo ACK packet".
             self.sender.tcb.window.cwnd = self.sender.tcb.window.cwnd.min(cwnd);
         }
         came
     }
 
-    /// Takes a segment as far as it lies within the window, which is not open for ever where the application
-    /// reads late. RFC 9293 section 3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment
-    /// should be sent in reply"; that is how a probe is answered.
+    /// Processes the part of a segment that lies in the window; the window is limited if the
+    /// application reads late. RFC 9293 section 3.10.7.4: "If an incoming segment is not
+    /// acceptable, an acknowledgment should be sent in reply". This also answers window probes.
     fn take_within_window(
         &mut self,
         config: &Config,
@@ -71,15 +72,16 @@ impl Endpoint {
         came
     }
 
-    /// Lets the application read, from now on, only what [`Self::read`] asks for; segments say the window that its
-    /// buffer of [`Config::receive_window`] bytes leaves.
+    /// Makes delivery depend on [`Self::read`] from now on. Segments advertise the space left in a
+    /// buffer of [`Config::receive_window`] bytes.
     pub fn read_late(&mut self, config: &Config) {
         let reader = LateReader::new(config, self.receiver.rcv_nxt());
         self.marks_of_all_segments(config).reader = Some(reader);
     }
 
-    /// Reads at most `bytes` of what has come in order. Returns how many the application gets. A window that opens
-    /// enough is told of at once, in a segment from [`Self::poll_transmit`].
+    /// Reads at most `bytes` of the data that has arrived in order. Returns how many bytes the
+    /// application gets. If the window opens enough, [`Self::poll_transmit`] returns a window
+    /// update at once.
     pub fn read(&mut self, config: &Config, bytes: u64) -> u64 {
         let (delivered, rcv_nxt) = (self.receiver.delivered(), self.receiver.rcv_nxt());
         let may_tell = self.is_established() && !self.receiver.has_reached_end();
@@ -95,7 +97,7 @@ impl Endpoint {
         read
     }
 
-    /// Takes the window that a segment says. Returns whether it is another one now.
+    /// Processes the window of a segment. Returns whether it has changed.
     #[cold]
     pub(super) fn on_window(
         &mut self,
@@ -104,12 +106,12 @@ impl Endpoint {
         options: &SegmentOptions,
     ) -> bool {
         let Some(window) = options.window(segment) else { return false };
-        // The persist timer is looked after where marks are.
+        // Only the slow path handles the persist timer.
         self.marks_of_all_segments(config);
         self.sender.on_window(config, segment, window)
     }
 
-    /// Sends all segments, from now on, the way of those with marks.
+    /// Sends all segments through the slow path from now on.
     fn marks_of_all_segments(&mut self, config: &Config) -> &mut Marks {
         if matches!(self.state, State::Established | State::Stamped) {
             self.state = State::Marked;
@@ -117,7 +119,7 @@ impl Endpoint {
         self.marks.get_or_insert_with(|| Box::new(Marks::new(config)))
     }
 
-    /// Takes the other end's echo of a mark.
+    /// Processes an ECN-Echo from the other end.
     fn on_echo(&mut self, config: &Config, now: Time, ack: u64) {
         let Some(marks) = &mut self.marks else { return };
         if self.sender.on_congestion_echo(config, now, ack) {
@@ -125,8 +127,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes a segment before the connection is established, or one with marks; returns whether it is
-    /// established now and the segment is still to be looked at for data.
+    /// Processes a segment before the connection is established, or one with marks. Returns true if
+    /// the connection is established now and the segment's data still has to be processed.
     #[cold]
     fn open(
         &mut self,
@@ -137,8 +139,8 @@ impl Endpoint {
     ) -> bool {
         let is_marked = self.state.is_marked();
         if is_marked && segment.ack > self.sender.tcb.snd_max() {
-            // RFC 9293 section 3.10.7.4: it "acks something not yet sent", and is dropped; like Linux
-            // without an acknowledgment in reply.
+            // RFC 9293 section 3.10.7.4: an ACK that "acks something not yet sent" is dropped; as
+            // in Linux, no ACK is sent in reply.
             return false;
         }
         if let Some(marks) = &mut self.marks {
@@ -196,7 +198,7 @@ impl Endpoint {
             }
             self.sender.tcb.stop_timer();
             if syn.was_repeated() {
-                // RFC 5681 section 3.1: the initial window is one segment then.
+                // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
                 self.sender.tcb.window.collapse(config);
             }
             if syn.has_timed_out() {
@@ -241,7 +243,7 @@ impl Endpoint {
         Some(if is_scaled { marked.with_window_scale() } else { marked })
     }
 
-    /// Returns the next segment of an established connection, with the bits of ECN.
+    /// Returns the next segment of an established connection, with its ECN bits.
     fn poll_marked(
         &mut self,
         config: &Config,
@@ -277,8 +279,8 @@ impl Endpoint {
         Some(Segment { flags: segment.flags | ecn.unwrap_or(Flags::NONE), ..segment })
     }
 
-    /// Takes word that the MAC of this end gives up a frame with `segment`; by the channel if its last try did not collide.
-    /// What is to be sent again comes from [`Endpoint::poll_transmit`].
+    /// Called when the MAC of this end gives up a frame with `segment`; `by_channel`: its last
+    /// attempt did not collide. [`Endpoint::poll_transmit`] returns the retransmissions.
     #[cold]
     pub fn on_given_up(&mut self, config: &Config, now: Time, segment: &Segment, by_channel: bool) {
         let Some(feedback) = config.mac_feedback.filter(|_| self.state == State::Marked) else {
@@ -293,13 +295,14 @@ impl Endpoint {
         }
     }
 
-    /// Takes word that a frame of the station at one end of this connection was answered, or was not.
+    /// Called after each frame of the station at one end of this connection: whether it got a
+    /// response.
     #[cold]
     pub fn on_frame(&mut self, config: &Config, is_answered: bool) {
         self.receiver.on_frame(config, is_answered);
     }
 
-    /// Sends again what the MAC has given up. A duplicate ACK that is owed goes first.
+    /// Retransmits what the MAC has given up. A duplicate ACK that is due goes first.
     fn poll_given_up(&mut self, config: &Config, now: Time) -> Option<Segment> {
         let marks = self.marks.as_mut().filter(|marks| !marks.given_up.is_empty())?;
         if self.receiver.ack_owed() == AckOwed::Bare {

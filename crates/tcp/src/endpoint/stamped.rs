@@ -1,6 +1,7 @@
-//! The way of segments that have timestamps (RFC 7323) and nothing else that is rare: nearly all that Linux sends.
+//! The fast path for segments with timestamps (RFC 7323) and no other option or mark: nearly all
+//! that Linux sends.
 //!
-//! Knows what of the [rare ways](super::aside) is left then, and hands everything else to them. What the option does is in
+//! Everything else goes to the [slow paths](super::aside). The option itself is in
 //! [`marks`](crate::marks).
 
 use airtcp_kernel::Time;
@@ -11,7 +12,8 @@ use crate::receiver::AckOwed;
 use crate::{Config, Flags, Segment, SegmentOptions};
 
 impl Endpoint {
-    /// Does as [`Self::on_segment`], with the way of segments that have timestamps in line and that of others in a call.
+    /// Like [`Self::on_segment`], but with the path for timestamps inlined and the other paths as
+    /// calls.
     #[inline(always)]
     pub fn on_stamped_segment(
         &mut self,
@@ -27,7 +29,8 @@ impl Endpoint {
         }
     }
 
-    /// Does as [`Self::poll_one`], with the way of segments that have timestamps in line and that of others in a call.
+    /// Like [`Self::poll_one`], but with the path for timestamps inlined and the other paths as
+    /// calls.
     #[inline(always)]
     pub fn poll_one_stamped(
         &mut self,
@@ -42,7 +45,7 @@ impl Endpoint {
         }
     }
 
-    /// Does as [`Self::on_segment`] in all states but the one that has no options.
+    /// Handles [`Self::on_segment`] in all states except the one without options.
     #[inline(never)]
     pub(super) fn take_otherwise(
         &mut self,
@@ -58,7 +61,7 @@ impl Endpoint {
         }
     }
 
-    /// Does as [`Self::poll_one`] in those states.
+    /// Handles [`Self::poll_one`] in the same states.
     #[inline(never)]
     pub(super) fn poll_otherwise(
         &mut self,
@@ -73,8 +76,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes a segment of an established connection whose segments have timestamps. Returns how many bytes of payload the
-    /// application gets.
+    /// Processes a segment of an established connection with timestamps. Returns the number of
+    /// payload bytes that the application gets.
     #[inline(always)]
     fn take_stamped(
         &mut self,
@@ -90,7 +93,7 @@ impl Endpoint {
             return self.take_aside(config, now, segment, options);
         }
         if segment.ack > sender.tcb.snd_max() {
-            // RFC 9293 section 3.10.7.4, as on the rare ways.
+            // RFC 9293 section 3.10.7.4, as on the slow paths.
             return 0;
         }
         let stamps = options.stamps_of(segment);
@@ -112,7 +115,7 @@ impl Endpoint {
         came
     }
 
-    /// Returns the next segment of such a connection, and whether there may be more.
+    /// Returns the next segment of a connection with timestamps, and whether there may be more.
     #[inline(always)]
     fn poll_stamped(
         &mut self,
@@ -142,7 +145,7 @@ impl Endpoint {
         Some((slot.map_or(segment, |slot| segment.with_stamps_at(slot)), more))
     }
 
-    /// Returns a segment with timestamps that may have a FIN or SACK blocks beside them.
+    /// Returns a segment with timestamps that may also have a FIN or SACK blocks.
     #[cold]
     #[inline(never)]
     fn say_rarely(
@@ -166,7 +169,8 @@ mod tests {
     use super::*;
     use crate::{DelayedAck, Opening, Segmentation, Timers, Variant};
 
-    /// Makes TCP of Linux as far as it is another way: RACK, timestamps, buffers, ticks, adaptive delays.
+    /// Returns a configuration like Linux's: RACK, timestamps, buffers, timer ticks, adaptive ACK
+    /// delays.
     fn linux() -> Config {
         let forty = Duration::from_millis(40);
         let mut config = Config {
@@ -182,8 +186,9 @@ mod tests {
         config
     }
 
-    /// Sends a file over a path of 10 ms that loses each segment with data whose number among them `is_lost`. Returns all
-    /// that left, with the time, the acknowledgment and its option, and when a timer was to expire then.
+    /// Sends a file over a path with 10 ms delay that loses the data segments for whose number
+    /// `is_lost` returns true. Returns a transcript of all sent segments: time, ACK, option, and
+    /// the timer's deadline.
     fn transcript(state: State, is_lost: fn(usize) -> bool) -> Vec<String> {
         let (config, mut options) = (linux(), SegmentOptions::new());
         let mut ends = [Opening::Active, Opening::Passive].map(|opening| {
@@ -205,7 +210,7 @@ mod tests {
                     if segment.len > 0 && is_lost(data) {
                         options.release(&segment);
                     } else {
-                        // Some come before others that left sooner.
+                        // Some segments overtake earlier ones.
                         let late = Duration::from_micros(10_000 + 300 * (data as u64 % 7));
                         under_way.push((now + late, 1 - side, segment));
                     }
@@ -226,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_short_way_ends_where_the_rare_ways_do() {
-        // Nothing is lost, one of 37, a part of a window, and the tail of the file.
+        // No losses; one of 37; part of a window; the tail of the file.
         let patterns: [fn(usize) -> bool; 4] = [
             |_| false,
             |data| data % 37 == 0,

@@ -1,30 +1,30 @@
-//! Of what ns-3's tcp-rate-ops.cc (3.44) makes a sample, where it does otherwise than Linux.
+//! How ns-3's tcp-rate-ops.cc (3.44) takes rate samples, where it differs from Linux.
 //!
-//! A segment ends an interval only if more had been delivered when it left than for the last one that did.
-//! Until then that interval stays, while what is delivered counts on: where many segments leave between two
-//! acknowledgments, as they do before an aggregate, samples are too high. What bounds an interval from below is
-//! the least *smoothed* round trip.
+//! A segment ends an interval only if more had been delivered when it was sent than for the last
+//! one that did. Until then that interval stays, while delivered bytes count on. If many segments
+//! are sent between two ACKs, as before an A-MPDU, samples are too high. The minimum *smoothed* RTT
+//! limits the interval from below.
 
 use airtcp_kernel::{Duration, Time};
 
 use super::{RateSample, Record};
 
-/// Timestamps count milliseconds, and round trips are differences of them.
+/// Timestamps count milliseconds; round trips are differences of them.
 const TICK_NS: u64 = 1_000_000;
-/// What stands for none.
+/// The RTT that stands for "none".
 const LEAST_RTT: Duration = Duration::from_micros(1);
 
-/// What is kept from one acknowledgment to the next.
+/// State kept from one ACK to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sampler {
     last: Option<(Record, Duration)>,
-    /// The round trip smoothed over all acknowledgments, and its least.
+    /// The RTT smoothed over all ACKs, and its minimum.
     smoothed: Option<Duration>,
     least: Option<Duration>,
 }
 
 impl Sampler {
-    /// As [`Rates::on_ack`](super::Rates::on_ack), with `delivered` bytes in all.
+    /// See [`Rates::on_ack`](super::Rates::on_ack); `delivered` is the total.
     pub(super) fn sample(
         &mut self,
         now: Time,
@@ -68,7 +68,7 @@ impl Sampler {
     }
 }
 
-/// A round trip that ends now, by a clock of whole ticks.
+/// Converts a round trip that ends now to a clock of whole ticks.
 fn in_ticks(now: Time, rtt: Duration) -> Duration {
     let tick = |time: u64| time - time % TICK_NS;
     let now = now.as_nanos();
@@ -86,8 +86,9 @@ mod tests {
 
     #[test]
     fn an_interval_stays_while_nothing_newer_comes_and_what_is_delivered_counts_on() {
-        // Two segments of 1000 bytes leave at 10 ms, before anything is delivered. The first is acknowledged at 20 ms:
-        // 1000 bytes in 10 ms. The second at 30 ms: 2000 bytes, and still 10 ms.
+        // Two segments of 1000 bytes are sent at 10 ms, before anything is delivered. The first is
+        // acknowledged at 20 ms: 1000 bytes in 10 ms. The second at 30 ms: 2000 bytes, still in 10
+        // ms.
         let mut rates = Rates::new(true);
         let first = rates.on_sent(at(10_000), 0, 1000);
         let second = rates.on_sent(at(10_000), 1000, 1000);

@@ -1,36 +1,35 @@
-//! ACK policies that come from outside of this crate, under names that are registered.
+//! Registered ACK policies, from outside this crate.
 //!
-//! Knows what such a policy is told of data that arrives in order, and what it may decide: how long an
-//! acknowledgment waits. What tells of a loss is acknowledged at once (RFC 5681, 4.2), which is the receiver's
-//! business, and so is the longest delay.
+//! A policy learns about data that arrives in order and decides how long its ACK may wait. The
+//! receiver acknowledges signs of loss at once (RFC 5681, 4.2) and enforces the maximum delay.
 
 use std::fmt;
 use std::sync::Arc;
 
 use airtcp_kernel::{Duration, Registry, Time};
 
-/// Data that has arrived in order, not acknowledged yet.
+/// In-order data that has arrived and is not acknowledged yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// The time of the simulation.
+    /// The simulated time.
     pub now: Time,
     /// SMSS, in bytes.
     pub mss: u32,
-    /// Bytes that were delivered to the application since the connection began, these included.
+    /// Bytes delivered to the application since the connection began, including these.
     pub delivered: u64,
-    /// Bytes that no acknowledgment covers, these included.
+    /// Unacknowledged bytes, including these.
     pub unacknowledged: u64,
-    /// The time since an acknowledgment left; `None` before the first.
+    /// The time since the last ACK was sent; `None` before the first.
     pub since_ack: Option<Duration>,
 }
 
-/// A policy of one receiver.
+/// An ACK policy, one instance per receiver.
 pub trait AckPolicy: fmt::Debug + Send + Sync {
-    /// Returns the delay of the acknowledgment of all that has arrived, zero to send it at once, or `None` to let it
-    /// wait until the timeout of delayed ACKs. An earlier time that was set stays.
+    /// Returns how long to delay the ACK of all data that has arrived. Zero: send it now. `None`:
+    /// wait for the delayed-ACK timer. An earlier deadline stays.
     fn delay(&mut self, arrival: Arrival) -> Option<Duration>;
 
-    /// Makes a copy for another connection.
+    /// Copies the policy and its state, for another connection.
     fn copied(&self) -> Box<dyn AckPolicy>;
 }
 
@@ -38,22 +37,22 @@ type Maker = dyn Fn() -> Box<dyn AckPolicy> + Send + Sync;
 
 static REGISTERED: Registry<Maker> = Registry::new();
 
-/// Registers a policy under a name, for configurations that are read afterwards. A name that is registered already
-/// keeps its maker, for it may be in use.
+/// Registers a policy under a name, for configurations read from now on. A name that already exists
+/// keeps its constructor, because it may be in use.
 pub fn register(name: &str, make: impl Fn() -> Box<dyn AckPolicy> + Send + Sync + 'static) {
     REGISTERED.register(name, Arc::new(make));
 }
 
-/// Returns the number of a name, if it is registered.
+/// Returns the number of a registered name.
 pub(crate) fn number(name: &str) -> Option<u16> {
     REGISTERED.number(name)
 }
 
-/// A registered policy, and what it is told of its own acknowledgments.
+/// A registered policy, and the time of its last ACK.
 #[derive(Debug)]
 pub(super) struct Registered {
     policy: Box<dyn AckPolicy>,
-    /// The time at which the last acknowledgment left.
+    /// When the last ACK was sent.
     last: Option<Time>,
 }
 
@@ -85,7 +84,7 @@ mod tests {
     use crate::receiver::{AckOwed, Receiver};
     use crate::{Config, Handshake};
 
-    /// A policy that acknowledges every third segment at once, and the second after 5 ms.
+    /// Acknowledges every third segment at once, and the second after 5 ms.
     #[derive(Clone, Debug)]
     struct Thirds;
 

@@ -1,8 +1,8 @@
-//! The time by which Linux delays an acknowledgment: `tcp_event_data_recv` and `tcp_send_delayed_ack`, version 6.
+//! Linux's ACK delay: `tcp_event_data_recv` and `tcp_send_delayed_ack`, version 6.
 //!
-//! The first segments, those after a pause, and those by which the [window](super::opening) opens, are acknowledged
-//! at once; later the delay follows the gaps between segments. Without "pingpong", which delays more where an
-//! application answers.
+//! The first segments, those after a pause, and those that open the [window](super::opening) are
+//! acknowledged at once. Later the delay follows the gaps between segments. "Pingpong" mode, with
+//! longer delays for applications that reply, is left out.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -10,32 +10,32 @@ use super::opening::Opening;
 use crate::Config;
 use crate::config::LONGEST_ADAPTIVE_DELAY as LONGEST;
 
-/// `TCP_MAX_QUICKACKS`: so many acknowledgments at once at most.
+/// `TCP_MAX_QUICKACKS`: the most quick ACKs in a row.
 const MOST_QUICK: u64 = 16;
-/// ... and so many at least.
+/// ... and the fewest.
 const LEAST_QUICK: u64 = 2;
 
-/// The memory of the gaps between segments.
+/// State of the adaptive delay.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Adaptive {
-    /// Acknowledgments that are still sent at once.
+    /// Quick ACKs that remain.
     quick: u32,
     /// `ato`, the delay; zero before the first segment.
     delay: Duration,
-    /// The time at which the last segment came.
+    /// When the last segment arrived.
     last: Time,
     opening: Opening,
 }
 
 impl Adaptive {
-    /// Takes the time since an acknowledgment left that a segment with data echoes.
+    /// Processes the round trip from an ACK to the data segment that echoes its timestamp.
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         self.opening.on_round_trip(rtt);
     }
 
-    /// Takes a segment in order, after which all before `next` has come. Returns the delay of its
-    /// acknowledgment; zero: none.
-    // Nearly all segments come in the middle of a round trip, and not after a pause: their way has no call.
+    /// Processes a segment in order; everything before `next` has arrived. Returns the delay of its
+    /// ACK, zero for none.
+    // Nearly all segments come in mid-round-trip and not after a pause; their path has no call.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
         let is_pause = now.saturating_since(self.last) > config.min_rto;
@@ -51,8 +51,8 @@ impl Adaptive {
         self.on_data_by::<true>(config, now, next)
     }
 
-    /// Does as [`Self::on_data`] for the first segment, after a pause or at the end of a round trip, and for others unless
-    /// `RARE`.
+    /// Implements [`Self::on_data`]. `RARE`: the segment is the first one, or comes after a pause
+    /// or at the end of a round trip.
     #[inline(always)]
     fn on_data_by<const RARE: bool>(&mut self, config: &Config, now: Time, next: u64) -> Duration {
         let least = config.delayed_ack.timeout;
@@ -67,7 +67,7 @@ impl Adaptive {
         } else if gap < self.delay {
             self.delay = half(self.delay) + gap;
         } else if RARE && gap > config.min_rto {
-            // A pause: the other end's window may have fallen to one segment.
+            // After a pause the other end's window may have fallen to one segment.
             self.be_quick(config);
         }
         if RARE {
@@ -88,7 +88,8 @@ impl Adaptive {
         }
     }
 
-    /// Allows acknowledgments at once as `tcp_incr_quickack` does: half of the receive window in segments, within bounds.
+    /// Allows quick ACKs as `tcp_incr_quickack` does: half of the receive window in segments,
+    /// within limits.
     fn be_quick(&mut self, config: &Config) {
         let half_window = config.receive_window / (2 * u64::from(config.mss));
         let quick = half_window.clamp(LEAST_QUICK, MOST_QUICK) as u32;
@@ -111,7 +112,7 @@ mod tests {
         Config { delayed_ack, ..Config::standard() }
     }
 
-    /// Delivers as much in order as there was before: what opens the window is told in `opening`.
+    /// Passes no new in-order data, because window opening is tested in `opening`.
     fn delay(adaptive: &mut Adaptive, config: &Config, millis: u64) -> Duration {
         adaptive.on_data(config, at(millis), 1)
     }
@@ -124,12 +125,13 @@ mod tests {
             assert_eq!(delay(&mut adaptive, &config, millis), Duration::ZERO);
         }
         assert_eq!(delay(&mut adaptive, &config, 16), Duration::from_millis(40));
-        // Longer than the least timeout, 200 ms.
+        // Longer than the minimum RTO, 200 ms.
         assert_eq!(delay(&mut adaptive, &config, 217), Duration::ZERO);
     }
 
-    /// With segments of 1000 bytes 65000 are offered at first and there is room for 82374: nine segments open the
-    /// window by two each, and leave the sixteen as they are but for the first, which makes them odd.
+    /// With segments of 1000 bytes 65000 are offered at first, and the buffer has room for 82374.
+    /// Nine segments open the window by two each. The sixteen quick ACKs remain, except that the
+    /// first makes their number odd.
     #[test]
     fn what_opens_the_window_is_acknowledged_at_once() {
         let config = Config { receive_window: 1_000_000, ..config() };

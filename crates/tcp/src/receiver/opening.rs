@@ -1,8 +1,9 @@
-//! The way in which Linux opens the receive window: `tcp_grow_window` and `tcp_rcv_space_adjust`, version 6.18.
+//! How Linux opens the receive window: `tcp_grow_window` and `tcp_rcv_space_adjust`, version 6.18.
 //!
-//! The window that is offered grows by two segments with each that comes, up to what the receive buffer has
-//! room for; and the buffer grows with what comes in a round trip, by dynamic right-sizing. Knows when the window
-//! opens, which is when Linux acknowledges at once; the window that the sender obeys is the configuration's.
+//! The offered window grows by two segments with each arriving segment, as far as the receive
+//! buffer has room. The buffer grows with the data of a round trip (dynamic right-sizing). Only the
+//! times at which the window opens are used, because Linux then acknowledges at once. The window
+//! that limits the sender is the configured one.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,30 +12,31 @@ use crate::Config;
 
 /// The first window: 2^16 - 1 bytes, in whole segments.
 const FIRST_OFFER: u64 = 65_535;
-/// The room of the first buffer: 128 KiB (`tcp_rmem`), of which a segment of 1448 bytes takes 2304.
+/// The room in the first buffer: 128 KiB (`tcp_rmem`), of which a segment of 1448 bytes takes 2304.
 const FIRST_ROOM: u64 = 131_072 * 1448 / 2304;
-/// The segments that the first round trip is thought to bring: `TCP_INIT_CWND`.
+/// The segments expected in the first round trip: `TCP_INIT_CWND`.
 const FIRST_SEGMENTS: u64 = 10;
-/// A clock of milliseconds sees no shorter round trip.
+/// A millisecond clock cannot measure less.
 const LEAST_ROUND_TRIP: Duration = Duration::from_millis(1);
 
-/// The window that is offered, and the data that have come of late.
+/// The offered window, and the data of recent round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Opening {
     /// `rcv_ssthresh`, in bytes; zero before the first segment.
     offered: u64,
     /// `window_clamp`, in bytes.
     room: u64,
-    /// The bytes that came in the last round trip.
+    /// Bytes that arrived in the last round trip.
     came: u64,
-    /// The beginning of this round trip, and what had come by then.
+    /// When this round trip began, and the bytes received by then.
     since: (Time, u64),
-    /// Smoothed; zero before it is known.
+    /// Smoothed RTT; zero before the first sample.
     rtt: Duration,
 }
 
 impl Opening {
-    /// Takes the time since an acknowledgment left that a segment with data echoes: `tcp_rcv_rtt_update`.
+    /// Processes the round trip from an ACK to the data segment that echoes its timestamp:
+    /// `tcp_rcv_rtt_update`.
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         let sample = rtt.max(LEAST_ROUND_TRIP).as_nanos();
         let before = self.rtt.as_nanos();
@@ -42,20 +44,20 @@ impl Opening {
         self.rtt = Duration::from_nanos(smoothed);
     }
 
-    /// Tells whether the window is to [begin](Self::begin), or a round trip is over and the room to be
-    /// [adjusted](Self::adjust_room).
+    /// Whether [`Self::begin`] or, at the end of a round trip, [`Self::adjust_room`] must be
+    /// called.
     #[inline]
     pub(crate) fn is_at_an_end(&self, now: Time) -> bool {
         self.offered == 0 || self.is_over(now)
     }
 
-    /// Tells whether the round trip is over.
+    /// Whether the round trip is over.
     #[inline]
     fn is_over(&self, now: Time) -> bool {
         self.rtt > Duration::ZERO && now.saturating_since(self.since.0) >= self.rtt
     }
 
-    /// Offers the first window, if none was offered yet.
+    /// Offers the first window, unless a window was offered before.
     pub(crate) fn begin(&mut self, config: &Config, now: Time) {
         if self.offered == 0 {
             let mss = u64::from(config.mss);
@@ -66,7 +68,7 @@ impl Opening {
         }
     }
 
-    /// Takes a segment in order. Returns whether the window opens.
+    /// Processes a segment in order. Returns true if the window opens.
     #[inline]
     pub(crate) fn opens(&mut self, config: &Config) -> bool {
         let opens = self.offered < self.room;
@@ -76,7 +78,8 @@ impl Opening {
         opens
     }
 
-    /// Makes room, if a round trip is over, for what has come in it and is read, of all before `next`: `tcp_rcvbuf_grow`.
+    /// At the end of a round trip, enlarges the buffer according to the data that arrived in it, of
+    /// all before `next`: `tcp_rcvbuf_grow`.
     pub(crate) fn adjust_room(&mut self, config: &Config, now: Time, next: u64) {
         if !self.is_over(now) {
             return;
@@ -105,7 +108,7 @@ mod tests {
         Config { receive_window, ..Config::standard() }
     }
 
-    /// Counts how many of `segments` segments of 1000 bytes open the window, one each millisecond.
+    /// Returns how many of `segments` segments of 1000 bytes, one per millisecond, open the window.
     fn opened(opening: &mut Opening, config: &Config, segments: std::ops::Range<u64>) -> usize {
         let opens = |n: &u64| {
             opening.begin(config, at(*n));
@@ -116,7 +119,7 @@ mod tests {
         segments.filter(opens).count()
     }
 
-    /// 65000 bytes are offered, and there is room for 82374: 17.4 segments, two at a time.
+    /// 65000 bytes are offered and there is room for 82374: 17.4 segments, two at a time.
     #[test]
     fn without_a_round_trip_the_first_buffer_is_all_there_is() {
         let mut opening = Opening::default();
@@ -130,9 +133,10 @@ mod tests {
         assert_eq!(opened(&mut opening, &config(64_000), 0..1000), 0);
     }
 
-    /// In the first 50 ms come 51 segments, where 10 were thought to: room for 102000 + 2 * 102000 * 41 / 10 =
-    /// 938400 bytes, and then no more, for each later round trip brings 50. The offer gets there in steps of 2000:
-    /// from 65000 to the first room of 82374 by 9 segments, and from there by 429.
+    /// 51 segments arrive in the first 50 ms instead of the expected 10. That makes room for 102000
+    /// + 2 * 102000 * 41 / 10 = 938400 bytes, and no more later, because each further round trip
+    /// brings 50. The offer grows in steps of 2000: 9 segments take it from 65000 to the first room
+    /// of 82374, and 429 from there.
     #[test]
     fn room_grows_with_what_a_round_trip_brings() {
         let mut opening = Opening::default();

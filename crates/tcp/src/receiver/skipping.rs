@@ -1,26 +1,26 @@
-//! The number of acknowledgments left out where the MAC's experience decides: Gopal, Paul and Raychaudhuri 2004,
+//! How many ACKs to omit, adapted to the MAC's experience: Gopal, Paul and Raychaudhuri 2004,
 //! section V.
 //!
-//! Each frame of the station that gets no answer asks for one more, so many answered ones in a row for one fewer. But
-//! the other end's window must not wait for an acknowledgment that does not come: the receiver counts those it has
-//! sent since it last saw a sign of a loss, and infers from them what the window has grown to at least. Knows
-//! neither the MAC nor that window.
+//! Each frame of the station without a response raises the number by one; a run of frames with
+//! responses lowers it by one. The other end's window must not stall on an omitted ACK. The
+//! receiver therefore counts the ACKs it has sent since the last sign of a loss and derives a lower
+//! bound for that window.
 
 use crate::AdaptiveSkip;
 
-/// The memory of the MAC's experience and of its acknowledgments.
+/// State from the MAC's frames and our ACKs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Skipping {
-    /// The number that the MAC's experience asks for.
+    /// The number requested by the MAC's experience.
     wanted: u32,
-    /// Frames answered in a row.
+    /// Consecutive frames with a response.
     answered: u32,
-    /// Acknowledgments of new data since something was missing.
+    /// ACKs of new data since the last sign of a loss.
     acks: u64,
 }
 
 impl Skipping {
-    /// Takes word that a frame was answered, or was not; no more than `most` are asked for.
+    /// Processes whether a frame got a response; the number is at most `most`.
     pub(super) fn on_frame(&mut self, most: u32, adaptive: AdaptiveSkip, is_answered: bool) {
         if !is_answered {
             self.answered = 0;
@@ -38,20 +38,20 @@ impl Skipping {
         self.acks += u64::from(is_of_new_data);
     }
 
-    /// Notes that something is missing, or has come twice: the window is small, or will be.
+    /// Records a gap or a duplicate segment: the window is small, or will be.
     pub(super) fn on_loss(&mut self) {
         self.acks = 0;
     }
 
-    /// Returns how many are left out now.
+    /// Returns how many ACKs are omitted now.
     pub(super) fn skips(&self, adaptive: AdaptiveSkip) -> u32 {
         let each = self.least_window() / u64::from(adaptive.acks_per_window);
         self.wanted.min(u32::try_from(each.saturating_sub(1)).unwrap_or(u32::MAX))
     }
 
-    /// Counts the segments that the other end's window holds at least. From one segment on each acknowledgment adds
-    /// a segment divided by the window in congestion avoidance, RFC 5681 (3), and more in slow start: after n of
-    /// them w^2 >= 1 + 2 n.
+    /// Returns a lower bound for the other end's window in segments. Starting from one segment,
+    /// each ACK adds a segment divided by the window in congestion avoidance, RFC 5681 (3), and
+    /// more in slow start. After n ACKs w^2 >= 1 + 2 n.
     fn least_window(&self) -> u64 {
         (1 + 2 * self.acks).isqrt()
     }
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn a_window_that_may_be_small_gets_its_acknowledgments() {
         let skips = |acks| after(acks, &[false; 4]).skips(ADAPTIVE);
-        // Windows of 1, 3, 4, 6, 8 and 10 segments hold so many pairs: w^2 = 1 + 2 n.
+        // Pairs in windows of 1, 3, 4, 6, 8 and 10 segments: w^2 = 1 + 2 n.
         let windows = [0, 4, 8, 18, 32, 50];
         assert_eq!(windows.map(skips), [0, 0, 1, 2, 3, 4]);
-        // One less, and the window may be a segment smaller.
+        // With one ACK less the window may be a segment smaller.
         assert_eq!([7, 17, 31, 49].map(skips), [0, 1, 2, 3]);
     }
 

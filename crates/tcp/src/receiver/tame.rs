@@ -1,11 +1,11 @@
 //! TACK, tame acknowledgments: Li et al., SIGCOMM 2020.
 //!
-//! An acknowledgment goes when `every` full-sized segments are unacknowledged and a `beta`-th of the least round
-//! trip has passed since the last one: by count where the path holds little, by time where it holds much. What
-//! tells of a loss goes at once, which is the receiver's business, and their IACK. Knows neither gaps nor what is
-//! sent. Their sender tells the receiver its least round trip, and the receiver tells the sender of losses and rates
-//! in options of its own; here the receiver has the round trip from the handshake (and from timestamps, if there
-//! are any), and the sender is whichever the configuration names.
+//! An ACK is sent when `every` full-sized segments are unacknowledged and a `beta`-th of the
+//! minimum RTT has passed since the last one. On a path with a small bandwidth-delay product the
+//! count decides, otherwise the time. Signs of loss are acknowledged at once (the paper's IACK);
+//! the receiver does that. In the paper the sender tells the receiver its minimum RTT, and the
+//! receiver reports losses and rates, in options of their own. Here the receiver measures the RTT
+//! in the handshake (and from timestamps, if there are any), and the sender is the one configured.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -13,12 +13,12 @@ use super::AckOwed;
 use crate::Config;
 use crate::config::Tack;
 
-/// The memory of its own acknowledgments.
+/// State of the TACK policy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tame {
-    /// The time at which the last one left.
+    /// When the last ACK was sent.
     last: Time,
-    /// The least round trip; `None`: nobody has measured one, and the count decides alone.
+    /// The minimum RTT; `None`: not measured, so only the count decides.
     least_rtt: Option<Duration>,
 }
 
@@ -31,7 +31,8 @@ impl Tame {
         self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
     }
 
-    /// Takes a segment in order, with `pending` bytes unacknowledged now. Returns what is owed, where `owed` was.
+    /// Processes a segment in order, with `pending` unacknowledged bytes. Returns the new state of
+    /// `owed`.
     pub(super) fn on_data(
         &self,
         config: &Config,
@@ -70,7 +71,7 @@ mod tests {
         Config { tack: Some(TACK), delayed_ack, ..Config::standard() }
     }
 
-    /// Makes one with 40 ms as the least round trip, and an ACK at 0 ms.
+    /// Returns a policy with a minimum RTT of 40 ms and an ACK at 0 ms.
     fn tame() -> Tame {
         let mut tame = Tame::default();
         tame.on_round_trip(Duration::from_millis(60));
@@ -86,7 +87,7 @@ mod tests {
         let first = tame.on_data(&config, TACK, at(1), 1000, AckOwed::None);
         assert_eq!(first, AckOwed::Until(at(201)));
         assert_eq!(tame.on_data(&config, TACK, at(2), 2000, first), AckOwed::Until(at(10)));
-        // Those that come meanwhile are covered by the same one.
+        // The same ACK covers segments that arrive in the meantime.
         let due = AckOwed::Until(at(10));
         assert_eq!(tame.on_data(&config, TACK, at(9), 9000, due), due);
     }

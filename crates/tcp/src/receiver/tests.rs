@@ -2,7 +2,7 @@ use super::*;
 use crate::config::{DelayedAck, Threshold, Variant};
 
 const T: Time = Time::from_nanos(1_000_000_000);
-/// `T` and the timeout of 100 ms.
+/// `T` plus the timeout of 100 ms.
 const T_AND_TIMEOUT: Time = Time::from_nanos(1_100_000_000);
 
 fn every(every: u32) -> Config {
@@ -64,7 +64,8 @@ fn a_gap_gives_duplicate_acks_and_filling_any_part_an_ack_at_once() {
     assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Bare, 1));
     receiver.on_ack_sent(T);
 
-    // Only the first half of the gap: data stays ahead, and the ACK is not delayed.
+    // Only the first half of the gap is filled: data is still out of order, and the ACK is not
+    // delayed.
     receiver.on_data(&config, T, 1, 1001);
     assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 1001));
     receiver.on_ack_sent(T);
@@ -100,7 +101,7 @@ fn what_lies_beyond_the_window_is_not_held() {
 
     assert_eq!(receiver.delivered(), 2500);
 }
-/// Tells what is owed after each of these full segments in order.
+/// Returns whether an ACK is due after each of `segments` full-sized segments in order.
 fn owed_after(receiver: &mut Receiver, config: &Config, segments: u64) -> Vec<bool> {
     (0..segments)
         .map(|_| {
@@ -122,7 +123,8 @@ fn thresholds_delay_more_as_more_arrives() {
     let delayed_ack = DelayedAck { later, ..every(1).delayed_ack };
     let config = Config { delayed_ack, ..Config::standard() };
 
-    // Each below number 2; 2, 3 make two; 4 waits, and with number 5 three are wanted.
+    // One ACK per segment below number 2; 2 and 3 share one; 4 waits, and from number 5 on three
+    // share one.
     assert_eq!(
         owed_after(&mut Receiver::new(&config), &config, 9),
         [true, false, true, false, false, true, false, false, true]
@@ -149,7 +151,7 @@ fn an_acknowledgment_at_once_is_not_skipped_and_begins_the_count_anew() {
     let mut receiver = Receiver::new(&config);
     assert_eq!(owed_after(&mut receiver, &config, 2), [false, false]);
 
-    // Beyond a gap, into the gap, and old.
+    // Beyond a gap, into the gap, and old data.
     receiver.on_data(&config, T, 3001, 4001);
     assert_eq!(receiver.ack_owed(), AckOwed::Bare);
     receiver.on_ack_sent(T);
@@ -169,11 +171,11 @@ fn skipping_counts_what_a_delayed_acknowledgment_policy_asks_for() {
     let config = Config { ack_skip, ..every(2) };
     let mut receiver = Receiver::new(&config);
 
-    // Due at 2, 4, 6, 8, of which every second one is sent.
+    // Due at 2, 4, 6 and 8; every second one is sent.
     let owed = [false, false, false, true, false, false, false, true];
     assert_eq!(owed_after(&mut receiver, &config, 8), owed);
 
-    // The timer asks, too: its first acknowledgment is left out, the second is sent.
+    // The timer counts too: its first ACK is omitted, the second is sent.
     for owed in [AckOwed::None, AckOwed::Now] {
         let next = receiver.rcv_nxt();
         receiver.on_data(&config, T, next, next + 1000);
@@ -193,7 +195,7 @@ fn what_is_held_is_told_without_payload() {
     let held = [Block { start: 4001, end: 5001 }, Block { start: 2001, end: 3001 }];
     assert_eq!((&blocks[..count], receiver.has_gap()), (&held[..], true));
 
-    // A part of the gaps is filled: what is still held must be told.
+    // Part of the gaps is filled; the ACK must report what is still held.
     receiver.on_data(&config, T, 1, 2001);
     assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (3001, AckOwed::Bare));
     receiver.on_data(&config, T, 3001, 4001);

@@ -1,4 +1,5 @@
-//! The rules of RFC 6675 section 4 one by one, and against a model that marks single octets.
+//! Tests the rules of RFC 6675 section 4 one by one, and compares them with a model that tracks
+//! single octets.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +17,12 @@ fn segment(index: u64) -> Block {
     segments(index, index + 1)
 }
 
-/// Full-sized segments `first` up to, not including, `after`.
+/// Full-sized segments `first` (inclusive) to `after` (exclusive).
 fn segments(first: u64, after: u64) -> Block {
     Block { start: 1 + first * SMSS, end: 1 + after * SMSS }
 }
 
-/// Ten outstanding segments, of which those listed are SACKed.
+/// Returns a scoreboard with ten outstanding segments, of which `blocks` are SACKed.
 fn sacked(blocks: &[Block]) -> Scoreboard {
     let mut scoreboard = Scoreboard::default();
     scoreboard.update(1, MAX, blocks);
@@ -76,13 +77,13 @@ fn pipe_counts_what_is_neither_sacked_nor_lost_and_what_was_sent_again() {
 
     scoreboard.begin_recovery(segment(0).end);
     assert_eq!(scoreboard.pipe(1, MAX, SMSS), 6000);
-    // HighRxt passes a SACKed segment by, which is in the network no more.
+    // HighRxt passes a SACKed segment, which is no longer in the network.
     scoreboard.raise_high_rxt(segment(5).end);
     assert_eq!(scoreboard.pipe(1, MAX, SMSS), 5000 + 2000 + 1000);
     // The retransmission of segment 0 has arrived.
     scoreboard.advance(segment(1).start);
     assert_eq!(scoreboard.pipe(1001, MAX, SMSS), 5000 + 1000 + 1000);
-    // And so has that of segment 1: all before 5 is acknowledged.
+    // The one of segment 1 too: everything before 5 is acknowledged.
     scoreboard.advance(segment(5).start);
     assert_eq!(scoreboard.pipe(5001, MAX, SMSS), 5000 + 1000);
 }
@@ -101,7 +102,7 @@ fn rule_1_names_the_first_lost_hole_not_sent_again() {
 
 #[test]
 fn a_hole_is_sent_again_segment_by_segment_and_what_is_sacked_is_not() {
-    // A hole of one segment and a half before what is SACKed.
+    // A hole of 1.5 segments before the SACKed data.
     let mut scoreboard = sacked(&[Block { start: 1501, end: 5001 }]);
 
     assert_eq!(scoreboard.next_lost(1, SMSS), Some(segment(0)));
@@ -127,7 +128,7 @@ fn rule_4_sends_the_end_once_in_a_recovery() {
     let mut scoreboard = sacked(&[segments(1, 4)]);
     scoreboard.begin_recovery(segment(0).end);
 
-    // Not before HighACK is beyond the first retransmission.
+    // Not before HighACK has passed the first retransmission.
     assert_eq!(scoreboard.rescue(1, MAX, SMSS, MAX), None);
     assert_eq!(scoreboard.rescue(1001, MAX, SMSS, MAX), None);
     scoreboard.advance(4001);
@@ -142,7 +143,7 @@ fn rule_4_includes_the_highest_number_that_is_not_sacked() {
     assert_eq!(rescue(&[]), Some(segment(9)));
     assert_eq!(rescue(&[segments(3, 10)]), Some(segment(2)));
     assert_eq!(rescue(&[segments(3, 5), segments(6, 10)]), Some(segment(5)));
-    // Half a segment between what is SACKED and the end, and before.
+    // Half a segment after the SACKed data, and half a segment before it.
     assert_eq!(
         rescue(&[Block { start: 3001, end: 9501 }]),
         Some(Block { start: 9501, end: 10_001 })
@@ -165,7 +166,8 @@ fn skip_and_end_of_hole_walk_over_what_is_sacked() {
 
 #[test]
 fn an_acknowledgment_into_a_block_takes_the_whole_block() {
-    // A receiver that holds a block does not acknowledge half of it: the rest of it is not believed.
+    // A receiver that holds a block does not acknowledge half of it, so the rest of the block is
+    // dropped.
     let mut scoreboard = sacked(&[segments(2, 5), segment(7)]);
 
     scoreboard.advance(3501);
@@ -173,7 +175,7 @@ fn an_acknowledgment_into_a_block_takes_the_whole_block() {
     assert_eq!(scoreboard.pipe(3501, MAX, SMSS), MAX - 3501 - 1000);
 }
 
-/// Every octet on its own, and the functions of RFC 6675 section 4 by their words.
+/// A model that tracks every octet and implements RFC 6675 section 4 literally.
 #[derive(Clone, Debug)]
 struct Octets {
     una: u64,
@@ -201,7 +203,7 @@ impl Octets {
             .sum()
     }
 
-    /// As much of the hole that begins at `start` as a segment takes.
+    /// Returns the hole that begins at `start`, up to a segment of it.
     fn from(&self, start: u64) -> Block {
         let end = (start..self.max.min(start + self.smss))
             .find(|octet| self.sacked.contains(octet))
@@ -277,7 +279,7 @@ proptest! {
                     prop_assert_eq!(board.update(una, max, &blocks), octets.sacked.len() > before);
                 }
                 Step::Acknowledge(more) => {
-                    // A receiver acknowledges what it holds with what comes before.
+                    // A receiver acknowledges held data together with the data before it.
                     let next = (una + more..=max).find(|number| !octets.sacked.contains(number));
                     octets.una = next.unwrap_or(max).min(max);
                     octets.sacked = octets.sacked.split_off(&octets.una);

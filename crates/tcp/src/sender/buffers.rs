@@ -1,10 +1,10 @@
-//! In which pieces new data leaves: Linux's buffers of several segments, which a device or the last step before it
-//! takes apart (GSO).
+//! How new data is divided: Linux's buffers of several segments (GSO), which the device or the last
+//! step before it splits.
 //!
-//! Knows how many segments share a buffer, when one waits for more of them, and that its last segment asks for an
-//! acknowledgment (PSH), as version 6 of Linux has it in `tcp_tso_autosize`, `tcp_tso_should_defer` and
-//! `__tcp_transmit_skb`; and which segments ask where there are no buffers (`forced_push`). Does not know who takes
-//! buffers apart, and takes what an application writes for one piece.
+//! It decides how many segments share a buffer, when a buffer waits for more, and that its last
+//! segment carries PSH, as in `tcp_tso_autosize`, `tcp_tso_should_defer` and `__tcp_transmit_skb`
+//! of Linux version 6. It also decides which segments carry PSH without buffers (`forced_push`).
+//! What an application writes counts as one piece.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -13,35 +13,35 @@ use super::tcb::{Tcb, Usage};
 use crate::receiver::FIRST_BYTE;
 use crate::{Config, Segmentation};
 
-/// A buffer takes as long as this at the sender's pace: `sk_pacing_shift` 10.
+/// A buffer lasts this fraction of a second at the pacing rate: `sk_pacing_shift` 10.
 const BUFFERS_PER_SECOND: u64 = 1 << 10;
-/// The most that a buffer holds, in bytes: `sk_gso_max_size`.
+/// The largest buffer in bytes: `sk_gso_max_size`.
 const LARGEST: u64 = 1 << 16;
-/// Of that a path is given more whose round trip is short: half for each of so many nanoseconds of it
-/// (`tcp_tso_rtt_log` 9).
+/// Paths with a short RTT get larger buffers: the addition halves with each this many nanoseconds
+/// of RTT (`tcp_tso_rtt_log` 9).
 const HALVED_EACH_NS: u64 = 512_000;
-/// The least number of segments, `tcp_min_tso_segs`.
+/// The smallest buffer in segments, `tcp_min_tso_segs`.
 const LEAST_SEGMENTS: u64 = 2;
-/// A sender that has sent nothing for so long does not wait for more.
+/// A sender that has been silent for this long does not wait for more.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// Nor does one that may send such a part of a window: `tcp_tso_win_divisor`.
+/// Nor does one that may send this part of the window: `tcp_tso_win_divisor`.
 const PART_OF_WINDOW: u64 = 3;
 
-/// The buffer that leaves at the moment.
+/// The buffer being sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffer {
-    /// The segments of it that have not left.
+    /// Segments of it that are not sent yet.
     left: u64,
-    /// A flag: there are several in it.
+    /// Whether it contains several segments.
     is_shared: bool,
-    /// A flag: the segment that has just left asks for an acknowledgment.
+    /// Whether the segment just sent carries PSH.
     pushes: bool,
-    /// The round trip of the handshake, which Linux counts among those of which it takes the least.
+    /// The round trip of the handshake, which Linux includes in its minimum RTT.
     handshake: Option<Duration>,
 }
 
 impl Buffer {
-    /// Counts a segment of new data that leaves, after which there is nothing more to send if it is the last.
+    /// Counts a segment of new data that is sent; `is_last`: there is no more data.
     pub(super) fn on_sent(&mut self, is_last: bool) {
         if self.left > 0 {
             self.left -= 1;
@@ -49,12 +49,12 @@ impl Buffer {
         }
     }
 
-    /// Notes the round trip of the handshake.
+    /// Records the round trip of the handshake.
     pub(super) fn note_handshake(&mut self, rtt: Option<Duration>) {
         self.handshake = rtt;
     }
 
-    /// Tells whether the segment that has just left asks for an acknowledgment; it does so once.
+    /// Returns whether the segment just sent carries PSH, and resets the flag.
     #[inline]
     pub(super) fn takes_push(&mut self) -> bool {
         std::mem::take(&mut self.pushes)
@@ -65,7 +65,7 @@ impl Buffer {
     }
 }
 
-/// Returns how many bytes share a buffer at such a pace, with such a least round trip.
+/// Returns the buffer size in bytes for this pacing rate and minimum RTT.
 fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
     let Some(pace) = pace else { return LARGEST };
     let halvings = min_rtt.map_or(u64::from(u64::BITS), |rtt| rtt.as_nanos() / HALVED_EACH_NS);
@@ -73,8 +73,8 @@ fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
     (pace / BUFFERS_PER_SECOND + more).min(LARGEST)
 }
 
-/// Tells whether so many segments are not more than there are of room and data, and of half a window, which is all that a buffer
-/// holds at most (`tcp_cwnd_test`). Takes no division.
+/// Whether `segments` segments fit into the room, the data, and half of the window, the most that a
+/// buffer takes (`tcp_cwnd_test`). Avoids divisions.
 #[inline]
 fn fits(segments: u64, mss: u64, room: u64, cwnd: u64, unsent: u64) -> bool {
     let bytes = segments * mss;
@@ -82,9 +82,10 @@ fn fits(segments: u64, mss: u64, room: u64, cwnd: u64, unsent: u64) -> bool {
 }
 
 impl Tcb {
-    /// Tells whether a segment of `len` bytes from `seq` on asks for an acknowledgment where segments leave alone. RFC 9293
-    /// section 3.9.1.2 wants it of the last one ("there is no more queued data to be sent"); Linux's `forced_push` of each
-    /// that fills more than half of the other end's largest window since the last that did. Sent again it asks again.
+    /// Whether a segment of `len` bytes from `seq` carries PSH if there are no buffers. RFC 9293
+    /// section 3.9.1.2 wants PSH on the last segment ("there is no more queued data to be sent").
+    /// Linux's `forced_push` also sets it when more than half of the peer's largest window was
+    /// filled since the last PSH. A retransmission carries it again.
     #[inline]
     pub(super) fn asks_alone(&self, config: &Config, seq: u64, len: u64) -> bool {
         config.rules.segmentation == Segmentation::LinuxSingle
@@ -102,8 +103,8 @@ impl Tcb {
 }
 
 impl Rack {
-    /// Begins a buffer if none is on its way; returns false if it is better to wait until more than `room` bytes may
-    /// leave.
+    /// Starts a buffer unless one is being sent. Returns false if it is better to wait until more
+    /// than `room` bytes may be sent.
     #[inline]
     pub(super) fn fill_buffer(
         &mut self,
@@ -117,9 +118,9 @@ impl Rack {
             || self.begin_buffer(tcb, config, now, room)
     }
 
-    /// Begins a buffer, as [`Self::fill_buffer`].
-    // The least number of segments fills most rooms: the most is not computed then, which saves a division
-    // and a call.
+    /// Starts a buffer; see [`Self::fill_buffer`].
+    // If the room allows only the smallest buffer, as it usually does, the size is not computed,
+    // which saves a division and a call.
     #[inline(never)]
     fn begin_buffer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> bool {
         let mss = u64::from(config.mss);
@@ -137,7 +138,7 @@ impl Rack {
         true
     }
 
-    /// Begins a buffer where the room holds more than the least number of segments.
+    /// Starts a buffer if the room allows more than the smallest one.
     #[inline(never)]
     fn begin_large_buffer(
         &mut self,
@@ -161,8 +162,8 @@ impl Rack {
         true
     }
 
-    /// Waits until more may leave: there is no buffer now. A window that is waited for is full, and may grow
-    /// (`is_cwnd_limited`).
+    /// Waits until more may be sent; there is no buffer now. A window that waits for more counts as
+    /// full, so it may grow (`is_cwnd_limited`).
     #[inline(never)]
     fn wait_for_more(tcb: &mut Tcb, config: &Config) -> bool {
         if tcb.window.cwnd <= tcb.peer_window(config) {
@@ -171,7 +172,7 @@ impl Rack {
         false
     }
 
-    /// Returns the most segments that share a buffer.
+    /// Returns the most segments that may share a buffer.
     #[inline]
     fn most(&self, tcb: &Tcb, config: &Config) -> u64 {
         let least = self.min_rtt().into_iter().chain(self.buffer.handshake).min();
@@ -180,7 +181,8 @@ impl Rack {
         (size / u64::from(config.mss)).max(LEAST_SEGMENTS)
     }
 
-    /// Tells whether it may be better to wait than to send `room` bytes, where more may leave together soon.
+    /// Whether waiting may be better than sending `room` bytes, because more may be sent together
+    /// soon.
     #[inline]
     fn may_wait_for_more(&self, tcb: &Tcb, config: &Config, now: Time, room: u64) -> bool {
         if config.pacing || now.saturating_since(tcb.last_sent) > PATIENCE || !tcb.is_open() {
@@ -189,7 +191,7 @@ impl Rack {
         let window = tcb.window.cwnd.min(config.peer_window());
         let half = || tcb.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2;
         let is_old = |sent| now.saturating_since(sent).as_nanos() >= half();
-        // The next acknowledgment comes soon.
+        // The next ACK comes soon.
         room < window / PART_OF_WINDOW && self.sent.oldest().is_some_and(is_old)
     }
 }

@@ -1,7 +1,6 @@
-//! Pacing: what a window lets go leaves at a rate, in bursts of a millisecond.
+//! Pacing: segments that the window allows are sent at a rate, in bursts of about a millisecond.
 //!
-//! Knows when the next burst may leave. Does not know windows; at which rate is the
-//! [sender](super)'s question, or its controller's.
+//! The rate comes from the [sender](super) or its congestion controller.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -9,26 +8,26 @@ use super::tcb::Tcb;
 use crate::congestion::{Controller, Window};
 
 const SECOND_NS: u128 = 1_000_000_000;
-/// Segments at the beginning of a connection that are not paced: `tcp_update_skb_after_send` of Linux.
+/// The first segments of a connection are not paced: `tcp_update_skb_after_send` of Linux.
 const UNPACED: u64 = 10;
-/// A burst takes about a millisecond: `sk_pacing_shift` 10 of Linux's `tcp_tso_autosize`, and
+/// A burst lasts about a millisecond: `sk_pacing_shift` 10 of Linux's `tcp_tso_autosize`, and
 /// draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2, "BBR.send_quantum".
 const BURSTS_PER_SECOND: u64 = 1 << 10;
-/// ... and is no longer than this.
+/// ... and is at most this long, in bytes.
 const LONGEST_BURST: u64 = 1 << 16;
-/// ... nor shorter than two segments, or one where that would be slow.
+/// ... and at least two segments, or one below this rate in bytes/s.
 const SLOW: u64 = 1_200_000 / 8;
 
 /// Earliest departure times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
-    /// The time at which all that was sent has left at its rate.
+    /// When everything sent so far has departed at the pacing rate.
     next: Time,
-    /// The rest of the burst that has begun, in bytes.
+    /// The rest of the current burst, in bytes.
     burst: u64,
-    /// A flag: each segment is a burst of its own, and a late one has nothing to its credit, as in ns-3.
+    /// Whether each segment is a burst of its own, without credit for late segments, as in ns-3.
     is_single: bool,
-    /// Bytes per second; `None` before a round trip is known.
+    /// Bytes/s; `None` before the first RTT sample.
     pub(super) rate: Option<u64>,
 }
 
@@ -37,13 +36,13 @@ impl Pacer {
         Self { next: Time::ZERO, burst: 0, is_single, rate: None }
     }
 
-    /// Returns the time at which something may leave, if not now.
+    /// Returns when the next segment may be sent, if not now.
     #[inline]
     pub(super) fn wait(&self, now: Time) -> Option<Time> {
         (self.burst == 0 && self.next > now).then_some(self.next)
     }
 
-    /// Charges `len` bytes that leave, after `segments` segments with payload.
+    /// Charges `len` bytes that are sent, after `segments` segments with payload.
     pub(super) fn on_sent(&mut self, now: Time, len: u64, segments: u64, mss: u64) {
         let Some(rate) = self.rate.filter(|_| segments >= UNPACED) else { return };
         if self.burst == 0 && !self.is_single {
@@ -53,13 +52,13 @@ impl Pacer {
         self.burst = self.burst.saturating_sub(len);
         let span = (u128::from(len) * SECOND_NS).div_ceil(u128::from(rate.max(1)));
         let span = u64::try_from(span).unwrap_or(u64::MAX / 4);
-        // A late segment has a part of the time to its credit, as in Linux.
+        // As in Linux, a late segment gets credit for part of the time.
         let late = now.saturating_since(self.next).as_nanos();
         let credit = if self.is_single { 0 } else { late.min(span / 2) };
         self.next = self.next.max(now) + Duration::from_nanos(span - credit);
     }
 
-    /// Ends the burst: nothing more leaves now, for another reason than the pace.
+    /// Ends the burst: nothing more can be sent now, for a reason other than pacing.
     #[inline]
     pub(super) fn end_burst(&mut self) {
         self.burst = 0;
@@ -67,7 +66,7 @@ impl Pacer {
 }
 
 impl Tcb {
-    /// Returns the rate at which segments leave, in bytes a second, or would if they were paced.
+    /// Returns the pacing rate in bytes/s, even if pacing is off.
     pub(crate) fn pacing_rate(&self) -> Option<u64> {
         let Window { cwnd, ssthresh } = self.window;
         match self.controller.rate() {
@@ -77,12 +76,13 @@ impl Tcb {
     }
 }
 
-/// Returns the rate of Linux's `tcp_update_pacing_rate`: twice what the window carries in a round trip as long as
-/// it may double, then 1.2 times as much (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+/// Returns the rate of Linux's `tcp_update_pacing_rate`: twice the window per round trip while the
+/// window may double, then 1.2 times the window (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 fn rate_of_window(cwnd: u64, ssthresh: u64, srtt: Duration) -> u64 {
     let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
     let srtt = srtt.as_nanos().max(1);
-    // Of all windows up to some gigabytes 64 bits hold the product, whose quotient takes a tenth of the time.
+    // For windows up to some gigabytes the product fits into 64 bits, whose division takes a tenth
+    // of the time.
     if let Some(bytes) = cwnd.checked_mul(percent)
         && let Some(scaled) = (bytes / 100).checked_mul(SECOND_NS as u64)
     {
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn a_burst_takes_a_millisecond_and_the_next_waits_for_it() {
-        // 4096 segments of 1000 bytes a second: bursts of 4000 bytes, each 976.6 us long.
+        // 4096 segments of 1000 bytes per second: bursts of 4000 bytes, 976.6 us each.
         let mut pacer = Pacer { rate: Some(4_096_000), ..Pacer::new(false) };
         for _ in 0..4 {
             assert_eq!(pacer.wait(at(1000)), None);
             pacer.on_sent(at(1000), 1000, 10, 1000);
         }
-        // The first came late by more than its time, of which half counts: 3.5 * 244.14 us.
+        // The first is late by more than its duration, of which half is credited: 3.5 * 244.14 us.
         let next = pacer.wait(at(1000)).expect("the burst is over").as_nanos();
         assert!(next.abs_diff(1_000_000 + 854_492) < 10, "{next}");
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_single_segment_waits_for_the_whole_of_the_one_before() {
-        // 1000 segments of 1000 bytes a second, and the first comes a second late.
+        // 1000 segments of 1000 bytes per second; the first is a second late.
         let mut pacer = Pacer { rate: Some(1_000_000), ..Pacer::new(true) };
         pacer.on_sent(at(1_000_000), 1000, 10, 1000);
         assert_eq!(pacer.wait(at(1_000_000)), Some(at(1_001_000)));

@@ -1,5 +1,5 @@
-//! Proportional rate reduction (RFC 9937): how much may be sent for an acknowledgment while losses are
-//! repaired. Knows octets, not which segments were lost.
+//! Proportional rate reduction (RFC 9937): how much may be sent per ACK during a recovery. It
+//! counts octets; it does not choose the segments.
 
 /// Proportional rate reduction: RFC 9937 section 5.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,13 +13,13 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// Begins a recovery with `recover_fs` bytes in flight.
+    /// Starts a recovery with `recover_fs` bytes in flight.
     pub(super) fn new(recover_fs: u64) -> Self {
         Self { recover_fs, ..Self::default() }
     }
 
-    /// Returns how much may be sent for an acknowledgment that delivers `delivered` bytes; `safe`: it
-    /// advances and tells of no further loss. RFC 9937 section 5.
+    /// Returns how much may be sent after an ACK that delivers `delivered` bytes; `safe`: it
+    /// advances SND.UNA and indicates no further loss. RFC 9937 section 5.
     pub(super) fn allowance(
         &mut self,
         delivered: u64,
@@ -31,7 +31,7 @@ impl Prr {
         self.delivered += delivered;
         let allowed = if pipe > ssthresh {
             let share = u128::from(self.delivered) * u128::from(ssthresh);
-            // At most `delivered`, for `ssthresh` is below RecoverFS.
+            // At most `delivered`, because `ssthresh` is below RecoverFS.
             (share.div_ceil(u128::from(self.recover_fs.max(1))) as u64).saturating_sub(self.out)
         } else {
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
@@ -48,17 +48,17 @@ mod tests {
 
     #[test]
     fn below_the_threshold_no_more_may_go_than_what_arrives_and_a_segment_nor_beyond_it() {
-        // RFC 9937 section 5: pipe <= ssthresh; what has left is less than what has arrived.
+        // RFC 9937 section 5: pipe <= ssthresh; less has been sent than delivered.
         let mut prr = Prr { out: 1000, ..Prr::new(20_000) };
         assert_eq!(prr.allowance(2000, 3000, 9000, false, 1000), 2000);
         assert_eq!(prr.allowance(1000, 3000, 9000, true, 1000), 3000);
-        // 1000 bytes are left up to the threshold, though 5000 more have arrived.
+        // Only 1000 bytes are left to the threshold, although 5000 more were delivered.
         assert_eq!(prr.allowance(5000, 8000, 9000, true, 1000), 1000);
     }
 
     #[test]
     fn above_the_threshold_what_goes_is_in_proportion_to_what_arrives() {
-        // Half of 20 segments: one for each two that arrive, less what has left.
+        // Half of 20 segments: one sent per two delivered, minus what was already sent.
         let mut prr = Prr::new(20_000);
         prr.out = 1000;
         let allowed = [(); 4].map(|()| {

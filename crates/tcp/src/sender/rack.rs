@@ -1,10 +1,10 @@
 //! Loss recovery by time: RACK and tail loss probes (RFC 8985), with proportional rate reduction
-//! (RFC 9937); here what acknowledgments tell, in `timer` what time does, in `sending` what leaves for it.
+//! (RFC 9937). This file processes ACKs, `timer` timers, and `sending` selects segments to send.
 //!
-//! A segment is lost when one that was sent later has arrived, and a reordering window has passed
-//! since; a tail that nothing follows is probed. What is known of each segment is in
-//! [`sent`](crate::sent). There are no DSACK blocks here, so the reordering window does not widen, and
-//! what a probe repaired is told from the acknowledgments alone.
+//! A segment is lost if one sent later has arrived and a reordering window has passed since. A tail
+//! that no later segment follows is probed. The state of each segment is in [`sent`](crate::sent).
+//! There are no DSACK blocks, so the reordering window does not grow, and only ACKs reveal what a
+//! probe repaired.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -23,51 +23,52 @@ use crate::sent::{Latest, News, Sent};
 use crate::{Block, Config, Congestion, Implementation};
 use timer::Timer;
 
-/// The state of RFC 8985 and of RFC 9937.
+/// State of RFC 8985 and RFC 9937.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
     pub(super) sent: Sent,
-    /// RACK.segment, the segment sent last of all that have arrived.
+    /// RACK.segment: of all segments that have arrived, the one sent last.
     latest: Option<Latest>,
     /// RACK.reordering_seen.
     reordering_seen: bool,
-    /// The least round trip of the connection; `None` before the first.
+    /// The minimum RTT of the connection; `None` before the first sample.
     min_rtt: Option<Duration>,
-    /// The purpose of `due`: there is one timer of recovery.
+    /// What `due` is for; there is a single recovery timer.
     timer: Timer,
-    /// The expiry of that timer. The sender's deadline comes before it if something waits for its pace, or if it is not
-    /// rounded yet.
+    /// When that timer expires. The sender's deadline is earlier if a segment waits for pacing, or
+    /// if the time is not rounded yet.
     due: Time,
-    /// The time at which it was last set to expire with a probe, and in what time.
+    /// When it was last set to expire with a probe, and after which time.
     restarted: Time,
     wait: Duration,
-    /// A flag: `due` is what `wait` says, and still to be rounded. Acknowledgments set the timer anew long before it
-    /// expires, so most of its times are never looked at.
+    /// Whether `due` is computed from `wait` and still has to be rounded. ACKs restart the timer
+    /// long before it expires, so most of its values are never needed.
     is_rough: bool,
-    /// The tick of Linux's timers; zero where they are exact.
+    /// The tick of Linux's timers; zero for exact timers.
     tick: Duration,
     /// `None` without pacing.
     pacer: Option<Pacer>,
-    /// The probe under way.
+    /// The outstanding probe.
     probe: Option<Probe>,
-    /// A flag: a probe is to be sent now.
+    /// Whether a probe must be sent now.
     probe_is_due: bool,
-    /// A flag: the first lost segment is to be sent now, whatever the window says: the timer has expired.
+    /// Whether the first lost segment must be sent now, whatever the window, because the timer has
+    /// expired.
     resend_is_due: bool,
     prr: Prr,
-    /// The rate of delivery; `None` unless the controller asks.
+    /// The delivery rate; `None` unless the controller needs it.
     rates: Option<Box<Rates>>,
     pub(super) buffer: Buffer,
-    /// A flag: there is a pacer or a rate to look after.
+    /// Whether there is a pacer or a delivery rate to update.
     is_watched: bool,
 }
 
-/// A tail loss probe under way.
+/// An outstanding tail loss probe.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     /// TLP.end_seq.
     end: u64,
-    /// A flag: it repeats what was sent before.
+    /// Whether it is a retransmission.
     is_repeated: bool,
 }
 
@@ -101,8 +102,8 @@ impl Rack {
         self.min_rtt
     }
 
-    /// Returns RACK.reo_wnd. RFC 8985 section 6.2, step 4: a quarter of the least round trip, and nothing once so much is
-    /// known to be missing that RFC 6675 would call it lost, as long as no reordering was seen.
+    /// Returns RACK.reo_wnd. RFC 8985 section 6.2, step 4: a quarter of the minimum RTT. It is zero
+    /// once RFC 6675 would declare a loss, as long as no reordering was seen.
     fn reordering_window(&self, is_repairing: bool, srtt: Duration) -> Duration {
         let is_certain = is_repairing || self.sent.sacked_segments() >= usize::from(DUP_THRESH);
         if !self.reordering_seen && is_certain {
@@ -111,7 +112,7 @@ impl Rack {
         Duration::from_nanos(self.min_rtt.map_or(0, Duration::as_nanos) / 4).min(srtt)
     }
 
-    /// Takes an acknowledgment, with or without SACK blocks.
+    /// Processes an ACK, with or without SACK blocks.
     pub(super) fn on_ack(
         &mut self,
         tcb: &mut Tcb,
@@ -130,7 +131,8 @@ impl Rack {
         }
     }
 
-    /// Takes an acknowledgment while something is missing or may be, was sent twice, or somebody watches rates.
+    /// Processes an ACK when something may be missing or was sent twice, or if delivery rates are
+    /// sampled.
     #[inline(never)]
     fn on_ack_in_disorder(
         &mut self,
@@ -144,8 +146,8 @@ impl Rack {
         tcb.note_usage(config);
         let least = self.min_rtt.unwrap_or(Duration::ZERO);
         let news = self.sent.on_ack(now, una, sacked, least);
-        // Of the segment sent last of those that arrive: the first one has waited for the others where an
-        // acknowledgment is for many. ns-3 takes what a timestamp echoes, that of the first.
+        // Use the acknowledged segment that was sent last. If an ACK covers many, the first has
+        // waited for the others. ns-3 uses the echoed timestamp, which is that of the first.
         let is_ns3 = self.rates.as_ref().is_some_and(|rates| rates.is_ns3());
         if let Some(rtt) = if is_ns3 { news.rtt } else { news.newest_rtt } {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -182,7 +184,7 @@ impl Rack {
         }
     }
 
-    /// Marks what is lost by now; returns whether anything is for the first time.
+    /// Marks segments that are lost by now; returns true if there is a new loss.
     fn detect_losses(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> bool {
         let is_repairing = !tcb.is_open();
         let srtt = tcb.rtt.srtt().unwrap_or(Duration::ZERO);
@@ -202,7 +204,7 @@ impl Rack {
         lost > 0
     }
 
-    /// Ends a probe if the acknowledgment tells what became of it: RFC 8985 section 7.4.
+    /// Ends a probe if the ACK reveals its outcome: RFC 8985 section 7.4.
     fn on_probe_ack(
         &mut self,
         tcb: &mut Tcb,
@@ -216,7 +218,7 @@ impl Rack {
         if !probe.is_repeated {
             self.probe = None;
         } else if ack > probe.end {
-            // No duplicate came of it: the probe has repaired a loss.
+            // No duplicate resulted, so the probe has repaired a loss.
             self.probe = None;
             if tcb.is_open() {
                 if config.congestion.has_model() {
@@ -233,7 +235,7 @@ impl Rack {
         }
     }
 
-    /// Moves phase and window after an acknowledgment.
+    /// Updates phase and window after an ACK.
     fn move_window(
         &mut self,
         tcb: &mut Tcb,
@@ -272,7 +274,7 @@ impl Rack {
         }
     }
 
-    /// Marks a segment lost whose frame the MAC has given up; the window falls or stays.
+    /// Marks a segment lost because the MAC has given up its frame; reduces the window or keeps it.
     #[cold]
     pub(super) fn lose_given_up(
         &mut self,
@@ -288,7 +290,7 @@ impl Rack {
         }
     }
 
-    /// Begins a recovery, found by an acknowledgment that delivers `delivered` bytes.
+    /// Starts a recovery, triggered by an ACK that delivers `delivered` bytes.
     fn enter_recovery(&mut self, tcb: &mut Tcb, config: &Config, now: Time, delivered: u64) {
         tcb.counters.fast_retransmits += 1;
         tcb.recover = tcb.snd_max;
@@ -303,7 +305,8 @@ impl Rack {
             tcb.shrink(config, now, told);
         }
         tcb.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
-        // A mark that has reduced this window began one response to congestion, which goes on.
+        // If an ECN mark has already reduced this window, continue that single response to
+        // congestion.
         if !tcb.stop_reducing() {
             self.prr = Prr::new(recover_fs);
         }
@@ -311,16 +314,16 @@ impl Rack {
         self.reduce(tcb, config, delivered, false);
     }
 
-    /// Begins the reduction after a mark: the window falls to the threshold by RFC 9937, which leaves to the congestion
-    /// control what begins a reduction.
+    /// Starts the reduction after an ECN mark: the window falls to the threshold by RFC 9937, which
+    /// lets the congestion control decide what starts a reduction.
     #[cold]
     pub(super) fn begin_reduction(&mut self, tcb: &mut Tcb) {
         self.prr = Prr::new(self.in_network(tcb));
         tcb.rare.get_or_insert_default().is_reducing = true;
     }
 
-    /// Moves the window after an acknowledgment while a mark reduces it. As in Linux that is over when something is
-    /// acknowledged that left after the mark was told of.
+    /// Updates the window after an ACK during a reduction for an ECN mark. As in Linux it ends with
+    /// the ACK of data sent after the echo arrived.
     #[cold]
     fn move_reduced_window(
         &mut self,
@@ -338,7 +341,7 @@ impl Rack {
         }
     }
 
-    /// Sets `cwnd` to what is in the network and what may follow now: RFC 9937.
+    /// Sets `cwnd` to the octets in the network plus what may be sent now: RFC 9937.
     fn reduce(&mut self, tcb: &mut Tcb, config: &Config, delivered: u64, safe: bool) {
         if config.congestion.has_model() || delivered == 0 && self.prr.out > 0 {
             return;
@@ -349,14 +352,15 @@ impl Rack {
         tcb.window.cwnd = (pipe + allowed).max(smss);
     }
 
-    /// Counts the bytes in the network, lost or not, before the acknowledgment at hand: RecoverFS of RFC 9937
-    /// section 5 but for what that one delivers. FlightSize of RFC 5681 would count what was SACKed before, in
-    /// the second of two recoveries in a row more than a window of it.
+    /// Returns the bytes in the network, lost or not, before the current ACK: RecoverFS of RFC 9937
+    /// section 5, without the data that this ACK delivers. FlightSize of RFC 5681 would include
+    /// octets SACKed before; in the second of two consecutive recoveries these are more than a
+    /// window.
     pub(super) fn in_network(&self, tcb: &Tcb) -> u64 {
         tcb.flight_size() - self.sent.sacked_octets()
     }
 
-    /// Tells a controller that asks what an acknowledgment says of the path.
+    /// Passes a rate sample of the ACK to a controller that needs it.
     fn take_sample(
         &mut self,
         tcb: &mut Tcb,
@@ -366,7 +370,8 @@ impl Rack {
         newly_lost: u64,
     ) {
         let Some(rates) = &mut self.rates else { return };
-        // ns-3 takes what a timestamp echoes: the first segment of a delayed ACK (RFC 7323 section 4.3).
+        // ns-3 uses the echoed timestamp: that of the first segment of a delayed ACK (RFC 7323
+        // section 4.3).
         let rtt = if rates.is_ns3() { news.rtt } else { news.newest_rtt };
         let mut sample = rates.on_ack(now, news.record, news.delivered, rtt, self.min_rtt);
         sample.newly_lost = newly_lost;

@@ -1,8 +1,7 @@
-//! The ways to find and to repair losses: the one place that asks which [`Variant`] a sender has.
+//! Loss recovery: the one place that dispatches on the [`Variant`] of a sender.
 //!
-//! Knows what the ways have in common. Each has a file of its own: that of RFC 5681 and RFC 6582 is
-//! [`reno`], that of RFC 6675 [`sack`](super::sack), that of RFC 8985 [`rack`](super::rack). Does not
-//! know windows beyond what a [`Tcb`] says.
+//! Each variant has its own file: [`reno`] for RFC 5681 and RFC 6582, [`sack`](super::sack) for RFC
+//! 6675, [`rack`](super::rack) for RFC 8985.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -13,7 +12,7 @@ use super::tcb::{Phase, Tcb};
 use super::{Segments, SentData};
 use crate::{Block, Config, Variant};
 
-/// One way to recover from losses, with the state that it alone keeps.
+/// A loss recovery variant and its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Recovery {
     /// RFC 5681 section 3.2.
@@ -36,7 +35,7 @@ impl Recovery {
         }
     }
 
-    /// Takes an acknowledgment without SACK blocks; `bare` if it has no payload.
+    /// Processes an ACK without SACK blocks; `bare`: the segment has no payload.
     #[inline(always)]
     pub(super) fn on_ack(
         &mut self,
@@ -63,7 +62,7 @@ impl Recovery {
         }
     }
 
-    /// Takes an acknowledgment with SACK blocks; `bare` if it has no payload.
+    /// Processes an ACK with SACK blocks; `bare`: the segment has no payload.
     #[cold]
     pub(super) fn on_selective_ack(
         &mut self,
@@ -82,20 +81,21 @@ impl Recovery {
         }
     }
 
-    /// Takes an acknowledgment of nothing new, while data is in flight.
+    /// Processes an ACK of nothing new while data is in flight.
     #[inline(never)]
     fn on_old_ack(&self, tcb: &mut Tcb, config: &Config, now: Time, ack: u64, bare: bool) {
         match self {
-            // RFC 5681 section 2: what makes an acknowledgment a duplicate.
+            // RFC 5681 section 2: the conditions for a duplicate ACK.
             Self::Reno | Self::NewReno if bare && ack == tcb.snd_una => {
                 reno::on_dup_ack(tcb, config, now, matches!(self, Self::NewReno));
             }
-            // RFC 6675 section 2: there a duplicate has a SACK block with something new in it.
+            // RFC 6675 section 2: a duplicate ACK needs a SACK block with news.
             Self::Reno | Self::NewReno | Self::Sack(_) | Self::Rack(_) => {}
         }
     }
 
-    /// Takes an acknowledgment of new data in a fast recovery. Returns whether the retransmission timer starts anew.
+    /// Processes an ACK of new data in fast recovery. Returns whether to restart the retransmission
+    /// timer.
     fn on_ack_in_fast_recovery(
         &self,
         tcb: &mut Tcb,
@@ -111,7 +111,7 @@ impl Recovery {
         }
     }
 
-    /// Handles the expiry of the one timer of the sender.
+    /// Processes an expiry of the sender's timer.
     pub(super) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         match self {
             Self::Reno | Self::NewReno => reno::on_timeout(tcb, config, now, u64::MAX),
@@ -120,8 +120,8 @@ impl Recovery {
         }
     }
 
-    /// Sends the next segment while something is missing or may be. `Err`: new data may go, as far as the window
-    /// allows.
+    /// Sends the next segment while something may be missing. `Err`: new data may be sent, as far
+    /// as the window allows.
     #[cold]
     pub(super) fn poll_in_disorder(
         &mut self,
@@ -144,7 +144,7 @@ impl Recovery {
         }
     }
 
-    /// Sets the window to what a mark leaves, at once or in proportion to what arrives.
+    /// Reduces the window for an ECN mark, at once or in proportion to the delivered data.
     pub(super) fn reduce_for_mark(&mut self, tcb: &mut Tcb) {
         match self {
             Self::Reno | Self::NewReno | Self::Sack(_) => {
@@ -154,7 +154,8 @@ impl Recovery {
         }
     }
 
-    /// Counts the bytes in the network, lost or not: FlightSize of RFC 5681, but for what is known to have arrived.
+    /// Returns the bytes in the network, lost or not: FlightSize of RFC 5681, without data that is
+    /// known to have arrived.
     pub(super) fn in_network(&self, tcb: &Tcb) -> u64 {
         match self {
             Self::Reno | Self::NewReno | Self::Sack(_) => tcb.flight_size(),
@@ -162,7 +163,7 @@ impl Recovery {
         }
     }
 
-    /// Returns the expiry of the timer.
+    /// Returns when the timer expires.
     pub(super) fn deadline(&self, tcb: &Tcb) -> Time {
         match self {
             Self::Reno | Self::NewReno | Self::Sack(_) => tcb.deadline,
@@ -178,7 +179,7 @@ impl Recovery {
         }
     }
 
-    /// Returns what is thought of single segments; `None` where nothing is known of them.
+    /// Returns the segment counts; `None` if single segments are not tracked.
     pub(super) fn segments(&self) -> Option<Segments> {
         match self {
             Self::Reno | Self::NewReno | Self::Sack(_) => None,
@@ -186,14 +187,14 @@ impl Recovery {
         }
     }
 
-    /// Notes the round trip of the handshake, the only one so far.
+    /// Records the round trip of the handshake, the only RTT sample so far.
     pub(super) fn note_handshake(&mut self, rtt: Option<Duration>) {
         if let Self::Rack(rack) = self {
             rack.buffer.note_handshake(rtt);
         }
     }
 
-    /// Tells whether the segment that has just left asks for an acknowledgment; it does so once.
+    /// Returns whether the segment just sent carries PSH, and resets the flag.
     #[inline]
     pub(super) fn takes_push(&mut self) -> bool {
         match self {
@@ -203,5 +204,5 @@ impl Recovery {
     }
 }
 
-/// The answer of a recovery that leaves to the window what is sent.
+/// Returned by a recovery that lets the window decide what is sent.
 pub(super) struct WindowSays;

@@ -1,8 +1,8 @@
 //! Loss recovery without SACK: RFC 5681 section 3.2 (Reno) and RFC 6582 (NewReno).
 //!
-//! Knows how duplicate ACKs reveal a loss and what happens to the window until it is repaired: the
-//! inflation by duplicate ACKs is a count of what has left the network, not growth. What a loss
-//! leaves is the [controller](crate::congestion)'s answer. Keeps no state but the [`Phase`].
+//! Duplicate ACKs reveal a loss. Each one inflates the window until the loss is repaired: that
+//! counts a segment that has left the network and is not growth. The
+//! [controller](crate::congestion) decides what a loss leaves. The only state is the [`Phase`].
 
 use airtcp_kernel::Time;
 
@@ -11,16 +11,17 @@ use crate::congestion::Window;
 use crate::scoreboard::DUP_THRESH;
 use crate::{Block, Config, LossWindow};
 
-/// Takes a duplicate ACK.
+/// Processes a duplicate ACK.
 #[cold]
 pub(super) fn on_dup_ack(tcb: &mut Tcb, config: &Config, now: Time, is_newreno: bool) {
     match &mut tcb.phase {
         Phase::Open { dup_acks, limited_transmit } => {
             *dup_acks = dup_acks.saturating_add(1);
-            // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
+            // RFC 5681 section 3.2, step 2: segments of limited transmit do not count in
+            // FlightSize.
             let beyond = *limited_transmit;
-            // RFC 6582 section 3.2, step 2: only if the cumulative acknowledgment covers more
-            // than `recover`. Otherwise the duplicates come from what was sent twice.
+            // RFC 6582 section 3.2, step 2: only if the cumulative ACK covers more than `recover`.
+            // Otherwise the duplicates come from segments that were sent twice.
             if *dup_acks == DUP_THRESH && tcb.snd_una > tcb.recover {
                 let flight_size = tcb.flight_size() - beyond;
                 let is_once = is_newreno || config.rules.fast_retransmit_once_per_window;
@@ -29,13 +30,13 @@ pub(super) fn on_dup_ack(tcb: &mut Tcb, config: &Config, now: Time, is_newreno: 
             }
         }
         Phase::FastRecovery { .. } => tcb.window.inflate(config),
-        // Until all that was sent before the timeout is acknowledged, duplicates tell nothing.
+        // Duplicates mean nothing until everything sent before the timeout is acknowledged.
         Phase::Loss { .. } => {}
     }
 }
 
-/// Begins a fast recovery, with `flight_size` bytes outstanding that limited transmit has not sent; `is_once`: no
-/// other follows until all is acknowledged that was sent before.
+/// Starts a fast recovery with `flight_size` bytes outstanding, without those of limited transmit.
+/// `is_once`: no other one follows until everything sent before is acknowledged.
 pub(super) fn enter_fast_recovery(
     tcb: &mut Tcb,
     config: &Config,
@@ -54,16 +55,16 @@ pub(super) fn enter_fast_recovery(
     }
 }
 
-/// Takes an acknowledgment of new data in Reno's fast recovery, which is over. Returns whether the retransmission
-/// timer starts anew.
+/// Processes an ACK of new data in Reno's fast recovery, which ends. Returns whether to restart the
+/// retransmission timer.
 pub(super) fn on_ack(tcb: &mut Tcb) -> bool {
     tcb.phase = Phase::NO_DUP_ACKS;
     tcb.window.deflate();
     true
 }
 
-/// Takes an acknowledgment of new data in NewReno's fast recovery. Returns whether the retransmission timer starts
-/// anew.
+/// Processes an ACK of new data in NewReno's fast recovery. Returns whether to restart the
+/// retransmission timer.
 pub(super) fn on_newreno_ack(
     tcb: &mut Tcb,
     config: &Config,
@@ -77,73 +78,76 @@ pub(super) fn on_newreno_ack(
     }
     tcb.phase = Phase::FastRecovery { resend: true, partial_acks: partial_acks + 1 };
     tcb.window.on_partial_ack(config, acked);
-    // RFC 6582 section 3.2, step 3: "For the first partial ACK that arrives during fast
-    // recovery, also reset the retransmit timer"; of section 4 the Impatient variant.
+    // RFC 6582 section 3.2, step 3: "For the first partial ACK that arrives during fast recovery,
+    // also reset the retransmit timer"; this is the Impatient variant of section 4.
     partial_acks == 0
 }
 
-/// Sends the segment at SND.UNA again, whatever the window says: RFC 5681 section 3.2, step 3, and
-/// RFC 6582 section 3.2, step 3.
+/// Retransmits the segment at SND.UNA, whatever the window: RFC 5681 section 3.2, step 3, and RFC
+/// 6582 section 3.2, step 3.
 #[cold]
 pub(super) fn retransmit_first(tcb: &mut Tcb, config: &Config, now: Time) -> (u64, u32) {
     let end = tcb.snd_max.min(tcb.snd_una + u64::from(config.mss));
     tcb.retransmit(config, now, Block { start: tcb.snd_una, end })
 }
 
-/// Handles the expiry of the retransmission timer: RFC 5681 section 3.1. FlightSize is `most` at most.
+/// Processes an expiry of the retransmission timer: RFC 5681 section 3.1. FlightSize is at most
+/// `most`.
 pub(super) fn on_timeout(tcb: &mut Tcb, config: &Config, now: Time, most: u64) {
     tcb.counters.timeouts += 1;
-    // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
+    // RFC 5681 section 3.1: ssthresh falls, unless the timer has already retransmitted this
+    // segment.
     let halved = match config.rules.loss_window {
         _ if tcb.was_reduced() => None,
         LossWindow::FlightSize => (!tcb.has_sent_head_again()).then(|| tcb.flight_size().min(most)),
         LossWindow::Cwnd => Some(tcb.window_to_halve(config)),
     };
     tcb.begin_loss(config, now, halved);
-    // RFC 5681 section 3.1: "after retransmitting the dropped segment the TCP sender uses the
-    // slow start algorithm to increase the window from 1 full-sized segment". What follows the
-    // dropped segment is taken for lost and goes again as that window opens: go-back-N.
+    // RFC 5681 section 3.1: "after retransmitting the dropped segment the TCP sender uses the slow
+    // start algorithm to increase the window from 1 full-sized segment". Everything after the
+    // dropped segment counts as lost and is retransmitted as the window opens: go-back-N.
     tcb.snd_nxt = tcb.snd_una;
-    // RFC 6298 (5.6): the timer starts with the retransmission.
+    // RFC 6298 (5.6): the timer restarts with the retransmission.
     tcb.stop_timer();
 }
 
 impl Window {
-    /// Begins a fast recovery: RFC 5681 section 3.2, step 3. Three segments have left the
-    /// network, as three duplicate ACKs say.
+    /// Starts a fast recovery: RFC 5681 section 3.2, step 3. Three duplicate ACKs mean that three
+    /// segments have left the network.
     fn set_out(&mut self, config: &Config) {
         self.cwnd = self.ssthresh.saturating_add(3 * u64::from(config.mss));
     }
 
-    /// Takes a further duplicate ACK in fast recovery: a segment has left the network, RFC 5681
+    /// Processes a further duplicate ACK in fast recovery: a segment has left the network, RFC 5681
     /// section 3.2, step 4.
     fn inflate(&mut self, config: &Config) {
         self.cwnd = self.cwnd.saturating_add(u64::from(config.mss));
     }
 
-    /// Ends Reno's fast recovery: RFC 5681 section 3.2, step 6. Ends a recovery with SACK, too,
-    /// where `cwnd` has been `ssthresh` all the time: RFC 6675 section 5, step 4.2.
+    /// Ends Reno's fast recovery: RFC 5681 section 3.2, step 6. Also ends a recovery with SACK,
+    /// during which `cwnd` already equals `ssthresh`: RFC 6675 section 5, step 4.2.
     pub(super) fn deflate(&mut self) {
         self.cwnd = self.ssthresh;
     }
 
-    /// Takes a partial acknowledgment of `acked` bytes in NewReno's fast recovery: RFC 6582 section 3.2,
-    /// step 3. Never below one segment: the RFC has no floor, and a retransmission is not counted.
+    /// Processes a partial ACK of `acked` bytes in NewReno's fast recovery: RFC 6582 section 3.2,
+    /// step 3. The window stays at least one segment: the RFC has no lower limit and does not count
+    /// retransmissions.
     fn on_partial_ack(&mut self, config: &Config, acked: u64) {
         let smss = u64::from(config.mss);
         let put_back = if acked >= smss { smss } else { 0 };
         self.cwnd = (self.cwnd.saturating_sub(acked) + put_back).max(smss);
     }
 
-    /// Ends NewReno's fast recovery with `flight_size` bytes still outstanding: RFC 6582
-    /// section 3.2, step 3, full acknowledgments, option (1), which sends no burst.
+    /// Ends NewReno's fast recovery with `flight_size` bytes outstanding: RFC 6582 section 3.2,
+    /// step 3, full acknowledgments, option (1), which avoids a burst.
     fn on_full_ack(&mut self, config: &Config, flight_size: u64) {
         let smss = u64::from(config.mss);
         self.cwnd = self.ssthresh.min(flight_size.max(smss) + smss);
     }
 
-    /// Lets `cwnd` fall to one segment: the loss window of RFC 5681 section 3.1, which is also the initial
-    /// window if the SYN or its answer was lost.
+    /// Sets `cwnd` to one segment: the loss window of RFC 5681 section 3.1, which is also the
+    /// initial window if the SYN or SYN+ACK was lost.
     pub(crate) fn collapse(&mut self, config: &Config) {
         self.cwnd = u64::from(config.mss);
     }

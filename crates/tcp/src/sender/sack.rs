@@ -1,7 +1,7 @@
-//! Loss recovery with SACK: RFC 6675 sections 5 and 5.1, and limited transmit by its pipe.
+//! Loss recovery with SACK: RFC 6675 sections 5 and 5.1, and limited transmit based on its pipe.
 //!
-//! Knows when the scoreboard is asked and what is sent for its answers. Does not know what is said of each
-//! number, and what follows from that: that is in [`scoreboard`](crate::scoreboard).
+//! The [`scoreboard`](crate::scoreboard) tracks sequence numbers; this file queries it and sends
+//! segments accordingly.
 
 use airtcp_kernel::Time;
 
@@ -14,18 +14,19 @@ use crate::{Block, Config};
 /// The state of RFC 6675.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sack {
-    /// The data that the other end holds; `None` until it has said so, and when it has nothing more to say.
+    /// The data that the other end holds; `None` before the first SACK block and after everything
+    /// was acknowledged.
     scoreboard: Option<Box<Scoreboard>>,
 }
 
 impl Sack {
-    /// Tells whether the scoreboard has a say in what an acknowledgment means.
+    /// Whether the scoreboard is needed to interpret an ACK.
     #[inline]
     pub(super) fn is_needed(&self) -> bool {
         self.scoreboard.is_some()
     }
 
-    /// Takes an acknowledgment with SACK blocks, or after others that had some.
+    /// Processes an ACK with SACK blocks, or a later one while the scoreboard is needed.
     #[cold]
     pub(super) fn on_ack(
         &mut self,
@@ -46,8 +47,8 @@ impl Sack {
         if ack > tcb.snd_una {
             tcb.on_new_ack(config, now, ack, |tcb, _, _| self.on_ack_in_fast_recovery(tcb));
         }
-        // Section 2: news are what makes a duplicate, "even if it ... moves the cumulative
-        // acknowledgment point".
+        // Section 2: news in the SACK blocks makes an ACK a duplicate, "even if it ... moves the
+        // cumulative acknowledgment point".
         if has_news && was_open {
             self.on_dup_ack(tcb, config, now);
         }
@@ -56,9 +57,10 @@ impl Sack {
         }
     }
 
-    /// Takes an acknowledgment of new data in a fast recovery. Returns whether the retransmission timer starts anew.
+    /// Processes an ACK of new data in fast recovery. Returns whether to restart the retransmission
+    /// timer.
     pub(super) fn on_ack_in_fast_recovery(&self, tcb: &mut Tcb) -> bool {
-        // A loss that is still on the scoreboard then reveals itself again.
+        // A loss that is still on the scoreboard will be detected again.
         if tcb.snd_una >= tcb.recover {
             tcb.phase = Phase::NO_DUP_ACKS;
             tcb.window.deflate();
@@ -66,21 +68,22 @@ impl Sack {
         true
     }
 
-    /// Handles the expiry of the retransmission timer.
+    /// Processes an expiry of the retransmission timer.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
-        // A recovery goes on for as long as a hole stays open, and all that has arrived beyond it counts in
-        // FlightSize: soon several windows. RFC 5681 means what is in the network, and cwnd bounds that.
+        // A recovery lasts as long as a hole is open, and all data that arrives beyond the hole
+        // counts in FlightSize, which soon is several windows. RFC 5681 means the data in the
+        // network, which cwnd limits.
         let most = if self.is_needed() { tcb.window.cwnd } else { u64::MAX };
         on_timeout(tcb, config, now, most);
         if let Some(scoreboard) = &mut self.scoreboard {
-            // RFC 2018 section 8, which RFC 6675 section 5.1 leaves as it is: the receiver may have
-            // dropped what it had selectively acknowledged.
+            // RFC 2018 section 8, which RFC 6675 section 5.1 retains: the receiver may have
+            // discarded data that it had SACKed.
             scoreboard.clear();
         }
     }
 
-    /// Sends the segment at SND.UNA again, whatever the window says: section 5, step (4.3). What the other end holds
-    /// is not sent with it.
+    /// Retransmits the segment at SND.UNA, whatever the window: section 5, step (4.3). It leaves
+    /// out data that the other end holds.
     #[cold]
     pub(super) fn retransmit_first(
         &mut self,
@@ -95,8 +98,8 @@ impl Sack {
         tcb.retransmit(config, now, Block { start, end })
     }
 
-    /// Sends the next segment while the scoreboard has a say: after a duplicate ACK, and until a recovery
-    /// is over.
+    /// Sends the next segment while the scoreboard is needed: after a duplicate ACK, and until a
+    /// recovery ends.
     #[cold]
     pub(super) fn poll(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
         match tcb.phase {
@@ -109,19 +112,20 @@ impl Sack {
         }
     }
 
-    /// Takes a duplicate ACK. Section 5: steps (1) and (2), and (4) if one of them finds a loss.
+    /// Processes a duplicate ACK. Section 5: steps (1) and (2), and (4) if one of them finds a
+    /// loss.
     fn on_dup_ack(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         let smss = u64::from(config.mss);
         let is_lost = self.scoreboard_mut().is_lost(tcb.snd_una, smss);
         let flight_size = tcb.flight_size();
         if tcb.snd_una < tcb.recover {
-            // The segment that the MAC has given up is on its way again.
+            // The segment that the MAC has given up is already being retransmitted.
             return;
         }
         if let Phase::Open { dup_acks, limited_transmit } = &mut tcb.phase {
             *dup_acks = dup_acks.saturating_add(1);
             if *dup_acks >= DUP_THRESH || is_lost {
-                // Step (4.2): what limited transmit sent is not in FlightSize.
+                // Step (4.2): segments of limited transmit do not count in FlightSize.
                 let flight_size = (flight_size - *limited_transmit).min(tcb.window.cwnd);
                 enter_fast_recovery(tcb, config, now, flight_size, true);
                 tcb.window.deflate();
@@ -129,14 +133,14 @@ impl Sack {
         }
     }
 
-    /// Tells whether a segment may leave. Steps (3.3) and (C): "if cwnd - pipe >= 1 SMSS".
+    /// Whether a segment may be sent. Steps (3.3) and (C): "if cwnd - pipe >= 1 SMSS".
     fn has_room(&mut self, tcb: &Tcb, config: &Config) -> bool {
         let smss = u64::from(config.mss);
         let pipe = self.scoreboard_mut().pipe(tcb.snd_una, tcb.snd_max, smss);
         tcb.window.cwnd >= pipe.saturating_add(smss)
     }
 
-    /// Sends the segment that NextSeg() of section 4 names.
+    /// Sends the segment that NextSeg() of section 4 selects.
     fn send_next(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
         let smss = u64::from(config.mss);
         let (una, max, recover) = (tcb.snd_una, tcb.snd_max, tcb.recover);
@@ -154,14 +158,14 @@ impl Sack {
         Some(tcb.retransmit(config, now, end))
     }
 
-    /// Sends what is missing: step (C.2).
+    /// Retransmits a hole: step (C.2).
     fn send_again(&mut self, tcb: &mut Tcb, config: &Config, now: Time, hole: Block) -> (u64, u32) {
         self.scoreboard_mut().raise_high_rxt(hole.end);
         tcb.retransmit(config, now, hole)
     }
 
-    /// Sends the next segment after a timeout. Section 5.1: go-back-N as without SACK, except that what the other end
-    /// holds is passed over. It has told so since the timeout.
+    /// Sends the next segment after a timeout. Section 5.1: go-back-N as without SACK, but skips
+    /// data that the other end has SACKed since the timeout.
     fn fill_hole(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
         let (una, next) = (tcb.snd_una, tcb.snd_nxt);
         let scoreboard = self.scoreboard_mut();
@@ -183,8 +187,8 @@ impl Sack {
     }
 }
 
-/// Sends "previously unsent data", if the advertised window allows: rule (2). What has been sent is
-/// between SND.UNA and SND.NXT, so that is what a silly window is measured by.
+/// Sends "previously unsent data" if the advertised window allows: rule (2). Sent data is between
+/// SND.UNA and SND.NXT, so silly window avoidance uses that range.
 fn send_unsent(tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
     let unsent = tcb.written - tcb.snd_max;
     let flight_size = tcb.flight_size();

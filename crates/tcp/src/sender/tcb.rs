@@ -1,8 +1,8 @@
-//! The send variables of a connection (RFC 9293 section 3.3.1), its window and its retransmission timer: what
-//! every way of [loss recovery](super::recovery) reads and moves.
+//! The send variables of a connection (RFC 9293 section 3.3.1), its window and its retransmission
+//! timer, shared by all variants of [loss recovery](super::recovery).
 //!
-//! Knows how new data and old data leave, and what an acknowledgment of new data does in each [`Phase`]. Does not
-//! know how a loss is found or repaired.
+//! It sends new and old data, and processes an ACK of new data in each [`Phase`]. The variants
+//! detect and repair losses.
 
 use airtcp_kernel::Time;
 
@@ -12,74 +12,78 @@ use crate::receiver::FIRST_BYTE;
 use crate::rtt::RttEstimator;
 use crate::{Block, Config, Counters, LossWindow};
 
-/// More than anybody sends, and small enough that sums of two such numbers do not overflow.
+/// More than any connection sends, and small enough that the sum of two such numbers does not
+/// overflow.
 const END_OF_TIME: u64 = 1 << 62;
 
-/// The sending half's part of a transmission control block.
-// In this order, what a data segment of the other end makes one look at comes first, then what an
-// acknowledgment does: see [`Endpoint`](crate::Endpoint).
+/// The sender's part of a transmission control block.
+// In this order: first the fields that a data segment from the other end touches, then those of an
+// ACK. See [`Endpoint`](crate::Endpoint).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Tcb {
-    /// SND.UNA, the oldest number not acknowledged.
+    /// SND.UNA, the oldest unacknowledged sequence number.
     pub(super) snd_una: u64,
-    /// SND.NXT, the next number to send. I.e. in an idle sender `snd_nxt == snd_una`.
+    /// SND.NXT, the next sequence number to send. In an idle sender `snd_nxt == snd_una`.
     pub(super) snd_nxt: u64,
-    /// The number after the highest one ever sent. I.e. `snd_nxt`, except that a timeout pulls
-    /// `snd_nxt` back and leaves this.
+    /// The sequence number after the highest one sent. Equal to `snd_nxt`, unless a timeout has
+    /// moved `snd_nxt` back.
     pub(super) snd_max: u64,
-    /// The number after the last byte written by the application, and after the FIN if it has closed.
+    /// The sequence number after the last byte written by the application, and after the FIN if it
+    /// has closed.
     pub(super) written: u64,
-    /// The expiry of the retransmission timer; [`Time::NEVER`] while it is off.
+    /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
     pub(super) deadline: Time,
     pub(super) phase: Phase,
-    /// A flag: the application has closed, so `written - 1` is the number of the FIN.
+    /// Whether the application has closed; `written - 1` is then the number of the FIN.
     closing: bool,
     pub(crate) counters: Counters,
-    /// The time at which data was last sent.
+    /// When data was last sent.
     pub(super) last_sent: Time,
     pub(crate) window: Window,
     pub(super) usage: Usage,
     pub(crate) rtt: RttEstimator,
     pub(super) controller: AnyController,
-    /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
-    /// the number after the highest one sent before the last recovery began.
+    /// One more than `recover` of RFC 6582 section 3.2 and RecoveryPoint of RFC 6675 section 2: the
+    /// number after the highest one sent before the last recovery began.
     pub(super) recover: u64,
-    /// The state that few senders need; `None` until then.
+    /// State that few senders need; `None` until needed.
     pub(super) rare: Option<Box<Rare>>,
 }
 
-/// The state of a sender that has heard of a mark, or of a window.
+/// State of a sender whose peer has echoed an ECN mark or advertised a window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rare {
-    /// The number after the highest one sent when a mark last reduced the window; 0: none has.
+    /// The sequence number after the highest one sent when an ECN mark last reduced the window; 0:
+    /// never.
     pub(super) reduced: u64,
-    /// A flag: the window falls in proportion to what arrives because of that mark (RFC 9937), and nothing was
-    /// found lost since.
+    /// Whether the window is falling in proportion to delivered data because of that mark (RFC
+    /// 9937), with no loss found since.
     pub(super) is_reducing: bool,
-    /// The other end's window as far as it is known; `None` until it has said one.
+    /// The other end's window; `None` until it advertises one.
     pub(super) persist: Option<Persist>,
 }
 
-/// The used part of the congestion window.
+/// How much of the congestion window is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    /// Most bytes in flight in a round trip; `u64::MAX` if there was no room for another segment.
+    /// The most bytes in flight during a round trip; `u64::MAX` if there was no room for another
+    /// segment.
     pub(super) most: u64,
-    /// The round trip ends when all before this is acknowledged.
+    /// The round trip ends when everything before this is acknowledged.
     pub(super) until: u64,
 }
 
-/// The state of a sender: all is well, or it recovers from a loss in one of two ways.
+/// The phase of a sender: normal, fast recovery, or recovery from a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Slow start or congestion avoidance; `dup_acks` duplicate ACKs came in a row, and
-    /// `limited_transmit` bytes were sent beyond `cwnd` because of them.
+    /// Slow start or congestion avoidance. `dup_acks`: duplicate ACKs in a row. `limited_transmit`:
+    /// bytes sent beyond `cwnd` because of them.
     Open { dup_acks: u8, limited_transmit: u64 },
-    /// From the discovery of a loss on. `resend`: the segment at `snd_una` is to be sent again.
+    /// After the detection of a loss. `resend`: the segment at `snd_una` must be retransmitted.
     FastRecovery { resend: bool, partial_acks: u32 },
-    /// From a timeout until all that was sent before it is acknowledged. `head` is the oldest
-    /// segment that the timer has sent again.
+    /// From a timeout until everything sent before it is acknowledged. `head`: the oldest segment
+    /// that the timer has retransmitted.
     Loss { head: u64 },
 }
 
@@ -95,9 +99,9 @@ impl Tcb {
             snd_max: FIRST_BYTE,
             written: FIRST_BYTE,
             closing: false,
-            // RFC 6582 section 3.2, step 1, takes the initial sequence number, which would forbid
-            // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
-            // so this takes one less, and the comparison of step 2 can stay strict.
+            // RFC 6582 section 3.2, step 1, starts from the initial sequence number, which would
+            // forbid a fast retransmit of the very first segment. Start one lower, so that the
+            // comparison of step 2 can stay strict.
             recover: FIRST_BYTE - 1,
             rare: None,
             phase: Phase::NO_DUP_ACKS,
@@ -111,14 +115,14 @@ impl Tcb {
         }
     }
 
-    /// Takes `bytes` more bytes of the application.
+    /// Appends `bytes` bytes from the application.
     #[inline]
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.closing, "written after the close");
         self.written = self.written.saturating_add(bytes).min(END_OF_TIME);
     }
 
-    /// Closes this direction. RFC 9293 section 3.10.4: the FIN is sent when all data has been.
+    /// Closes this direction. RFC 9293 section 3.10.4: the FIN is sent after all data.
     pub(crate) fn close(&mut self) {
         if !self.closing {
             self.written += 1;
@@ -131,7 +135,7 @@ impl Tcb {
         self.closing
     }
 
-    /// Tells whether `end` is the number after the FIN, if there is to be one.
+    /// Whether `end` is the sequence number after all data, or after the FIN if closed.
     pub(crate) fn is_end(&self, end: u64) -> bool {
         end == self.written
     }
@@ -140,23 +144,23 @@ impl Tcb {
         self.closing && self.snd_una == self.written
     }
 
-    /// Returns SND.NXT, the number that a segment without data carries.
+    /// Returns SND.NXT, the sequence number of a segment without data.
     #[inline]
     pub(crate) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
     }
 
-    /// Returns the number after the highest one ever sent.
+    /// Returns the sequence number after the highest one sent.
     pub(crate) fn snd_max(&self) -> u64 {
         self.snd_max
     }
 
-    /// Tells whether an acknowledgment of all before `ack` is one of new data.
+    /// Whether a cumulative ACK of everything before `ack` acknowledges new data.
     pub(crate) fn is_news(&self, ack: u64) -> bool {
         (self.snd_una + 1..=self.snd_max).contains(&ack)
     }
 
-    /// Tells whether all that was written is acknowledged.
+    /// Whether everything written is acknowledged.
     #[inline]
     pub(crate) fn has_nothing_out(&self) -> bool {
         self.snd_una == self.written
@@ -168,20 +172,20 @@ impl Tcb {
         self.snd_una
     }
 
-    /// Counts the payload bytes acknowledged.
+    /// Returns the acknowledged payload bytes.
     #[inline]
     pub(crate) fn acked(&self) -> u64 {
         self.snd_una - FIRST_BYTE - u64::from(self.is_close_acknowledged())
     }
 
-    /// Returns FlightSize of RFC 5681 section 2; after a timeout only what was sent since counts, the rest
-    /// is taken for lost.
+    /// Returns FlightSize of RFC 5681 section 2. After a timeout it includes only data sent since;
+    /// the rest counts as lost.
     #[inline]
     pub(crate) fn flight_size(&self) -> u64 {
         self.snd_nxt - self.snd_una
     }
 
-    /// Returns the expiry of the retransmission timer.
+    /// Returns when the retransmission timer expires.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.deadline
@@ -199,7 +203,7 @@ impl Tcb {
         self.deadline = Time::NEVER;
     }
 
-    /// Tells whether all that was sent is acknowledged, and nothing else is left to happen of it.
+    /// Whether everything sent is acknowledged and no recovery or rare state is active.
     #[inline]
     pub(super) fn has_nothing_under_way(&self) -> bool {
         self.snd_una == self.snd_max && self.is_open() && self.rare.is_none()
@@ -210,8 +214,8 @@ impl Tcb {
         matches!(self.phase, Phase::Open { .. })
     }
 
-    /// Returns the most numbers that the next segment takes: those of its payload, and of a FIN that is
-    /// all that would be left.
+    /// Returns the most sequence numbers that the next segment can take: its payload, and a FIN if
+    /// nothing else would be left.
     #[inline]
     pub(super) fn longest(&self, mss: u64, unsent: u64) -> u64 {
         if self.closing { Self::longest_at_end(mss, unsent) } else { mss.min(unsent) }
@@ -222,7 +226,7 @@ impl Tcb {
         if unsent == mss + 1 { unsent } else { mss.min(unsent) }
     }
 
-    /// Sends the next `len` bytes, new or not: go-back-N.
+    /// Sends the next `len` bytes, new or retransmitted: go-back-N.
     #[inline]
     pub(super) fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
         let seq = self.snd_nxt;
@@ -236,11 +240,11 @@ impl Tcb {
             self.count_limited_transmit(len);
         }
         self.on_data_sent(config, now);
-        // `len` is at most one MSS.
+        // At most one MSS.
         (seq, len as u32)
     }
 
-    /// Does as [`Self::transmit`] where all that is sent so is new, and nothing is sent for duplicate acknowledgments.
+    /// Like [`Self::transmit`], if all the data is new and there were no duplicate ACKs.
     #[inline(always)]
     pub(super) fn transmit_new(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
         debug_assert!(self.snd_nxt == self.snd_max, "new data after others that go again");
@@ -252,7 +256,7 @@ impl Tcb {
         (seq, len as u32)
     }
 
-    /// Sends `block`, which was sent before, again.
+    /// Retransmits `block`.
     pub(super) fn retransmit(&mut self, config: &Config, now: Time, block: Block) -> (u64, u32) {
         self.counters.retransmissions += 1;
         self.rtt.on_retransmission();
@@ -268,19 +272,19 @@ impl Tcb {
         self.start_timer_if_off(config, now);
     }
 
-    /// Returns the most that may be in flight to an end with the window `peer_window`.
+    /// Returns the most that may be in flight to an end that advertises `peer_window`.
     #[inline]
     pub(super) fn send_window(&self, config: &Config, peer_window: u64) -> u64 {
         let extra = match self.phase {
             // RFC 3042 section 2: one segment for each of the first two duplicate ACKs, as long as
-            // no more than cwnd and two segments are outstanding.
+            // at most cwnd plus two segments are outstanding.
             Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
             Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
         };
         self.window.cwnd.saturating_add(extra).min(peer_window)
     }
 
-    /// Counts `len` bytes of new data, in flight since now, if limited transmit has sent them.
+    /// Counts `len` bytes of new data, now in flight, if limited transmit has sent them.
     #[inline]
     fn count_limited_transmit(&mut self, len: u64) {
         let in_flight = self.flight_size();
@@ -291,8 +295,8 @@ impl Tcb {
         }
     }
 
-    /// Shrinks the window if it is old. RFC 5681 section 4.1: a TCP that "has not sent data in an interval exceeding
-    /// the retransmission timeout" starts again with the restart window.
+    /// Reduces the window after an idle period. RFC 5681 section 4.1: a TCP that "has not sent data
+    /// in an interval exceeding the retransmission timeout" restarts with the restart window.
     #[inline(never)]
     pub(super) fn restart_if_idle(&mut self, config: &Config, now: Time) {
         if self.is_shut(config) {
@@ -311,9 +315,9 @@ impl Tcb {
         }
     }
 
-    /// Takes the acknowledgment of all before `ack`, some of which is new. `repair` says what it does in a fast
-    /// recovery to so many bytes acknowledged, after so many partial acknowledgments, and whether the retransmission
-    /// timer starts anew.
+    /// Processes a cumulative ACK of new data before `ack`. During a fast recovery it calls
+    /// `repair` with the acknowledged bytes and the number of partial ACKs; `repair` returns
+    /// whether to restart the retransmission timer.
     #[inline]
     pub(super) fn on_new_ack(
         &mut self,
@@ -325,13 +329,14 @@ impl Tcb {
         let acked = ack - self.snd_una;
         self.note_usage(config);
         self.snd_una = ack;
-        // After a timeout the receiver may turn out to hold more than was sent again.
+        // After a timeout the receiver may hold more than was retransmitted.
         self.snd_nxt = self.snd_nxt.max(ack);
         self.rtt.on_ack(config, now, ack);
         let restart_timer = match self.phase {
             Phase::Open { dup_acks, .. } => {
                 self.phase = Phase::NO_DUP_ACKS;
-                // Each duplicate ACK has told of a segment before, at most all but one of them.
+                // Each duplicate ACK has already reported a segment, but at most all segments
+                // except one.
                 let told = u64::from(dup_acks) * u64::from(config.mss);
                 let news = acked.saturating_sub(told).max(acked.min(u64::from(config.mss)));
                 self.grow(config, now, news);
@@ -355,7 +360,7 @@ impl Tcb {
         }
     }
 
-    /// Lets the window grow by `acked` bytes of new data, acknowledged outside of fast recovery.
+    /// Grows the window by `acked` bytes of new data, acknowledged outside fast recovery.
     #[inline]
     fn grow(&mut self, config: &Config, now: Time, acked: u64) {
         let (una, next) = (self.snd_una, self.snd_max);
@@ -369,7 +374,7 @@ impl Tcb {
         self.controller.on_ack(&mut self.window, &moment, delivery);
     }
 
-    /// Does as [`Self::grow_by`], with the way of Linux's controller in line.
+    /// Like [`Self::grow_by`], with Linux's controller inlined.
     #[inline(always)]
     pub(super) fn grow_in_line(&mut self, config: &Config, now: Time, delivery: Delivery) {
         if let AnyController::Watched(watched) = &mut self.controller {
@@ -391,26 +396,26 @@ impl Tcb {
         self.controller.on_loss(&mut self.window, &moment, flight_size);
     }
 
-    /// Begins the recovery from a timeout, of which the controller halves `halved` if it is `Some`: RFC 5681 section
-    /// 3.1 and RFC 6298 section 5.
+    /// Starts the recovery from a timeout; the controller reduces `halved`, if it is `Some`: RFC
+    /// 5681 section 3.1 and RFC 6298 section 5.
     pub(super) fn begin_loss(&mut self, config: &Config, now: Time, halved: Option<u64>) {
         let moment = Moment { config, now, rtt: &self.rtt };
         self.controller.on_timeout(&mut self.window, &moment, halved);
         self.window.collapse(config);
-        // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
-        // is sent twice now must not start a fast retransmit.
+        // RFC 6582 section 3.2, step 4. Reno needs it too: duplicate ACKs for retransmitted data
+        // must not start a fast retransmit.
         self.recover = self.snd_max;
         self.phase = Phase::Loss { head: self.snd_una };
         self.rtt.on_retransmission();
         self.rtt.back_off(config);
     }
 
-    /// Tells whether the timer that has expired has sent the segment at SND.UNA before.
+    /// Whether the expired timer had already retransmitted the segment at SND.UNA.
     pub(super) fn has_sent_head_again(&self) -> bool {
         self.phase == Phase::Loss { head: self.snd_una }
     }
 
-    /// Notes how much of the window is in use, now that an acknowledgment of new data comes.
+    /// Records how much of the window is used, when an ACK of new data arrives.
     #[inline]
     pub(super) fn note_usage(&mut self, config: &Config) {
         let flight_size = self.flight_size();
@@ -421,7 +426,7 @@ impl Tcb {
         }
     }
 
-    /// Returns what a loss leaves a part of, with `in_network` bytes in the network.
+    /// Returns the quantity that a loss reduces, with `in_network` bytes in the network.
     pub(super) fn part_of(&self, config: &Config, in_network: u64) -> u64 {
         match config.rules.loss_window {
             LossWindow::FlightSize => in_network,
@@ -429,8 +434,8 @@ impl Tcb {
         }
     }
 
-    /// Returns the window of [`LossWindow::Cwnd`], without what duplicate ACKs have added to it in a recovery:
-    /// ns-2 keeps that apart.
+    /// Returns the window of [`LossWindow::Cwnd`], without the inflation by duplicate ACKs during a
+    /// recovery, which ns-2 keeps separately.
     pub(super) fn window_to_halve(&self, config: &Config) -> u64 {
         let cwnd = match self.phase {
             Phase::FastRecovery { .. } => self.window.cwnd.min(self.window.ssthresh),
@@ -439,25 +444,26 @@ impl Tcb {
         cwnd.min(config.peer_window())
     }
 
-    /// Returns the number after the highest one sent when a mark last reduced the window; 0: none has.
+    /// Returns the sequence number after the highest one sent when an ECN mark last reduced the
+    /// window; 0: never.
     #[inline]
     pub(super) fn reduced(&self) -> u64 {
         self.rare.as_ref().map_or(0, |rare| rare.reduced)
     }
 
-    /// Tells whether a mark has reduced the window since the oldest segment under way was sent: its loss is of that
-    /// window then.
+    /// Whether an ECN mark has reduced the window since the oldest outstanding segment was sent. A
+    /// loss of that segment belongs to the same window.
     pub(super) fn was_reduced(&self) -> bool {
         self.snd_una < self.reduced()
     }
 
-    /// Tells whether a mark still reduces the window.
+    /// Whether a reduction for an ECN mark is in progress.
     #[inline]
     pub(super) fn is_reducing(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.is_reducing)
     }
 
-    /// Ends the reduction after a mark, if there is one: the window is the threshold.
+    /// Ends a reduction for an ECN mark, if there is one, and sets the window to the threshold.
     #[inline(never)]
     pub(super) fn end_reduction(&mut self) {
         if self.stop_reducing() {
@@ -465,7 +471,7 @@ impl Tcb {
         }
     }
 
-    /// Ends the reduction after a mark and leaves the window as it is. Returns whether there was one.
+    /// Ends a reduction for an ECN mark and keeps the window. Returns true if there was one.
     pub(super) fn stop_reducing(&mut self) -> bool {
         self.rare.as_mut().is_some_and(|rare| std::mem::take(&mut rare.is_reducing))
     }

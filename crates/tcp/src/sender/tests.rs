@@ -1,4 +1,4 @@
-//! The sender alone: calls in, (number, length) out.
+//! The sender without an endpoint: calls in, (sequence number, length) out.
 
 use airtcp_kernel::Duration;
 
@@ -7,7 +7,7 @@ use crate::Variant;
 
 const T: Time = Time::from_nanos(1_000_000_000);
 
-/// Sends everything that may be sent at `T`, as (number, length).
+/// Sends everything that may be sent at `T`, as (sequence number, length).
 fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
     std::iter::from_fn(|| sender.poll_transmit(config, T, config.receive_window))
         .map(|(seq, len, _)| (seq, len.get()))
@@ -33,7 +33,7 @@ fn a_short_segment_waits_for_room_for_a_full_one() {
     let config = Config { initial_window: 2500, ..Config::standard() };
     let mut sender = writing(&config, 10_000);
 
-    // 500 bytes of window are left, and more than 500 bytes are waiting.
+    // 500 bytes of the window are left, and more than 500 bytes are waiting.
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (1001, 1000)]);
 }
 
@@ -82,7 +82,8 @@ fn an_endless_source_never_runs_dry() {
 }
 #[test]
 fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
-    // Four small writes go as four small segments; 1000 bytes more wait for room for a full one.
+    // Four small writes become four small segments; 1000 more bytes wait for room for a full
+    // segment.
     let config = Config { receive_window: 1000, ..Config::standard() };
     let mut sender = writing(&config, 0);
     for _ in 0..4 {
@@ -99,8 +100,8 @@ fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
 
 #[test]
 fn limited_transmit_is_for_two_duplicate_acks_where_the_third_begins_no_recovery() {
-    // RFC 3042 section 2. All that was sent before a timeout is acknowledged, and no more: duplicates may come from
-    // what was sent twice (RFC 6582 section 3.2, step 2).
+    // RFC 3042 section 2. Exactly what was sent before a timeout is acknowledged: duplicates may
+    // come from segments that were sent twice (RFC 6582 section 3.2, step 2).
     let config = Config { initial_window: 4000, ..Config::standard() };
     let mut sender = writing(&config, u64::MAX);
     burst(&mut sender, &config);
@@ -119,7 +120,7 @@ fn limited_transmit_is_for_two_duplicate_acks_where_the_third_begins_no_recovery
 
 #[test]
 fn duplicate_acks_in_a_go_back_n_send_nothing() {
-    // RFC 3042 is about data never sent before: after the timeout there are six old segments first.
+    // RFC 3042 concerns data never sent before: after the timeout six old segments come first.
     let config = Config { initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, u64::MAX);
     burst(&mut sender, &config);
@@ -136,8 +137,8 @@ fn duplicate_acks_in_a_go_back_n_send_nothing() {
     assert_eq!(sender.tcb.counters.fast_retransmits, 0);
 }
 
-/// Makes a sender of the variant with SACK that has eight segments in flight, of which the first and the third
-/// are lost, and is in a recovery.
+/// Returns a sender with SACK in a recovery: eight segments are in flight, of which the first and
+/// the third are lost.
 fn recovering(config: &Config) -> Sender {
     let mut sender = writing(config, 8000);
     burst(&mut sender, config);
@@ -152,7 +153,7 @@ fn segments(first: u64, after: u64) -> Block {
 
 #[test]
 fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
-    // RFC 6298 (5.3), which RFC 6675 section 4 leaves in force.
+    // RFC 6298 (5.3), which RFC 6675 section 4 retains.
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = recovering(&config);
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
@@ -167,7 +168,7 @@ fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
 
 #[test]
 fn an_old_acknowledgment_still_tells_what_is_held() {
-    // Its number is behind, as after a detour; its blocks are as true as ever.
+    // Its ACK number is old, as after reordering, but its SACK blocks are valid.
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
@@ -208,20 +209,20 @@ fn a_duplicate_ack_without_news_is_none_with_sack() {
 
 #[test]
 fn the_scoreboard_outlives_a_recovery() {
-    // Section 5, step (A): what is SACKed beyond the new HighACK "SHOULD NOT be cleared".
+    // Section 5, step (A): SACKed data beyond the new HighACK "SHOULD NOT be cleared".
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = recovering(&config);
     burst(&mut sender, &config);
     sender.tcb.write(4000);
-    // cwnd is 4 segments, of which one is in the pipe. A second loss, behind the recovery point: the
-    // first of the three new ones.
+    // cwnd is 4 segments, of which one is in the pipe. The second loss is the first of the three
+    // new segments, beyond the recovery point.
     sender.on_selective_ack(&config, T, 2001, &[segments(3, 8)], true);
     assert_eq!(burst(&mut sender, &config), [(8001, 1000), (9001, 1000), (10_001, 1000)]);
     sender.on_selective_ack(&config, T, 8001, &[segments(9, 10)], true);
     assert_eq!(sender.tcb.phase, Phase::NO_DUP_ACKS);
     assert_eq!(burst(&mut sender, &config), [(11_001, 1000)]);
 
-    // Two segments beyond the hole were told of, in and after the recovery; the third is enough.
+    // Two segments beyond the hole were SACKed, during and after the recovery; the third is enough.
     sender.on_selective_ack(&config, T, 8001, &[segments(9, 11)], true);
     assert_eq!(sender.tcb.counters.fast_retransmits, 1);
     sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)], true);
@@ -239,7 +240,7 @@ fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
     sender.on_selective_ack(&config, T, 2001, &[segments(3, 7)], true);
     assert_eq!(burst(&mut sender, &config), [(7001, 1000)]);
 
-    // All but the last is acknowledged, of which the rescue is under way.
+    // Everything except the last segment is acknowledged, whose rescue retransmission is in flight.
     sender.on_ack(&config, T, 7001, true);
 
     assert_eq!(burst(&mut sender, &config), []);
@@ -247,7 +248,8 @@ fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
 
 #[test]
 fn the_least_round_trip_is_that_of_the_last_segment_that_an_ack_is_for() {
-    // Eight segments a millisecond apart, and one ACK 10 ms after the last: the first has waited for the others.
+    // Eight segments a millisecond apart, and one ACK 10 ms after the last: the first segment has
+    // waited for the others.
     let config = Config {
         variant: Variant::Rack,
         pacing: true,

@@ -1,7 +1,8 @@
-//! The segments that are missing: what SACK blocks tell of, what is found lost, and what is sent again.
+//! Missing segments: processes SACK blocks, detects losses, and retransmits.
 //!
-//! Each question costs as much as has changed since it was asked last, however many segments are under way: those that were
-//! sent once lie in the order of time, and those sent again are kept in it. Knows no reason for a loss.
+//! The cost of each query depends only on what changed since the last one, not on the number of
+//! segments in flight: segments sent once are in order of time, and retransmitted ones are kept in
+//! order of time too.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -9,7 +10,7 @@ use super::{Fate, Latest, News, Sent, SentSegment};
 use crate::Block;
 
 impl Sent {
-    /// Takes a SACK block of an acknowledgment of all before `una`.
+    /// Processes a SACK block of an ACK of everything before `una`.
     #[cold]
     pub(super) fn sack(
         &mut self,
@@ -42,7 +43,7 @@ impl Sent {
         }
     }
 
-    /// Takes word that the other end holds `block`, of which it held no segment before.
+    /// Processes a SACK for `block`, of which no segment was SACKed before.
     fn sack_all(&mut self, now: Time, block: Block, min_rtt: Duration, news: &mut News) {
         let first = self.segments.count_while(|segment| segment.start < block.start);
         let mut end = 0;
@@ -69,13 +70,14 @@ impl Sent {
             end = segment.end;
         }
         if end > 0 {
-            // Only whole segments are held: the rest of a block may come with another.
+            // Only whole segments count as SACKed; the rest of a block may come with another ACK.
             self.sacked.insert(Block { start: self.segments[first].start, end });
         }
     }
 
-    /// Finds losses as RACK_detect_loss() of RFC 8985 section 6.2, step 5: what was sent `reo_wnd` and more before one
-    /// that has arrived is lost. Returns how many octets, and when the next segment will be.
+    /// Detects losses like RACK_detect_loss() of RFC 8985 section 6.2, step 5: a segment is lost if
+    /// it was sent `reo_wnd` or more before one that has arrived. Returns the number of lost
+    /// octets, and when the next segment will be lost.
     #[cold]
     pub(crate) fn detect_losses(
         &mut self,
@@ -91,7 +93,7 @@ impl Sent {
         (self.lost_octets - lost_before, of_once.max(of_again))
     }
 
-    /// Finds losses among the segments that were sent once, which lie in the order in which they were sent.
+    /// Detects losses among segments sent once, which are in order of time.
     fn detect_among_sent_once(
         &mut self,
         now: Time,
@@ -119,7 +121,7 @@ impl Sent {
         next
     }
 
-    /// Finds losses among the segments that were sent again.
+    /// Detects losses among retransmitted segments.
     fn detect_among_sent_again(
         &mut self,
         now: Time,
@@ -148,7 +150,7 @@ impl Sent {
         next
     }
 
-    /// Marks a segment lost that is under way.
+    /// Marks a segment in flight as lost.
     fn lose_one(&mut self, index: usize) {
         let segment = &mut self.segments[index];
         self.irregular += usize::from(segment.is_regular());
@@ -160,8 +162,8 @@ impl Sent {
         }
     }
 
-    /// Marks what is lost when the retransmission timer has expired, RFC 8985 section 6.3: the first segment, and what
-    /// was sent so long ago that it would be by `detect_losses`.
+    /// Marks losses when the retransmission timer has expired, RFC 8985 section 6.3: the first
+    /// segment, and those sent so long ago that `detect_losses` would mark them.
     pub(crate) fn lose_at_timeout(&mut self, now: Time, wait: Duration) {
         for index in 0..self.segments.len() {
             let SentSegment { sent, fate, .. } = self.segments[index];
@@ -171,7 +173,7 @@ impl Sent {
         }
     }
 
-    /// Marks lost what is under way of `block`. Returns whether anything was.
+    /// Marks the segments in flight within `block` as lost. Returns true if there were any.
     pub(crate) fn lose(&mut self, block: Block) -> bool {
         let before = self.lost_octets;
         for index in 0..self.segments.len() {
@@ -183,7 +185,7 @@ impl Sent {
         self.lost_octets > before
     }
 
-    /// Sends the first lost segment again.
+    /// Retransmits the first lost segment.
     pub(crate) fn resend_lost(&mut self, now: Time) -> Option<Block> {
         if self.lost_octets == 0 {
             return None;
@@ -200,7 +202,7 @@ impl Sent {
         Some(block)
     }
 
-    /// Sends the last segment again, as a probe: RFC 8985 section 7.3.
+    /// Retransmits the last segment as a probe: RFC 8985 section 7.3.
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<Block> {
         let index = self.segments.len().checked_sub(1)?;
         let last = &mut self.segments[index];

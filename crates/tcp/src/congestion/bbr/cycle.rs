@@ -1,7 +1,7 @@
-//! BBR's cycle of bandwidth probing, and the bound of what is under way that it finds: draft-ietf-ccwg-bbr, sections
-//! 5.3.2 and 5.3.3.
+//! BBR's bandwidth probing cycle and the inflight bound that it finds: draft-ietf-ccwg-bbr,
+//! sections 5.3.2 and 5.3.3.
 //!
-//! Knows when one state follows another. What is lost while it probes is heard by its parent.
+//! The parent module processes losses during a probe.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -10,9 +10,9 @@ use crate::Config;
 use crate::congestion::{Moment, Window};
 use crate::rate::RateSample;
 
-/// Section 5.3.2: rounds of draining at most.
+/// Section 5.3.2: the maximum number of rounds in Drain.
 const DRAIN_ROUNDS: u64 = 3;
-/// Section 5.3.3.5.3: at most so many rounds between two probes, fewer where Reno would grow faster.
+/// Section 5.3.3.5.3: at most this many rounds between two probes, fewer if Reno would grow faster.
 const MOST_ROUNDS: u64 = 63;
 const LEAST_WAIT: Duration = Duration::from_secs(2);
 
@@ -20,7 +20,8 @@ impl Bbr {
     pub(super) fn start_down(&mut self, now: Time) {
         self.model.reset_congestion_signals();
         self.probe.acked_per_segment = u64::MAX;
-        // PickProbeWait(): of a coin and of a second.
+        // PickProbeWait(): instead of random numbers, a bit and a fraction of a second from the
+        // clock.
         self.probe.rounds_since = now.as_nanos() / 1000 % 2;
         self.probe.wait = LEAST_WAIT + Duration::from_nanos(now.as_nanos() % 1_000_000_000);
         self.probe.cycle = now;
@@ -105,14 +106,14 @@ impl Bbr {
             return true;
         }
         if sample.is_cwnd_limited && window.cwnd >= bound {
-            // The bound is what holds the bandwidth down.
+            // The inflight bound limits the bandwidth, so the search for a plateau restarts.
             self.full.begin(sample.rate.unwrap_or(0.0));
             return false;
         }
         self.full.now
     }
 
-    /// AdaptLongTermModel(): whether it has decided on another state.
+    /// AdaptLongTermModel(); returns true if it has entered another state.
     fn adapt_long_term(&mut self, window: &Window, config: &Config, sample: &RateSample) -> bool {
         if self.probe.phase == AckPhase::Starting && self.model.is_round_start {
             self.probe.phase = AckPhase::Feedback;

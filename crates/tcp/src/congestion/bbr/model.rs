@@ -1,6 +1,5 @@
-//! BBR's model of the path: draft-ietf-ccwg-bbr, section 5.5.
-//!
-//! Knows what was delivered, lost and how long it took. Does not know in which state the sender is.
+//! BBR's model of the path: draft-ietf-ccwg-bbr, section 5.5. It is independent of the sender's
+//! state.
 
 use std::collections::VecDeque;
 
@@ -19,10 +18,10 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// ExtraAckedFilterLen, in round trips.
 const EXTRA_ROUNDS: u64 = 10;
 
-/// The path. Rates are in bytes a second.
+/// The model of the path. Rates are in bytes/s.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
-    /// The most delivered in the last cycle of probing, and in this one.
+    /// The maximum delivery rates in the last probing cycle and in the current one.
     bandwidths: [f64; 2],
     /// BBR.bw_shortterm, BBR.inflight_shortterm and BBR.inflight_longterm; `None`: no bound.
     bandwidth_short: Option<f64>,
@@ -30,21 +29,21 @@ pub(super) struct Model {
     pub(super) inflight_long: Option<u64>,
     min_rtt: Option<Duration>,
     min_rtt_at: Time,
-    /// BBR.round_count; rounds are counted by what is delivered.
+    /// BBR.round_count; delivered data delimits rounds.
     pub(super) round: u64,
     next_round: u64,
     pub(super) is_round_start: bool,
-    /// C.delivered at the last acknowledgment.
+    /// C.delivered at the last ACK.
     delivered: u64,
-    /// BBR.bw_latest and BBR.inflight_latest, of one round.
+    /// BBR.bw_latest and BBR.inflight_latest, over one round.
     bandwidth_latest: f64,
     pub(super) inflight_latest: u64,
     loss_round: u64,
     pub(super) is_loss_round_start: bool,
     is_loss_in_round: bool,
-    /// Since when is counted what arrives beyond the bandwidth, and how much has.
+    /// When counting of ACK aggregation began, and the bytes delivered since.
     epoch: (Time, u64),
-    /// The most of each of the last rounds that is not below a later one.
+    /// BBR.extra_acked filter: (round, maximum), without rounds that a later round exceeds.
     extra: VecDeque<(u64, u64)>,
 }
 
@@ -59,7 +58,7 @@ impl Model {
         self.bandwidth_short.map_or(self.max_bandwidth(), |short| short.min(self.max_bandwidth()))
     }
 
-    /// BDPMultiple(): so many times what the path holds at this rate.
+    /// BDPMultiple(): `gain` times the bandwidth-delay product.
     pub(super) fn held(&self, config: &Config, bandwidth: f64, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return initial_window(config) };
         (gain * bandwidth * min_rtt.as_secs_f64()) as u64
@@ -95,14 +94,14 @@ impl Model {
         }
     }
 
-    /// AdvanceMaxBwFilter(), where there was a sample in this cycle.
+    /// AdvanceMaxBwFilter(), if this cycle had a sample.
     pub(super) fn advance_bandwidths(&mut self) {
         if self.bandwidths[1] > 0.0 {
             self.bandwidths = [self.bandwidths[1], 0.0];
         }
     }
 
-    /// NoteLoss(), with so much delivered.
+    /// NoteLoss(), at `delivered` bytes.
     pub(super) fn note_loss(&mut self, delivered: u64) {
         if !self.is_loss_in_round {
             self.loss_round = delivered;
@@ -140,7 +139,8 @@ impl Model {
         self.inflight_short = None;
     }
 
-    /// Updates the least round trip since the last look for it, which was then; of ten seconds it counts.
+    /// Updates the minimum RTT with `least`, which was measured at `at`. It expires after ten
+    /// seconds.
     pub(super) fn update_min_rtt(&mut self, now: Time, least: Option<Duration>, at: Time) {
         let is_old = now > self.min_rtt_at + MIN_RTT_WINDOW;
         if let Some(least) = least
@@ -150,7 +150,7 @@ impl Model {
         }
     }
 
-    /// Begins to count anew.
+    /// Restarts the counting of ACK aggregation.
     pub(super) fn restart_aggregation(&mut self, now: Time) {
         self.epoch.0 = now;
     }
@@ -188,18 +188,18 @@ impl Model {
         self.delivered
     }
 
-    /// Resets as if the round had just begun.
+    /// Resets the signals as at the start of a round.
     pub(super) fn reset_congestion_latest(&mut self) {
         (self.bandwidth_latest, self.inflight_latest) = (0.0, 0);
     }
 }
 
-/// Tells whether so much lost of so much under way is too much.
+/// Whether the loss rate exceeds BBR.LossThresh.
 pub(super) fn exceeds_threshold(lost: u64, in_flight: u64) -> bool {
     lost as f64 > in_flight as f64 * LOSS_THRESHOLD
 }
 
-/// InflightAtLoss(): section 5.5.10.2, how much was under way when losses went beyond the threshold.
+/// InflightAtLoss(), section 5.5.10.2: the inflight volume at which losses exceeded the threshold.
 pub(super) fn inflight_at_loss(segment: &LostSegment) -> u64 {
     let before = segment.tx_in_flight.saturating_sub(segment.size) as f64;
     let lost_before = segment.lost.saturating_sub(segment.size) as f64;

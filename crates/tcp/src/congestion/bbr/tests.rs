@@ -1,4 +1,4 @@
-//! The machine and its model alone, against the arithmetic of the draft.
+//! The state machine and its model, compared with the arithmetic of the draft.
 
 use airtcp_kernel::Duration;
 
@@ -20,7 +20,8 @@ fn scene() -> Scene<Bbr> {
     Scene::new(config, Bbr::new(), 10_000, u64::MAX)
 }
 
-/// Makes a sample of a round of its own: `rate` bytes a second, so many delivered before it and in it.
+/// Returns a sample of a round of its own, at `rate` bytes/s, with `delivered` bytes after `before`
+/// bytes.
 fn sample(rate: f64, before: u64, delivered: u64) -> RateSample {
     RateSample {
         rate: Some(rate),
@@ -38,7 +39,7 @@ fn sample(rate: f64, before: u64, delivered: u64) -> RateSample {
 }
 
 impl Scene<Bbr> {
-    /// Lets a round trip pass, in which so much is delivered at this rate.
+    /// Simulates one round trip with this delivery rate and volume.
     fn round(&mut self, rate: f64, delivered: u64, edit: impl FnOnce(&mut RateSample)) {
         let mut sample = sample(rate, self.controller.model_delivered(), delivered);
         edit(&mut sample);
@@ -47,7 +48,7 @@ impl Scene<Bbr> {
         });
     }
 
-    /// Plays Startup, until the plateau at a megabyte a second, and the drain.
+    /// Runs Startup to the plateau at 1 MB/s, and then Drain.
     fn fill(&mut self) {
         for rate in [125e3, 250e3, 500e3, 1e6, 1e6, 1e6] {
             self.round(rate, (rate / 10.0) as u64, |_| {});
@@ -68,12 +69,12 @@ fn three_rounds_without_growth_by_a_quarter_end_startup_and_a_drained_queue_the_
     let mut scene = scene();
     scene.fill();
     assert!(matches!(scene.controller.state, State::Drain(_)));
-    // 0.5 * 1 MB/s less a hundredth; what the path holds is 100,000 B.
+    // 0.5 * 1 MB/s minus 1 %; the bandwidth-delay product is 100,000 B.
     assert_eq!(scene.controller.rate, Some(0.5 * 1e6 * 0.99));
     scene.round(1e6, 100_000, |sample| sample.in_flight = 100_001);
     assert!(matches!(scene.controller.state, State::Drain(_)));
     scene.round(1e6, 100_000, |sample| sample.in_flight = 100_000);
-    // On to cruising, since no queue is left.
+    // Straight to Cruise, because no queue is left.
     assert_eq!(scene.controller.state, State::Cruise);
     assert_eq!(scene.controller.rate, Some(1e6 * 0.99));
 }
@@ -116,15 +117,15 @@ fn a_loss_in_cruise_bounds_rate_and_window_by_what_is_delivered_or_seven_tenths(
     };
     let cwnd = scene.window.cwnd;
     scene.tell(|bbr, window, moment| super::Controller::on_lost(bbr, window, moment, &lost));
-    // The round of the loss ends: 0.8 MB/s and 80,000 B were delivered in it, which is more than 0.7 MB/s, and
-    // less than 0.7 of the window if that is above 114,286 B.
+    // The round with the loss ends: 0.8 MB/s and 80,000 B were delivered in it. The rate is above
+    // 0.7 MB/s; the volume is below 0.7 of the window if the window exceeds 114,286 B.
     scene.controller.model.reset_congestion_latest();
     scene.round(0.8e6, 80_000, |_| {});
     assert_eq!(scene.controller.model.bandwidth(), 0.8e6);
     let expected = ((0.7 * cwnd as f64) as u64).max(80_000);
     assert_eq!(scene.controller.model.inflight_short, Some(expected));
     assert_eq!(scene.window.cwnd, expected);
-    // A further round of losses takes seven tenths of that, if less than that was delivered.
+    // Another round with losses takes 0.7 of that, unless more was delivered.
     let lost = LostSegment { delivered: scene.controller.model_delivered(), ..lost };
     scene.tell(|bbr, window, moment| super::Controller::on_lost(bbr, window, moment, &lost));
     scene.controller.model.reset_congestion_latest();
@@ -134,7 +135,7 @@ fn a_loss_in_cruise_bounds_rate_and_window_by_what_is_delivered_or_seven_tenths(
 
 #[test]
 fn a_probe_that_loses_a_fiftieth_bounds_what_is_under_way() {
-    // 125,000 B under way, of which 1000 B are lost, then 2000, then 3000: two per cent are 2500.
+    // Of 125,000 B in flight first 1000 B are lost, then 2000, then 3000; 2 % are 2500.
     let lost = |lost: u64| LostSegment {
         start: lost,
         size: 1000,
@@ -145,7 +146,7 @@ fn a_probe_that_loses_a_fiftieth_bounds_what_is_under_way() {
     };
     assert!(!model::exceeds_threshold(2000, 125_000));
     assert!(model::exceeds_threshold(3000, 125_000));
-    // (0.02 * 124,000 - 2000) / 0.98 = 489.8 beyond the 124,000 before it.
+    // (0.02 * 124,000 - 2000) / 0.98 = 489.8 more than the 124,000 before it.
     assert_eq!(model::inflight_at_loss(&lost(3000)), 124_489);
 
     let mut scene = scene();
@@ -159,7 +160,7 @@ fn a_probe_that_loses_a_fiftieth_bounds_what_is_under_way() {
     assert_eq!(scene.controller.state, State::Down);
     assert_eq!(scene.controller.model.inflight_long, Some(124_489));
     assert!(scene.controller.probe.was_too_high);
-    // 15 % less are the bound while it cruises: 124,489 - 18,673.
+    // In Cruise the bound is 15 % lower: 124,489 - 18,673.
     assert_eq!(scene.controller.with_headroom(&scene.config), 105_816);
 }
 
@@ -183,7 +184,7 @@ fn the_bound_grows_by_one_segment_in_the_first_round_of_a_probe_and_by_two_in_th
     };
     assert_eq!(grown(99_999, false), Some(100_000));
     assert_eq!(grown(1, false), Some(101_000));
-    // The next round begins: twice the window of 200,000 in two steps.
+    // The next round raises it by twice the window of 200,000, in two steps.
     grown(0, true);
     assert_eq!(grown(200_000, false), Some(103_000));
 }
@@ -192,7 +193,7 @@ fn the_bound_grows_by_one_segment_in_the_first_round_of_a_probe_and_by_two_in_th
 fn aggregates_are_counted_beyond_the_bandwidth_for_ten_rounds() {
     let mut scene = scene();
     scene.fill();
-    // 100,000 B in no time: so much is extra.
+    // 100,000 B in zero time: all of it is extra.
     let now = scene.now;
     let mut burst = sample(1e6, scene.controller.model_delivered(), 100_000);
     burst.in_flight = 0;

@@ -1,7 +1,7 @@
-//! The growth of CUBIC's window in Linux (tcp_cubic.c of version 6), where it does not do as RFC 9438 says:
-//! it looks ahead by the least round trip and not by the smoothed one, works in whole segments, gains at
-//! least a twentieth of what is acknowledged before the first loss, and does its sums again only when the
-//! window has changed or a thirty-second of a second has passed.
+//! The growth of CUBIC's window in Linux (tcp_cubic.c of version 6), where it departs from RFC
+//! 9438. It looks ahead by the minimum RTT instead of the smoothed RTT, and works in whole
+//! segments. It grows by at least a twentieth of the acknowledged data before the first loss, and
+//! recomputes only when the window has changed or 1/32 s has passed.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -9,31 +9,32 @@ use super::{BETA, C, seconds};
 
 /// `HZ / 32`, in ticks of a millisecond.
 const REST: Duration = Duration::from_millis(31);
-/// Before the first loss a segment comes for at most so many.
+/// Before the first loss the window grows by a segment for at most this many acknowledged segments.
 const MOST_BEFORE_LOSS: u64 = 20;
-/// A segment for two at most: the window grows by half in a round trip.
+/// The window grows by at most one segment per this many acknowledged segments, that is, by half
+/// per round trip.
 const LEAST: u64 = 2;
 
-/// `beta` and its scale.
+/// `beta`, and its scale.
 const BETA_PARTS: (u64, u64) = (717, 1024);
 
-/// Returns the part of a window in bytes that a loss leaves: `bictcp_recalc_ssthresh`, in whole segments.
+/// Returns the window in bytes after a loss, in whole segments: `bictcp_recalc_ssthresh`.
 pub(super) fn left_of(window: u64, mss: u64) -> u64 {
     let (part, whole) = BETA_PARTS;
     window / mss * part / whole * mss
 }
 
-/// The state that Linux keeps beside the curve. Windows are in segments.
+/// Linux's state in addition to the curve. Windows are in segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
-    /// `delay_min`; none yet.
+    /// `delay_min`; `None` before the first sample.
     pub(super) least_rtt: Option<Duration>,
-    /// The stage of congestion avoidance: when it began, K and the window at K; `None` before its first
-    /// acknowledgment.
+    /// The congestion avoidance epoch: its start, K and the window at K. `None` before its first
+    /// ACK.
     stage: Option<Stage>,
-    /// `cnt`, the segments acknowledged for which the window gains one.
+    /// `cnt`, the number of acknowledged segments per segment of growth.
     each: u64,
-    /// `snd_cwnd_cnt`, those that are not paid out.
+    /// `snd_cwnd_cnt`, the acknowledged segments that have not produced growth yet.
     unpaid: u64,
 }
 
@@ -42,27 +43,28 @@ struct Stage {
     start: Time,
     k: f64,
     origin: u64,
-    /// The time of the last sums, and their window.
+    /// The time and the window of the last computation.
     summed: (Time, u64),
-    /// `tcp_cwnd`, the window of Reno's friend, and what was acknowledged for its next segment.
+    /// `tcp_cwnd`, the Reno-friendly window, and the acknowledged segments towards its next
+    /// segment.
     friend: u64,
     acked: u64,
 }
 
 impl Steps {
-    /// Ends the stage.
+    /// Ends the epoch.
     pub(super) fn end_stage(&mut self) {
         self.stage = None;
     }
 
-    /// Skips the time in which nothing was sent, from `since` on: it does not count.
+    /// Excludes the idle time since `since` from the epoch.
     pub(super) fn skip(&mut self, since: Time, now: Time) {
         if let Some(stage) = &mut self.stage {
             stage.start = (stage.start + now.saturating_since(since)).min(now);
         }
     }
 
-    /// Returns the segments by which the window grows; `w_max` is zero before the first loss.
+    /// Returns the growth of the window in segments; `w_max` is zero before the first loss.
     #[inline(always)]
     pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: f64, acked: u64) -> u64 {
         let is_new = self.stage.is_none();
@@ -76,7 +78,7 @@ impl Steps {
             stage.summed = (now, cwnd);
             self.each = stage.sum(now, self.least_rtt.unwrap_or(Duration::ZERO), cwnd, w_max < 1.0);
         }
-        // Credit gathered at another price counts for one segment at most.
+        // Credit gathered at another `cnt` counts for at most one segment.
         let mut gained = 0;
         if self.unpaid >= self.each {
             self.unpaid = 0;
@@ -92,7 +94,7 @@ impl Steps {
 }
 
 impl Stage {
-    /// Begins with this window, after a loss at `w_max`.
+    /// Begins an epoch with this window after a loss at `w_max`.
     #[cold]
     #[inline(never)]
     fn begin(now: Time, cwnd: u64, w_max: u64) -> Self {
@@ -102,7 +104,7 @@ impl Stage {
         Self { start: now, k, origin: cwnd.max(w_max), summed, friend: cwnd, acked: 0 }
     }
 
-    /// Returns the segments acknowledged for which the window gains one.
+    /// Returns the number of acknowledged segments per segment of growth.
     fn sum(&mut self, now: Time, ahead: Duration, cwnd: u64, is_first: bool) -> u64 {
         let d = seconds(now.saturating_since(self.start) + ahead) - self.k;
         let step = (C * d * d * d).abs() as u64;
@@ -111,7 +113,8 @@ impl Stage {
         if is_first {
             each = each.min(MOST_BEFORE_LOSS);
         }
-        // RFC 9438 section 4.3, in eighths and whole segments: (1 + beta) / (3 (1 - beta)) of a window.
+        // RFC 9438 section 4.3, in eighths and whole segments: (1 + beta) / (3 (1 - beta)) of a
+        // window.
         let eighths = (8.0 * (1.0 + BETA) / (3.0 * (1.0 - BETA))) as u64;
         let price = (cwnd * eighths) >> 3;
         while self.acked > price {

@@ -4,7 +4,8 @@ use crate::{Endpoint, Flags, Opening, Rules, Segment, SegmentOptions, Variant};
 
 const T: Time = Time::from_nanos(1_000_000_000);
 
-/// Configures both ends as Linux has them, with segments of 1000 bytes, ten of them in the first window.
+/// Returns Linux's configuration for both ends, with segments of 1000 bytes and an initial window
+/// of ten.
 fn linux() -> Config {
     let delayed_ack =
         DelayedAck { adaptive: true, ..DelayedAck::every(2, Duration::from_millis(40)) };
@@ -12,14 +13,14 @@ fn linux() -> Config {
         variant: Variant::Rack,
         rules: Rules { segmentation: Segmentation::Linux, ..Rules::standard() },
         initial_window: 10_000,
-        // Two quick acknowledgments, and none that opens a window.
+        // Two quick ACKs, and none for an opening window.
         receive_window: 3000,
         delayed_ack,
         ..Config::standard()
     }
 }
 
-/// Tells which of the segments that are sent now ask for an acknowledgment.
+/// Returns, for each segment sent now, whether it carries PSH.
 fn pushed(endpoint: &mut Endpoint, config: &Config, now: Time) -> Vec<bool> {
     let mut options = SegmentOptions::new();
     std::iter::from_fn(|| endpoint.poll_transmit(config, now, &mut options))
@@ -32,7 +33,7 @@ fn ack(endpoint: &mut Endpoint, config: &Config, now: Time, ack: u64) {
     endpoint.on_segment(config, now, &segment, &SegmentOptions::new());
 }
 
-/// Half of the window of ten at most share a buffer; without buffers none asks.
+/// At most half of the window of ten share a buffer; without buffers no segment carries PSH.
 #[test]
 fn the_last_segment_of_a_buffer_pushes() {
     let config = Config { receive_window: 1_000_000, ..linux() };
@@ -46,9 +47,9 @@ fn the_last_segment_of_a_buffer_pushes() {
     assert_eq!(pushed(&mut endpoint, &single, T), [no; 10]);
 }
 
-/// In congestion avoidance, at a pace where two segments share a buffer: an acknowledgment of one segment lets another
-/// leave at once, for the last has left long ago. The next one comes half a millisecond later, and what it lets leave
-/// waits for a second one.
+/// In congestion avoidance, at a rate where two segments share a buffer. The ACK of one segment
+/// releases another at once, because the last was sent long ago. The next ACK comes half a
+/// millisecond later, and what it releases waits for a second segment.
 #[test]
 fn what_may_leave_waits_for_more_if_something_has_just_left() {
     let rules = Rules { segmentation: Segmentation::Linux, ..Rules::standard() };
@@ -67,8 +68,8 @@ fn what_may_leave_waits_for_more_if_something_has_just_left() {
     }
 }
 
-/// Each acknowledgment lets one segment leave, which waits for a second one: the window is in use all the same, and
-/// grows by a segment for each round trip.
+/// Each ACK releases one segment, which waits for a second one. The window still counts as full and
+/// grows by a segment per round trip.
 #[test]
 fn a_window_that_waits_for_more_is_full() {
     let window = Config { receive_window: 1_000_000, initial_ssthresh: Some(2000), ..linux() };
@@ -82,11 +83,12 @@ fn a_window_that_waits_for_more_is_full() {
         ack(&mut endpoint, &config, now, 1 + 1000 * count);
         pushed(&mut endpoint, &config, now);
     }
-    // 10 + 11 + 12 + 13 + 14 segments make 60.
+    // 10 + 11 + 12 + 13 + 14 = 60 segments.
     assert!(endpoint.cwnd() >= 14_000, "{}", endpoint.cwnd());
 }
 
-/// The third segment is the first that does not come in a quick time: alone it waits for another, unless it asks.
+/// The third segment is the first without a quick ACK. Alone it waits for another, unless it
+/// carries PSH.
 #[test]
 fn a_pushed_segment_is_acknowledged_at_once() {
     let config = linux();
@@ -110,7 +112,7 @@ fn millis(count: u64) -> Option<Duration> {
 
 #[test]
 fn a_buffer_takes_a_millisecond_and_more_on_a_short_path() {
-    // 10 MB/s for 1/1024 s; and half of 64 KiB less for each 512 us.
+    // 10 MB/s for 1/1024 s, plus 64 KiB halved for each 512 us.
     assert_eq!(size_at(Some(10_240_000), millis(100)), 10_000);
     assert_eq!(size_at(Some(10_240_000), millis(1)), 10_000 + 32_768);
     assert_eq!(size_at(Some(10_240_000), millis(3)), 10_000 + 2048);
@@ -136,8 +138,9 @@ fn the_last_of_several_pushes_and_so_does_the_last_of_all() {
     assert_eq!(pushes(1, true), [true]);
 }
 
-/// Three comparisons tell what the divisions of `tcp_cwnd_test` would: whole segments of the room, half of those of the window,
-/// and segments of the data, of which the last may be short.
+/// The three comparisons give the same result as the divisions of `tcp_cwnd_test`: whole segments
+/// of the room, half of those of the window, and segments of the data, of which the last may be
+/// short.
 #[test]
 fn as_many_segments_fit_as_the_divisions_say() {
     let mss = 10_u64;
@@ -152,7 +155,8 @@ fn as_many_segments_fit_as_the_divisions_say() {
     }
 }
 
-/// Half of 8760 bytes are three segments of 1460, which the fourth goes beyond; of 7300 two and a half, of 1460 none.
+/// Half of 8760 bytes are three segments of 1460, which the fourth exceeds; half of 7300 are two
+/// and a half, and half of 1460 none.
 #[test]
 fn without_buffers_a_segment_asks_that_fills_more_than_half_a_window() {
     for (window, each) in [(8760, 4), (7300, 3), (1460, 1)] {

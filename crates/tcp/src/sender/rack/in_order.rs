@@ -1,6 +1,7 @@
-//! Acknowledgments while nothing is missing, nothing was sent twice and nobody watches rates: nearly all.
+//! The fast path for ACKs: nothing is missing, nothing was sent twice, and delivery rates are not
+//! sampled.
 //!
-//! Knows what of [`Rack::on_ack`] is left then: round trips, the window and the timer. All else is done there.
+//! What remains of [`Rack::on_ack`] is RTT samples, the window and the timer.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,8 +12,8 @@ use crate::sender::tcb::Tcb;
 use crate::sent::Latest;
 
 impl Rack {
-    /// Tells whether an acknowledgment without SACK blocks can tell of nothing but what has arrived in order, in the order in
-    /// which it was sent.
+    /// Whether an ACK without SACK blocks can only acknowledge in-order data in the order in which
+    /// it was sent.
     #[inline]
     pub(super) fn is_in_order(&self, tcb: &Tcb) -> bool {
         tcb.is_open()
@@ -23,7 +24,7 @@ impl Rack {
             && tcb.rare.is_none()
     }
 
-    /// Does as [`Self::on_ack`], in that case.
+    /// Like [`Self::on_ack`], in that case.
     #[inline]
     pub(super) fn on_ack_in_order(&mut self, tcb: &mut Tcb, config: &Config, now: Time, ack: u64) {
         tcb.note_usage(config);
@@ -46,8 +47,8 @@ impl Rack {
         }
     }
 
-    /// Takes the round trip of the last segment that is acknowledged, which was `sent` once and ends before `end`: RFC 8985
-    /// section 6.2, steps 1 and 2.
+    /// Processes the RTT sample of the last acknowledged segment, which was sent once, at `sent`,
+    /// and ends before `end`: RFC 8985 section 6.2, steps 1 and 2.
     #[inline]
     fn time(&mut self, now: Time, sent: Time, end: u64) -> Duration {
         let rtt = now.saturating_since(sent);

@@ -1,6 +1,4 @@
-//! The segments that leave for RACK: probes, what is lost, then new data, at their pace and in their pieces.
-//!
-//! Knows windows and the pacer. Does not know why a segment is lost: that is in [`rack`](super).
+//! What RACK sends: probes, lost segments, then new data, subject to pacing and buffers.
 
 use airtcp_kernel::Time;
 
@@ -10,7 +8,8 @@ use crate::sender::tcb::Tcb;
 use crate::sender::{SentBytes, SentData};
 
 impl Rack {
-    /// Sends the next segment: a probe, what is lost, then what was never sent. Tells also whether there may be more.
+    /// Sends the next segment: a probe, a lost segment, or new data. Also returns whether there may
+    /// be more.
     #[inline(always)]
     pub(in crate::sender) fn poll(
         &mut self,
@@ -31,8 +30,8 @@ impl Rack {
         Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
     }
 
-    /// Does as [`Self::poll`] where there is more to send than new data, or somebody watches its rate, or segments have no
-    /// way of their own.
+    /// Like [`Self::poll`], if there is more to send than new data, or if there are delivery rates
+    /// or pacing.
     #[inline(never)]
     pub(in crate::sender) fn poll_otherwise(
         &mut self,
@@ -60,8 +59,8 @@ impl Rack {
         sent
     }
 
-    /// Returns how much of the window is not in the network, for data that was never sent; `None` if there are none. A window
-    /// that lay idle is restarted first.
+    /// Returns how much of the window is free for data that was never sent; `None` if there is no
+    /// such data. Restarts an idle window first.
     #[inline]
     fn room_for_new(&self, tcb: &mut Tcb, config: &Config, now: Time) -> Option<u64> {
         if tcb.written == tcb.snd_max {
@@ -73,7 +72,7 @@ impl Rack {
         Some(tcb.window.cwnd.saturating_sub(self.sent.pipe(tcb.snd_una, tcb.snd_max)))
     }
 
-    /// Sends what is lost, then what was never sent.
+    /// Sends a lost segment, or new data.
     fn send_next(
         &mut self,
         tcb: &mut Tcb,
@@ -85,7 +84,7 @@ impl Rack {
         let pipe = self.sent.pipe(tcb.snd_una, tcb.snd_max);
         let room = tcb.window.cwnd.saturating_sub(pipe);
         if self.sent.has_lost() {
-            // RFC 6675: "if cwnd - pipe >= 1 SMSS". A window below a segment still sends one.
+            // RFC 6675: "if cwnd - pipe >= 1 SMSS". A window below one segment still sends one.
             let resend_is_due = std::mem::take(&mut self.resend_is_due);
             if room < smss && pipe > 0 && !resend_is_due {
                 return None;
@@ -108,7 +107,7 @@ impl Rack {
         self.send_new_aside(tcb, config, now, (room, peer_window))
     }
 
-    /// Does as [`Self::send_new`].
+    /// Like [`Self::send_new`], as an out-of-line call.
     #[inline(never)]
     fn send_new_aside(
         &mut self,
@@ -120,8 +119,8 @@ impl Rack {
         self.send_new::<true>(tcb, config, now, windows)
     }
 
-    /// Sends a segment that was never sent, as long as both windows allow: `room` is left of the own one. Somebody may watch its
-    /// rate only if `WATCHED`.
+    /// Sends a segment of new data if both windows allow; `room` is left of our own. Delivery rates
+    /// and pacing exist only if `WATCHED`.
     #[inline(always)]
     fn send_new<const WATCHED: bool>(
         &mut self,
@@ -148,7 +147,8 @@ impl Rack {
         if is_watched {
             self.record(tcb, now, start, len);
         }
-        // Of several segments that leave at once the first has said when a probe is due, unless it was alone then.
+        // The first of several segments sent at once has already set the probe timer, unless it was
+        // the only one then.
         let is_set = self.timer == Timer::Probe && self.restarted == now && self.sent.len() > 2;
         if !is_set || is_watched {
             self.restart_timer(tcb, config, now);
@@ -156,8 +156,8 @@ impl Rack {
         Some(sent)
     }
 
-    /// Sends a tail loss probe: new data if there is any and the other end lets it, else the last segment
-    /// again (RFC 8985 section 7.3).
+    /// Sends a tail loss probe: new data if there is any and the other end's window allows,
+    /// otherwise the last segment (RFC 8985 section 7.3).
     fn send_probe(
         &mut self,
         tcb: &mut Tcb,
@@ -180,7 +180,7 @@ impl Rack {
         sent
     }
 
-    /// Sets the rate at which segments leave from now on.
+    /// Updates the pacing rate.
     pub(super) fn set_pace(&mut self, tcb: &Tcb) {
         let pace = tcb.pacing_rate();
         if let Some(pacer) = &mut self.pacer {
@@ -188,7 +188,7 @@ impl Rack {
         }
     }
 
-    /// Records what is delivered when the segment of `len` bytes from `start` on has just been sent.
+    /// Records the delivery state for the segment of `len` bytes from `start` that was just sent.
     fn record(&mut self, tcb: &Tcb, now: Time, start: u64, len: u64) {
         let (una, max) = (tcb.snd_una, tcb.snd_max);
         if let Some(rates) = &mut self.rates {
@@ -198,7 +198,7 @@ impl Rack {
         }
     }
 
-    /// Charges `len` bytes of payload to the pace.
+    /// Charges `len` bytes of payload to the pacer.
     fn pace(&mut self, tcb: &Tcb, config: &Config, now: Time, len: u64) {
         let before = tcb.counters.data_segments_sent - 1;
         if let Some(pacer) = &mut self.pacer {

@@ -1,7 +1,7 @@
-//! The one timer of recovery: RFC 8985 section 8, for reordering windows, probes of a tail and RFC 6298's timeout.
+//! The single recovery timer: RFC 8985 section 8. It serves the reordering window, tail loss probes
+//! and the RTO of RFC 6298.
 //!
-//! Knows which of the three it is set for, and what its expiry begins. Does not know what leaves then: that is in
-//! [`sending`](super::sending).
+//! [`sending`](super::sending) selects what is sent after it expires.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -10,7 +10,7 @@ use crate::sender::tcb::Tcb;
 use crate::timers::expiry;
 use crate::{Config, LossWindow};
 
-/// The purpose of the timer: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" are one.
+/// What the timer is set for: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     Retransmission,
@@ -19,7 +19,7 @@ pub(super) enum Timer {
 }
 
 impl Rack {
-    /// Rounds the expiry of the timer of recovery, and returns it.
+    /// Rounds the expiry of the recovery timer and returns it.
     pub(super) fn rounded(&mut self) -> Time {
         if std::mem::take(&mut self.is_rough) {
             self.due = expiry(self.tick, self.restarted, self.wait);
@@ -27,16 +27,16 @@ impl Rack {
         self.due
     }
 
-    /// Returns the time at which the timer of recovery expires, or something waits for.
+    /// Returns when the recovery timer expires, or when pacing allows the next segment.
     pub(in crate::sender) fn deadline(&self, tcb: &Tcb) -> Time {
         if self.is_rough { expiry(self.tick, self.restarted, self.wait) } else { tcb.deadline }
     }
 
-    /// Handles the expiry of the one timer.
+    /// Processes an expiry of the timer.
     #[cold]
     pub(in crate::sender) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         if self.rounded() > now {
-            // The segment that waited for its pace may leave.
+            // The segment that waited for pacing may be sent.
             tcb.deadline = self.due;
             return;
         }
@@ -58,7 +58,7 @@ impl Rack {
         }
     }
 
-    /// Handles a retransmission timeout: RFC 8985 section 6.3 and RFC 5681 section 3.1.
+    /// Processes a retransmission timeout: RFC 8985 section 6.3 and RFC 5681 section 3.1.
     fn on_timeout(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         tcb.counters.timeouts += 1;
         tcb.end_reduction();
@@ -79,8 +79,8 @@ impl Rack {
         self.arm(tcb, config.expiry(now, tcb.rtt.rto()));
     }
 
-    /// Restarts the timer after something was acknowledged or sent: the probe's where a tail may be probed, else
-    /// that of RFC 6298 (5.3), unless it is needed for the reordering window.
+    /// Restarts the timer after an ACK or a transmission, unless the reordering window needs it.
+    /// Sets the probe timer if a tail may be probed, otherwise the RTO (RFC 6298 (5.3)).
     #[inline(never)]
     pub(super) fn restart_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         let is_open = tcb.is_open();
@@ -108,8 +108,8 @@ impl Rack {
         self.set_probe_timer(tcb, config, now, srtt);
     }
 
-    /// Sets the timer to probe a tail. RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment
-    /// is all there is; at most as long as the RTO.
+    /// Sets the timer for a tail loss probe. RFC 8985 section 7.2: PTO = 2 * SRTT, plus the other
+    /// end's ACK delay if only one segment is in flight; at most the RTO.
     #[inline]
     pub(super) fn set_probe_timer(
         &mut self,

@@ -1,4 +1,5 @@
-//! The segments under way against a plain list that is walked from end to end for each question.
+//! Compares the segments in flight with a plain list that is searched from end to end for each
+//! query.
 
 use proptest::prelude::*;
 
@@ -12,7 +13,7 @@ fn at(micros: u64) -> Time {
     Time::from_nanos(micros * 1000)
 }
 
-/// The plain list: RFC 8985 section 6.2 to the letter.
+/// The plain list: RFC 8985 section 6.2, implemented literally.
 #[derive(Default)]
 struct Plain(Vec<SentSegment>);
 
@@ -62,14 +63,14 @@ impl Plain {
     }
 }
 
-/// An event: its kind, and numbers that say which.
+/// An event: its kind, and numbers that select the segments.
 type Event = (u8, u64, u64, u64);
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-    /// Segments leave, are acknowledged and SACKed in blocks that may begin and end within them, are found lost and sent
-    /// again; some at one instant.
+    /// Segments are sent, acknowledged, SACKed (in blocks that may begin and end inside segments),
+    /// lost and retransmitted; some of this at the same instant.
     #[test]
     fn what_is_lost_does_not_depend_on_how_it_is_looked_for(
         events in prop::collection::vec((0..9_u8, 0..40_u64, 0..12_u64, 0..30_u64), 1..120)
@@ -90,7 +91,7 @@ proptest! {
                     }
                 }
                 3..6 => {
-                    // A fifth of the blocks do not begin or end where segments do.
+                    // A fifth of the blocks do not begin or end at segment boundaries.
                     let odd = if micros % 5 == 0 { 37 } else { 0 };
                     let start = una + which % 20 * LEN + odd;
                     let block = Block { start, end: (start + (1 + length) * LEN + odd).min(max) };
