@@ -1,4 +1,4 @@
-"""`airtcp run`, `predict` and `simulate`: one scenario in, an answer out."""
+"""`airtcp run`, `predict` and `simulate`: answer questions about one scenario."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
     from airtcp.scenario import ResolvedScenario
 
-#: The most effort that `run` takes, over the work of the run.
+#: The largest `--effort` of `run`, as a multiple of the work of the run.
 _MOST_EFFORT = 1000.0
-#: The exit status of `run --check` for each verdict.
+#: The exit status of `run --check` by verdict.
 _STATUSES = {
     "holds": Status.DONE,
     "fails": Status.TARGET_FAILS,
@@ -102,7 +102,7 @@ def run(
         check_outputs(scenario, out=out, force=force)
         measured, missing = None, None
         if with_:
-            # First: what a kernel cannot do is said before a simulation is waited for.
+            # Report unsupported kernel features before the simulation, not after it.
             try:
                 measured = _measured(scenario, loaded, seed, simulated, gro=gro, quiet=quiet)
             except QuestionError as error:
@@ -164,7 +164,7 @@ def run(
 
 
 def _explained(result: Comparison, threads: int | None, *, quiet: bool) -> Comparison:
-    """The result with what would explain the gap to what was measured."""
+    """Return the result with possible explanations of its gap to the measurement."""
     from airtcp.gaps.explain import explain
 
     assert result.measured is not None
@@ -174,9 +174,9 @@ def _explained(result: Comparison, threads: int | None, *, quiet: bool) -> Compa
 
 
 def _effort(how: str, effort: float | None) -> tuple[float, bool]:
-    """Return the effort of trying changes, and True if each has as much as the run had.
+    """Return the effort to spend on trying changes, and True to give each as much as the run.
 
-    Ends the command if that is no way.
+    Ends the command if `how` is not one of the allowed words.
     """
     from airtcp.judge.recommend import EFFORT
 
@@ -195,7 +195,7 @@ def _effort(how: str, effort: float | None) -> tuple[float, bool]:
 
 
 def _check_witnesses(with_: list[str] | None, simulated: list[str] | None, gro: bool) -> None:
-    """Ends the command if there is no such witness, or none that an option is about."""
+    """End the command for an unknown witness, or for testbed options without a testbed."""
     for one in with_ or ():
         if one != "testbed":
             raise typer.BadParameter(f"{one!r} is none; allowed: testbed", param_hint="--with")
@@ -238,7 +238,10 @@ def predict(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Give a first answer in half a second, by models, or by a short simulation where none fits."""
+    """Estimate performance in under a second.
+
+    Uses analytical models, or a quick simulation where no model applies.
+    """
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.prediction import predict as predict_scenario
@@ -306,14 +309,14 @@ def simulate(
 
 
 def _of_file(scenario: Path, words: str) -> None:
-    """Say something of a scenario file on stderr."""
+    """Print a note about a scenario file on stderr."""
     note(f"{scenario}: {words}")
 
 
 def _tell_warmup(
     asked: ResolvedScenario, result: Comparison | SimulationResult, *, quiet: bool
 ) -> None:
-    """Say which warm-up was found, if it was left to us."""
+    """Print the detected warm-up, unless the scenario sets it."""
     from airtcp.units import format_time_ns
 
     found = result.scenario.run.warmup_ns
@@ -322,7 +325,7 @@ def _tell_warmup(
 
 
 def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
-    """Between samples of a trace. Ends the command if that is no time."""
+    """Return the time between trace samples in seconds. Ends the command if the text is invalid."""
     from airtcp.exceptions import UnitError
     from airtcp.run.simulate import TRACE_INTERVAL_S
     from airtcp.units import parse_time_s
@@ -355,9 +358,9 @@ def _answer(
 ) -> None:
     """Print a result, and write its report.
 
-    The answer was costly: nothing that fails or is interrupted later takes it away. `lost` is what
-    has failed before, and is told after it. Leaves with the status of a failure or an interruption
-    if there was one.
+    The result was costly to compute, so later failures and interruptions must not lose it. `lost`
+    is an earlier failure, reported after the result. Exits with the status of a failure or
+    interruption if there was one.
     """
     from airtcp.results import Prediction
     from airtcp.run.interruption import Interruption
@@ -390,7 +393,7 @@ def _printed(
     models: bool,
     explain: bool,
 ) -> list[AirtcpError]:
-    """Print a result; what fails is given back, for there may be more to do with the result."""
+    """Print a result. Return failures, because the result may still be written elsewhere."""
     try:
         if json:
             print(result.to_json())
@@ -398,7 +401,7 @@ def _printed(
             _show(result, details=details, models=models, explain=explain)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has what it wanted.
+        # The reader has read enough.
         forget_stdout()
     except AirtcpError as error:
         forget_stdout()
@@ -433,7 +436,7 @@ def _written(
     json: bool,
     quiet: bool,
 ) -> list[AirtcpError]:
-    """Write the report of a result and say where it is; what fails is given back."""
+    """Write the report of a result and print its location. Return failures."""
     from airtcp.present.report import write
 
     try:
@@ -445,7 +448,7 @@ def _written(
 
 
 def tell_report(out: Path, *, json: bool, quiet: bool) -> None:
-    """Say where the report is: after the answer, or beside one that is for programs."""
+    """Print the location of the report: after the answer, or on stderr if stdout has JSON."""
     where = f"report: {one_line(str(out / 'report.html'))}"
     if not json:
         print(where)
@@ -455,9 +458,9 @@ def tell_report(out: Path, *, json: bool, quiet: bool) -> None:
 
 
 def whole(show: Callable[[], None], write: Callable[[], None] | None) -> None:
-    """Show an answer to its end, whatever interrupts that, and then write its report.
+    """Show a complete answer despite interruptions, then write its report.
 
-    Leaves with the status of an interruption if there was one.
+    Exits with the status of an interruption if there was one.
     """
     from airtcp.run.interruption import Interruption
 
@@ -476,7 +479,7 @@ def whole(show: Callable[[], None], write: Callable[[], None] | None) -> None:
 
 @contextmanager
 def progress_bar(quiet: bool, what: str = "simulating") -> Iterator[Callable[[float], None] | None]:
-    """A progress bar with the time left on stderr, if a person is looking there."""
+    """Show a progress bar with the remaining time on stderr, if stderr is a terminal."""
     with bars(quiet, _columns) as bar:
         if bar is None:
             yield None

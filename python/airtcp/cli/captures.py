@@ -1,8 +1,7 @@
-"""Capture files of airtcp, told from those of others.
+"""Recognize capture files that airtcp wrote.
 
-Knows the marks that a simulation's frames and a testbed's section leave; a capture's frames are
-judged by all that stands in the beginning of its file. Does not know what becomes of the file, nor
-what a frame means.
+Checks the format of the frames of simulations and the section header of testbeds. Only the
+beginning of a file is read.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ _PCAP: Final = bytes.fromhex("4d3cb2a1 0200 0400 0000000000000000")
 _RADIOTAP: Final = (127).to_bytes(4, "little")
 _PCAP_BYTES: Final = 24
 _RECORD_BYTES: Final = 16
-#: The smallest header of radiotap with a TSFT, which is the first of its fields.
+#: The smallest radiotap header with a TSFT, which is its first field.
 _LEAST_RADIOTAP: Final = 16
 _HAS_TSFT: Final = 1
-#: The first two octets of a node's address; the other four are its number.
+#: The first two octets of a node's address; the other four are the node number.
 _NODE: Final = b"\x02\x00"
 _GROUP: Final = 1
-#: First octets of an ACK and a CTS, which have no transmitter's address.
+#: First octets of ACK and CTS, which have no transmitter address.
 _ANSWERS: Final = (0xD4, 0xC4)
-#: The latest time of a simulated frame: a clock on the wall is past 2001, a simulation begins at 0.
+#: Upper limit for the time of a simulated frame. Simulations begin at 0; a real clock is past 2001.
 _LATEST_S: Final = 1_000_000_000
-#: The longest time from the begin of a PPDU, which is a record's, to its first MPDU, the TSFT's.
+#: The longest time from the start of a PPDU (the time of its record) to its first MPDU (the TSFT).
 _LONGEST_PREAMBLE_US: Final = 1_000_000
-#: The begin of a section of pcapng, little-endian, of unknown length, and its writer: a testbed, or
-#: a simulation of several cells.
+#: The beginning of a pcapng section, little-endian, of unknown length, followed by its writer: a
+#: testbed, or a simulation of several cells.
 _SECTION: Final = bytes.fromhex("0a0d0d0a")
 _SECTION_BODY: Final = bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff 0400")
 _WRITERS: Final = tuple(
@@ -39,7 +38,7 @@ _WRITERS: Final = tuple(
 
 
 class _Record(NamedTuple):
-    """A record of a pcap file: the time of its frame, and what is kept of it."""
+    """A record of a pcap file: the time of its frame and the captured bytes."""
 
     seconds: int
     nanos: int
@@ -47,25 +46,25 @@ class _Record(NamedTuple):
 
 
 def is_own_capture(head: bytes) -> bool:
-    """Whether a file that begins so is a capture of `airtcp simulate` or `airtcp testbed`.
+    """Whether the beginning of a file shows a capture of `airtcp simulate` or `airtcp testbed`.
 
-    Every frame in it has to look like one of the simulation: it has begun in simulated time, its
-    TSFT follows its begin, and its addresses are those of nodes. Linux's simulated radios
-    (mac80211_hwsim) have such addresses too, and the time of the wall.
+    Every frame must look simulated: it begins in simulated time, its TSFT follows its beginning,
+    and its addresses are those of nodes. Linux's simulated radios (mac80211_hwsim) have such
+    addresses too, but wall-clock time.
     """
     if head.startswith(_SECTION):
         return head[8:].startswith(_WRITERS)
     if not head.startswith(_PCAP) or head[_PCAP_BYTES - 4 : _PCAP_BYTES] != _RADIOTAP:
         return False
     if len(head) == _PCAP_BYTES:
-        # A simulation in which nothing was sent; nobody loses anything.
+        # An empty capture: overwriting it loses nothing.
         return True
     records = list(_records(head))
     return bool(records) and all(map(_is_simulated, records))
 
 
 def _records(head: bytes) -> Iterator[_Record]:
-    """Yield the records that are whole in the beginning of a file."""
+    """Yield the complete records in the beginning of a file."""
     place = _PCAP_BYTES
     while place + _RECORD_BYTES <= len(head):
         seconds, nanos, kept, _ = struct.unpack_from("<IIII", head, place)
@@ -88,5 +87,5 @@ def _is_simulated(record: _Record) -> bool:
     to_group = len(receiver) == 6 and receiver[0] & _GROUP
     if not to_group and not receiver.startswith(_NODE):
         return False
-    # A capture may be cut within the second address.
+    # The capture length may cut the second address.
     return frame[0] in _ANSWERS or transmitter.startswith(_NODE)

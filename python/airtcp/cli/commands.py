@@ -1,4 +1,4 @@
-"""The commands of `airtcp`, put together."""
+"""The `airtcp` command line app: registers all commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from airtcp.cli.sweep import sweep
 from airtcp.cli.testbed import bench, shell
 from airtcp.cli.web import web
 
-#: Groups of commands, in the order in which `airtcp --help` shows them.
+#: Groups of commands, in the order of `airtcp --help`.
 _ANSWER: Final = "Answer a question"
 _EXPLORE: Final = "Explore many scenarios"
 _MEASURE: Final = "Measure real programs"
@@ -31,12 +31,12 @@ _PAPERS: Final = "Make papers again"
 _WRITE: Final = "Write scenario files"
 _OTHERS: Final = "Others"
 _GROUPS: Final = (_ANSWER, _EXPLORE, _WRITE, _MEASURE, _PAPERS, _OTHERS)
-#: A limit to the first sentence of a command's help that none reaches.
+#: Longer than any first sentence of a command's help.
 _NO_LIMIT: Final = 1000
 
 
 class _Commands(TyperGroup):
-    """The commands; an interruption while their words are read is told as a later one is."""
+    """The group of commands. Handles interruptions during argument parsing like later ones."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         with outcome():
@@ -47,7 +47,7 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Lists the commands by their groups, with the whole first sentence of their help."""
+        """List the commands by group, with the complete first sentence of their help."""
         for group in _GROUPS:
             rows = [
                 (name, command.get_short_help_str(_NO_LIMIT))
@@ -81,7 +81,7 @@ _Plugins = Annotated[
 
 
 def _with_plugins(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that reads scenarios, with an option for plug-ins, loaded before these are read."""
+    """Add a `--plugin` option to a command; plug-ins are loaded before it reads scenarios."""
 
     @wraps(command)
     def plugged(*arguments: Any, plugin: list[str], **options: Any) -> None:
@@ -101,7 +101,7 @@ app: Final = typer.Typer(
     help="Tell how TCP performs over Wi-Fi: scenario file in, simulation and models out.",
     epilog="Begin with: airtcp example; airtcp example NAME; airtcp run NAME.toml",
     no_args_is_help=True,
-    # Plain messages: no boxes around an error, nothing that a pipe could not take.
+    # Plain messages: no boxes around errors, only characters that any pipe can encode.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

@@ -1,4 +1,4 @@
-"""`airtcp diff`: two scenarios in, what is different out."""
+"""`airtcp diff`: compare two scenarios."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ def diff(
 
 
 def _network(scenario: Scenario) -> dict[str, object]:
-    """Return all that results of a scenario depend on: its keys but the title, and its targets."""
+    """Return everything that affects results: all keys except the title, plus the targets."""
     return {**scenario.to_dict(), "title": None, "targets": scenario.targets}
 
 
 def _precision(written: str | None, replications: int | None) -> float | None:
-    """Read a precision. Ends the command if that is none, or stands beside replications."""
+    """Parse `--precision`. Ends the command if it is invalid or used with `--replications`."""
     if written is None:
         return None
     from airtcp.exceptions import UnitError

@@ -1,4 +1,4 @@
-"""`airtcp example` and `airtcp schema`: what to start a scenario file from."""
+"""`airtcp example` and `airtcp schema`: starting points for scenario files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airtcp.exceptions import OutputError
 
 
 def _names(incomplete: str) -> list[str]:
-    """For the shell: the examples that begin so."""
+    """Complete the names of examples in the shell."""
     return [item.name for item in examples() if item.name.startswith(incomplete)]
 
 

@@ -1,4 +1,4 @@
-"""`airtcp import`: configurations and measurements in, a scenario out."""
+"""`airtcp import`: write a scenario from configurations and measurements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ KeepNames = Annotated[
         help="Keep addresses in the scenario; by default they are on stderr only.",
     ),
 ]
-#: Reading a smaller file takes less than a second.
+#: Smaller files are read in less than a second.
 _LARGE_BYTES = 10**7
 _MOST_NAMES = 8
 
@@ -59,7 +59,7 @@ def import_(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a scenario of a capture, a configuration, or what iperf3 or flent measured."""
+    """Write a scenario from a capture, a configuration, or results of iperf3 or flent."""
     with outcome():
         from airtcp.cli.ask import progress_bar
         from airtcp.exceptions import OutputError
@@ -103,7 +103,7 @@ def import_(
 
 
 def _tell_names(drafts: list[Draft], *, quiet: bool) -> None:
-    """Print whose neutral names they are; only to stderr, for files are passed on."""
+    """Print which stations the neutral names stand for; to stderr only, as files get shared."""
     for draft in drafts:
         for neutral, names in draft.legend.items() if not quiet else ():
             shown = ", ".join(names[:_MOST_NAMES])

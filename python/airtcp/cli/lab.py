@@ -1,6 +1,6 @@
-"""`airtcp lab` and `airtcp lab check`: lab sheets out, judgements of answers.
+"""`airtcp lab` and `airtcp lab check`: write lab sheets and check answers.
 
-Knows arguments and what is printed. What a sheet is and how an answer is judged: `airtcp.labs`.
+`airtcp.labs` defines the sheets and judges the answers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def lab(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a lab sheet of the course, or judge answers to its questions by running them."""
+    """Write a lab sheet of the course, or check answers to its questions by simulation."""
     with outcome():
         if name == _CHECK:
             _check(files or sorted(Path().glob("*.answers.toml")), threads, json=json)
@@ -75,7 +75,7 @@ def _list(*, json: bool) -> None:
 
 
 def _check(files: list[Path], threads: int | None, *, json: bool) -> None:
-    """Print the judgement of each answer. Leaves with status 3 if not all are right."""
+    """Print the result for each answer. Exits with status 3 if any is wrong or open."""
     from airtcp.labs import check
     from airtcp.results import canonical_json
 

@@ -1,7 +1,4 @@
-"""Options that commands about a scenario share.
-
-Knows their names, their bounds and what the help says of them. Does not know what a command does.
-"""
+"""Options shared by several commands: names, bounds and help texts."""
 
 from __future__ import annotations
 

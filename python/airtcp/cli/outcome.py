@@ -1,4 +1,4 @@
-"""How a command ends: errors to one message on stderr and an exit status."""
+"""How a command ends: errors become one message on stderr and an exit status."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from airtcp.exceptions import (
 
 @contextmanager
 def outcome() -> Iterator[None]:
-    """Turn what ends a command early into a message and a status; a traceback means a bug of ours.
+    """Turn an early end of a command into a message and an exit status.
 
-    A reader that closes the pipe (`airtcp run ... | head`) has what it wanted: that is no failure.
-    A file that cannot be written is wrong input if that is said before the work.
+    A traceback therefore always means a bug in airtcp. A reader that closes the pipe (`airtcp run
+    ... | head`) is not a failure. An output file that cannot be written counts as wrong input if
+    that is detected before the work.
     """
     try:
         yield

@@ -1,9 +1,8 @@
-"""Files that a command writes, looked at before the work: may it write them?
+"""Checks of output files before the work begins.
 
-A file that is there is overwritten if airtcp has written it; with `--force`, whatever it is. The
-scenario is never overwritten, and no two outputs are one file. Knows by what a file of airtcp is
-told from others (a capture: `captures`); how one is written is the business of
-`results.trace_file`, `present.report` and the core.
+A file that airtcp wrote may be overwritten; `--force` overwrites any file. The scenario is never
+overwritten, and no two outputs may be the same file. This module recognizes airtcp's own files
+(captures: `captures`); `results.trace_file`, `present.report` and the core write them.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from airtcp.cli.captures import is_own_capture
 from airtcp.exceptions import OutputError
 from airtcp.files import check_directory
 
-#: Enough of a file to know it by its beginning or its end.
+#: Bytes to read at the beginning or end of a file to recognize it.
 _LOOK: Final = 65_536
-#: A column of traces that no other table is likely to have.
+#: A trace column that other tables are unlikely to have.
 _TRACE_COLUMN: Final = b"ssthresh_bytes"
-#: Columns that transfers have; together they are in no other table of ours.
+#: Columns that only tables of transfers have all together.
 _TRANSFER_COLUMNS: Final = (b"flow", b"start_s", b"size_bytes", b"time_s")
 
 
@@ -33,9 +32,9 @@ def check(
     transfers: Path | None = None,
     force: bool = False,
 ) -> None:
-    """See that the outputs of a command can be written and that nothing is lost by it.
+    """Check that the outputs of a command can be written without losing foreign files.
 
-    Makes no directory that stays: work may be interrupted. Raises OutputError.
+    Creates no lasting directories, because the work may be interrupted. Raises OutputError.
     """
     files = {}
     if trace is not None:
@@ -61,14 +60,14 @@ def check(
         tables = [path for path in files.get("--transfers", []) if not _are_transfers(path)]
         _refuse_foreign(tables)
         if out is not None and not _is_page(out / "report.html"):
-            # Files beside a report of ours are ours.
+            # Files next to a report written by airtcp belong to it.
             _refuse_foreign(files["--out"])
     if out is not None:
         check_directory(out)
 
 
 def check_pages(out: Path, *, force: bool) -> None:
-    """The same for a directory of pages that begin with index.html."""
+    """Check a directory of HTML pages with an index.html, as `check` does."""
     index = out / "index.html"
     if not force and not _is_page(index):
         _refuse_foreign([index])
@@ -76,14 +75,17 @@ def check_pages(out: Path, *, force: bool) -> None:
 
 
 def check_picture(path: Path, *, force: bool) -> None:
-    """The same for a picture, PNG or SVG: any picture there is gives way."""
+    """Check a picture file (PNG or SVG) as `check` does.
+
+    Any existing picture may be overwritten.
+    """
     if not force and not _head(path).startswith((b"\x89PNG", b"<?xml")):
         _refuse_foreign([path])
     check_directory(path.parent)
 
 
 def check_table(path: Path, *, force: bool) -> None:
-    """See that a table can be written; by its columns none that is there is known for ours."""
+    """Check that a table can be written. No existing table is recognized as airtcp's own."""
     if not force:
         _refuse_foreign([path])
     check_directory(path.parent)
@@ -101,7 +103,7 @@ def _same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
     except OSError:
-        # One of them is not there yet.
+        # One of the two does not exist yet.
         return os.path.realpath(one) == os.path.realpath(other)
 
 
@@ -123,7 +125,7 @@ def _are_transfers(path: Path) -> bool:
 
 
 def _names_in(path: Path) -> bytes:
-    """What has the names of the columns of a table: CSV begins with them, Parquet ends."""
+    """Return the part of a table with its column names: the head of a CSV, the tail of Parquet."""
     return _head(path) if path.suffix.lower() == ".csv" else _tail(path)
 
 
@@ -146,7 +148,7 @@ def _tail(path: Path) -> bytes:
 
 
 def _part(path: Path, *, from_end: bool) -> bytes:
-    """A part of a file; nothing of what cannot be read, which is not known to be ours."""
+    """Return a part of a file; b"" if it cannot be read, and so is not recognized."""
     try:
         with path.open("rb") as file:
             if from_end:

@@ -1,4 +1,4 @@
-"""`airtcp plan`: a scenario and a bound in, how far it carries out."""
+"""`airtcp plan`: find the capacity of a scenario under a stop condition."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ def plan(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find capacity: how many stations, or what value of a key, before a stop condition holds.
+    """Find how many stations the network supports, or how far another key can be raised.
 
-    The answer is the last value at which no stop condition holds yet, and which changes raise it.
-    With --vary channels, powers or positions it is what suits each of several cells best.
+    The answer is the last value that meets all conditions, and the changes that raise it. With
+    --vary channels, powers or positions it is the best assignment for several cells.
     """
     with outcome():
         from airtcp.cli.outputs import check
@@ -178,7 +178,7 @@ def plan(
 
 
 def _channels(text: str) -> list[int]:
-    """The numbers of --channels. Ends the command if there is one that is none."""
+    """Parse `--channels`. Ends the command if an entry is not a number."""
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
@@ -188,7 +188,7 @@ def _channels(text: str) -> list[int]:
 
 
 def _limit_s(text: str) -> float:
-    """How long it may take. Ends the command if that is no time."""
+    """Parse `--limit` into seconds. Ends the command if it is not a time."""
     from airtcp.exceptions import UnitError
     from airtcp.units import parse_time_s
 
@@ -202,7 +202,7 @@ def _limit_s(text: str) -> float:
 def _progress(
     quiet: bool,
 ) -> Iterator[tuple[Callable[[float], None] | None, Callable[[str], None] | None]]:
-    """A bar for the runs under way, with what they are, if a person is looking."""
+    """Show a progress bar with the current step, if stderr is a terminal."""
     with bars(quiet, _columns) as bar:
         if bar is None:
             yield None, None

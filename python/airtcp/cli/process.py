@@ -1,7 +1,6 @@
-"""The process of a command: streams that tell when they fail, and signals that end it tidily.
+"""The process of a command: streams that report errors, signals, and exit statuses.
 
-Knows stdin, stdout, stderr, signals and exit statuses; does not know commands. Imports nothing that
-takes time, so that a user who interrupts the start of a command has no traceback for it.
+Imports nothing slow, so that an interruption during startup shows no traceback.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ from airtcp.exceptions import AirtcpError, one_line
 class Status(IntEnum):
     """Exit statuses, the same for every command.
 
-    A target that fails, and one of which the runs do not tell, are statuses of `run --check` alone.
+    Only `run --check` uses TARGET_FAILS (a target is missed) and CANNOT_TELL (the runs are
+    inconclusive).
     """
 
     DONE = 0
@@ -33,24 +33,27 @@ class Status(IntEnum):
 
 
 class StdoutError(AirtcpError):
-    """Nothing more can be written to stdout: a full disk, or it is closed."""
+    """stdout cannot be written: the disk is full, or the stream is closed."""
 
 
 class _Stdout(io.TextIOWrapper):
-    """stdout that says what failed. A reader that has left is no failure: BrokenPipeError."""
+    """stdout that raises clear errors.
+
+    BrokenPipeError means that the reader has left; not a failure.
+    """
 
     _replaced: io.TextIOWrapper
 
     @classmethod
     def instead_of(cls, stream: io.TextIOWrapper) -> Self:
-        """The same stream; a character that its encoding has not becomes a mark."""
+        """Wrap a stream. Characters that its encoding lacks become "?"."""
         stdout = cls(
             stream.buffer,
             encoding=stream.encoding,
             errors="replace",
             line_buffering=stream.line_buffering,
         )
-        # It would close what both write to when nobody knows it any more.
+        # The old object would close the shared buffer when it is garbage-collected.
         stdout._replaced = stream
         return stdout
 
@@ -97,28 +100,27 @@ def run(command: Callable[[], None]) -> NoReturn:
     replications = sys.modules.get("airtcp.run.replications")
     if replications is not None and replications.left_behind:
         end_at_once(Status.INTERRUPTED)
-    # Files are closed, and what is left ends with the process: Python would look through it once
-    # more for garbage, which takes a fifth of a short command. DuckDB's binding would print all of
-    # that as leaked.
+    # Files are closed and the process ends, so skip Python's last garbage collection, which takes a
+    # fifth of a short command. DuckDB's binding would report the frozen objects as leaks.
     if "duckdb" not in sys.modules:
         gc.freeze()
     sys.exit(status)  # type: ignore[arg-type]  # as it was
 
 
 def note(message: str) -> None:
-    """A line on stderr that is not part of a result."""
+    """Print a line on stderr that is not part of a result."""
     for line in message.split("\n"):
         print(f"airtcp: {one_line(line)}", file=sys.stderr)
 
 
 def end_at_once(status: Status) -> NoReturn:
-    """End the process with what threads of it are doing, which may listen to nobody."""
+    """End the process together with its threads, which may not react to signals."""
     sys.stderr.flush()
     os._exit(status)
 
 
 def forget_stdout() -> None:
-    """Let what is still buffered for stdout, and what follows, go nowhere."""
+    """Discard buffered and future output to stdout."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
 
@@ -130,13 +132,13 @@ def _lost(error: StdoutError) -> Status:
 
 
 def _prepare_streams() -> None:
-    """Have stdout say what fails; let a terminal show a mark for a character that it has not."""
-    # Python has None for a stream that is closed, and the next file that is opened would be it.
+    """Make stdout report errors; replace characters that the terminal's encoding lacks."""
+    # A closed stream is None in Python, and the next opened file would take its number.
     if sys.stderr is None:
         _open_nowhere(2, os.O_WRONLY)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
-        # A stream that cannot be written to fails as a closed one does.
+        # Open it read-only, so that writing fails as on a closed stream.
         _open_nowhere(1, os.O_RDONLY)
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -153,7 +155,7 @@ def _open_nowhere(number: int, flags: int) -> None:
 
 
 def _leave_signals() -> None:
-    """Let a signal end the process at once, without a traceback: its command has ended."""
+    """Let a signal end the process at once, without a traceback, after the command has ended."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.default_int_handler:
@@ -161,7 +163,7 @@ def _leave_signals() -> None:
 
 
 def _prepare_signals() -> None:
-    # Signals that ask a command to end act as Ctrl-C: finished work is shown, no half file is left.
+    # Termination signals act like Ctrl-C: finished work is shown, and no partial file is left.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:

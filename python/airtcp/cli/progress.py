@@ -1,6 +1,6 @@
-"""Bars on stderr that show how far long work is, if a person is looking there.
+"""Progress bars on stderr, shown only if stderr is a terminal.
 
-Knows when to show one. What stands on a bar is the command's business; Rich is imported only then.
+Commands define the columns. Rich is imported only when a bar is shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bars(quiet: bool, columns: Callable[[], Sequence[ProgressColumn]]) -> Iterator[Progress | None]:
-    """Bars with these columns, gone when the work is done; None where nobody would see them."""
+    """Yield progress bars that vanish at the end; None with `quiet` or without a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

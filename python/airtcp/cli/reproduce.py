@@ -1,4 +1,4 @@
-"""`airtcp reproduce`: the papers' figures, tables and stated numbers, made again."""
+"""`airtcp reproduce`: reproduce the figures, tables and stated numbers of the papers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _items(incomplete: str) -> list[str]:
-    """For the shell: the items, papers and claims that begin so."""
+    """Complete items, papers and claims in the shell."""
     from airtcp.reproduce import catalogue
     from airtcp.reproduce.claims import load_claims
 
@@ -65,7 +65,7 @@ def reproduce(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make figures and tables of five papers again, and check what these papers state."""
+    """Reproduce figures and tables of five papers, and check what these papers state."""
     with outcome():
         from airtcp.cli.outputs import check_pages
         from airtcp.reproduce import catalogue
@@ -104,7 +104,7 @@ def _of_claims() -> list[Item]:
 def _judgements(
     out: Path, items: set[str], claims: set[str], *, everything: bool
 ) -> list[Judgement]:
-    """Give the verdicts on the claims of items, on claims by name, or on all."""
+    """Return the verdicts on claims: those of the given items, the named ones, or all."""
     from airtcp.reproduce.pages import judgements
 
     return [
@@ -145,7 +145,7 @@ def _list(*, claims: bool, json: bool) -> None:
 
 
 def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[Made]:
-    """Make the items. The pages are written also when the user interrupts the work."""
+    """Make the items. The pages are written even if the user interrupts the work."""
     from airtcp.reproduce.make import make
     from airtcp.reproduce.pages import write_pages
 
@@ -206,7 +206,7 @@ def _show(about: list[Judgement]) -> None:
 
 @contextmanager
 def _progress(total: int, quiet: bool) -> Iterator[Progress | None]:
-    """A bar over items with the name of the one under way, if a person is looking at stderr."""
+    """Show a progress bar over items with the name of the current one, if stderr is a terminal."""
     with bars(quiet, _columns) as shown:
         yield None if shown is None else _Bar(shown, total)
 
@@ -223,7 +223,7 @@ def _columns() -> tuple[ProgressColumn, ...]:
 
 
 class _Bar:
-    """The bar: it moves with items, its words with the simulations of the one under way."""
+    """A progress bar over items. Its text shows the simulations of the current item."""
 
     def __init__(self, shown: Any, total: int) -> None:
         self._bars = shown

@@ -1,4 +1,4 @@
-"""`airtcp results` and `airtcp plot`: questions to the store of a sweep, and pictures of it."""
+"""`airtcp results` and `airtcp plot`: query and plot the store of a sweep."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ Out = Annotated[
     ),
 ]
 
-#: Steps of an axis that are told one by one.
+#: Steps of an axis listed one by one.
 _MOST_STEPS = 8
-#: Rows of an answer that are taken from Arrow in one go.
+#: Rows converted from Arrow at a time.
 _PIECE = 10_000
 
 
@@ -84,7 +84,7 @@ def results(
             return
         with _ending_at_once():
             answer = found.sql(sql, file or ())
-            # Piece by piece: Arrow listens to no signal. Names of columns may be there twice.
+            # In pieces, because Arrow does not react to signals. Column names may occur twice.
             pieces = answer.to_batches(max_chunksize=_PIECE)
             columns = [[one.to_pylist() for one in piece.columns] for piece in pieces]
             rows = [row for piece in columns for row in zip(*piece, strict=True)]
@@ -98,7 +98,7 @@ def results(
 def _write(
     found: Results, sql: str | None, files: Sequence[Path], out: Path, *, force: bool
 ) -> None:
-    """Write the answer to a question, or all rows without one, to a table, and say where."""
+    """Write the answer to a query, or all rows without one, to a table; print its location."""
     from airtcp.cli.outputs import check_table
     from airtcp.files import prepare, write_files
     from airtcp.present.sense import many
@@ -115,9 +115,9 @@ def _write(
 
 @contextmanager
 def _ending_at_once() -> Iterator[None]:
-    """End the process when a question is interrupted: DuckDB may still be at work on it.
+    """End the process when a query is interrupted: DuckDB may still be working on it.
 
-    A question writes nothing, so nothing is lost.
+    A query writes nothing, so nothing is lost.
     """
     try:
         yield
@@ -153,7 +153,7 @@ def _tell(found: Results) -> None:
     print(f"{many(found.points, 'point')}, {many(len(found), 'row')}")
     for column in found.axes:
         values = _steps(found, column.name)
-        # As a condition in SQL wants them.
+        # As SQL conditions write them.
         shown = [f"{value:.15g}" if isinstance(value, float) else str(value) for value in values]
         if len(shown) > _MOST_STEPS:
             shown = [*shown[: _MOST_STEPS - 1], f"... {shown[-1]} ({len(shown)} in all)"]

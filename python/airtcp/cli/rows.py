@@ -1,7 +1,4 @@
-"""Tables of any width on a terminal: in columns where they fit, one row under the other elsewhere.
-
-Knows widths and numbers. Does not know what a table is about.
-"""
+"""Tables of any width on a terminal: in columns if they fit, otherwise one value per line."""
 
 from __future__ import annotations
 
@@ -12,18 +9,18 @@ from typing import Any, Final
 
 from airtcp.exceptions import one_line
 
-#: Columns when the output is not a terminal and nothing says how wide it is.
+#: Width of output to a pipe if COLUMNS is not set.
 _PIPE_WIDTH: Final = 120
 _GAP: Final = "  "
 
 
 def width() -> int:
-    """How many characters a line of stdout may have."""
+    """Return the width of stdout in characters."""
     return shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns
 
 
 def lines(names: Sequence[str], rows: Sequence[Sequence[Any]], most: int) -> Iterator[str]:
-    """A table in lines of at most `most` characters, as far as its cells let it."""
+    """Yield a table in lines of at most `most` characters, as far as its cells allow."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
     numbers = [
@@ -51,11 +48,11 @@ def lines(names: Sequence[str], rows: Sequence[Sequence[Any]], most: int) -> Ite
 
 
 def as_json(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as a JSON list of objects; what JSON has not (dates, decimals) is text."""
+    """Return rows as a JSON list of objects. Values without a JSON type (dates) become text."""
     import json
 
     plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
-    # One by one, for the encoder listens to no signal.
+    # Iterate, because the encoder does not react to signals.
     return "".join(json.JSONEncoder(indent=2).iterencode(plain))
 
 
@@ -68,7 +65,7 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(one) for name, one in value.items()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    # DECIMAL is what DuckDB makes of sums of whole numbers.
+    # DuckDB returns sums of integers as DECIMAL.
     return float(value) if type(value).__name__ == "Decimal" else str(value)
 
 

@@ -1,6 +1,6 @@
-"""The scenario that a command is about: a file or standard input, with keys as `--set` wants them.
+"""Read the scenario of a command from a file or standard input, with `--set` applied.
 
-Knows how a value on a command line is read. Does not know key paths (`airtcp.scenario.vary`).
+`airtcp.scenario.vary` resolves key paths.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Set = Annotated[
 
 
 def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, str]:
-    """The scenario, and its text with what was changed in the first lines.
+    """Return the scenario, and its text with the changes listed in the first lines.
 
-    Both are of one reading, for the file may be a pipe, or `-`: standard input.
+    The file is read once, because it may be a pipe or `-` (standard input).
 
-    Raises ScenarioError, and BadParameter for what is no PATH=VALUE.
+    Raises ScenarioError, and BadParameter for a change that is not PATH=VALUE.
     """
     from airtcp.scenario import loads
     from airtcp.scenario.load import STDIN, read
@@ -45,7 +45,7 @@ def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, st
 
 
 def check_standard_input(paths: Sequence[Path]) -> None:
-    """Raise BadParameter where two scenarios would come from standard input, read once."""
+    """Raise BadParameter if two scenarios come from standard input, which is read only once."""
     from airtcp.scenario.load import STDIN
 
     if sum(path == STDIN for path in paths) > 1:
@@ -55,12 +55,12 @@ def check_standard_input(paths: Sequence[Path]) -> None:
 
 
 def settings_of(changes: Sequence[str] | None) -> dict[str, Any]:
-    """Key paths and values of `--set`. Raises BadParameter for what is no PATH=VALUE."""
+    """Parse `--set` into key paths and values. Raises BadParameter if one is not PATH=VALUE."""
     return dict(_setting(change, "--set", "40") for change in changes or [])
 
 
 def axes_of(given: Sequence[str], *, option: str) -> dict[str, Any]:
-    """Key paths and values of `option`, each key once: of two axes one would be lost.
+    """Parse `option` into key paths and values. A key may occur only once.
 
     Raises BadParameter.
     """
@@ -76,9 +76,9 @@ def axes_of(given: Sequence[str], *, option: str) -> dict[str, Any]:
 
 
 def _setting(change: str, option: str, example: str) -> tuple[str, Any]:
-    """The path and the value of PATH=VALUE; a value that is not TOML is a text.
+    """Parse PATH=VALUE. A value that is not TOML becomes a text.
 
-    `example` is the value that a message has for one.
+    `example` is an example value for the error message.
     """
     from airtcp.scenario.toml_text import option_value
 

@@ -1,4 +1,4 @@
-"""`airtcp share` and `airtcp split`: transfers at the level of flows, in one network or several."""
+"""`airtcp share` and `airtcp split`: flow-level models of transfers in one or several networks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def share(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Tell how long transfers take that share a network as jobs of one processor."""
+    """Estimate transfer times in a shared network, modelled as processor sharing."""
     with outcome():
         from airtcp.sharing import share as share_of
         from airtcp.sharing.cells import share_cells
@@ -86,7 +86,7 @@ def split(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Tell how long transfers take that are split among several access points or bands."""
+    """Estimate times of transfers that are split among several access points or bands."""
     with outcome():
         from airtcp.sharing import split as split_of
 
@@ -122,7 +122,7 @@ def split(
 
 
 def _capacity(text: str | None) -> float | None:
-    """The goodput of `--capacity` in bit/s. Raises BadParameter."""
+    """Parse `--capacity` into bit/s. Raises BadParameter."""
     if text is None:
         return None
     from airtcp.exceptions import UnitError
@@ -135,7 +135,7 @@ def _capacity(text: str | None) -> float | None:
 
 
 def _shares(text: str | None) -> list[float] | None:
-    """The numbers of `--shares`. Raises BadParameter."""
+    """Parse `--shares` into numbers. Raises BadParameter."""
     if text is None:
         return None
     try:

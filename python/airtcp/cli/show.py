@@ -1,4 +1,4 @@
-"""Results on a terminal: tables and sentences, without control codes when nobody is looking."""
+"""Results on a terminal: tables and sentences, without control codes in a pipe."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from airtcp.reproduce.claims import Judgement
     from airtcp.results.differences import Difference
 
-#: Wider than any table: what a table would take if it could.
+#: Wider than any table, to measure a table's natural width.
 _ENDLESS_WIDTH: Final = 1000
-#: Narrower than this a table of claims would break numbers.
+#: Below this width a table of claims would break numbers.
 _CLAIMS_WIDTH: Final = 100
-#: Columns for the name of a metric, at least, before a table of changes is given up.
+#: The least width for metric names before a table of changes is dropped.
 _LEAST_NAME: Final = 20
-#: Columns when the output is not a terminal and nothing says how wide it is.
+#: Width of output to a pipe if COLUMNS is not set.
 _PIPE_WIDTH: Final = 120
 
 _VERDICT_STYLES: Final = {
@@ -60,24 +60,24 @@ _CLAIM_STYLES: Final = {
 }
 
 
-#: The cells of a table's row.
+#: The cells of a table row.
 _Row: TypeAlias = Sequence[str | Text]
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> NoReturn:
-        """Leave it to the command, which ends quietly; Rich would end the process as failed."""
+        """Raise, so that the command ends quietly. Rich would exit with a failure."""
         raise BrokenPipeError
 
 
 class _Stripped:
-    """Standard output without blanks at the ends of lines, which tables are padded with."""
+    """Standard output without trailing blanks, which pad the cells of tables."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
 
     def write(self, text: str) -> int:
-        """Write text whose lines are whole, as Rich does."""
+        """Write text that consists of complete lines, as Rich's does."""
         return self._file.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
 
     def __getattr__(self, name: str) -> Any:
@@ -93,8 +93,8 @@ def result(
 ) -> None:
     """Print a simulation or a prediction on stdout, the answer first.
 
-    `models`: what every model says, not the best one alone; `explain`: what broken assumptions do;
-    `real`: the numbers are those of this testbed.
+    `models`: list every model's value, not only the best. `explain`: describe the effect of broken
+    assumptions. `real`: the values come from this testbed.
     """
     from airtcp.document import terminal
     from airtcp.messages import run as words
@@ -122,7 +122,7 @@ def result(
 
 
 def comparison(console: Console, result: Comparison, *, models: bool, explain: bool) -> None:
-    """Print models beside a simulation, with a testbed if there was one, and what to check."""
+    """Print models next to a simulation, the testbed if there was one, and the scenario."""
     _comparison(console, result, models=models, explain=explain)
     if result.testbed is not None:
         trust_in(console, result.testbed)
@@ -136,7 +136,7 @@ def comparison(console: Console, result: Comparison, *, models: bool, explain: b
 
 
 def trust_in(console: Console, result: TestbedResult) -> None:
-    """Print how far a testbed is to be trusted, and what its kernel does otherwise."""
+    """Print how reliable a testbed run is, and how its kernel differs from the scenario."""
     console.print(Text(f"The testbed: {trust(result.lag)}", style="bold"))
     console.print(Padding(Text(lateness(result.lag)), (0, 0, 0, 2)))
     for text in result.deviations:
@@ -144,7 +144,7 @@ def trust_in(console: Console, result: TestbedResult) -> None:
 
 
 def _subject(console: Console, result: Comparison | SimulationResult | Prediction) -> None:
-    """What was looked at."""
+    """Print the description of the scenario."""
     console.print(Text("The scenario", style="bold"))
     for line in subject(result.scenario):
         console.print(Padding(Text(line, style="dim"), (0, 0, 0, 2)))
@@ -152,7 +152,10 @@ def _subject(console: Console, result: Comparison | SimulationResult | Predictio
 
 
 def difference(found: Difference, *, details: bool = False) -> None:
-    """Print the difference of two simulations on stdout; `details`: also what nobody feels."""
+    """Print the difference of two simulations on stdout.
+
+    `details` adds imperceptible differences.
+    """
     from airtcp.document import terminal
     from airtcp.messages import diff as words
     from airtcp.present.cells import by_cell_of_both
@@ -167,7 +170,7 @@ def difference(found: Difference, *, details: bool = False) -> None:
 
 
 def claims(judgements: Sequence[Judgement]) -> None:
-    """Print verdicts on what papers state, on stdout."""
+    """Print verdicts on what the papers state, on stdout."""
     from airtcp.reproduce.measure import words
 
     console = new_console()
@@ -194,12 +197,12 @@ def claims(judgements: Sequence[Judgement]) -> None:
 
 
 def pairs(lines: Iterable[tuple[str, str]]) -> None:
-    """Print names with what they stand for on stdout."""
+    """Print names with their descriptions on stdout."""
     _pairs(new_console(), ((name, one_line(text)) for name, text in lines))
 
 
 def care(cautions: Iterable[str]) -> None:
-    """Print what a reader must take care of on stdout; nothing where there is none."""
+    """Print cautions for the reader on stdout; nothing if there are none."""
     console = new_console()
     told = list(cautions)
     if told:
@@ -209,14 +212,14 @@ def care(cautions: Iterable[str]) -> None:
 
 
 def new_console() -> Console:
-    """Where to print: as wide as the terminal, and without control codes where there is none."""
+    """Return a console as wide as the terminal. Output to a pipe has no control codes."""
     console = _Console(highlight=False, emoji=False, markup=False)
     if not console.is_terminal:
         console.file = cast("IO[str]", _Stripped(sys.stdout))
         if "COLUMNS" not in os.environ:
             console.width = _PIPE_WIDTH
     if not console.width:
-        # COLUMNS is 0 where a terminal does not say how wide it is, and Rich would print nothing.
+        # COLUMNS is 0 if a terminal does not report its width; Rich would print nothing.
         console.width = _PIPE_WIDTH
     return console
 
@@ -243,7 +246,7 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
 
 
 def cells(console: Console, result: Comparison | SimulationResult) -> None:
-    """Print cells side by side where there are several, and what they lack."""
+    """Print several cells side by side, and the properties of cells that are missing."""
     _scopes(console, by_cell(result.simulation.cells))
     told = sentences(result.scenario, result.simulation.cells)
     for sentence in told:
@@ -253,7 +256,7 @@ def cells(console: Console, result: Comparison | SimulationResult) -> None:
 
 
 def _scopes(console: Console, groups: GroupTable | None) -> None:
-    """Print scopes side by side; one below the other where that is too wide."""
+    """Print scopes side by side, or one below the other if that is too wide."""
     if groups is None:
         return
     if not _printed(console, groups.head, groups.rows):
@@ -283,14 +286,14 @@ def _side_by_side(result: Comparison) -> list[_Row]:
 
 
 def _of_testbed(line: summary.Line, result: Comparison) -> tuple[str | Text, ...]:
-    """The cells of a testbed, if there was one."""
+    """Return the cells for a testbed; empty without one."""
     if result.testbed is None:
         return () if result.missing is None else ("missing" if line.metric else "",)
     return line.testbed, line.testbed_difference, _verdict(line.testbed_verdict)
 
 
 def _stacked(result: Comparison) -> list[_Row]:
-    """The same for narrow terminals: models below the simulation that they are about."""
+    """Return the rows for narrow terminals, with models below the simulated value."""
     rows: list[_Row] = []
     for line in summary.comparison_lines(result):
         if line.metric:
@@ -312,7 +315,7 @@ def _verdict(verdict: str) -> Text:
 def _simulation(console: Console, result: SimulationResult) -> None:
     lines = summary.simulation_lines(result.simulation)
     head = ("metric", "mean")
-    # One run, such as that of a testbed, may have none.
+    # A single run, such as a testbed run, may have no intervals.
     if any(one.half_width is not None for one in result.simulation.metrics.values()):
         head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
     print_table(console, head, [(line.metric, line.simulation) for line in lines])
@@ -344,7 +347,7 @@ def _prediction(console: Console, result: Prediction, *, models: bool, explain: 
 
 
 def _unanswered(console: Console, result: Comparison | Prediction) -> None:
-    """The models that might have an answer and have none; nothing where no model has one."""
+    """Print the models that could not answer; nothing if no model applies at all."""
     if result.uncovered is not None or not result.unanswered:
         return
     console.print(Text("These models have no answer:", style="bold"))
@@ -356,9 +359,9 @@ def _unanswered(console: Console, result: Comparison | Prediction) -> None:
 def print_table(
     console: Console, head: Sequence[str], rows: Sequence[_Row], *, least_first: int | None = None
 ) -> None:
-    """Print a table, or where it is too wide its rows as lines: no number is ever cut off.
+    """Print a table. If it is too wide, print its rows as lines: numbers are never cut.
 
-    With `least_first` the first column, which is of words, may take several lines.
+    With `least_first` the first column, which holds words, may wrap.
     """
     if _printed(console, head, rows, least_first=least_first):
         return
@@ -374,10 +377,10 @@ def print_table(
 def _printed(
     console: Console, head: Sequence[str], rows: Sequence[_Row], *, least_first: int | None = None
 ) -> bool:
-    """Print a table if it is not wider than the terminal, and say whether it was.
+    """Print a table if it fits the terminal. Return whether it was printed.
 
-    With `least_first` the cells of the first column, which are words, may take several lines of so
-    many columns; others never do.
+    With `least_first` the first column, which holds words, may wrap to this width; other columns
+    never wrap.
     """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
     for column in head:
@@ -396,7 +399,7 @@ def _printed(
 
 
 def interruption(console: Console, result: Comparison | SimulationResult) -> None:
-    """Say that a run was interrupted, if it was."""
+    """Print a notice if the run was interrupted."""
     if result.simulation.stopped == "interrupted":
         console.print(Text("INTERRUPTED: only what had ended is shown\n", style="bold red"))
 

@@ -1,4 +1,4 @@
-"""A plan on a terminal: the document of `airtcp.messages.plan`, or a plan of channels."""
+"""A plan on a terminal: the document of `airtcp.messages.plan`, or a channel plan."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def plan(found: Plan) -> None:
 
 
 def channels(found: ChannelPlan) -> None:
-    """Print a plan of channels on stdout."""
+    """Print a channel plan on stdout."""
     console = new_console()
     console.print(Text(one_line(channel_plan.answer_line(found)), style="bold"))
     for line in (channel_plan.today_line(found), channel_plan.second_line(found)):
@@ -47,5 +47,5 @@ def channels(found: ChannelPlan) -> None:
 
 
 def _line(console: Console, line: str) -> None:
-    """A line that is never broken: a bar, or what is to be copied."""
+    """Print a line without wrapping: a bar, or text to copy."""
     console.print(Text(line, no_wrap=True, overflow="ignore"), crop=False, soft_wrap=True)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 def run(
     result: Comparison, *, details: bool = False, models: bool = False, explain: bool = False
 ) -> None:
-    """Print the answer of a run on stdout; `details` has what is folded otherwise."""
+    """Print the answer of a run on stdout.
+
+    `details` shows the parts that are otherwise left out.
+    """
     console = show.new_console()
     show.interruption(console, result)
     folded = not (
@@ -44,7 +47,7 @@ def run(
 
 
 def _measured(console: Console, beside: Measured) -> None:
-    """Print what was measured, and below each value the answers about it."""
+    """Print the measured values, each with the simulated and predicted ones below it."""
     rows = [
         (Text(f"  {by}", style="dim") if by else name, value, off, verdict)
         for name, by, value, off, verdict in measured.rows(beside)
@@ -61,7 +64,7 @@ def _measured(console: Console, beside: Measured) -> None:
 
 
 def _gap(console: Console, gap: Gap) -> None:
-    """Print what would explain the gap, and how each is put into the scenario."""
+    """Print possible explanations of the gap, with the scenario change for each."""
     for line in gap_lines(gap):
         console.print(Text(one_line(line)))
     for number, one in enumerate(gap.best, 1):

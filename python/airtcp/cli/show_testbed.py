@@ -1,4 +1,4 @@
-"""The answer of a testbed on a terminal."""
+"""The result of a testbed on a terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from airtcp.results import SimulationResult, TestbedResult
 
 
 def result(result: TestbedResult) -> None:
-    """Print a result on stdout: what was measured, and how far it is to be trusted."""
+    """Print a result on stdout: the measured values, and how reliable they are."""
     measured = SimulationResult(result.scenario, result.provenance, result.testbed)
     show_simulation(measured, real=result)

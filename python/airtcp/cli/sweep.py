@@ -1,4 +1,4 @@
-"""`airtcp sweep`: a grid of scenarios into one store that can be asked."""
+"""`airtcp sweep`: simulate a grid of scenarios into a store for queries."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ Over = Annotated[
 ]
 Trials = Annotated[int, typer.Option("--trials", min=1, help="How many points a search tries.")]
 
-#: Points without a result that are told one by one.
+#: Failed points listed one by one.
 _MOST_FAILED = 3
 
 
@@ -93,7 +93,7 @@ def sweep(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a grid of scenarios into a store; go on where it was interrupted."""
+    """Run a grid of scenarios into a store; resume it if it was interrupted."""
     with outcome():
         from airtcp.results.table import check_own
         from airtcp.run.processors import processors
@@ -123,7 +123,7 @@ def sweep(
 
 
 def _wanted(file: Path, axes: list[str] | None, changes: list[str] | None) -> Sweep:
-    """The sweep of a file, or of a scenario and axes of the command line. Raises ScenarioError."""
+    """Return the sweep of a file, or of a scenario and `--axis` options. Raises ScenarioError."""
     from airtcp.sweep.spec import load_sweep, sweep_of
 
     if axes:
@@ -145,7 +145,7 @@ def _search(
     *,
     json: bool,
 ) -> None:
-    """Look for the best values of some keys, and tell them."""
+    """Search for the best values of some keys, and print them."""
     from airtcp.amounts import quantity_with_interval
     from airtcp.metrics import metric
     from airtcp.results.table import check_own
@@ -215,7 +215,7 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
 
 
 def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
-    """Tell the end of a sweep, and leave with a status if it is not whole."""
+    """Print the end of a sweep. Exits with a failure status if the sweep is incomplete."""
     from airtcp.amounts import duration
     from airtcp.present.sense import many
 

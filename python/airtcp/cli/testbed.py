@@ -1,4 +1,4 @@
-"""`airtcp testbed` and `airtcp shell`: real TCP and real programs through the simulated air."""
+"""`airtcp testbed` and `airtcp shell`: real TCP and real programs over the simulated network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from airtcp.run import SNAPLEN
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
-#: Live counters: how often, and how many entries of flows have room for their names.
+#: Live counters: update interval, and the largest number of flows listed by name.
 _TOLD_EVERY_S = 0.5
 _MOST_NAMED = 3
 
@@ -56,7 +56,7 @@ def bench(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure real TCP and real programs over the simulated air, in real time (Linux)."""
+    """Measure real TCP and real programs over the simulated network, in real time (Linux)."""
     with outcome():
         from airtcp.cli import show_testbed
         from airtcp.cli.outputs import check
@@ -105,7 +105,7 @@ def bench(
 
 
 def _tell(lost: OutputError | None) -> None:
-    """What could not be written, when all else is told: then the command has failed."""
+    """Report an output that could not be written, after everything else. The command then fails."""
     if lost is not None:
         note(str(lost))
         raise typer.Exit(Status.FAILED)
@@ -144,7 +144,7 @@ def shell(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run any program over the simulated air (Linux); ends with its exit status."""
+    """Run any program over the simulated network (Linux); ends with its exit status."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.present.testbed import lateness, trust
@@ -184,9 +184,9 @@ def shell(
 def testbed_bar(
     quiet: bool, flows: Sequence[str]
 ) -> Iterator[Callable[[float, dict[str, Any]], None] | None]:
-    """How far it is, and what goes over the air just now, if a person is looking.
+    """Show progress and current traffic, if stderr is a terminal.
 
-    `flows` are the names of the entries.
+    `flows` are the names of the flow entries.
     """
     with bars(quiet, _columns) as bar:
         if bar is None:
@@ -205,7 +205,7 @@ def testbed_bar(
 
 
 def what_goes_on(flows: Sequence[str], so_far: dict[str, Any], last: dict[str, Any]) -> str:
-    """What has gone over the air between two moments, in a line."""
+    """Describe the traffic between two moments in one line."""
     seconds = so_far["elapsed_s"] - last["elapsed_s"]
     pairs = zip(so_far["payload_bytes"], last["payload_bytes"], strict=True)
     rates = [8e-6 * (now - before) / seconds for now, before in pairs]
@@ -214,7 +214,7 @@ def what_goes_on(flows: Sequence[str], so_far: dict[str, Any], last: dict[str, A
         named = zip(flows, rates, strict=True)
         parts = [f"{name} {rate:.2f}" for name, rate in named]
         parts[-1] += " Mb/s"
-    # On a narrow terminal the end is cut off.
+    # Narrow terminals cut off the end.
     parts.append(f"lag p99 {1e6 * (so_far['lag_p99_s'] or 0.0):.0f} us")
     parts.append(f"AP queue {so_far['ap_queue_packets']}")
     if so_far["ap_mpdus_per_ppdu"] is not None:

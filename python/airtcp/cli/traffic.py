@@ -1,4 +1,4 @@
-"""`airtcp traffic show` and `airtcp traffic scenario`: a log in, what is in it out."""
+"""`airtcp traffic show` and `airtcp traffic scenario`: study a log of requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Target = Annotated[
 def show(file: File, out: Picture = None, json: Json = False, force: Force = False) -> None:
     """Describe the sizes and pauses in a log.
 
-    That is: quantiles, distributions that fit, and how long clients wait.
+    That is: quantiles, fitted distributions, and the pauses of clients.
     """
     with outcome():
         from airtcp.scenario.requests import read_requests
@@ -68,14 +68,14 @@ def show(file: File, out: Picture = None, json: Json = False, force: Force = Fal
 def scenario(file: File, out: Target = None, force: Force = False) -> None:
     """Write a scenario of web users from a log.
 
-    Its files have the log's sizes, and its users its pauses.
+    Its files have the log's sizes, and its users the log's pauses.
     """
     with outcome():
         from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study
         from airtcp.traffic.write import scenario_text
 
-        # A scenario names files beside itself.
+        # A scenario names files relative to its own directory.
         path = file if out is None or file.parent != out.parent else Path(file.name)
         path = path.resolve() if out is not None and file.parent != out.parent else path
         text = scenario_text(path, study(read_requests(file)))
@@ -89,7 +89,7 @@ def scenario(file: File, out: Target = None, force: Force = False) -> None:
 
 
 def _refuse(out: Path, file: Path, *, force: bool) -> None:
-    """Overwrite nothing without being told to. Raises OutputError."""
+    """Refuse to overwrite a file without `--force`. Raises OutputError."""
     from airtcp.exceptions import OutputError
 
     if os.path.exists(out) and (not force or out.samefile(file)):

@@ -1,7 +1,4 @@
-"""`airtcp show`: a scenario as it is understood, with the keys of its profiles in their place.
-
-Knows the option and the two forms of the answer. Does not know profiles (`airtcp.scenario`).
-"""
+"""`airtcp show`: print the expanded scenario, with the keys of its profiles filled in."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ def show(
         typer.Option("--json", help="Print it resolved, every default included, as JSON."),
     ] = False,
 ) -> None:
-    """Show a scenario as it is understood: every key that a profile set, and from where it is."""
+    """Print the expanded scenario with the source of each value."""
     with outcome():
         scenario, _ = scenario_of(file, changes)
         if not json:

@@ -1,4 +1,4 @@
-"""`airtcp web`: the page, on loopback."""
+"""`airtcp web`: start the web page on the loopback interface."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def web(
     memory: Memory = 4096,
     store: Stores = None,
 ) -> None:
-    """Open a page in the browser: sliders, models that follow them, simulation beside them."""
+    """Open a page in the browser to explore scenarios with models and simulation."""
     with outcome():
         for package in ("starlette", "tomlkit", "uvicorn"):
             needed(package, "web", "the page")

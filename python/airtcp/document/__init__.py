@@ -1,10 +1,10 @@
-"""An answer as a tree: headings, paragraphs, tables, code, notes, built once and rendered anywhere.
+"""An answer as a tree of headings, paragraphs, tables, code and notes, rendered anywhere.
 
     tree        the parts
     terminal    on a terminal or in a pipe, at any width
     markup      as HTML for reports
 
-The words come from `airtcp.messages`; nothing here knows what an answer is about.
+`airtcp.messages` provides the text; this package only renders it.
 """
 
 from airtcp.document.tree import Code, Column, Heading, Lines, Note, Part, Table

@@ -1,4 +1,4 @@
-"""A tree as HTML, for reports."""
+"""Render a tree as HTML for reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airtcp.document.tree import Code, Heading, Lines, Note
 if TYPE_CHECKING:
     from airtcp.document.tree import Part
 
-#: The classes of lines by their state.
+#: CSS classes of lines by state.
 _CLASSES: Final = {"good": "holds", "bad": "fails", "open": "unknown", "dim": "muted"}
 
 

@@ -1,7 +1,7 @@
-"""The parts of airtcp's HTML pages: the document around them, tables, lists.
+"""The parts of airtcp's HTML pages: the document, tables, lists.
 
-Pages stand alone: nothing is loaded, so they can be mailed and read offline. Knows tags and
-classes of the style (`airtcp.report_style`); does not know what a page says.
+Pages are self-contained, so they can be mailed and read offline. They use the CSS classes of
+`airtcp.document.style`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from airtcp.document.style import STYLE
 
-#: The mark in the head of every page of ours, by which it is known for one.
+#: Marks every page written by airtcp, to recognize it later.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """The page around its parts, which are HTML; the title is plain text."""
+    """Return a page with its parts, which are HTML. The title is plain text."""
     body = "\n".join(parts)
     return (
         "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
@@ -36,10 +36,10 @@ def table(
     verdict: Container[int] = (),
     prose: Container[int] = (),
 ) -> str:
-    """A table of plain text.
+    """Return a table of plain text.
 
-    Columns in `numbers` are set as numbers, columns in `verdict` in their word's colour; columns in
-    `prose` break their lines.
+    Columns in `numbers` are set as numbers, and columns in `verdict` in the color of their word.
+    Columns in `prose` wrap.
     """
 
     def row(cells: Sequence[str], tag: str) -> str:
@@ -49,9 +49,9 @@ def table(
             if column in prose:
                 kind = ""
             if column in verdict and tag == "td" and cell:
-                # A class from a closed list of words, for the colour.
+                # A class from a closed list of words sets the color.
                 kind = f" class='verdict {cell.replace(' ', '-')}'"
-            # On a narrow screen a cell stands alone, with the name of its column.
+            # On a narrow screen each cell shows the name of its column.
             named = tag == "td" and column > 0 and head[column] and cell
             name = f" data-head='{escape(head[column])}'" if named else ""
             shown.append(f"<{tag}{kind}{name}>{escape(cell)}</{tag}>")
@@ -66,7 +66,7 @@ def table(
 
 
 def items(sentences: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """A list of sentences, each with those that it comes from."""
+    """Return a list of sentences, each followed by its sources."""
     shown = []
     for sentence, sources in sentences:
         about = f" <span class='muted'>({escape('; '.join(sources))})</span>" if sources else ""
@@ -75,7 +75,7 @@ def items(sentences: Iterable[tuple[str, Sequence[str]]]) -> str:
 
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names with what they stand for."""
+    """Return a definition list of names and descriptions."""
     rows = "\n".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in pairs
     )
@@ -83,7 +83,7 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def origin(title: str, provenance: Mapping[str, Any]) -> list[str]:
-    """The provenance of a result under a heading: packages in words, its file in lines."""
+    """Return the provenance of a result under a heading."""
     packages = ", ".join(f"{name} {number}" for name, number in provenance["packages"].items())
     told = {**provenance, "packages": packages, "file": None}
     parts = [

@@ -1,4 +1,4 @@
-"""The look of the report: plain CSS, light and dark, for screen and print."""
+"""The style sheet of reports: plain CSS, light and dark, for screen and print."""
 
 from typing import Final
 

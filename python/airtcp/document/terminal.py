@@ -1,4 +1,4 @@
-"""A tree on a terminal: no line is wider than the terminal, and none ends in blanks."""
+"""Render a tree on a terminal: lines fit the width and have no trailing blanks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _STYLES: Final = {
     "": "",
 }
 _BETWEEN: Final = "  "
-#: A first column is cut before columns of numbers are dropped, but not below this width.
+#: The first column shrinks to this width before columns of numbers are dropped.
 _LEAST_NAME: Final = 28
-#: Names are cut on terminals of this width and more, and wrapped on narrower ones.
+#: From this width on, long names are truncated; on narrower terminals they wrap.
 _WRAPPED: Final = 80
 
 
 def show(console: Console, parts: Sequence[Part]) -> None:
-    """Print parts with an empty line between them, but after a heading."""
+    """Print parts, separated by an empty line except after a heading."""
     width = console.width
     before: Part | None = None
     for part in parts:
@@ -105,7 +105,10 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
         shrink()
 
     def line(cells: Sequence[str]) -> Iterator[str]:
-        """The cells side by side; below `_WRAPPED` columns a long name goes on in the next line."""
+        """Yield the cells side by side.
+
+        Below `_WRAPPED` columns a long name wraps to the next line.
+        """
         first, more = shown[0], [""]
         if width < _WRAPPED and len(cells[first]) > widths[first]:
             more = textwrap.wrap(cells[first], widths[first], subsequent_indent="  ")

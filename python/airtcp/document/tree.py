@@ -1,4 +1,4 @@
-"""The parts of an answer. A state colours a line: `good`, `bad`, `open`, `dim`, or none."""
+"""The parts of an answer. A state colors a line: `good`, `bad`, `open`, `dim`, or none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ State: TypeAlias = Literal["good", "bad", "open", "dim", "bold", ""]
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading, with a note at the right margin where there is room."""
+    """A heading, with a note at the right margin if there is room."""
 
     text: str
     aside: str = ""
@@ -19,9 +19,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines that stand together, each with its state.
+    """A block of lines, each with its state.
 
-    `labels` are set in a column before them; a line whose label is None begins at the margin.
+    `labels` are set in a column before the lines. A line whose label is None begins at the margin.
     """
 
     lines: Sequence[tuple[str, State]]
@@ -32,8 +32,8 @@ class Lines:
 class Column:
     """A column of a table.
 
-    `right` aligns numbers; a column with a higher `rank` is dropped before others where the table
-    is too wide, and one of rank 0 never is.
+    `right` aligns numbers. If the table is too wide, columns with a higher `rank` are dropped
+    first; columns of rank 0 are never dropped.
     """
 
     head: str
@@ -43,7 +43,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under columns, each row with its state; `foot` are lines right below."""
+    """Rows of text under columns, each row with its state. `foot` holds lines right below."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
@@ -53,14 +53,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines to copy, such as commands and configuration; they are never wrapped."""
+    """Lines to copy, such as commands and configuration. They never wrap."""
 
     lines: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence of less weight, wrapped."""
+    """A sentence of less importance, wrapped."""
 
     text: str
     state: State = "dim"

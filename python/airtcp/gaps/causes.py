@@ -1,8 +1,8 @@
-"""Changes of a scenario that may explain a gap: what a network has and its scenario does not say.
+"""Scenario changes that may explain a gap: properties that a network has but its scenario lacks.
 
-A cause is of a kind, at a place, and of a strength: a number from 0, hardly anything, to 1, as much
-as there is; or one of a few steps. Knows the written form of scenarios. Does not know which cause
-explains what was measured (`explain`), nor how far any is from it (`distance`).
+A cause has a kind, a place and a strength. The strength is a number from 0 (almost no effect) to 1
+(the maximum), or one of a few steps. `explain` finds the best cause, with `distance` as the
+measure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.queue import LinkQueueForm
     from airtcp.scenario.keys.stations import StationGroup
 
-#: Kinds in words, in the order in which equal ones are told.
+#: Kinds in words. Equal causes are reported in this order.
 KINDS: Final[Mapping[str, str]] = {
     "rate": "a lower rate",
     "neighbour": "a neighbour's load",
@@ -31,33 +31,33 @@ KINDS: Final[Mapping[str, str]] = {
     "queue": "another queue",
     "window": "a small receive window",
 }
-#: The group, and the link, that are put into a scenario that has none.
+#: The names of an added station group and an added link.
 _NEIGHBOUR: Final = "neighbour"
 _WIRE: Final = "wire"
-#: Steps of strength that are tried first of a continuous cause.
+#: Strengths of a continuous cause to try first.
 _GRID: Final = (0.15, 0.4, 0.65, 0.9)
 _FINE: Final = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)
 _MOST_STEPS: Final = 5
-#: Limits of first-in-first-out queues, in packets.
+#: Limits of FIFO queues, in packets.
 _LIMITS: Final = (10, 30, 100, 300, 1000, 3000)
-#: Limits of a bloated wire: at 10 Mb/s some .4, .7, 1.4 and 2.9 s of waiting.
+#: Queue limits of a bloated link: about 0.4, 0.7, 1.4 and 2.9 s of queueing delay at 10 Mb/s.
 _BLOATED: Final = (300, 600, 1200, 2400)
 _MANAGED: Final = {"discipline": "fq-codel"}
-#: Receive windows in KiB: of small devices, and of systems that do not scale them.
+#: Receive windows in KiB: those of small devices, and of systems without window scaling.
 _WINDOWS: Final = (8, 16, 32, 64, 128, 256, 512)
-#: Parts of frames, and of packets on a wire, that are lost at least and at most.
+#: Smallest and largest loss ratios of frames, and of packets on a link.
 _FRAMES_LOST: Final = (0.02, 0.7)
 _PACKETS_LOST: Final = (0.0003, 0.1)
-#: Parts of a group's data rate that a neighbour's packets take.
+#: Smallest and largest load of a neighbour, as a fraction of the data rate.
 _LOAD: Final = (0.03, 1.0)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A changed scenario in its written form, and how it is told.
+    """A changed scenario in its written form, and its description.
 
-    `set` has values by key path, as far as key paths can say it; else `written` is a piece of a
-    scenario file. `added` is a group that was put in, and is not counted.
+    `set` has values by key path if key paths can express the change; otherwise `written` is a piece
+    of a scenario file. `added` is an added station group, which is left out of the metrics.
     """
 
     data: Mapping[str, Any]
@@ -67,13 +67,16 @@ class Change:
     added: str | None = None
 
 
-#: A change of some keys of a wire, with its title.
+#: A change of some keys of a link, with its title.
 _On = Callable[[Mapping[str, Any], str], Change]
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A kind of change at a place: `at(strength)`; of `steps` alone if there are any."""
+    """A kind of change at a place: `at(strength)`.
+
+    If `steps` is not empty, only these strengths exist.
+    """
 
     kind: str
     place: str
@@ -83,10 +86,10 @@ class Cause:
 
 
 def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str]]:
-    """The causes that a scenario has room for, and of kinds that it has none for, why.
+    """Return the causes that fit a scenario, and for all other kinds the reason why not.
 
-    The scenario's flows have names (`airtcp.remedies.named`). `share` is the least part of its
-    simulated goodput that was measured, which says how slow a slow wire may be.
+    The scenario's flows must have names (`airtcp.remedies.named`). `share` is the lowest ratio of
+    measured to simulated goodput. It limits how slow a slow link may be.
     """
     found: list[Cause] = []
     untried: dict[str, str] = {}
@@ -106,7 +109,7 @@ def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str
 
 
 def _groups(scenario: Scenario) -> list[list[StationGroup]]:
-    """Each group of stations alone, and all together where there are several."""
+    """Return each group of stations on its own, and all together if there are several."""
     groups = list(scenario.stations)
     return [[one] for one in groups] + ([groups] if len(groups) > 1 else [])
 
@@ -118,7 +121,7 @@ def _called(groups: Sequence[StationGroup]) -> str:
 def _set(
     scenario: Scenario, changes: Mapping[str, Any], title: str, added: str | None = None
 ) -> Change:
-    """A change that key paths say."""
+    """Return a change that key paths can express."""
     return Change(scenario.vary(changes).written, title, changes, added=added)
 
 
@@ -149,7 +152,7 @@ def _rates(scenario: Scenario) -> Iterator[Cause]:
 
 
 def _slower(scenario: Scenario, group: StationGroup) -> list[tuple[str, Any]]:
-    """The rates below a group's own, the highest first: keys and values."""
+    """Return the rates below a group's own as keys and values, highest first."""
     rate = group.data_rate
     if rate.high is not None:
         return [("mcs", index) for index in range(rate.high.mcs - 1, -1, -1)]
@@ -159,7 +162,7 @@ def _slower(scenario: Scenario, group: StationGroup) -> list[tuple[str, Any]]:
 
 
 def _neighbours(scenario: Scenario) -> Iterator[Cause]:
-    """One more station on the channel, which sends packets that nobody of the scenario wants."""
+    """Yield a neighbour: one more station on the channel whose packets are not the scenario's."""
     taken = {one.name for one in scenario.stations}
     name = next(one for one in _names(_NEIGHBOUR) if one not in taken)
     bps = scenario.phy.data_rate.bps
@@ -196,7 +199,7 @@ def _frame_losses(scenario: Scenario) -> Iterator[Cause]:
 
 
 def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
-    """Each wire of a name; one for all flows, put in at the access point, where there is none."""
+    """Yield changes of each named link; without links, of a new one at the access point."""
     used = {one for flow in scenario.flows for one in flow.path if isinstance(one, str)}
     names: list[str | None] = [one for one in scenario.links if one in used]
     for name in names or [None]:
@@ -243,20 +246,20 @@ def _with(at: Callable[..., Change], **more: Any) -> Callable[[float], Change]:
 
 
 def _is_deep(queue: LinkQueueForm) -> bool:
-    """Tell whether packets may wait long in a queue: it drops at the tail, and late if ever."""
+    """Whether a queue can build long delays: tail drop with a large limit or none."""
     limit = queue.limit
     return queue.discipline == "fifo" and (limit is None or limit >= _BLOATED[0])
 
 
 def _capacity(scenario: Scenario, link: str | None) -> float:
-    """The rate of a wire above which the air is slower in any case, in bit/s."""
+    """Return the rate of a link in bit/s above which the wireless side is always slower."""
     air = max(one.data_rate.bps for one in scenario.stations)
     own = None if link is None else scenario.links[link].rate_bps
     return float(air if own is None else min(air, own))
 
 
 def _wired(scenario: Scenario, keys: Mapping[str, Any], title: str) -> Change:
-    """A wire between the access point and all that lies behind it."""
+    """Add a link between the access point and all servers."""
     name = next(one for one in _names(_WIRE) if one not in scenario.links)
     data = copy.deepcopy(scenario.written)
     data.setdefault("links", {})[name] = {"delay": "0 ms", **keys}
@@ -268,7 +271,7 @@ def _wired(scenario: Scenario, keys: Mapping[str, Any], title: str) -> Change:
 
 
 def _queues(scenario: Scenario) -> Iterator[Cause]:
-    """Another queue of the access point, and of stations that upload."""
+    """Yield other queues of the access point, and of stations that upload."""
     choices: list[dict[str, Any]] = [
         *({"discipline": "fifo", "limit": limit} for limit in _LIMITS),
         {"discipline": "codel"},
@@ -292,7 +295,7 @@ def _queues(scenario: Scenario) -> Iterator[Cause]:
 
 
 def _windows(scenario: Scenario) -> Iterator[Cause]:
-    """A receive window that TCP does not open further: of each direction of a group, and of all."""
+    """Yield limits of the receive window: for each direction of a group, and for all flows."""
     flows = [flow for flow in scenario.flows if flow.tcp is not None]
     parts: dict[str, list[str]] = {}
     for flow in flows:
@@ -311,7 +314,7 @@ def _windows(scenario: Scenario) -> Iterator[Cause]:
 
 
 def _names(first: str) -> Iterator[str]:
-    """A name, and others like it."""
+    """Yield a name, then the name with numbers appended."""
     yield first
     number = 2
     while True:
@@ -320,7 +323,7 @@ def _names(first: str) -> Iterator[str]:
 
 
 def _between(bounds: tuple[float, float], strength: float) -> float:
-    """A value between bounds, by equal factors."""
+    """Interpolate between bounds geometrically."""
     low, high = bounds
     return float(low * (high / low) ** strength)
 

@@ -1,8 +1,8 @@
 """The distance of a simulation from a measurement: a sum over metrics, on a log scale.
 
-Knows scales of metrics and the spread of both sides. Each metric counts by log(1 + z^2) of its
-difference z in standard deviations, so that one that nothing explains does not drown the others:
-it is the loss of Cauchy's law, up to a constant. Does not know what a scenario was changed into.
+Each metric contributes log(1 + z^2) for a difference of z standard deviations. This is the loss of
+the Cauchy distribution, up to a constant; it keeps one unexplained metric from dominating the
+others.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from airtcp.results import Replication
     from airtcp.results.measured import Measured, MeasuredRow
 
-#: No simulation is nearer to a network than this: it is the difference up to which answers agree.
+#: Relative model error of any simulation: values that differ by this much agree.
 FLOOR: Final = 0.05
-#: A difference up to this is none, whatever the intervals say: answers are close up to it.
+#: Differences up to this count as none, whatever the intervals say.
 LITTLE: Final = 0.1
-#: A change that moves a value away from the measured one by this much is ruled out (a factor of 2),
-#: if it is so many standard deviations, too.
+#: A change is ruled out if it moves a value away from the measured one by this much (a factor of
+#: 2), and by `_SURE` standard deviations.
 FAR: Final = 0.7
 _SURE: Final = 4.0
-#: Verdicts on a simulation that is not as it was measured.
+#: Verdicts that make a metric part of the gap.
 _APART: Final = frozenset({"too high", "too low", "far too high", "far too low"})
-#: Values far below these, by unit, are alike: rare events, and times and rates near nothing.
+#: Values well below these, by unit, count as equal: rare events, and times and rates near zero.
 _SMALL: Final = {"s": 1e-4, "b/s": 1e3, "": 0.005}
-#: Of numbers of events, for which the unit is empty, too.
+#: The same for numbers of events, which have no unit either.
 _FEW: Final = 5.0
 _COUNTED: Final = frozenset({"tcp_retransmissions", "tcp_timeouts"})
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A measured metric: its value, that of the simulation, and the spread of their difference.
+    """A measured metric with its simulated value and the spread of their difference.
 
     `spread` is on the scale of `logarithm`.
     """
@@ -51,9 +51,9 @@ class Axis:
     is_gap: bool
 
     def is_against(self, value: float | None) -> bool:
-        """True if a value is far from the measured one, and that of the simulation was nearer.
+        """Whether a value is far from the measured one while the simulation was nearer.
 
-        Numbers of events rule nothing out: between two strengths they go from none to hundreds.
+        Numbers of events rule nothing out: between two strengths they can go from none to hundreds.
         """
         if value is None or self.metric in _COUNTED:
             return False
@@ -65,28 +65,28 @@ class Axis:
         return is_far and apart > FAR + before
 
     def loss(self, value: float | None) -> float:
-        """Return the loss of a value; one that is not there has that of the simulation."""
+        """Return the loss of a value. A missing value has the loss of the simulation."""
         told = self.base if value is None else value
         apart = logarithm(self.metric, self.measured) - logarithm(self.metric, told)
         return math.log1p((apart / self.spread) ** 2)
 
 
 def logarithm(metric: str, value: float) -> float:
-    """The logarithm of a value, or of what is small for its metric where it is far below it."""
+    """Return the logarithm of a value, bounded below by the metric's `small` value."""
     return math.log(max(value, 0.0) + small(metric))
 
 
 def small(metric: str) -> float:
-    """A value below which all values of a metric are alike, in its unit."""
+    """Return the value below which all values of a metric count as equal, in its unit."""
     if metric in _COUNTED:
         return _FEW
     return _SMALL.get(METRICS[metric].unit, _SMALL[""])
 
 
 def axes_of(beside: Measured) -> list[Axis]:
-    """The measured metrics of which both sides have a value, and that can be compared.
+    """Return the measured metrics that both sides have and that can be compared.
 
-    A metric that something moves which the scenario does not follow explains nothing.
+    A metric affected by something outside the scenario is left out.
     """
     rows = [row for row in beside.rows if beside.is_comparable(row.metric)]
     return [axis for row in rows if (axis := _axis(row)) is not None]
@@ -97,7 +97,7 @@ def _axis(row: MeasuredRow) -> Axis | None:
     if measured is None or base is None:
         return None
     wide = [row.simulation.half_width, _own_width(row)]
-    # Half an interval of some 95 % is two standard deviations.
+    # Half the width of a 95 % interval is about two standard deviations.
     half = math.hypot(*(one for one in wide if one is not None)) / 2.0
     spread = math.hypot(half / (max(measured, base, 0.0) + small(row.metric)), FLOOR)
     verdict = next((one.verdict for one in row.answers if one.by == "simulation"), "")
@@ -106,20 +106,20 @@ def _axis(row: MeasuredRow) -> Axis | None:
 
 
 def _own_width(row: MeasuredRow) -> float | None:
-    """The spread of the measured value; of one without it that of one more replication."""
+    """Return the half width of the measured value; without one, that of one more replication."""
     own = row.measured.half_width
     return of_one_more(row.simulation).half_width if own is None else own
 
 
 def total(axes: Sequence[Axis], values: Sequence[float | None]) -> float:
-    """The distance of values from the measured ones."""
+    """Return the distance of values from the measured ones."""
     return math.fsum(axis.loss(value) for axis, value in zip(axes, values, strict=True))
 
 
 def carried(axis: Axis, before: float | None, after: float | None) -> float | None:
-    """The simulation's mean with a change, by replications on common random numbers.
+    """Return the simulated mean with a change, from replications on common random numbers.
 
-    The change moves the mean by as many logarithms as it moves the replication.
+    The change moves the logarithm of the mean by as much as that of the replication.
     """
     if after is None:
         return None
@@ -131,9 +131,9 @@ def carried(axis: Axis, before: float | None, after: float | None) -> float | No
 
 
 def value_in(run: Replication, axis: Axis, without: str | None = None) -> float | None:
-    """The value of a metric in one replication; of `without`, a group, nothing is counted.
+    """Return a metric of one replication. The group `without` is not counted.
 
-    None where the metric of everything cannot be told without that group.
+    None if the metric of all flows cannot be computed without that group.
     """
     answer = run.answer
     if axis.of:
@@ -155,7 +155,7 @@ def _number(table: Mapping[str, Any], metric: str) -> float | None:
 
 
 def _is_of_tcp_or_ap(metric: str) -> bool:
-    """Tell whether a sender of UDP has no part in a metric: it is of TCP, or of the AP's frames."""
+    """Whether a UDP sender does not affect a metric: it is of TCP, or of the AP's frames."""
     return metric.startswith(
         ("rtt", "path_rtt", "tcp_", "transfer_time", "page_time", "ap_queue")
     ) or metric.endswith("_ap")

@@ -1,8 +1,8 @@
-"""Explanations of a gap: causes tried on the random numbers of the run, ranked by what they close.
+"""Explain a gap: try causes on the run's random numbers and rank them by how much they close.
 
-First each cause has one replication at a few strengths; those that close most are tried at
-strengths between; the best of each kind has a second replication. What comes out depends on
-scenario, measurement and seed alone. Does not know what causes there are (`causes`).
+Each cause first runs one replication at a few strengths. The best causes are refined at strengths
+in between. The best cause of each kind runs a second replication. The result depends only on
+scenario, measurement and seed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from airtcp.results import Comparison, Replication
     from airtcp.scenario import Scenario
 
-#: Causes whose strength is looked at more closely, and how often.
+#: How many causes are refined, and how often.
 _CLOSER: Final = 8
 _ROUNDS: Final = 3
 #: Replications of the best cause of each kind.
@@ -32,7 +32,7 @@ _PAIRS: Final = 2
 
 @dataclass
 class _Try:
-    """A cause at a strength."""
+    """A cause at one strength."""
 
     cause: Cause
     strength: float
@@ -42,7 +42,7 @@ class _Try:
 
 @dataclass
 class _Tried:
-    """A cause, what was tried of it, and the share that each strength closes."""
+    """A cause, its trials, and the share of the gap closed at each strength."""
 
     cause: Cause
     tries: dict[float, _Try] = field(default_factory=dict)
@@ -50,11 +50,11 @@ class _Tried:
 
     @property
     def best(self) -> float:
-        """The strength that closes most."""
+        """The strength that closes the largest share."""
         return max(self.shares, key=lambda one: self.shares[one])
 
     def closer(self) -> list[float]:
-        """Strengths between the best and its neighbours, or the steps beside it."""
+        """Return strengths between the best and its neighbours, or the adjacent steps."""
         known, best = sorted(self.shares), self.best
         if self.cause.steps:
             steps = list(self.cause.steps)
@@ -67,7 +67,7 @@ class _Tried:
 
 
 class _Search:
-    """The trials of one gap."""
+    """The trials for one gap."""
 
     def __init__(
         self, base: Scenario, axes: list[Axis], runs: tuple[Replication, ...], points: Points[str]
@@ -79,7 +79,10 @@ class _Search:
         self._none = total(axes, [axis.base for axis in axes])
 
     def try_(self, wanted: list[tuple[_Tried, float]]) -> None:
-        """Run one replication of causes at strengths; those that no scenario can have are left."""
+        """Run one replication for causes at strengths.
+
+        Causes that yield no valid scenario are skipped.
+        """
         added: list[tuple[_Tried, _Try]] = []
         for tried, strength in wanted:
             one = self._changed(tried.cause, strength)
@@ -92,11 +95,11 @@ class _Search:
             tried.shares[one.strength] = self.share(one)
 
     def again(self, tries: list[_Try]) -> None:
-        """Run more replications, as far as the run itself has them."""
+        """Run more replications, at most as many as the run itself has."""
         self._points.run({_key(one): min(_PAIRS, len(self._runs)) for one in tries})
 
     def values(self, one: _Try) -> list[float | None]:
-        """The measured metrics with a change, over the replications that it has."""
+        """Return the measured metrics with a change, over its replications."""
         found: list[float | None] = []
         runs = self._points.ended(_key(one))
         for axis in self._axes:
@@ -114,7 +117,7 @@ class _Search:
         return found
 
     def share(self, one: _Try) -> float:
-        """The share of the gap that a change closes."""
+        """Return the share of the gap that a change closes."""
         return 1.0 - total(self._axes, self.values(one)) / self._none
 
     def _changed(self, cause: Cause, strength: float) -> _Try | None:
@@ -138,13 +141,13 @@ def explain(
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Gap:
-    """Find the gap between a measurement and the simulation beside it, and what would explain it.
+    """Find the gap between a measurement and its simulation, and what would explain it.
 
-    Without a gap nothing is tried. Trials run on the random numbers of the simulation's first
-    replications. On Ctrl-C what was tried by then is told.
+    Without a gap, nothing is tried. Trials use the random numbers of the simulation's first
+    replications. Ctrl-C returns the explanations found so far.
 
-    Raises ValueError if nothing measured stands beside the result, SimulationError if a trial
-    breaks a conservation law.
+    Raises ValueError if the result has no measurement, SimulationError if a trial breaks a
+    conservation law.
     """
     if result.measured is None:
         raise ValueError("nothing measured stands beside it; allowed: after with_measured")
@@ -174,7 +177,7 @@ def explain(
 
 
 def _run(search: _Search, all_: list[_Tried], progress: Callable[[float], None] | None) -> None:
-    """Try everything at a few strengths, then what closes most more closely."""
+    """Try all causes at a few strengths, then refine the best ones."""
     tell = progress or (lambda _: None)
     waves = [[(one, strength) for strength in one.cause.grid] for one in all_]
     for n, wave in enumerate(waves):
@@ -214,7 +217,7 @@ def _told(
 
 
 def _share(axes: list[Axis]) -> float:
-    """The least part of a simulated goodput that was measured."""
+    """Return the lowest ratio of measured to simulated goodput."""
     known: Mapping[tuple[str, str], float] = {
         (axis.metric, axis.of): axis.measured / axis.base
         for axis in axes

@@ -1,12 +1,12 @@
-"""Lab sheets of a course: what there is, its files, and a notebook of each.
+"""Lab sheets of a course: their files, notebooks, and checks of answers.
 
-    sheet      the sheets of the package and the questions of each
-    judge      answers to questions, judged by simulating what they say
+    sheet      the sheets and their questions
+    judge      checks answers by simulation
     notebook   a sheet as a notebook
 
-A sheet is three files of this package: NAME.md is what students read, NAME.toml the scenario that
-it begins with, NAME.questions.toml what is asked and by which runs an answer is judged. No file
-has an answer: it comes out of the runs.
+A sheet consists of three files of this package: NAME.md is the text for students, NAME.toml the
+scenario, and NAME.questions.toml the questions with the runs that check their answers. No file
+contains answers; they follow from the runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Answers to the questions of a sheet, judged by simulating what they say.
+"""Check answers to the questions of a sheet by simulation.
 
-Knows kinds of questions. An answer in numbers is right within the tolerance of its question or
-within the interval of the simulation; a setting is right if what is asked holds with it. No right
-answer is stored: the scenario of the sheet is run, with its seed.
+A numeric answer is right within the tolerance of its question or within the confidence interval of
+the simulation. A setting is right if it meets the conditions of the question. No answers are
+stored: the scenario of the sheet is run with its seed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 _END: Final = ".answers.toml"
 _MOST_BYTES: Final = 2**20
-#: Values of options that are nearer than this are alike.
+#: Options whose values differ by less than this count as equal.
 _ALIKE: Final = 0.02
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The judgement of an answer: `right`, `wrong` or `open`, and why."""
+    """The result for an answer: `right`, `wrong` or `open`, and the reason."""
 
     sheet: str
     question: str
@@ -40,18 +40,19 @@ class Judged:
     why: str
 
     def to_dict(self) -> dict[str, str]:
-        """Keys `sheet`, `question`, `state`, `why`."""
+        """Return the keys `sheet`, `question`, `state`, `why`."""
         return asdict(self)
 
 
 class _WrongError(Exception):
-    """Why an answer is wrong."""
+    """An answer is wrong, for this reason."""
 
 
 def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
-    """Judge the answers of a file, whose name begins with that of its sheet, or is that alone.
+    """Check the answers in a file. The file name must begin with the name of its sheet.
 
-    Raises QuestionError for a file that cannot be read, or is of no sheet.
+    A bare sheet name stands for its file of answers. Raises QuestionError if the file cannot be
+    read, or belongs to no sheet.
     """
     file = Path(path)
     if str(path) in NAMES:
@@ -75,7 +76,7 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
 
 
 def judge(of: Sheet, name: str, answer: Any, *, threads: int | None = None) -> Judged:
-    """Judge one answer; None and an empty text are open questions."""
+    """Check one answer. None and "" mean that the question is still open."""
     if answer is None or answer == "":
         return Judged(of.name, name, "open", "not answered yet")
     question = of.questions[name]
@@ -87,7 +88,7 @@ def judge(of: Sheet, name: str, answer: Any, *, threads: int | None = None) -> J
 
 
 class _Runs:
-    """Simulations of the scenario of a sheet."""
+    """Simulations of a sheet's scenario."""
 
     def __init__(self, of: Sheet, threads: int | None) -> None:
         from airtcp.scenario import loads
@@ -96,7 +97,7 @@ class _Runs:
         self._threads = threads
 
     def of(self, changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Interval]]:
-        """The metrics of a run, of everything under "", else of group or group/direction."""
+        """Return the metrics of a run by scope: "" (everything), group, or group/direction."""
         from airtcp.run.simulate import simulate
 
         simulation = simulate(self._base.vary(changes), threads=self._threads).simulation
@@ -107,11 +108,11 @@ class _Runs:
         return found
 
     def value(self, question: Question, changes: Mapping[str, Any]) -> Interval:
-        """The metric of a question in a run."""
+        """Return the metric of a question in a run."""
         return self.of(changes)[question.of][question.metric]
 
     def holds(self, conditions: tuple[str, ...], changes: Mapping[str, Any]) -> str | None:
-        """Return the first condition that does not hold in a run, by its mean; None: all do."""
+        """Return the first condition that a run's means do not meet, or None if they meet all."""
         from airtcp.conditions import read_condition
 
         metrics = self.of(changes)
@@ -125,7 +126,7 @@ class _Runs:
 
 
 def _quantity(metric: str, answer: Any) -> float:
-    """The value of an answer in the unit of its metric. Raises _WrongError."""
+    """Parse an answer into the unit of its metric. Raises _WrongError."""
     if isinstance(answer, bool):
         raise _WrongError(f"{answer} is no number; allowed: {FORMS['number']}")
     unit = METRICS[metric].unit
@@ -143,13 +144,13 @@ def _quantity(metric: str, answer: Any) -> float:
         raise _WrongError(f"{answer!r}: {error}; allowed: {FORMS['number']}") from error
 
 
-#: The part of a mean up to which its interval counts for an answer.
+#: The widest half width, relative to the mean, that is accepted as a tolerance.
 _WIDEST: Final = 0.5
 
 
 def _near(given: float, wanted: float, within: float, half: float | None = None) -> str:
-    """Say that a number is near enough. Raises _WrongError with the side that it is on."""
-    # An interval that is wider than half of its mean tells no answer from another.
+    """Return why a number is right. Raises _WrongError with "too high" or "too low" otherwise."""
+    # An interval wider than half its mean does not separate right from wrong answers.
     wide = min(half or 0.0, _WIDEST * abs(wanted))
     if abs(given - wanted) <= max(within * abs(wanted), wide):
         return f"within {100 * within:g} % of the simulation, or its interval"

@@ -1,7 +1,7 @@
-"""A sheet as a notebook: its text, and its commands as calls of Python.
+"""A sheet as a notebook, with its commands as Python calls.
 
-Knows Markdown of sheets, and the calls for `airtcp simulate`, `diff` and `plan`. The notebook has
-no outputs. Does not know what is asked.
+Converts Markdown, and the commands `airtcp simulate`, `diff` and `plan`. The notebook has no
+outputs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BLOCK: Final = re.compile(r"(?ms)^```sh\n(.*?)^```\n")
 
 
 def notebook(of: Sheet) -> str:
-    """The notebook as JSON (nbformat 4.5)."""
+    """Return the notebook as JSON (nbformat 4.5)."""
     cells = [_code("import airtcp\nimport airtcp.labs")]
     for number, part in enumerate(_BLOCK.split(of.text)):
         if number % 2:
@@ -49,7 +49,7 @@ def _code(source: str) -> dict[str, Any]:
 
 
 def call_of(line: str) -> str:
-    """The call of Python for a command. Raises ValueError for one that has none."""
+    """Return the Python call for a command. Raises ValueError for an unsupported command."""
     _, verb, file, *options = shlex.split(line)
     changes: dict[str, Any] = {}
     others: dict[str, str] = {}

@@ -1,7 +1,4 @@
-"""The sheets of the package: their texts, their questions, and the files that a student gets.
-
-Knows files and the form of questions. Does not know how an answer is judged (`judge`).
-"""
+"""The sheets of the package: their texts, their questions, and the files that a student gets."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 
 #: The sheets in the order of the course.
 NAMES: Final = ("dcf", "anomaly", "uploads", "bufferbloat", "aggregation", "capacity")
-#: Forms of answers, by the kind of their question.
+#: The expected form of an answer, by kind of question.
 FORMS: Final = {
     "number": 'a number with its unit, such as "12 Mb/s" or "30 ms"; shares as "5 %"',
     "factor": "a number",
@@ -31,11 +28,12 @@ FORMS: Final = {
 
 @dataclass(frozen=True)
 class Question:
-    """A question: its text, and the runs by which an answer is judged.
+    """A question: its text, and the runs that check an answer.
 
-    `set` has the values of the run; of a factor it stands over the run with `against`. `options` of
-    a choice are such runs by word, of which the metric of one is `want`: the highest or the lowest.
-    `most` is a number at `path` up to which `holds` does; a setting may change `allowed`.
+    `set` has the values of the run. A `factor` compares that run with the run of `against`. A
+    `choice` has a run for each word in `options`; `want` says whether the highest or lowest metric
+    is right. `most` is the largest number at `path` for which `holds` is met. A `setting` may
+    change the keys in `allowed`.
     """
 
     kind: str
@@ -65,7 +63,7 @@ class Sheet:
 
     @property
     def answers(self) -> str:
-        """The file of answers, to be filled in."""
+        """The template of the file of answers."""
         lines = [
             f"# Answers to the lab sheet {self.name}: airtcp lab check {self.name}.answers.toml"
         ]
@@ -78,12 +76,12 @@ class Sheet:
 
 
 def sheets() -> tuple[Sheet, ...]:
-    """The sheets, in the order of the course."""
+    """Return all sheets, in the order of the course."""
     return tuple(map(sheet, NAMES))
 
 
 def sheet(name: str) -> Sheet:
-    """The sheet of a name. Raises QuestionError if there is none."""
+    """Return the sheet with a name. Raises QuestionError if there is none."""
     if name not in NAMES:
         raise QuestionError(f"there is no sheet {name!r}; allowed: {', '.join(NAMES)}")
     text = (_directory() / f"{name}.md").read_text(encoding="utf-8")
@@ -102,10 +100,10 @@ def _question(told: Mapping[str, Any]) -> Question:
 
 
 def write(name: str, to: Path | str = ".", *, force: bool = False) -> list[Path]:
-    """Write a sheet, its scenario, its notebook and a file of answers into a directory.
+    """Write a sheet, its scenario, its notebook and a file for answers into a directory.
 
-    Raises QuestionError for a name that no sheet has, OutputError if a file is there or cannot be
-    written; `force` overwrites.
+    Raises QuestionError for an unknown sheet, OutputError if a file exists or cannot be written.
+    `force` overwrites.
     """
     from airtcp.labs.notebook import notebook
 

@@ -1,9 +1,8 @@
-"""Algorithms that a user brings as files of Python: loaded once, and carried to workers.
+"""Plug-ins: algorithms as Python files, loaded once and passed on to worker processes.
 
-Knows files, entry points, and which code a name stands for; the hash of that code is part of the
-resolved form, and so of provenance and of a store's keys. Does not know what an algorithm is told:
-`airtcp.congestion`, `airtcp.acks`, `airtcp.queues` and `airtcp.schedulers` do. A scenario file
-never loads code, and neither does the page.
+A plug-in is a file or an entry point. The hash of its code is part of the resolved scenario, and so
+of provenance and of a store's keys. `airtcp.congestion`, `airtcp.acks`, `airtcp.queues` and
+`airtcp.schedulers` define the interfaces. Neither scenario files nor the web page ever load code.
 """
 
 from __future__ import annotations
@@ -28,22 +27,23 @@ from ..files import read_text
 __all__ = ["Kind", "carried", "code_of", "explained", "load", "registered", "take"]
 
 GROUP: Final = "airtcp.plugins"
-"""The group of entry points: each names a module that registers what it has."""
+"""The group of entry points. Each names a module that registers algorithms."""
 
 _HASH_DIGITS: Final = 12
 _MOST_BYTES: Final = 2**22
-#: Texts of the files that were loaded, by the names of their modules.
+#: Texts of the loaded files, by file name.
 _LOADED: Final[dict[str, str]] = {}
 
 
 def load(name: str | Path) -> None:
-    """Loads a plug-in: a file of Python, or else an entry point of a package that is installed.
+    """Load a plug-in: a Python file, or an entry point of an installed package.
 
-    The file is run once, and registers what it has (`airtcp.congestion.register`). Loading it again
-    does nothing.
+    The file runs once, and registers its algorithms (`airtcp.congestion.register`). Loading it
+    again has no effect.
 
     Raises:
-        PluginError: there is no such file or entry point, or it raises; the text names the line.
+        PluginError: the file or entry point does not exist, or it raises; the message names the
+            line.
     """
     path = Path(name)
     if path.suffix == ".py" or os.path.exists(path):
@@ -67,18 +67,20 @@ def load(name: str | Path) -> None:
 
 
 def carried() -> Mapping[str, str]:
-    """The files that were loaded, as names and texts, which another process takes by `take`."""
+    """Return the names and texts of the loaded files, for `take` in another process."""
     return dict(_LOADED)
 
 
 def take(files: Mapping[str, str]) -> None:
-    """Loads the files of another process, as `carried` told them there."""
+    """Load the files that `carried` returned in another process."""
     for name, text in files.items():
         _run(name, text)
 
 
 def code_of(made: type) -> str:
-    """The first digits of the SHA-256 of the code that a class is in: its file, or its own text.
+    """Return the first digits of the SHA-256 of a class's code.
+
+    The code is the plug-in's file, or the source of the class itself.
 
     Raises:
         PluginError: the code cannot be read.
@@ -97,9 +99,9 @@ def code_of(made: type) -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of algorithm: what sentences call it, and what a class of it must have.
+    """A kind of algorithm: its name in sentences, and the methods that a class must have.
 
-    `known` are the words that there are, and `base` is a class to extend.
+    `known` holds the existing words, and `base` names a class to extend.
     """
 
     name: str
@@ -115,21 +117,21 @@ def registered(
     register: Callable[[str, type], None],
     choice: Callable[[str], Choice],
 ) -> str:
-    """Registers a class in the core and among the words of scenarios, unless it is there.
+    """Register a class in the core and as a word for scenarios, unless it is registered already.
 
     Args:
-        kind: what it is.
-        name: the word for it in a file.
-        made: the class, which the core makes without arguments.
-        register: registers it in the core under the word of the resolved form.
-        choice: all that is said of a word for it.
+        kind: the kind of algorithm.
+        name: its name in scenario files.
+        made: the class, which the core instantiates without arguments.
+        register: registers it in the core under its resolved name.
+        choice: returns the record for a word.
 
     Returns:
-        the word of the resolved form.
+        its name in the resolved scenario.
 
     Raises:
-        PluginError: a name that is taken or no word, a class without one of the methods, or one
-            whose code cannot be read.
+        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
+            cannot be read.
     """
     subject = f'{kind.name} "{name}"'
     if not re.fullmatch("[a-z][a-z0-9-]*", name):
@@ -158,7 +160,7 @@ def registered(
 
 
 def _is_later(method: object) -> bool:
-    """True if a call of a method runs none of its code."""
+    """Whether calling a method does not run its code yet (coroutine or generator)."""
     return any(
         is_one(method)
         for is_one in (
@@ -170,13 +172,13 @@ def _is_later(method: object) -> bool:
 
 
 def _print(*values: object, **options: Any) -> None:
-    """Print as Python does, but to stderr: stdout has results, which may be JSON."""
+    """Print to stderr by default: stdout has results, which may be JSON."""
     options.setdefault("file", sys.stderr)
     print(*values, **options)
 
 
 def explained(name: str, error: BaseException) -> PluginFailedError:
-    """The error of a run that a plug-in ended: the line of its code that raised, and what."""
+    """Return the error of a run that a plug-in ended: the exception and the line of its code."""
     failed = PluginFailedError(f'the plug-in "{name}" has ended the run: {_told(error)}')
     failed.__cause__ = error
     return failed
@@ -208,7 +210,7 @@ def _forget(module: types.ModuleType) -> None:
 
 
 def _told(error: BaseException) -> str:
-    """The line of the user's code that raised, and the exception."""
+    """Describe an exception and the line of the user's code that raised it."""
     what = f"{type(error).__name__}: {one_line(str(error))}"
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {what}"

@@ -1,7 +1,7 @@
-"""The requests of a log: quantiles, tail, laws that fit, and pauses of clients.
+"""Statistics of the requests in a log: quantiles, tail index, fitted distributions, and pauses.
 
-Knows sizes in bytes and times in seconds. Fits are by maximum likelihood (log-normal, Pareto) or by
-mean and variance (hyperexponential with balanced means, exponential); how near they come is the
+Sizes are in bytes and times in seconds. Fits are by maximum likelihood (log-normal, Pareto) or by
+mean and variance (hyperexponential with balanced means, exponential). Their quality is the
 Kolmogorov-Smirnov distance, the largest difference of the distribution functions. The tail index is
 Hill's (Ann. Statist. 3, 1975) of the largest twentieth.
 """
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
 _TAIL: Final = 0.05
 _LEAST_TAIL: Final = 10
-#: A pause of a client from here on is thought, below it another part of the same page.
+#: A longer pause of a client is think time; a shorter one separates parts of the same page.
 THOUGHT_S: Final = 1.0
-#: From here on it is another visit.
+#: A longer pause separates two visits.
 VISIT_S: Final = 1800.0
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A law, its parameters, and its Kolmogorov-Smirnov distance to the sizes."""
+    """A fitted distribution, its parameters, and its Kolmogorov-Smirnov distance to the sizes."""
 
     law: str
     parameters: dict[str, float]
@@ -44,7 +44,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Study:
-    """The contents of a log. Sizes in bytes, pauses in seconds; None where the log does not say."""
+    """The statistics of a log: sizes in bytes, pauses in seconds; None if the log has no data."""
 
     form: str
     lines: int
@@ -68,7 +68,7 @@ class Study:
 
 
 def study(requests: Requests) -> Study:
-    """Say what is in the requests, of which there is one at least."""
+    """Compute the statistics of at least one request."""
     sizes = np.sort(np.array(requests.sizes))
     mean, variance = float(sizes.mean()), float(sizes.var())
     known = {client for client in requests.clients if client}
@@ -94,7 +94,7 @@ def study(requests: Requests) -> Study:
 
 
 def survivals(found: Study) -> dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
-    """The fitted laws as functions: the part of sizes that are larger."""
+    """Return the survival functions P(size > x) of the fitted distributions, by name."""
     return {fit.law: _survival(fit) for fit in found.fits}
 
 
@@ -106,9 +106,10 @@ def _survival(fit: Fit) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         case "lognormal":
             return Lognormal(mu=given["mu"], sigma=given["sigma"]).survival
         case "pareto":
-            # Its shape may be below 1, where a law of a scenario has no mean.
+            # Its shape may be below 1; such a Pareto law has no mean and cannot be used in a
+            # scenario.
             return lambda x: (given["least"] / x) ** given["shape"]
-    # Balanced means: both parts carry half of the bytes.
+    # Balanced means: both branches carry half of the bytes.
     mean, scv = given["mean"], given["scv"]
     first = (1.0 + math.sqrt((scv - 1.0) / (scv + 1.0))) / 2.0
     return Hyperexponential(
@@ -117,7 +118,7 @@ def _survival(fit: Fit) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
 
 
 def _pauses(requests: Requests) -> list[float]:
-    """The pauses of clients between the requests of one visit."""
+    """Return the pauses of clients between the requests of one visit."""
     asked: dict[str, list[float]] = defaultdict(list)
     for client, time_s in zip(requests.clients, requests.times_s, strict=True):
         if client and time_s is not None:
@@ -130,7 +131,7 @@ def _pauses(requests: Requests) -> list[float]:
 
 
 def _hill(sizes: NDArray[np.float64]) -> float | None:
-    """Hill's index of the largest sizes; None for too few, or if they are all the same."""
+    """Return Hill's index of the largest sizes; None if they are too few or all equal."""
     count = int(_TAIL * len(sizes))
     if count < _LEAST_TAIL:
         return None
@@ -156,7 +157,7 @@ def _fits(sizes: NDArray[np.float64], mean: float, variance: float) -> list[Fit]
 def _distance(
     survival: Callable[[NDArray[np.float64]], NDArray[np.float64]], sizes: NDArray[np.float64]
 ) -> float:
-    """The largest difference of the distribution functions, on either side of each step."""
+    """Return the largest difference of the distribution functions, on either side of each step."""
     values, counts = np.unique(sizes, return_counts=True)
     after = np.cumsum(counts) / len(sizes)
     before = np.concatenate([[0.0], after[:-1]])

@@ -1,7 +1,7 @@
-"""A scenario with the sizes and pauses of a log.
+"""Write a scenario with the sizes and pauses of a log.
 
-Knows TOML texts. The sizes are those of the file itself, which the scenario names; think times
-become exponential with the mean of the log.
+The scenario names the log file for its sizes. Think times become exponential with the mean of the
+log.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from airtcp.traffic.study import Study
 
-#: What is taken where a log has no pauses: that of the example of a hot spot.
+#: The think time if the log has no pauses: the value of the hot spot example.
 _THINK_S: Final = 10.0
 
 
 def scenario_text(path: Path, study: Study) -> str:
-    """The TOML text of web users whose requests are those of the log at `path`."""
+    """Return the TOML text of web users with the requests of the log at `path`."""
     think_s = study.think_mean_s or _THINK_S
     think = f"{round(think_s * 1000)} ms"
     why = (
