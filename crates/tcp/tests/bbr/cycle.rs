@@ -1,6 +1,7 @@
-//! The cycle of ProbeBW in the second reading of the draft: when bandwidth is probed, and what a probe may put in flight.
+//! The ProbeBW cycle in the second implementation of the draft: when it probes for bandwidth, and
+//! what a probe may put in flight.
 //!
-//! Knows the states Down, Cruise, Refill and Up. All else of the draft is in [`draft`](super).
+//! It covers the states Down, Cruise, Refill and Up. The rest of the draft is in [`draft`](super).
 
 use super::{Ack, Acks, Draft, INFINITY, Is};
 
@@ -9,7 +10,7 @@ impl Draft {
         self.is_loss_in_round = false;
         (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
         self.probe_up_acked_per_inc = INFINITY;
-        // PickProbeWait(): of the time, as agreed.
+        // PickProbeWait(): from the clock, as agreed.
         let nanos = (now * 1e9).round();
         self.rounds_since_probe_up = (nanos / 1000.0) as u64 % 2;
         self.bw_probe_wait = 2.0 + nanos % 1e9 / 1e9;

@@ -1,12 +1,14 @@
-//! A second reading of draft-ietf-ccwg-bbr (version 3, August 2026), as its text has it: variables and functions by
-//! the draft's names, nothing kept that could be computed again, filters as lists. It is slow, and knows no other
-//! part of the sender. Both readings are told the same acknowledgments and losses, and must agree after each.
+//! A second implementation of draft-ietf-ccwg-bbr (version 3, August 2026) that follows its text:
+//! variables and functions have the draft's names, nothing is cached, and filters are lists. It is
+//! slow and independent of the sender. Both implementations get the same ACKs and losses, and must
+//! agree after each.
 //!
-//! Agreed beforehand, and not read: volumes are whole bytes, rounded down; what the draft draws at random the time decides;
-//! nothing is undone; and where its pseudocode can be read in several ways, what Linux does or what ours did before: `bw`
-//! is that of the moment, and not of the end of the last acknowledgment; the filter of `max_bw` forgets when a
-//! cycle ends, and not with the next sample, and a cycle without a sample is none; an acknowledgment without a rate says
-//! nothing of a plateau. What a restart from idle does is not here.
+//! These points were agreed beforehand instead of read from the draft. Volumes are whole bytes,
+//! rounded down. Where the draft draws at random, the clock decides. Nothing is undone. Where its
+//! pseudocode is ambiguous, both do what Linux or our implementation does: `bw` is the current
+//! value, not that at the end of the last ACK; the filter of `max_bw` drops old samples when a
+//! cycle ends, not with the next sample; a cycle without a sample does not count; an ACK without a
+//! rate says nothing about a plateau. Restarts from idle are left out.
 
 use crate::rate::LostSegment;
 
@@ -36,7 +38,7 @@ enum Acks {
     Stopping,
 }
 
-/// An acknowledgment: RS and the parts of C that the algorithm reads.
+/// An ACK: RS and the parts of C that the algorithm reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ack {
     pub(super) now: f64,
@@ -110,7 +112,7 @@ impl Draft {
             smss,
             initial_cwnd,
             cwnd: initial_cwnd,
-            // InitPacingRate(), without a round trip.
+            // InitPacingRate(), before the first RTT sample.
             pacing_rate: 2.77 * initial_cwnd / 0.001,
             bw_shortterm: INFINITY,
             inflight_shortterm: INFINITY,
@@ -159,7 +161,7 @@ impl Draft {
         self.max_bw().min(self.bw_shortterm)
     }
 
-    /// As agreed: at once, and not with the next sample; and a cycle without a sample does not count.
+    /// As agreed: at once, not with the next sample; a cycle without a sample does not count.
     fn advance_max_bw_filter(&mut self) {
         let cycle = self.cycle_count;
         if self.max_bw_samples.iter().any(|(at, _)| *at == cycle) {
@@ -176,7 +178,7 @@ impl Draft {
             self.round_count += 1;
             self.rounds_since_probe_up += 1;
         }
-        // UpdateMaxBw(): of this cycle and of the one before.
+        // UpdateMaxBw(): of this cycle and the previous one.
         if rs.delivery_rate > 0.0 && (rs.delivery_rate >= self.max_bw() || !rs.is_app_limited) {
             let cycle = self.cycle_count;
             self.max_bw_samples.push((cycle, rs.delivery_rate));

@@ -1,5 +1,5 @@
-//! The machine beside the second reading of the draft ([`draft`](super::draft)), on a path that changes. A probe that ends
-//! by precaution (Precautionary Bandwidth Probing) does not come up here.
+//! Compares the state machine with the second implementation of the draft ([`draft`](super::draft))
+//! on a changing path. Precautionary Bandwidth Probing does not occur here.
 
 use airtcp_kernel::RandomStream;
 
@@ -21,8 +21,8 @@ fn same_state(ours: State, theirs: Is) -> bool {
     )
 }
 
-/// A path that nobody has, for a sender that does what both readings say: its rate changes now and then, its queue
-/// loses what it does not hold, and some arrives in heaps.
+/// An artificial path for a sender that follows both implementations: its rate changes now and
+/// then, its queue overflows, and some data arrives in bursts.
 struct Path {
     stream: RandomStream,
     capacity: f64,
@@ -35,7 +35,7 @@ struct Path {
 
 const MSS: u64 = 1000;
 
-/// Makes the sample of an acknowledgment that tells of no segment.
+/// Returns the sample of an ACK that acknowledges nothing.
 fn nothing() -> RateSample {
     RateSample {
         rate: None,
@@ -63,7 +63,8 @@ impl Path {
     }
 }
 
-/// States that were there in a run of so many acknowledgments, both readings side by side.
+/// Runs both implementations over `acks` ACKs, asserts that they agree, and returns the states that
+/// occurred.
 fn agree(seed: u64, acks: usize) -> Vec<Is> {
     let config = Config {
         congestion: Congestion::Bbr,
@@ -73,7 +74,7 @@ fn agree(seed: u64, acks: usize) -> Vec<Is> {
         ..Config::standard()
     };
     let mut ours = Scene::new(config, Bbr::new(), 10 * MSS, u64::MAX);
-    // InitPacingRate(): an acknowledgment of nothing, as that of the handshake.
+    // InitPacingRate(): an ACK of nothing, like that of the handshake.
     ours.tell(|bbr, window, moment| Controller::on_sample(bbr, window, moment, &nothing()));
     let mut theirs = Draft::new(MSS as f64, 10.0 * MSS as f64);
     let mut path = Path {
@@ -177,8 +178,8 @@ fn agree(seed: u64, acks: usize) -> Vec<Is> {
             seen.push(theirs.state);
         }
 
-        // All segments that may leave until then do.
-        // A segment may begin inside of the window and end beyond, so that bounds are reached.
+        // Send everything that may be sent until then. A segment may begin inside the window and
+        // end beyond it, so that bounds are reached.
         let room = ours.window.cwnd.saturating_sub(path.in_flight).div_ceil(MSS);
         let paced = (1.0 + pace * seconds * (0.7 + 0.6 * path.stream.unit()) / MSS as f64) as u64;
         path.in_flight += MSS * room.min(paced).min(acked / MSS * 3);
@@ -186,7 +187,7 @@ fn agree(seed: u64, acks: usize) -> Vec<Is> {
     seen
 }
 
-/// After each of 20,000 acknowledgments state, pace and window are those of the other reading.
+/// State, pacing rate and window agree after each of 20,000 ACKs.
 #[test]
 fn two_readings_of_the_draft_agree() {
     let seen = agree(1, 20_000);
@@ -195,7 +196,7 @@ fn two_readings_of_the_draft_agree() {
     }
 }
 
-/// After each of 240,000 acknowledgments they are, and every state was there, in more than one order.
+/// They agree after each of 240,000 ACKs, and every state occurs, in more than one order.
 #[test]
 #[ignore = "long: make test"]
 fn two_readings_of_the_draft_agree_on_twelve_paths() {
@@ -204,7 +205,7 @@ fn two_readings_of_the_draft_agree_on_twelve_paths() {
         seen.extend(agree(seed, 20_000));
     }
     for state in [Is::Drain, Is::Down, Is::Cruise, Is::Refill, Is::Up, Is::ProbeRtt] {
-        // Each run drains its startup once; of the others there are more.
+        // Each run drains once after its startup; the other states occur more often.
         let times = seen.iter().filter(|one| **one == state).count();
         assert!(times >= if state == Is::Drain { 12 } else { 20 }, "{state:?}: {times}");
     }

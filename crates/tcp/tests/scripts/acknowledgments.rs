@@ -1,4 +1,4 @@
-//! When the receiver speaks.
+//! When the receiver sends ACKs.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{AckSkip, Config, DelayedAck, Flags, Rules, Segmentation, Threshold, Variant};
@@ -31,7 +31,7 @@ fn every_2_acknowledges_every_second_full_segment_and_the_timer_the_rest() {
     let mut pair = Pair::sending(&every(2), 3000);
     pair.run();
 
-    // Three segments at 50: the third one waits 100 ms.
+    // Three segments arrive at 50; the ACK of the third is delayed by 100 ms.
     pair.expect_since(
         50,
         "50 B ack 2001
@@ -55,7 +55,8 @@ fn every_4_with_a_window_of_one_segment_waits_for_the_timer_each_time() {
 
 #[test]
 fn delayed_ack_counts_full_segments_not_crumbs() {
-    // Three writes, three small segments, far less than two full ones: the timer of the first.
+    // Three writes make three small segments, much less than two full ones; the timer of the first
+    // expires.
     let mut pair = Pair::sending(&every(2), 100);
     for millis in [10, 20] {
         pair.run_until(millis);
@@ -73,7 +74,7 @@ fn delayed_ack_counts_full_segments_not_crumbs() {
 
 #[test]
 fn a_gap_gives_a_duplicate_ack_for_each_segment_and_its_end_an_ack_at_once() {
-    // Late by 20 ms: the first of four.
+    // The first of four segments is 20 ms late.
     let rule = |sent: &Sent| {
         let late = sent.from == End::A && sent.segment.seq == 1;
         if late { Fate::Late(vec![Duration::from_millis(20)]) } else { Fate::Deliver }
@@ -112,7 +113,7 @@ fn filling_a_part_of_a_gap_is_acknowledged_at_once() {
 
 #[test]
 fn old_data_is_acknowledged_at_once() {
-    // The network delivers the only segment a second time while its ACK is being delayed.
+    // The network delivers the only segment a second time while its ACK is delayed.
     let rule = |sent: &Sent| {
         let twice = vec![Duration::ZERO, Duration::from_millis(30)];
         if sent.from == End::A { Fate::Late(twice) } else { Fate::Deliver }
@@ -144,8 +145,8 @@ fn delayed_ack_timer_starts_again_after_each_ack() {
 
 #[test]
 fn thresholds_ask_for_fewer_acks_as_the_transfer_goes_on() {
-    // Altman and Jimenez 2003, as in Miorandi et al. 2006, 4.3: each before number 2, then every
-    // second, from 5 on every third, from 9 on every fourth.
+    // Altman and Jimenez 2003, as in Miorandi et al. 2006, 4.3: each segment before number 2, then
+    // every second, from 5 on every third, from 9 on every fourth.
     let later = [(2, 2), (5, 3), (9, 4)]
         .map(|(from_segment, every)| Threshold { from_segment, every })
         .to_vec();
@@ -181,8 +182,8 @@ fn skipping_leaves_out_acks_after_its_segment() {
     let mut pair = Pair::sending(&config, 10_000);
     pair.run();
 
-    // No timer of the receiver helps the last segment: that of the sender does, and an old segment is
-    // acknowledged at once. RTO = 300 ms, since 100.
+    // The receiver has no timer for the last segment. The sender's RTO, 300 ms from 100 on,
+    // retransmits it, and the receiver acknowledges an old segment at once.
     pair.expect_since(
         50,
         "50 B ack 1001
@@ -216,10 +217,11 @@ fn skipping_acknowledges_around_a_gap_at_once() {
 #[test]
 fn a_window_below_what_an_ack_takes_stalls_the_session() {
     // Gopal et al. 2004, section IV.A: "Multiple timeouts severely reduce TCP throughput". With two
-    // ACKs of three left out, two segments in flight are answered by none. The timer sends the first
-    // of them again, which is old and so acknowledged with the other one; the window, one segment
-    // after a timeout, is two again; and so on. No segment is timed, because the first of each pair
-    // goes twice, so the timeout doubles each time and stays at its maximum: two segments a minute.
+    // of three ACKs omitted, two segments in flight get no ACK. The timer retransmits the first;
+    // the receiver acknowledges this old segment, and with it the other one. The window, one
+    // segment after a timeout, is two again, and so on. No segment gives an RTT sample, because the
+    // first of each pair is sent twice. The timeout therefore doubles each time and stays at its
+    // maximum: two segments a minute.
     let config = Config { initial_window: 2000, max_rto: Duration::from_secs(4), ..skipping(2, 0) };
     let mut pair = Pair::sending(&config, 10_000);
     pair.run();
@@ -248,8 +250,9 @@ fn a_window_below_what_an_ack_takes_stalls_the_session() {
     );
 }
 
-/// Six segments fit into the window, so that each fourth fills more than half of it. Linux's receiver has acknowledged what
-/// it does at once before; from then on it waits for a second segment, but for none after one that asks.
+/// Six segments fit into the window, so every fourth fills more than half of it. Linux's receiver
+/// sends its quick ACKs first; after that it waits for a second segment, unless the segment carries
+/// PSH.
 #[test]
 fn a_sender_without_buffers_asks_after_half_a_window_and_at_the_end() {
     let linux = |segmentation| {
@@ -274,7 +277,7 @@ fn a_sender_without_buffers_asks_after_half_a_window_and_at_the_end() {
 
     let (none, pair) = asking(Segmentation::Single);
     assert_eq!(none, []);
-    // Three at once, then pairs; the sixth and the last segment wait for 40 ms.
+    // Three quick ACKs, then pairs; the sixth and the last segment wait for 40 ms.
     assert_eq!(
         acks_of(&pair),
         [
@@ -291,7 +294,8 @@ fn a_sender_without_buffers_asks_after_half_a_window_and_at_the_end() {
 
     let (some, pair) = asking(Segmentation::LinuxSingle);
     assert_eq!(some, [3001, 7001, 10_001]);
-    // The fourth asks, and so the fifth and the sixth are a pair; the eighth ends one anyway.
+    // The fourth carries PSH, so the fifth and the sixth are a pair; the eighth completes a pair
+    // anyway.
     assert_eq!(
         acks_of(&pair),
         [

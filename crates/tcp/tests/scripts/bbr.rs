@@ -14,7 +14,7 @@ fn running<'a>(rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
     running_by(Congestion::Bbr, rule)
 }
 
-/// Segments under way every 50 ms.
+/// Samples the segments in flight every 50 ms.
 fn flights(pair: &mut Pair<'_>, from: u64, to: u64) -> Vec<u64> {
     (from..to)
         .step_by(50)
@@ -28,11 +28,12 @@ fn flights(pair: &mut Pair<'_>, from: u64, to: u64) -> Vec<u64> {
 #[test]
 fn the_path_is_full_and_its_queue_is_short() {
     let mut pair = running(path(ENDLESS, |_| false));
-    // Startup sends at 2.77 times what was delivered, then drains: over long before 3 s.
+    // Startup sends at 2.77 times the delivery rate, then drains; it is over long before 3 s.
     let carried = delivered(&mut pair, 3000, 5000);
-    // All but the hundredth of the pacing margin, and less while it drains after a probe.
+    // All except 1 % of pacing margin, and less while it drains after a probe.
     assert!((1930..=2005).contains(&carried), "{carried}");
-    // Cruising it has 101 segments under way; a probe of some round trips adds a quarter, and three of it more.
+    // In Cruise 101 segments are in flight; a probe of some round trips adds a quarter, and three
+    // of those round trips add more.
     let flights = flights(&mut pair, 6500, 9900);
     let mean = flights.iter().sum::<u64>() as f64 / flights.len() as f64;
     assert!((90.0..=130.0).contains(&mean), "{flights:?}");
@@ -40,8 +41,9 @@ fn the_path_is_full_and_its_queue_is_short() {
 
 #[test]
 fn a_shallow_queue_teaches_a_bound_and_losses_stay_few() {
-    // A queue of a quarter of what the path holds. Startup at 2.77 times its rate loses much once; then probes reach
-    // the bound, and what they lose is a fiftieth of a window at most.
+    // The queue holds a quarter of the bandwidth-delay product. Startup, at 2.77 times its rate,
+    // loses much once. Later probes reach the inflight bound and lose at most a fiftieth of a
+    // window.
     let mut pair = running(path(25, |_| false));
     let carried = delivered(&mut pair, 4000, 14_000);
     assert!(carried >= 9000, "{carried}");
@@ -55,8 +57,8 @@ fn a_shallow_queue_teaches_a_bound_and_losses_stay_few() {
 
 #[test]
 fn less_than_two_per_cent_of_losses_cost_next_to_nothing() {
-    // One of a hundred: Reno would have sqrt(1.5 / 0.01) = 12 segments of 101. BBR keeps its bandwidth while it probes,
-    // and in between takes what is delivered.
+    // With 1 % loss Reno's window would be sqrt(1.5 / 0.01) = 12 of 101 segments. BBR keeps its
+    // bandwidth estimate while it probes, and in between it follows the delivery rate.
     let mut pair = running(path(ENDLESS, |index| index % 100 == 25));
     let carried = delivered(&mut pair, 3000, 13_000);
     assert!(carried >= 8500, "{carried}");
@@ -64,7 +66,8 @@ fn less_than_two_per_cent_of_losses_cost_next_to_nothing() {
 
 #[test]
 fn every_five_seconds_half_a_window_looks_for_the_least_round_trip() {
-    // ProbeRTT keeps half of what the path holds, 50 segments, for 200 ms and a round trip; version 1 keeps four.
+    // ProbeRTT keeps half of the bandwidth-delay product, 50 segments, for 200 ms and a round trip;
+    // version 1 keeps four segments.
     let mut pair = running(path(ENDLESS, |_| false));
     pair.run_until(3000);
     let windows: Vec<u64> = (3000..20_000)
@@ -76,7 +79,7 @@ fn every_five_seconds_half_a_window_looks_for_the_least_round_trip() {
         .collect();
     let least = *windows.iter().min().expect("some");
     assert!((45..=52).contains(&least), "{least}");
-    // So many of 25 ms, three times in 17 s, each for 200 ms and the way to it.
+    // Lengths in steps of 25 ms: three times in 17 s, each for 200 ms plus the approach.
     let looks = windows.chunk_by(|a, b| (*a <= 52) == (*b <= 52)).filter(|run| run[0] <= 52);
     let lengths: Vec<usize> = looks.map(<[u64]>::len).collect();
     assert!((2..=4).contains(&lengths.len()), "{lengths:?}");

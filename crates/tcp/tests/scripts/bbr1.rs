@@ -1,4 +1,4 @@
-//! BBR version 1 on a path with a bottleneck whose queue has no end.
+//! BBR version 1 on a path with a bottleneck whose queue is unlimited.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::Congestion;
@@ -6,7 +6,8 @@ use airtcp_tcp::Congestion;
 use crate::bottleneck::{ENDLESS, delivered, path as bottleneck, running as running_by};
 use crate::pair::{End, Fate, Pair, Sent, at};
 
-/// A path that loses each segment for which `lost` says so, and is so much longer since 2 s.
+/// A path that loses each segment for which `lost` returns true, and that becomes `longer` after 2
+/// s.
 fn path(longer: Duration, lost: impl Fn(usize) -> bool) -> impl FnMut(&Sent) -> Fate {
     bottleneck(ENDLESS, move |time| if time > at(2000) { longer } else { Duration::ZERO }, lost)
 }
@@ -18,16 +19,16 @@ fn running<'a>(rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
 #[test]
 fn the_path_is_full_and_its_queue_is_short() {
     let mut pair = running(path(Duration::ZERO, |_| false));
-    // Startup sends at 2.885 times what was delivered: it fills 101 segments in log2 (10.1) = 3.3 round trips
-    // and finds in three more that nothing grows; then a drain.
+    // Startup sends at 2.885 times the delivery rate. It fills 101 segments in log2 (10.1) = 3.3
+    // round trips, needs three more to see that the rate no longer grows, and then drains.
     let carried = delivered(&mut pair, 3000, 8000);
-    // All but the hundredth of the pacing margin.
+    // All except 1 % of pacing margin.
     assert!((4900..=5010).contains(&carried), "{carried}");
-    // Twice what the path holds, three bursts of two, and no more than a tenth of a second of acknowledgments
-    // that come together: 202 + 6 + 2 = 210 to 310.
+    // Twice the bandwidth-delay product, three bursts of two, and at most a tenth of a second of
+    // aggregated ACKs: 202 + 6 + 2 = 210 to 310.
     let window = pair.a.cwnd() / 1000;
     assert!((202..=310).contains(&window), "{window}");
-    // In flight are the path's 101 segments and, in one round trip of eight, a quarter more.
+    // The path's 101 segments are in flight and, in one of eight round trips, a quarter more.
     let flights: Vec<u64> = (0..40)
         .map(|step| {
             pair.run_until(8000 + 50 * step);
@@ -40,7 +41,7 @@ fn the_path_is_full_and_its_queue_is_short() {
 
 #[test]
 fn losses_do_not_enter_the_model() {
-    // One of fifty is lost: Reno would have sqrt(1.5 / 0.02) = 8.7 segments of 101.
+    // With 2 % loss Reno's window would be sqrt(1.5 / 0.02) = 8.7 of 101 segments.
     let mut pair = running(path(Duration::ZERO, |index| index % 50 == 25));
     let carried = delivered(&mut pair, 3000, 8000);
     assert!((4600..=4910).contains(&carried), "{carried}");
@@ -57,7 +58,7 @@ fn after_ten_seconds_without_a_shorter_round_trip_four_segments_look_for_it() {
         })
         .min();
     assert_eq!(least, Some(4));
-    // ... and then twice of 151 segments fit into the window.
+    // ... twice 151 segments fit into the window.
     pair.run_until(16_000);
     let window = pair.a.cwnd() / 1000;
     assert!((300..=460).contains(&window), "{window}");

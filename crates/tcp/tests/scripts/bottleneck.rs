@@ -1,12 +1,12 @@
-//! A path with a bottleneck, for BBR: 1000 segments of 1000 bytes a second, and a round trip of 101 ms, so that
-//! 101 segments fill it. What the queue before it holds, and what it loses, is a test's to say.
+//! A path with a bottleneck, for BBR: 1000 segments of 1000 bytes per second and a round trip of
+//! 101 ms, so 101 segments fill it. Each test sets the queue length and the losses.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Config, Congestion, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config};
 
-/// What the bottleneck takes for a segment.
+/// Transmission time of a segment at the bottleneck.
 pub(crate) const TIME: Duration = Duration::from_millis(1);
 /// More segments than any window has.
 pub(crate) const ENDLESS: u64 = 1 << 40;
@@ -22,8 +22,8 @@ pub(crate) fn paced(congestion: Congestion) -> Config {
     }
 }
 
-/// A path with room for so many segments in its queue, that loses each one for which `lost` says so; `longer` says how
-/// much more one takes at a time.
+/// Returns a path with room for `queue` segments in its queue. `lost` selects the segments to lose;
+/// `longer` returns the extra delay at a time.
 pub(crate) fn path(
     queue: u64,
     longer: impl Fn(Time) -> Duration,
@@ -45,7 +45,7 @@ pub(crate) fn path(
     }
 }
 
-/// An endless transfer under this congestion control.
+/// Returns an endless transfer with this congestion control.
 pub(crate) fn running<'a>(
     congestion: Congestion,
     rule: impl FnMut(&Sent) -> Fate + 'a,
@@ -55,7 +55,7 @@ pub(crate) fn running<'a>(
     pair
 }
 
-/// Segments delivered between two times in milliseconds.
+/// Returns the segments delivered between two times in milliseconds.
 pub(crate) fn delivered(pair: &mut Pair<'_>, from: u64, to: u64) -> u64 {
     pair.run_until(from);
     let before = pair.b.delivered();

@@ -15,7 +15,7 @@ fn a_fin_rides_on_the_last_data_and_is_acknowledged_at_once() {
     pair.a.close();
     pair.run();
 
-    // Without the FIN the only segment would wait for the timer until 150.
+    // Without the FIN the ACK of the only segment would wait for its timer until 150.
     pair.expect(
         "0 A 1:501 FIN 501 ack 1
          50 B ack 502",

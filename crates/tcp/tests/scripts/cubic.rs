@@ -1,4 +1,4 @@
-//! CUBIC: the window as RFC 9438 works it out, on a path that loses every so many segments.
+//! CUBIC: the window according to RFC 9438, on a path with chosen losses.
 
 use airtcp_tcp::{Config, Congestion, Variant};
 
@@ -13,7 +13,7 @@ fn cubic() -> Config {
     }
 }
 
-/// The congestion window after each round trip of 100 ms.
+/// Returns the congestion window after each round trip of 100 ms.
 fn cwnd_by_round(pair: &mut Pair<'_>, rounds: u64) -> Vec<u64> {
     pair.steps_left = 1_000_000;
     (0..rounds)
@@ -26,25 +26,25 @@ fn cwnd_by_round(pair: &mut Pair<'_>, rounds: u64) -> Vec<u64> {
 
 #[test]
 fn beyond_the_plateau_the_window_follows_the_cube_of_the_time() {
-    // No loss has come: W_max is the window at the beginning of congestion avoidance, 100 segments,
-    // and K = 0. Each round trip heads for W_cubic a round trip later: C * t^3 = 0.4 * 0.1^3 and so
-    // on, which is less than Reno's friend gains, a segment a round trip, until 0.4 * t^3 = 10 t,
-    // t = 5 s.
+    // Without a loss W_max is the window at the start of congestion avoidance, 100 segments, and K
+    // = 0. Each round trip aims at W_cubic one round trip later: C * t^3 = 0.4 * 0.1^3 and so on.
+    // Until 0.4 * t^3 = 10 t, t = 5 s, that is less than Reno-friendly growth, a segment per round
+    // trip.
     let config = Config { initial_window: 100_000, initial_ssthresh: Some(100_000), ..cubic() };
     let mut pair = Pair::sending(&config, u64::MAX);
     let windows = cwnd_by_round(&mut pair, 81);
 
-    // Reno's friend: 1 / cwnd for each of cwnd ACKs.
+    // Reno-friendly growth: 1 / cwnd for each of cwnd ACKs.
     assert!((104_800..=105_000).contains(&windows[5]), "{}", windows[5]);
-    // 100 + 0.4 * 8^3 = 304.8 segments at 8 s, and half of a round trip later or earlier.
+    // 100 + 0.4 * 8^3 = 304.8 segments at 8 s, within half a round trip.
     assert!((297_000..=313_000).contains(&windows[80]), "{}", windows[80]);
 }
 
 #[test]
 fn a_loss_leaves_seven_tenths_and_the_window_comes_back_after_k() {
-    // 100 segments under way, one of which is lost: ssthresh = 70, W_max = 100, and
-    // K = cbrt(30 / 0.4) = 4.217 s. Reno's friend would gain 0.529 segments a round trip until then:
-    // 70 + 42 * 0.529 = 92. Before K the window stays below W_max, at twice K it is 100 + 30.
+    // 100 segments are in flight and one is lost: ssthresh = 70, W_max = 100, and K = cbrt(30 /
+    // 0.4) = 4.217 s. Reno-friendly growth would add 0.529 segments per round trip until then: 70 +
+    // 42 * 0.529 = 92. Before K the window stays below W_max; at twice K it is 100 + 30.
     let config = Config { initial_window: 100_000, initial_ssthresh: Some(100_000), ..cubic() };
     let lost = |sent: &Sent| {
         let lost = sent.from == End::A && sent.segment.seq == 1 && sent.copy == 0;
@@ -54,7 +54,7 @@ fn a_loss_leaves_seven_tenths_and_the_window_comes_back_after_k() {
     let windows = cwnd_by_round(&mut pair, 100);
 
     assert_eq!(pair.a.ssthresh(), 70_000);
-    // The loss is known at 100 ms and repaired at 200 ms, where the stage begins.
+    // The loss is detected at 100 ms and repaired at 200 ms, when the epoch begins.
     assert_eq!(windows[2] / 1000, 70);
     let k = 44;
     // Near K: the curve is flat, C * (0.3 s)^3 = 0.01.
@@ -66,8 +66,8 @@ fn a_loss_leaves_seven_tenths_and_the_window_comes_back_after_k() {
 
 #[test]
 fn below_the_last_maximum_room_is_made_for_others() {
-    // Section 4.7: two losses, the second some 3 s after the first, at 400 - 0.4 * (6.69 - 3)^3 = 380
-    // segments or so, below the first one's W_max = 400. Then W_max is 0.85 of the window.
+    // Section 4.7: two losses, the second about 3 s after the first, at about 400 - 0.4 * (6.69 -
+    // 3)^3 = 380 segments, below the first W_max of 400. Then W_max is 0.85 of the window.
     let config = Config { initial_window: 400_000, initial_ssthresh: Some(400_000), ..cubic() };
     let lost = |sent: &Sent| {
         let is_hole = matches!(sent.segment.seq, 1 | 10_000_001);
@@ -79,8 +79,9 @@ fn below_the_last_maximum_room_is_made_for_others() {
     let before = windows[second] as f64 / 1000.0;
     assert!((before - 380.0).abs() < 10.0, "{before}");
 
-    // From 0.7 to 0.85: K = cbrt(0.15 * 380 / 0.4) = 5.2 s, counted from the end of the recovery. In the
-    // round trip of the loss the window grows by 3 * C * (3.4 s)^2 * 0.1 s = 1.4 segments more.
+    // From 0.7 to 0.85: K = cbrt(0.15 * 380 / 0.4) = 5.2 s, from the end of the recovery. During
+    // the round trip of the loss the window grows by another 3 * C * (3.4 s)^2 * 0.1 s = 1.4
+    // segments.
     let k = (0.15 * before / 0.4).cbrt();
     let at_k = second + 2 + (10.0 * k) as usize;
     let plateau = windows[at_k] as f64 / 1000.0;

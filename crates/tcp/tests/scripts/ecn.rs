@@ -1,4 +1,4 @@
-//! Marks instead of drops (RFC 3168). The round trip is 100 ms.
+//! ECN marks instead of drops (RFC 3168). The round trip is 100 ms.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, Congestion, Flags, Handshake, LossState, Variant};
@@ -14,7 +14,8 @@ fn knows(segments: u64) -> Config {
     }
 }
 
-/// The bits of each segment since `millis`: time in ms, who, what, and of ECN E, W, ECT and CE.
+/// Returns a line per segment since `millis`: time in ms, sender, segment, and the ECN bits E, W,
+/// ECT and CE.
 fn bits(pair: &Pair<'_>, millis: u64) -> Vec<String> {
     let is_since = |sent: &Sent| sent.time.as_nanos() >= millis * 1_000_000;
     let of = |sent: &Sent| {
@@ -30,7 +31,7 @@ fn bits(pair: &Pair<'_>, millis: u64) -> Vec<String> {
     pair.log.iter().map(|(sent, _)| sent).filter(|sent| is_since(sent)).map(of).collect()
 }
 
-/// Marks the data with these first numbers.
+/// Marks the data segments with these first sequence numbers.
 fn mark(numbers: &'static [u64]) -> impl Fn(&Sent) -> Fate {
     move |sent| {
         let is_one = sent.from == End::A && numbers.contains(&sent.segment.seq);
@@ -66,9 +67,10 @@ fn a_syn_that_was_lost_is_no_reduction() {
 
 #[test]
 fn a_mark_is_echoed_until_the_sender_says_that_its_window_is_reduced() {
-    // Four segments, the first of them marked: its ACK has the echo, and the window falls from 4 to 2 segments,
-    // so that after two ACKs nothing leaves, and one segment for each of the others. The first has CWR, and its
-    // ACK, at 250, no echo any more. Of the echoes in between none reduces the window again.
+    // Four segments, the first marked. Its ACK carries the echo, and the window falls from 4 to 2
+    // segments: two ACKs release nothing, and each of the other two releases one segment. The first
+    // of these has CWR, and its ACK, at 250, no longer has the echo. The echoes in between do not
+    // reduce the window again.
     let mut pair = Pair::sending_over(&knows(4), u64::MAX, mark(&[1]));
     pair.run_until(255);
     assert_eq!(
@@ -95,7 +97,8 @@ fn a_mark_is_echoed_until_the_sender_says_that_its_window_is_reduced() {
 
 #[test]
 fn a_window_is_reduced_once_for_marks_in_it_and_again_for_one_in_the_next() {
-    // 16 segments. Three marks of the first window leave 8; the ninth segment after it, sent at 100, leaves 4.
+    // 16 segments. Three marks in the first window leave 8; another one on the ninth segment after
+    // it, sent at 100, leaves 4.
     let mut pair = Pair::sending_over(&knows(16), u64::MAX, mark(&[1, 5001, 15_001]));
     pair.run_until(199);
     assert_eq!((pair.a.ecn_counters().reductions, pair.a.ssthresh()), (1, 8000));
@@ -107,7 +110,7 @@ fn a_window_is_reduced_once_for_marks_in_it_and_again_for_one_in_the_next() {
 
 #[test]
 fn an_echo_with_an_acknowledgment_opens_no_window() {
-    // In avoidance 16 ACKs would add a segment. As long as they have the echo they add nothing.
+    // In congestion avoidance 16 ACKs would add a segment. ACKs with the echo add nothing.
     let mut pair = Pair::sending_over(&knows(16), u64::MAX, mark(&[1]));
     pair.run_until(199);
     assert_eq!((pair.a.cwnd(), pair.a.ssthresh()), (8000, 8000));
@@ -117,9 +120,10 @@ fn an_echo_with_an_acknowledgment_opens_no_window() {
 
 #[test]
 fn a_loss_is_told_by_cwr_too_and_a_mark_in_its_window_reduces_nothing_more() {
-    // The first of eight is lost, and another one is marked: the fourth, whose echo comes before or with what tells
-    // of the loss, or the last, whose echo comes after. Either way the window falls once, to 4. What is sent
-    // again is not ECT; the first new data has CWR. RACK has found the loss by the first SACK.
+    // The first of eight segments is lost, and another one is marked: the fourth, whose echo comes
+    // before or with the sign of the loss, or the last, whose echo comes after it. In both cases
+    // the window falls once, to 4. Retransmissions are not ECT; the first new data has CWR. RACK
+    // detects the loss by the first SACK.
     for marked in [3001, 7001] {
         for variant in [Variant::NewReno, Variant::Sack, Variant::Rack] {
             let rule = |sent: &Sent| match (sent.from, sent.segment.seq, sent.copy) {
@@ -147,7 +151,7 @@ fn a_loss_is_told_by_cwr_too_and_a_mark_in_its_window_reduces_nothing_more() {
 
 #[test]
 fn cubic_keeps_its_part_of_a_marked_window() {
-    // RFC 9438 section 4.6: 0.7 of the twenty under way.
+    // RFC 9438 section 4.6: 0.7 of the twenty in flight.
     let config = Config { variant: Variant::Rack, congestion: Congestion::Cubic, ..knows(20) };
     let mut pair = Pair::sending_over(&config, u64::MAX, mark(&[1]));
     pair.run_until(150);
@@ -156,9 +160,9 @@ fn cubic_keeps_its_part_of_a_marked_window() {
 
 #[test]
 fn a_marked_window_falls_at_once_or_in_proportion_with_rack() {
-    // Sixteen segments, the first of them marked, whose acknowledgments come a millisecond apart. RFC 3168 section 6.1.2 lets
-    // nothing go until eight are under way. RFC 9937 lets half of what arrives go: the first at once, then one after each
-    // two, as soon as these are worth it, and none beyond the eight.
+    // Sixteen segments, the first marked, with ACKs a millisecond apart. RFC 3168 section 6.1.2
+    // allows nothing until eight are in flight. RFC 9937 allows half of what is delivered: one
+    // segment at once, then one per two delivered, and none beyond the eight.
     let at_once: Vec<u64> = (108..116).collect();
     let in_proportion = vec![100, 103, 105, 107, 109, 111, 114, 115];
     for (variant, expected) in [
@@ -186,7 +190,7 @@ fn a_marked_window_falls_at_once_or_in_proportion_with_rack() {
             new.iter().map(|sent| sent.segment.flags.contains(Flags::CWR)).collect();
         assert_eq!(told.iter().position(|told| *told), Some(0), "{variant:?}");
         assert_eq!(told.iter().filter(|told| **told).count(), 1, "{variant:?}");
-        // Segments that left after the echo are acknowledged: the reduction is over.
+        // Segments sent after the echo are acknowledged: the reduction is over.
         pair.run_until(280);
         assert_eq!(
             (pair.a.loss_state(), pair.a.ssthresh()),

@@ -1,11 +1,11 @@
-//! Two ends that are not alike. The round trip is 100 ms.
+//! Two ends with different configurations. The round trip is 100 ms.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, DelayedAck, Flags, Handshake, Variant};
 
 use crate::pair::{End, Fate, Pair, config, lose_once};
 
-/// Configures an end with all options, from whose handshake on four segments may leave.
+/// Returns an end with all options, which may send four segments after the handshake.
 fn full() -> Config {
     Config {
         variant: Variant::Sack,
@@ -23,7 +23,7 @@ fn plain() -> Config {
 
 #[test]
 fn a_sack_sender_that_meets_an_end_without_sack_recovers_as_newreno() {
-    // Segments 1 and 3 are lost: a partial ACK tells of the second, ...
+    // Segments 1 and 3 are lost: a partial ACK reveals the second loss, ...
     let run = |receiver: Config| {
         let mut pair = Pair::meeting([full(), receiver], lose_once(&[1, 2001]));
         pair.a.write(6000);
@@ -81,7 +81,7 @@ fn marks_are_for_ends_that_both_know_ecn() {
         pair.a.write(1000);
         pair.run();
         let has = |bits| pair.log.iter().any(|(sent, _)| sent.segment.flags.contains(bits));
-        // The SYN asks (RFC 3168 section 6.1.1); the answer says yes, or not.
+        // The SYN requests ECN (RFC 3168 section 6.1.1); the SYN+ACK accepts or declines.
         assert_eq!(has(Flags::SYN | Flags::ECE | Flags::CWR), asks);
         assert_eq!(has(Flags::SYN | Flags::ACK | Flags::ECE), both);
         assert_eq!(has(Flags::ECT), both);
@@ -91,7 +91,7 @@ fn marks_are_for_ends_that_both_know_ecn() {
 
 #[test]
 fn each_end_acknowledges_by_its_own_policy() {
-    // A sends four segments, B one after them: B has an ACK for every second one, A for each.
+    // A sends four segments, then B does. B gets an ACK per two segments, A one per segment.
     let every = |count| DelayedAck::every(count, Duration::from_millis(100));
     let a = Config { delayed_ack: every(1), initial_window: 4000, ..config() };
     let b = Config { delayed_ack: every(2), ..a.clone() };

@@ -1,4 +1,4 @@
-//! Losses that duplicate ACKs reveal.
+//! Losses revealed by duplicate ACKs.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, Variant};
@@ -30,8 +30,8 @@ fn third_duplicate_ack_retransmits() {
         );
         let counters = pair.a.counters();
         assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 0));
-        // Half of 4 in flight; and nothing is in flight at the end, so that NewReno's window is
-        // max(0, 1) + 1 segments.
+        // Half of the 4 in flight. At the end nothing is in flight, so NewReno's window is max(0,
+        // 1) + 1 segments.
         assert_eq!((pair.a.ssthresh(), pair.a.cwnd()), (2000, 2000));
     }
 }
@@ -50,9 +50,9 @@ fn two_duplicate_acks_do_not_retransmit() {
 
 #[test]
 fn limited_transmit_makes_up_the_third_duplicate_ack() {
-    // Three in flight and the first one lost: two duplicate ACKs. The two new segments that they
-    // allow bring the third one a round trip later, long before the timer. FlightSize is 3 then,
-    // without the two: ssthresh = max(1.5, 2) segments.
+    // Three segments are in flight and the first is lost: two duplicate ACKs. They allow two new
+    // segments, which bring the third duplicate a round trip later, long before the timer.
+    // FlightSize is then 3, without those two: ssthresh = max(1.5, 2) segments.
     let config = Config { initial_window: 3000, ..eight(Variant::NewReno) };
     let mut pair = Pair::sending_over(&config, 5000, lose_once(&[1]));
     pair.run();
@@ -73,9 +73,9 @@ fn limited_transmit_makes_up_the_third_duplicate_ack() {
 
 #[test]
 fn what_limited_transmit_sent_is_not_in_the_flight_size() {
-    // Eight in flight, the first lost, seven duplicate ACKs: two new segments by limited transmit,
-    // and the third duplicate halves 8 segments, not 10. cwnd = 4 + 3, then four more duplicates:
-    // 11, which allows one more beyond the 10 in flight.
+    // Eight segments are in flight and the first is lost: seven duplicate ACKs. Limited transmit
+    // sends two new segments, and the third duplicate halves 8 segments, not 10. cwnd = 4 + 3, and
+    // four more duplicates make it 11, which allows one more beyond the 10 in flight.
     let mut pair = Pair::sending_over(&eight(Variant::NewReno), u64::MAX, lose_once(&[1]));
     pair.run_until(100);
 
@@ -91,9 +91,9 @@ fn what_limited_transmit_sent_is_not_in_the_flight_size() {
 
 #[test]
 fn newreno_partial_ack_retransmits_next_hole() {
-    // Eight in flight, the first and the third lost, six duplicate ACKs. At 200 the duplicates of
-    // the two segments of limited transmit arrive, then ack 2001, which is partial: recover is
-    // 10001. The next hole is filled at once, without three further duplicates.
+    // Eight segments are in flight, the first and the third are lost: six duplicate ACKs. At 200
+    // the duplicates of the two segments of limited transmit arrive, then ack 2001, which is
+    // partial: recover is 10001. The next hole is filled at once, without three further duplicates.
     let config = eight(Variant::NewReno);
     let mut pair = Pair::sending_over(&config, 10_000, lose_once(&[1, 2001]));
     pair.run();
@@ -126,10 +126,10 @@ fn newreno_halves_once_for_all_losses_of_a_window() {
 
 #[test]
 fn reno_leaves_recovery_on_partial_ack() {
-    // The losses are those of `newreno_partial_ack_retransmits_next_hole`. The partial ack 2001 at
-    // 200 ends Reno's recovery, cwnd = ssthresh = 4000 with 8 in flight: nothing may go, nobody
-    // sends duplicates, and the timer, started anew at 200 with the initial second (no round trip
-    // was measured, by Karn's algorithm), must help at 1200.
+    // The same losses as in `newreno_partial_ack_retransmits_next_hole`. The partial ack 2001 at
+    // 200 ends Reno's recovery, cwnd = ssthresh = 4000 with 8 in flight: nothing may be sent, so
+    // there are no duplicates. The timer must repair it at 1200. It was restarted at 200 with the
+    // initial 1 s, because by Karn's algorithm there is no RTT sample.
     let config = eight(Variant::Reno);
     let mut pair = Pair::sending_over(&config, 10_000, lose_once(&[1, 2001]));
     pair.run_until(300);
@@ -153,9 +153,9 @@ fn reno_leaves_recovery_on_partial_ack() {
 
 #[test]
 fn reno_halves_twice_when_duplicates_reveal_a_second_loss() {
-    // Sixteen in flight, the first and the ninth lost: 14 duplicate ACKs, 2 segments by limited
-    // transmit, cwnd = 8 + 3 + 11 = 22 with 18 in flight: 4 more. All these arrive behind the
-    // second hole, so that after the partial ack 8001 duplicates of it follow: Reno starts a
+    // Sixteen segments are in flight, the first and the ninth are lost: 14 duplicate ACKs, 2
+    // segments by limited transmit, cwnd = 8 + 3 + 11 = 22 with 18 in flight: 4 more. All these
+    // arrive beyond the second hole, so duplicates follow the partial ack 8001. Reno starts a
     // second fast retransmit and halves again.
     let config = Config { initial_window: 16_000, ..eight(Variant::Reno) };
     let mut pair = Pair::sending_over(&config, 60_000, lose_once(&[1, 8001]));
@@ -168,7 +168,7 @@ fn reno_halves_twice_when_duplicates_reveal_a_second_loss() {
 
 #[test]
 fn the_very_first_segment_can_be_retransmitted_fast() {
-    // RFC 6582 read to the letter (recover = ISN, "more than recover") would wait for the timer.
+    // A literal reading of RFC 6582 (recover = ISN, "more than recover") would wait for the timer.
     let mut pair = Pair::sending_over(&eight(Variant::NewReno), 8000, lose_once(&[1]));
     pair.run();
 
@@ -177,10 +177,10 @@ fn the_very_first_segment_can_be_retransmitted_fast() {
 
 #[test]
 fn newreno_timer_is_reset_by_the_first_partial_ack_alone() {
-    // The Impatient variant. RTO = 350 ms, the minimum, after a first exchange. From T = 200 on
-    // five of 16 segments are lost, a hole per round trip: they go again at T + 100, 200, 300, 400
-    // and 500. The first partial ACK, at T + 200, starts the timer anew; no later one does, so
-    // that it expires at T + 550, 50 ms before the ACK of the fifth hole.
+    // The Impatient variant. After a first exchange the RTO is 350 ms, the minimum. From T = 200 on
+    // five of 16 segments are lost and repaired one per round trip, at T + 100, 200, 300, 400 and
+    // 500. Only the first partial ACK, at T + 200, restarts the timer. It expires at T + 550, 50 ms
+    // before the ACK of the fifth hole.
     let config = Config {
         initial_window: 16_000,
         min_rto: Duration::from_millis(350),
@@ -199,7 +199,7 @@ fn newreno_timer_is_reset_by_the_first_partial_ack_alone() {
 
 #[test]
 fn reordering_by_two_does_not_retransmit_and_by_three_does() {
-    // `n` segments overtake the first one, because it is 1 ms late and they are not.
+    // `n` segments overtake the first one, which is 1 ms late.
     for (overtaking, fast_retransmits) in [(2, 0), (3, 1)] {
         let config = Config { initial_window: 1000 * (overtaking + 1), ..eight(Variant::NewReno) };
         let rule = |sent: &Sent| {

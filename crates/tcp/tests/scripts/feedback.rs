@@ -1,4 +1,4 @@
-//! What a sender does when its own MAC tells of a frame given up.
+//! How a sender reacts when its own MAC gives up a frame.
 
 use airtcp_tcp::{Config, GiveUp, MacFeedback, Segment, Variant};
 
@@ -9,7 +9,8 @@ fn told(variant: Variant, give_up: GiveUp) -> Config {
     Config { variant, mac_feedback, initial_window: 8000, receive_window: 8000, ..config() }
 }
 
-/// Loses what `rule` says, and tells `A` of it 5 ms later; eight segments are all there is to send.
+/// Loses the segments in `lost`, and reports them to `A` 5 ms later; there are eight segments to
+/// send.
 fn run(config: &Config, by_channel: bool, lost: &'static [u64]) -> Pair<'static> {
     let mut pair = Pair::sending_over(config, 8000, lose_once(lost));
     pair.run_until(5);
@@ -78,7 +79,7 @@ fn several_frames_of_a_window_halve_it_once() {
 
 #[test]
 fn a_tail_needs_no_timer() {
-    // Nothing follows the last segment: without the MAC's word only the timer finds its loss.
+    // Nothing follows the last segment: without the MAC's report only the timer detects its loss.
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let mut pair = run(&told(variant, GiveUp::Retransmit), false, &[7001]);
         pair.run();
@@ -99,8 +100,8 @@ fn what_has_arrived_all_the_same_is_not_sent_again() {
 
 #[test]
 fn the_first_segment_after_a_window_that_was_told_of_may_be_found_lost() {
-    // Eight are under way when 1001 is given up; of the next ones the first is lost on its way, and
-    // nobody says so but duplicate ACKs.
+    // Eight segments are in flight when 1001 is given up. The first of the following ones is lost
+    // on its way, which only duplicate ACKs reveal.
     let config = Config { receive_window: 64_000, ..told(Variant::NewReno, GiveUp::Retransmit) };
     let mut pair = Pair::sending_over(&config, 20_000, lose_once(&[1001, 8001]));
     pair.run_until(5);

@@ -1,14 +1,14 @@
-//! Tables of the sender's windows, round trip by round trip, in named situations. Bytes, as
-//! integers. A change here is a change of behaviour: say in the commit which one, and what else
-//! confirms it. What the tables should say is worked out beside them.
+//! Tables of the sender's windows, per round trip, in named situations. Bytes, as integers. A
+//! change here is a change in behavior: the commit must say which, and what else confirms it. The
+//! derivation of each table is next to it.
 
 use airtcp_tcp::{Config, Variant};
 
 use crate::pair::{Pair, config, lose_once};
 
-/// `cwnd ssthresh flight` just after what arrives at the end of each of the first rounds of 100 ms,
-/// Reno on the left, NewReno in the middle and Sack on the right. Eight segments in flight from the
-/// start, in congestion avoidance.
+/// Returns `cwnd ssthresh flight` just after the ACKs at the end of each of the first rounds of 100
+/// ms: Reno on the left, NewReno in the middle, Sack on the right. Eight segments are in flight
+/// from the start, in congestion avoidance.
 fn table(rounds: u64, lost: &'static [u64]) -> String {
     let mut columns = [Variant::Reno, Variant::NewReno, Variant::Sack].map(|variant| {
         let config =
@@ -40,8 +40,8 @@ fn assert_table(actual: &str, expected: &str) {
 
 #[test]
 fn no_loss() {
-    // Eight ACKs of 10^6 / cwnd bytes: 125.0 + 123.1 + ... = 950. A ninth segment goes when 9000
-    // is reached.
+    // Eight ACKs of 10^6 / cwnd bytes: 125.0 + 123.1 + ... = 950. A ninth segment is sent when cwnd
+    // reaches 9000.
     assert_table(
         &table(6, &[]),
         " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
@@ -55,13 +55,13 @@ fn no_loss() {
 
 #[test]
 fn one_segment_of_a_window_is_lost() {
-    // Round 2: seven duplicate ACKs. Two new segments by limited transmit; ssthresh = 8 / 2 = 4;
-    // cwnd = 4 + 3 + 4 = 11, so that one more goes beyond the 10 in flight.
-    // Round 3: two more duplicates, 13 in flight, then ack 18001, all of 10 segments. The last
-    // three are in flight: Reno's cwnd is ssthresh = 4, NewReno's min(4, 3 + 1) = 4, one segment
-    // goes; ack 19001 adds 250 and another one goes.
-    // Sack: cwnd = 4, and pipe = 10 - 3 SACKed = 7 (one lost, one sent again); four duplicates later
-    // it is 3, and one more goes. Round 3: each of two duplicates lets one go; then as Reno.
+    // Round 2: seven duplicate ACKs. Limited transmit sends two new segments; ssthresh = 8 / 2 = 4;
+    // cwnd = 4 + 3 + 4 = 11, which allows one more beyond the 10 in flight. Round 3: two more
+    // duplicates, 13 in flight, then ack 18001 for all of 10 segments. The last three are in
+    // flight: Reno's cwnd is ssthresh = 4, NewReno's min(4, 3 + 1) = 4, and one segment is sent;
+    // ack 19001 adds 250, and another one is sent. Sack: cwnd = 4, and pipe = 10 - 3 SACKed = 7
+    // (one lost, one retransmitted); four duplicates later it is 3, and one more is sent. Round 3:
+    // each of two duplicates releases one segment; then like Reno.
     assert_table(
         &table(8, &[8001]),
         " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
@@ -77,16 +77,16 @@ fn one_segment_of_a_window_is_lost() {
 
 #[test]
 fn two_segments_of_a_window_are_lost() {
-    // Round 2: six duplicates, cwnd = 4 + 3 + 3 = 10, which the 10 in flight fill.
-    // Round 3: two duplicates, two new segments, then the partial ack 10001 of two segments.
-    // Reno: cwnd = 4 and 10 in flight. Only the two new segments can give duplicates (round 4),
-    // so the timer, started at 300 with RTO = 300 ms, expires in round 6: ssthresh = 10 / 2. What
-    // the receiver lacked is one segment: round 7 goes on behind it, in slow start.
-    // NewReno: cwnd = 12 - 2 + 1 = 11; the next hole and one new segment go. Round 4: two
-    // duplicates, two new segments, then ack 20001: full, 3 in flight, cwnd = 4; and one ACK more.
-    // Sack: the fourth duplicate tells that the second hole is lost, too: pipe = 4 and 1 sent again;
-    // two duplicates later it is 3, and the second hole goes. Round 3: two duplicates and the partial
-    // ack 10001 let one new segment go each, then ack 18001 is all: 3 in flight, and one more goes.
+    // Round 2: six duplicates, cwnd = 4 + 3 + 3 = 10, which the 10 in flight fill. Round 3: two
+    // duplicates, two new segments, then the partial ack 10001 of two segments. Reno: cwnd = 4 with
+    // 10 in flight. Only the two new segments can cause duplicates (round 4), so the timer, started
+    // at 300 with RTO = 300 ms, expires in round 6: ssthresh = 10 / 2. The receiver lacks one
+    // segment; round 7 continues after it, in slow start. NewReno: cwnd = 12 - 2 + 1 = 11; the next
+    // hole and one new segment are sent. Round 4: two duplicates, two new segments, then the full
+    // ack 20001 with 3 in flight, cwnd = 4; and one more ACK. Sack: the fourth duplicate shows that
+    // the second hole is lost too: pipe = 4 plus 1 retransmitted; two duplicates later it is 3, and
+    // the second hole is sent. Round 3: two duplicates and the partial ack 10001 release one new
+    // segment each; then ack 18001 covers everything: 3 in flight, and one more is sent.
     assert_table(
         &table(11, &[8001, 10_001]),
         " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
@@ -105,19 +105,18 @@ fn two_segments_of_a_window_are_lost() {
 
 #[test]
 fn three_segments_of_a_window_are_lost() {
-    // Round 2: five duplicates, cwnd = 4 + 3 + 2 = 9, below the 10 in flight.
-    // Round 3: two duplicates, cwnd = 11, one new segment, then the partial ack 10001.
-    // Reno: cwnd = 4 and 9 in flight until the timeout in round 6, ssthresh = 4.5. In round 7
-    // slow start sends the third hole and its successor, which the receiver holds; in round 8 the
-    // first is answered by ack 19001, three new segments go, and the second by a duplicate ACK,
-    // for which limited transmit sends a fourth.
-    // NewReno: cwnd = 11 - 2 + 1 = 10. Round 4: a duplicate, the second partial ack, a duplicate:
-    // cwnd = 11, 10, 11. Round 5: a duplicate, then the full ack 21001 with 3 in flight: cwnd = 4,
-    // and two ACKs more: 4250, 4485.
-    // Sack: the third duplicate tells of a third block, so that the first hole is lost, the fourth that
-    // the second one is, and the fifth, which leaves 3 in the pipe, that the third one is: the second
-    // hole goes. Round 3: a duplicate, the third hole; a duplicate, then acks 10001 and 12001, a new
-    // segment each. Round 4: ack 18001, all, and three ACKs more: 4250, 4485, 4708.
+    // Round 2: five duplicates, cwnd = 4 + 3 + 2 = 9, below the 10 in flight. Round 3: two
+    // duplicates, cwnd = 11, one new segment, then the partial ack 10001. Reno: cwnd = 4 with 9 in
+    // flight until the timeout in round 6, ssthresh = 4.5. In round 7 slow start sends the third
+    // hole and its successor, which the receiver holds. In round 8 ack 19001 answers the first and
+    // releases three new segments; a duplicate ACK answers the second, and limited transmit sends a
+    // fourth. NewReno: cwnd = 11 - 2 + 1 = 10. Round 4: a duplicate, the second partial ack, a
+    // duplicate: cwnd = 11, 10, 11. Round 5: a duplicate, then the full ack 21001 with 3 in flight:
+    // cwnd = 4, and two more ACKs: 4250, 4485. Sack: the third duplicate reports a third block, so
+    // the first hole is lost. The fourth shows that the second one is lost, and the fifth, which
+    // leaves 3 in the pipe, that the third one is: the second hole is sent. Round 3: a duplicate,
+    // the third hole; a duplicate, then acks 10001 and 12001, a new segment each. Round 4: ack
+    // 18001 covers everything, and three more ACKs: 4250, 4485, 4708.
     assert_table(
         &table(11, &[8001, 10_001, 12_001]),
         " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
@@ -136,9 +135,9 @@ fn three_segments_of_a_window_are_lost() {
 
 #[test]
 fn a_whole_window_is_lost() {
-    // No duplicate at all. The timer, started at 100 with RTO = 300 ms, expires in round 4:
-    // ssthresh = 4, and everything goes again: 1, 2, 4 segments. The fourth of them raises cwnd to
-    // ssthresh, and congestion avoidance takes over.
+    // There are no duplicates. The timer, started at 100 with RTO = 300 ms, expires in round 4:
+    // ssthresh = 4, and everything is sent again: 1, 2, 4 segments. The fourth raises cwnd to
+    // ssthresh, where congestion avoidance begins.
     let numbers = &[8001, 9001, 10_001, 11_001, 12_001, 13_001, 14_001, 15_001];
     assert_table(
         &table(11, numbers),

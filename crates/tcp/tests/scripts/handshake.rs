@@ -60,7 +60,7 @@ fn three_way_handshake_without_a_request_acknowledges_and_the_passive_end_sends(
 
 #[test]
 fn a_page_carries_the_acknowledgment_of_the_request() {
-    // With a delayed ACK the server answers before its timer: no segment for the ACK alone.
+    // With a delayed ACK the server's response comes before its timer: no segment only for the ACK.
     let delayed_ack = DelayedAck::every(2, Duration::from_millis(200));
     let config = Config { delayed_ack, ..opening(Handshake::ThreeWay) };
     let mut pair = Pair::sending(&config, 300);
@@ -112,10 +112,11 @@ fn the_syn_is_timed() {
 
 #[test]
 fn syn_lost_recovers_with_one_segment_and_a_timeout_of_three_seconds() {
-    // The SYN goes again after 1 s. RFC 5681 section 3.1: the initial window is one segment then.
-    // RFC 6298 (5.7): the RTO is 3 s when data transmission begins, so the lost segment, sent at
-    // 1.1 s, goes again at 4.1 s. No round trip has been measured, by Karn's algorithm. Meanwhile
-    // the passive end, which has heard nothing since its own SYN, repeats that after 1 s.
+    // The SYN is retransmitted after 1 s. RFC 5681 section 3.1: the initial window is then one
+    // segment. RFC 6298 (5.7): the RTO is 3 s when data transmission begins, so the lost segment,
+    // sent at 1.1 s, is retransmitted at 4.1 s. By Karn's algorithm there is no RTT sample.
+    // Meanwhile the passive end, which has received nothing since its own SYN, retransmits that
+    // after 1 s.
     let rule = |sent: &Sent| {
         let lost = sent.from == End::A && (sent.index == 0 || sent.index == 2);
         if lost { Fate::Lose } else { Fate::Deliver }
@@ -160,9 +161,9 @@ fn the_syn_timer_doubles() {
 
 #[test]
 fn a_lost_answer_is_repeated_by_the_timer_of_either_end() {
-    // Both timers run 1 s, and the passive one started 50 ms later: at 1050 the second SYN arrives
-    // and the timer expires, and each of them repeats the answer. The active end takes the first
-    // and acknowledges the other.
+    // Both timers run for 1 s, and the passive one started 50 ms later. At 1050 the second SYN
+    // arrives and the timer expires; each of them repeats the SYN+ACK. The active end accepts the
+    // first and acknowledges the other.
     let mut pair = Pair::sending_over(&opening(Handshake::ThreeWay), 1000, lose_first(End::B, 1));
     pair.run();
 
@@ -180,7 +181,7 @@ fn a_lost_answer_is_repeated_by_the_timer_of_either_end() {
 
 #[test]
 fn a_lost_third_segment_is_made_good_by_the_data_that_follows() {
-    // The third segment carried the first data; the second segment of data opens the passive end.
+    // The third segment carried the first data; the second data segment opens the passive end.
     let rule = |sent: &Sent| {
         let lost = sent.from == End::A && sent.index == 1;
         if lost { Fate::Lose } else { Fate::Deliver }
@@ -188,7 +189,7 @@ fn a_lost_third_segment_is_made_good_by_the_data_that_follows() {
     let mut pair = Pair::sending_over(&opening(Handshake::ThreeWay), 2000, rule);
     pair.run();
 
-    // RTO = 300 ms from the measured SYN.
+    // RTO = 300 ms from the RTT sample of the SYN.
     pair.expect_since(
         100,
         "100 A 1:1001 ack 1 lost
@@ -209,7 +210,7 @@ fn a_lost_third_segment_without_data_is_asked_for_again() {
     pair.b.write(2000);
     pair.run();
 
-    // The passive end has not heard of its SYN for 1 s. Its initial window is one segment then.
+    // The passive end's SYN is unacknowledged for 1 s, so its initial window is one segment.
     pair.expect(
         "0 A SYN 0
          50 B SYN 0 ack 1

@@ -1,7 +1,7 @@
-//! Two endpoints, a wire with a delay, and what they say to each other.
+//! Two endpoints, a link with a delay, and the segments they exchange.
 //!
-//! A transcript is the claim: who sends which segment when, in milliseconds. The wire has no rate,
-//! so segments that may go together go at the same instant, and a round trip is twice the delay.
+//! A transcript states which end sends which segment when, in milliseconds. The link has no rate
+//! limit, so several segments may be sent at the same instant, and a round trip is twice the delay.
 
 mod acknowledgments;
 mod bbr;

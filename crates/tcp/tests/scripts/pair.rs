@@ -1,5 +1,5 @@
-//! The harness: `Pair` carries segments between two endpoints through virtual time and writes down
-//! what was sent. It knows no TCP: what is lost, late or doubled is decided by a rule.
+//! The test harness: a `Pair` carries segments between two endpoints through virtual time and logs
+//! what was sent. A rule decides which segments are lost, late or duplicated.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,15 +9,15 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Config, Endpoint, Flags, Opening, Segment, SegmentOptions};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
-/// More arrivals and deadlines than nearly all of these transfers need: a livelock exceeds it.
+/// More arrivals and deadlines than almost any of these transfers needs; a livelock exceeds it.
 const MOST_STEPS: usize = 20_000;
 
-/// What most tests start from: 1000-byte segments, no handshake, an ACK for each segment.
+/// The base configuration of most tests: 1000-byte segments, no handshake, an ACK for each segment.
 pub(crate) fn config() -> Config {
     Config::standard()
 }
 
-/// `cases` cases, or as many as the environment variable `PROPTEST_CASES` says.
+/// Configures `cases` cases, or as many as the environment variable `PROPTEST_CASES` says.
 pub(crate) fn property(cases: u32) -> ProptestConfig {
     let config = ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
@@ -32,7 +32,7 @@ pub(crate) fn property(cases: u32) -> ProptestConfig {
     }
 }
 
-/// The point `millis` milliseconds after the start.
+/// Returns the time `millis` milliseconds after the start.
 pub(crate) const fn at(millis: u64) -> Time {
     Time::from_nanos(millis * 1_000_000)
 }
@@ -49,25 +49,26 @@ pub(crate) enum End {
 pub(crate) struct Sent {
     pub(crate) time: Time,
     pub(crate) from: End,
-    /// How many segments this end had sent before.
+    /// The number of segments that this end had sent before.
     pub(crate) index: usize,
     pub(crate) segment: Segment,
-    /// How often this end had sent a segment with this number and this much payload before.
+    /// How often this end had sent a segment with this sequence number and this payload length
+    /// before.
     pub(crate) copy: usize,
 }
 
-/// What the wire does with a segment.
+/// What the link does with a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Deliver,
-    /// Deliver it with a mark of congestion, if it is ECT.
+    /// Delivers it with a CE mark, if it is ECT.
     Mark,
     Lose,
-    /// One arrival for each entry, so much later than usual.
+    /// One arrival per entry, each with this extra delay.
     Late(Vec<Duration>),
 }
 
-/// Loses the payload with these first numbers the first time that `A` sends it.
+/// Loses the payload with these first sequence numbers when `A` sends it for the first time.
 pub(crate) fn lose_once(numbers: &'static [u64]) -> impl Fn(&Sent) -> Fate {
     move |sent| {
         let lost = sent.from == End::A
@@ -78,7 +79,7 @@ pub(crate) fn lose_once(numbers: &'static [u64]) -> impl Fn(&Sent) -> Fate {
     }
 }
 
-/// Two endpoints and the wire between them.
+/// Two endpoints and the link between them.
 pub(crate) struct Pair<'a> {
     /// The configurations of `A` and `B`.
     pub(crate) configs: [Config; 2],
@@ -86,27 +87,27 @@ pub(crate) struct Pair<'a> {
     pub(crate) b: Endpoint,
     pub(crate) now: Time,
     pub(crate) log: Vec<(Sent, Fate)>,
-    /// Those of the log: nothing is released.
+    /// Options of the logged segments; never released.
     pub(crate) sacks: SegmentOptions,
     delay: Duration,
     rule: Box<dyn FnMut(&Sent) -> Fate + 'a>,
-    /// Arrivals by time, then in the order of sending: an index into the log and the receiver.
+    /// Arrivals by time, then in order of sending: an index into the log, and the receiver.
     arrivals: BinaryHeap<Reverse<(Time, usize, End)>>,
     arrived: Vec<usize>,
-    /// As many more arrivals and deadlines may come.
+    /// How many more arrivals and deadlines are allowed.
     pub(crate) steps_left: usize,
-    /// How many segments each end has sent, and how many of each number and length.
+    /// The number of segments sent by each end, and of each sequence number and length.
     sent: [usize; 2],
     copies: BTreeMap<(End, u64, u32), usize>,
 }
 
 impl<'a> Pair<'a> {
-    /// Makes two endpoints 50 ms apart, which have just been opened.
+    /// Creates two endpoints 50 ms apart that have just opened.
     pub(crate) fn new(config: &Config, rule: impl FnMut(&Sent) -> Fate + 'a) -> Self {
         Self::meeting([config.clone(), config.clone()], rule)
     }
 
-    /// Makes two endpoints with a configuration each.
+    /// Creates two endpoints with different configurations.
     pub(crate) fn meeting([a, b]: [Config; 2], rule: impl FnMut(&Sent) -> Fate + 'a) -> Self {
         let configs = Config::meeting(a, b);
         Self {
@@ -142,20 +143,20 @@ impl<'a> Pair<'a> {
         pair
     }
 
-    /// Runs until nothing is under way and no timer runs.
+    /// Runs until nothing is in flight and no timer runs.
     pub(crate) fn run(&mut self) {
         while self.step(Time::NEVER) {}
     }
 
-    /// Runs until all that happens up to `millis`, inclusive, has happened.
+    /// Runs until everything up to and including `millis` has happened.
     pub(crate) fn run_until(&mut self, millis: u64) {
         while self.step(at(millis)) {}
         self.now = at(millis);
     }
 
-    /// Sends what may be sent now and goes to the next arrival or deadline, arrivals first;
-    /// returns whether there was one before `end`. The segments that arrived are in
-    /// [`Self::take_arrived`].
+    /// Sends what may be sent now and advances to the next arrival or deadline, arrivals first.
+    /// Returns false if there is none up to `end`. [`Self::take_arrived`] returns the segments that
+    /// arrived.
     pub(crate) fn step(&mut self, end: Time) -> bool {
         self.flush();
         let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time);
@@ -183,12 +184,12 @@ impl<'a> Pair<'a> {
         true
     }
 
-    /// The log entries that arrived since the last call.
+    /// Returns the log entries that arrived since the last call.
     pub(crate) fn take_arrived(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.arrived)
     }
 
-    /// What was sent since `millis`, one line for each segment.
+    /// Returns what was sent since `millis`, one line per segment.
     pub(crate) fn transcript_since(&self, millis: u64) -> String {
         let mut text = String::new();
         for (sent, fate) in self.log.iter().filter(|(sent, _)| sent.time >= at(millis)) {
@@ -207,7 +208,7 @@ impl<'a> Pair<'a> {
         text
     }
 
-    /// Asserts on all that was sent since `millis`.
+    /// Asserts the transcript since `millis`.
     #[track_caller]
     pub(crate) fn expect_since(&self, millis: u64, transcript: &str) {
         let expected: String = transcript
@@ -220,7 +221,7 @@ impl<'a> Pair<'a> {
         assert!(sent == expected, "expected:\n{expected}\nsent:\n{sent}");
     }
 
-    /// Asserts on all that was sent.
+    /// Asserts the whole transcript.
     #[track_caller]
     pub(crate) fn expect(&self, transcript: &str) {
         self.expect_since(0, transcript);

@@ -1,5 +1,5 @@
-//! Whatever a wire loses, delays, reorders or doubles for a while, every transfer ends, and what is
-//! delivered is what a plain model of the receiver says.
+//! Whatever the link loses, delays, reorders or duplicates for a while, every transfer ends, and
+//! the delivered data matches a plain model of the receiver.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(crate) fn variant() -> impl Strategy<Value = Variant> {
 }
 
 prop_compose! {
-    /// Every so many segments, or more and more.
+    /// An ACK per fixed number of segments, or per growing numbers.
     pub(crate) fn delayed_ack()(
         every in 1_u32..5,
         later in vec((1_u64..20, 1_u32..6), 0..3),
@@ -103,13 +103,13 @@ prop_compose! {
     }
 }
 
-/// What one end has sent, counted from the outside.
+/// What one end has sent, counted by the test.
 #[derive(Default)]
 struct Tally {
     segments: u64,
     data_segments: u64,
     retransmissions: u64,
-    /// The number after the highest one sent; a SYN has number 0.
+    /// The sequence number after the highest one sent; a SYN has number 0.
     sent_up_to: u64,
 }
 
@@ -132,7 +132,7 @@ impl Tally {
     }
 }
 
-/// The bytes that have arrived at one end, one by one, and the FIN as one more.
+/// The sequence numbers that have arrived at one end, including that of the FIN.
 #[derive(Default)]
 struct Arrived(BTreeSet<u64>);
 
@@ -141,14 +141,14 @@ impl Arrived {
         self.0.extend(segment.seq..segment.end());
     }
 
-    /// How many came without a gap, from number 1 on; forgets nothing.
+    /// Returns how many arrived without a gap, from number 1 on.
     fn in_order(&self) -> u64 {
         self.0.iter().zip(1_u64..).take_while(|(number, expected)| *number == expected).count()
             as u64
     }
 
     /// RFC 2018 section 3: "each block represents received bytes of data that are contiguous and
-    /// isolated"; and it lies beyond what is acknowledged.
+    /// isolated"; and it is beyond the ACK number.
     fn assert_isolated(&self, ack: u64, block: Block) {
         assert!(ack < block.start && block.start < block.end, "{block:?} after {ack}");
         assert!((block.start..block.end).all(|number| self.0.contains(&number)), "{block:?}");
@@ -156,7 +156,7 @@ impl Arrived {
     }
 }
 
-/// What one end has been told that the other one holds, since its last timeout.
+/// What the other end has SACKed, since this end's last timeout.
 #[derive(Default)]
 struct Told {
     timeouts: u32,
@@ -168,7 +168,7 @@ impl Told {
         self.numbers.extend(blocks.iter().flat_map(|block| block.start..block.end));
     }
 
-    /// Forgets all if a timeout was counted since the last call.
+    /// Clears the set if there was a timeout since the last call.
     fn forget_after(&mut self, timeouts: u32) {
         if timeouts != self.timeouts {
             *self = Self { timeouts, numbers: BTreeSet::new() };
@@ -176,8 +176,8 @@ impl Told {
     }
 }
 
-/// Sends `upload` bytes from `A` to `B` and `download` bytes back, over a wire that does to the
-/// first segments of each end what is listed, and then delivers all. With `close` both ends close.
+/// Sends `upload` bytes from `A` to `B` and `download` bytes back. The link applies `fates` to the
+/// first segments of each end and delivers the rest. With `close` both ends close.
 fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[Vec<Fate>; 2]) {
     let rule =
         |sent: &Sent| fates[sent.from as usize].get(sent.index).cloned().unwrap_or(Fate::Deliver);
@@ -193,7 +193,7 @@ fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[V
     let mut told = [Told::default(), Told::default()];
     let mut logged = 0;
     while pair.step(Time::NEVER) {
-        // Arrivals come before the segments that are sent for them.
+        // Arrivals come before the segments sent in response.
         for index in pair.take_arrived() {
             let sent = &pair.log[index].0;
             let to = 1 - sent.from as usize;
@@ -206,7 +206,7 @@ fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[V
             let told = &mut told[*from as usize];
             told.forget_after(end.counters().timeouts);
             let known = told.numbers.range(segment.seq..segment.end()).count() as u64;
-            // RACK knows segments, not parts of them: one that is SACKed in part goes whole.
+            // RACK tracks whole segments: one that is partly SACKed is retransmitted entirely.
             let most = match config.variant {
                 Variant::Rack => (segment.end() - segment.seq).saturating_sub(1),
                 Variant::Reno | Variant::NewReno | Variant::Sack => 0,
@@ -222,8 +222,8 @@ fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[V
                 segment.end() > segment.seq && segment.seq >= tally.sent_up_to;
             tally.count(segment);
             let written = if *from == End::A { upload } else { download } + u64::from(close);
-            // With SACK a hole may be shorter than a segment: the receiver cuts off what lies beyond
-            // its window.
+            // With SACK a hole may be shorter than a segment: the receiver trims what is beyond its
+            // window.
             let full = segment.len == config.mss || config.variant.has_sack();
             assert!(full || segment.len == 0 || segment.end() == 1 + written, "a silly segment");
         }
@@ -236,8 +236,8 @@ fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[V
             assert!(other.delivered() <= written);
             assert!(me.acked() + me.flight_size() <= written + u64::from(close));
             assert!(me.flight_size() <= config.receive_window);
-            // Two segments more than cwnd at most, those of limited transmit; in a recovery with
-            // SACK what is held by the other end does not count.
+            // At most two segments more than cwnd, those of limited transmit. In a recovery with
+            // SACK, data held by the other end does not count.
             let most = me.cwnd() + 2 * u64::from(config.mss);
             let is_bounded = !config.variant.has_sack() && sent_new[end as usize];
             assert!(!is_bounded || me.flight_size() <= most, "beyond cwnd");

@@ -1,4 +1,5 @@
-//! Losses found by time (RFC 8985), and how the window falls (RFC 9937). The round trip is 100 ms.
+//! Losses detected by time (RFC 8985), and how the window falls (RFC 9937). The round trip is 100
+//! ms.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, DelayedAck, LossWindow, Variant};
@@ -16,10 +17,10 @@ fn rack(segments: u64) -> Config {
 
 #[test]
 fn a_lost_tail_is_probed_long_before_the_timer() {
-    // The last two of four are lost. After the ACKs of the first two SRTT is 100 ms, and the probe goes
-    // two of that after the last ACK: the last segment again. Its SACK comes at 400: the third segment
-    // was sent 300 ms before what has arrived, and goes at once. The timer of RFC 6298 would have
-    // sent the third segment first, and not before 400.
+    // The last two of four segments are lost. After the ACKs of the first two SRTT is 100 ms, and
+    // the probe, the last segment again, is sent 2 SRTT after the last ACK. Its SACK arrives at
+    // 400: the third segment was sent 300 ms before one that has arrived, so it is retransmitted at
+    // once. The RTO of RFC 6298 would have sent the third segment first, and not before 400.
     let mut pair = Pair::sending_over(&rack(4), 4000, lose_once(&[2001, 3001]));
     pair.run();
 
@@ -34,8 +35,8 @@ fn a_lost_tail_is_probed_long_before_the_timer() {
     assert_eq!((counters.timeouts, counters.fast_retransmits), (0, 1));
 }
 
-/// The other end may keep the acknowledgment of a lone segment back, if it is one of Linux up to 200 ms:
-/// the probe goes two round trips and so long after the ACK at 100.
+/// The other end may delay the ACK of a single segment; if it is Linux, by up to 200 ms. The probe
+/// follows the ACK at 100 after two round trips plus that delay.
 #[test]
 fn a_lone_segment_is_probed_when_its_delayed_ack_is_late_too() {
     let delayed_ack =
@@ -54,8 +55,8 @@ fn a_lone_segment_is_probed_when_its_delayed_ack_is_late_too() {
 
 #[test]
 fn a_probe_is_new_data_if_there_is_some() {
-    // Of two segments that are under way all is lost; a third is waiting for the window. The first flight,
-    // of two, has given SRTT = 100 ms; the probe goes at 100 + 200.
+    // Two segments are in flight and both are lost; a third waits for the window. The first flight
+    // of two gave SRTT = 100 ms; the probe is sent at 100 + 200.
     let config = Config { receive_window: 2000, ..rack(2) };
     let rule = |sent: &Sent| {
         let is_lost = sent.from == End::A && matches!(sent.segment.seq, 2001 | 3001);
@@ -64,7 +65,7 @@ fn a_probe_is_new_data_if_there_is_some() {
     let mut pair = Pair::sending_over(&config, 5000, rule);
     pair.run();
 
-    // The advertised window is full, so that the probe is the last segment sent.
+    // The advertised window is full, so the probe is the last segment sent.
     pair.expect_since(
         100,
         "100 A 2001:3001 ack 1 lost
@@ -77,8 +78,8 @@ fn a_probe_is_new_data_if_there_is_some() {
          550 B ack 5001",
     );
 
-    // Without it the third goes, and its SACK tells of both losses; one segment has arrived, and
-    // so one may go, and then the other.
+    // Otherwise the third segment is sent, and its SACK reveals both losses. One segment was
+    // delivered, so one may be sent, then the other.
     let mut pair = Pair::sending_over(&rack(2), 5000, rule);
     pair.run();
     pair.expect_since(
@@ -96,8 +97,8 @@ fn a_probe_is_new_data_if_there_is_some() {
 
 #[test]
 fn what_is_late_by_less_than_a_quarter_of_a_round_trip_is_not_sent_again() {
-    // The first of two segments is 20 ms late, and then 30 ms: the window is 100 / 4 = 25 ms after
-    // the SACK of the second. First a round trip is measured.
+    // The first of two segments is 20 ms late, then 30 ms. The reordering window ends 100 / 4 = 25
+    // ms after the SACK of the second. First a round trip is measured.
     let late = |millis| {
         move |sent: &Sent| {
             let is_late = sent.from == End::A && sent.segment.seq == 1001 && sent.copy == 0;
@@ -117,9 +118,10 @@ fn what_is_late_by_less_than_a_quarter_of_a_round_trip_is_not_sent_again() {
     }
 }
 
-/// Returns how many milliseconds after ten segments the first of them is sent again, which is lost. A round trip of
-/// 100 ms is measured before, and a segment overtaken if `reorders`. RFC 8985 section 6.2, step 4: there is no
-/// reordering window once as much is SACKed as would be three duplicate ACKs, unless reordering was seen.
+/// Returns how many milliseconds after ten segments the first of them, which is lost, is
+/// retransmitted. A round trip of 100 ms is measured before, and a segment is reordered if
+/// `reorders`. RFC 8985 section 6.2, step 4: there is no reordering window once as many segments
+/// are SACKed as three duplicate ACKs report, unless reordering was seen.
 fn repaired_after(reorders: bool) -> u64 {
     let rule = move |sent: &Sent| match (sent.from, sent.segment.seq) {
         (End::A, 1001) if reorders => Fate::Late(vec![Duration::from_millis(10)]),
@@ -146,13 +148,13 @@ fn three_sacked_segments_close_the_reordering_window() {
 
 #[test]
 fn the_reordering_window_stays_open_where_reordering_was_seen() {
-    // A quarter of the least round trip longer.
+    // A quarter of the minimum RTT longer.
     assert_eq!(repaired_after(true), 125);
 }
 
-/// RFC 8985 section 6.2, step 2: RACK.rtt is the round trip of what has arrived now, although something has arrived
-/// that was sent later. The last of four comes first, the third 20 ms late, and what is before it waits for
-/// 120 + 25 ms and not for 100 + 25.
+/// RFC 8985 section 6.2, step 2: RACK.rtt is the round trip of the segment that has just arrived,
+/// even if one sent later arrived before. The last of four segments comes first, the third 20 ms
+/// late. The earlier ones wait for 120 + 25 ms, not for 100 + 25.
 #[test]
 fn a_segment_that_is_late_makes_those_before_it_wait_for_as_long() {
     let late = |sent: &Sent| match (sent.from, sent.segment.seq) {
@@ -171,9 +173,9 @@ fn a_segment_that_is_late_makes_those_before_it_wait_for_as_long() {
 
 #[test]
 fn a_lost_retransmission_is_found_within_a_round_trip() {
-    // Ten in flight, the first lost twice. Three SACKs at 100 make it lost without a wait; it goes again
-    // and is lost again. The new data that follow it arrive at 200, which is later than its copy
-    // would have. With `sack` the timer must repair it.
+    // Ten segments are in flight; the first is lost twice. Three SACKs at 100 mark it lost without
+    // a wait; its retransmission is lost too. The new data sent after it arrives at 200, which is
+    // later than the copy would have. With `Sack` the timer must repair it.
     let rule = |sent: &Sent| {
         let is_lost = sent.from == End::A && sent.segment.seq == 1 && sent.copy < 2;
         if is_lost { Fate::Lose } else { Fate::Deliver }
@@ -189,10 +191,11 @@ fn a_lost_retransmission_is_found_within_a_round_trip() {
 
 #[test]
 fn the_window_falls_in_proportion_to_what_arrives() {
-    // RFC 9937: twenty in flight, the first lost, Reno halves to 10. Of the nineteen SACKs the third tells
-    // of the loss; RecoverFS is 20 - 2. The lost one goes at once, and what follows is sent for every
-    // second SACK or so: when the recovery ends, at the ACK of the retransmission, ten are in flight.
-    // RFC 6675 would wait for half a window of SACKs and then send for each.
+    // RFC 9937: twenty segments are in flight and the first is lost; Reno halves to 10. Of nineteen
+    // SACKs the third reveals the loss; RecoverFS is 20 - 2. The lost segment is retransmitted at
+    // once, and about one segment is sent per two SACKs. When the ACK of the retransmission ends
+    // the recovery, ten are in flight. RFC 6675 would wait for half a window of SACKs and then send
+    // one segment for each.
     let mut pair = Pair::sending_over(&rack(20), u64::MAX, lose_once(&[1]));
     pair.run_until(199);
     let sent: Vec<usize> = pair
@@ -201,7 +204,7 @@ fn the_window_falls_in_proportion_to_what_arrives() {
         .filter(|(sent, _)| sent.from == End::A && sent.time.as_nanos() >= 100_000_000)
         .map(|(sent, _)| sent.index)
         .collect();
-    // 19 - 2 SACKs in the recovery, ceil(17 * 10 / 18) = 10 segments, the lost one among them.
+    // 19 - 2 SACKs in the recovery, ceil(17 * 10 / 18) = 10 segments, including the lost one.
     assert_eq!(sent.len(), 10);
     assert_eq!(pair.a.ssthresh(), 10_000);
 
@@ -211,9 +214,10 @@ fn the_window_falls_in_proportion_to_what_arrives() {
 
 #[test]
 fn a_second_recovery_takes_its_part_of_what_is_in_the_network() {
-    // The first of 20 segments is lost three times, and so is the first one that is sent meanwhile. The recovery
-    // lasts three round trips, of half a window each. At its end, 400, the copy of the other one is found lost
-    // with 10 segments in the network, and 20 more that the other end holds beyond the hole.
+    // The first of 20 segments is lost three times, and so is the first new one sent in between.
+    // The recovery lasts three round trips of half a window each. At its end, at 400, the copy of
+    // the second lost segment is detected as lost. Then 10 segments are in the network, and the
+    // other end holds 20 more beyond the hole.
     let rule = |sent: &Sent| {
         let is_lost = matches!(sent.segment.seq, 1 | 20_001) && sent.copy < 3;
         if sent.from == End::A && is_lost { Fate::Lose } else { Fate::Deliver }
@@ -230,7 +234,7 @@ fn a_second_recovery_takes_its_part_of_what_is_in_the_network() {
 
 #[test]
 fn what_is_left_of_the_window_is_left_of_all_of_it() {
-    // 20 segments where slow start has ended at 10: a part of the window is one of 20.
+    // 20 segments, but slow start has ended at 10: a loss halves a window of 20.
     let mut config = Config { initial_ssthresh: Some(10_000), ..rack(20) };
     config.rules.loss_window = LossWindow::Cwnd;
     let mut pair = Pair::sending_over(&config, 30_000, lose_once(&[1]));

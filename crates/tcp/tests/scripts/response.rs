@@ -1,13 +1,14 @@
-//! RFC 9438, Tables 1 and 2: the mean window where every so many segments are lost, in round trips of 100 and of
-//! 10 ms.
+//! RFC 9438, Tables 1 and 2: the mean window with periodic losses, for round trips of 100 and 10
+//! ms.
 //!
-//! The saw tooth of CUBIC has the mean (3 + beta) / 4 of W_max. When losses come like clockwork W_max is what it was: where
-//! the loss comes late, on the flat of the curve, that hardly raises it, and a run keeps a memory of its beginning, which is
-//! at the W_max of the mean. Reno's cells are 1.2 / sqrt(p), cut off from sqrt(1.5 / p), which is 2 % more; and Reno's friend
-//! grows like Reno from cwnd_prior on (section 4.3), which the formula of its cells leaves out.
+//! The mean of CUBIC's saw tooth is (3 + beta) / 4 of W_max. With strictly periodic losses W_max
+//! hardly changes: a late loss comes on the flat part of the curve. A run therefore remembers its
+//! initial window, which is set to the W_max for the mean. Reno's cells are 1.2 / sqrt(p),
+//! truncated from sqrt(1.5 / p), which is 2 % more. Reno-friendly growth equals Reno's from
+//! cwnd_prior on (section 4.3), which the formula for the cells ignores.
 //!
-//! The path has a delay and no bottleneck. Windows of thousands of segments and a loss in a million need no
-//! transcript, so that nothing is written down here.
+//! The path has a delay and no bottleneck. With windows of thousands of segments and one loss in a
+//! million, nothing is logged.
 
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ use airtcp_tcp::{Config, Congestion, Endpoint, Opening, Segment, SegmentOptions,
 
 use crate::pair::config;
 
-/// Two endpoints, what is on its way to each of them, and how many segments have carried payload.
+/// Two endpoints, the segments in flight to each, and the number of segments with payload so far.
 struct Path {
     config: Config,
     ends: [Endpoint; 2],
@@ -52,7 +53,7 @@ impl Path {
         }
     }
 
-    /// All that happens before `until`.
+    /// Runs everything before `until`.
     fn run(&mut self, mut now: Time, until: Time) {
         loop {
             self.flush(now);
@@ -75,8 +76,9 @@ impl Path {
     }
 }
 
-/// The mean window in segments over `periods` periods of losses, after as many. The first segment is lost, at the
-/// window whose mean is that of the cell: where losses come like clockwork, a run keeps a memory of it.
+/// Returns the mean window in segments over `periods` loss periods, after as many to warm up. The
+/// first segment is lost at the window whose mean is that of the cell, because a run with periodic
+/// losses remembers it.
 fn mean_window(congestion: Congestion, rtt_ms: u64, lost_of: u64, cell: u64, periods: u64) -> f64 {
     let bytes = cell * 40 / 37 * 1000;
     let config = Config {
@@ -100,7 +102,7 @@ fn mean_window(congestion: Congestion, rtt_ms: u64, lost_of: u64, cell: u64, per
     windows.iter().sum::<u64>() as f64 / 1000.0 / windows.len() as f64
 }
 
-/// Reno's and CUBIC's cells (C = 0.4) of both tables.
+/// Checks Reno's and CUBIC's cells (C = 0.4) of both tables.
 fn check(lost_of: u64, cells: [u64; 3], periods: u64) {
     let [reno, at_100_ms, at_10_ms] = cells;
     for (congestion, rtt_ms, cell) in [

@@ -1,4 +1,4 @@
-//! What ns-2 does otherwise than the RFCs, rule by rule.
+//! Where ns-2 departs from the RFCs, rule by rule.
 
 use airtcp_tcp::{Config, LossWindow, Rules, Variant};
 
@@ -25,8 +25,8 @@ fn ten(rules: Rules) -> Config {
 
 #[test]
 fn reno_repairs_a_second_loss_of_a_window_by_the_timer_if_it_may_not_retransmit_twice() {
-    // The first and the fourth of ten. The ACK of the first one sent again, 3001, ends Reno's recovery;
-    // what was sent in it then makes duplicates of it.
+    // The first and the fourth of ten are lost. The ACK of the retransmitted first one, 3001, ends
+    // Reno's recovery; segments sent during it then cause duplicates of that ACK.
     let counters = |rules| {
         let mut pair = Pair::sending_over(&ten(rules), 30_000, lose_once(&[1, 3001]));
         pair.run();
@@ -41,7 +41,7 @@ fn reno_repairs_a_second_loss_of_a_window_by_the_timer_if_it_may_not_retransmit_
 
 #[test]
 fn the_next_window_may_retransmit_again() {
-    // 10001 is sent after the first recovery has begun, and so belongs to the next window.
+    // 14001 is sent after the first recovery has begun, so it belongs to the next window.
     let mut pair = Pair::sending_over(&ten(once()), 30_000, lose_once(&[1, 14_001]));
     pair.run();
 
@@ -51,7 +51,7 @@ fn the_next_window_may_retransmit_again() {
 
 #[test]
 fn a_loss_halves_the_window_or_what_is_under_way() {
-    // Six segments are all there is: half of them are three, half of the window five.
+    // There are only six segments: half of them are three, half of the window is five.
     let threshold = |rules| {
         let mut pair = Pair::sending_over(&ten(rules), 6000, lose_once(&[1]));
         pair.run();
@@ -74,8 +74,8 @@ fn the_window_that_is_halved_is_no_larger_than_the_advertised_one() {
 
 #[test]
 fn a_timeout_in_a_recovery_halves_what_the_recovery_left() {
-    // The first segment is lost twice. In the recovery the window is 5 segments, and 10 with what
-    // duplicate ACKs add; at the timeout some ten are under way.
+    // The first segment is lost twice. In the recovery the window is 5 segments, or 10 with the
+    // inflation by duplicate ACKs; at the timeout about ten are in flight.
     let threshold = |rules| {
         let mut lost = 0;
         let mut pair = Pair::sending_over(&ten(rules), 30_000, move |sent| {
@@ -97,8 +97,8 @@ fn a_timeout_in_a_recovery_halves_what_the_recovery_left() {
 
 #[test]
 fn a_second_timeout_of_a_segment_halves_a_window_of_one() {
-    // RFC 5681 section 3.1 holds ssthresh constant then; ns-2 does not, and two segments are the
-    // least.
+    // RFC 5681 section 3.1 then holds ssthresh constant. ns-2 reduces it to the minimum of two
+    // segments.
     let threshold = |rules| {
         let mut lost = 0;
         let mut pair = Pair::sending_over(&ten(rules), 10_000, move |_| {

@@ -1,4 +1,4 @@
-//! Losses that selective acknowledgments reveal: RFC 2018 and RFC 6675.
+//! Losses revealed by SACK: RFC 2018 and RFC 6675.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, Variant};
@@ -15,8 +15,8 @@ fn eight() -> Config {
     }
 }
 
-/// Loses the payload of `A` with these first numbers the first time, and `B`'s segments with these
-/// positions in its own sequence of segments.
+/// Loses the payload of `A` with these first sequence numbers the first time, and the segments of
+/// `B` with these indices.
 fn lose(numbers: &'static [u64], acks: &'static [usize]) -> impl Fn(&Sent) -> Fate {
     let data = lose_once(numbers);
     move |sent| {
@@ -47,7 +47,7 @@ fn other_variants_neither_tell_nor_listen() {
 
 #[test]
 fn the_block_with_the_latest_segment_comes_first() {
-    // Every second of eight segments is lost; the last one arrives before the third block's.
+    // Every second of eight segments is lost; the last one arrives before that of the third block.
     let rule = |sent: &Sent| match (sent.from, sent.segment.seq, sent.copy) {
         (End::A, 1 | 2001 | 4001 | 6001, 0) => Fate::Lose,
         (End::A, 5001, 0) => Fate::Late(vec![Duration::from_millis(1)]),
@@ -67,11 +67,12 @@ fn the_block_with_the_latest_segment_comes_first() {
 
 #[test]
 fn third_duplicate_ack_retransmits_and_the_pipe_says_when_to_go_on() {
-    // 8 in flight. The first two duplicates take a segment each out of the pipe, which two new ones
-    // replace. The third: ssthresh = cwnd = 8 / 2. Three segments are SACKed, so the first is lost:
-    // pipe = 6 not SACKed beyond it + 1 sent again = 7. Four duplicates later it is 3: one more goes.
-    // At 200 each duplicate makes room for one; then all before recover, 10001, is acknowledged:
-    // cwnd = 4 with 3 in flight, and congestion avoidance adds 250.
+    // Eight segments are in flight. The first two duplicates each take a segment out of the pipe,
+    // which two new ones replace. The third: ssthresh = cwnd = 8 / 2. Three segments are SACKed, so
+    // the first is lost: pipe = 6 not SACKed beyond it + 1 retransmitted = 7. Four duplicates later
+    // it is 3, and one more is sent. At 200 each duplicate makes room for one. Then everything
+    // before recover, 10001, is acknowledged: cwnd = 4 with 3 in flight, and congestion avoidance
+    // adds 250.
     let mut pair = Pair::sending_over(&eight(), u64::MAX, lose_once(&[1]));
     pair.run_until(100);
     assert_eq!((pair.a.ssthresh(), pair.a.cwnd(), pair.a.flight_size()), (4000, 4000, 11_000));
@@ -134,7 +135,7 @@ fn two_duplicate_acks_do_not_retransmit() {
 
 #[test]
 fn three_crumbs_are_three_duplicates_even_if_they_do_not_say_lost() {
-    // Section 5, step (1): what is SACKed is one block of 300 bytes.
+    // Section 5, step (1): the SACKed data is one block of 300 bytes.
     let mut pair = Pair::sending_over(&eight(), 100, lose_once(&[1]));
     for _ in 0..3 {
         pair.run_until(0);
@@ -154,9 +155,9 @@ fn three_crumbs_are_three_duplicates_even_if_they_do_not_say_lost() {
 
 #[test]
 fn a_duplicate_may_acknowledge_something_too() {
-    // Section 2. The first of five segments is 10 ms late, the second and the third ACK are lost. The
-    // ACK of the first segment, at 110, is the first to tell of the fifth one: with that three
-    // segments beyond the second are SACKed.
+    // Section 2. The first of five segments is 10 ms late; the second segment and the third ACK are
+    // lost. The ACK of the first segment, at 110, is the first to report the fifth one. With it
+    // three segments beyond the second are SACKed.
     let rule = |sent: &Sent| match (sent.from, sent.index) {
         (End::A, 0) => Fate::Late(vec![Duration::from_millis(10)]),
         (End::A, 1) | (End::B, 2) => Fate::Lose,
@@ -182,13 +183,15 @@ fn a_duplicate_may_acknowledge_something_too() {
 
 #[test]
 fn all_holes_are_filled_in_one_round_trip() {
-    // NewReno fills one in each: `fast_recovery::newreno_partial_ack_retransmits_next_hole`. Twelve
-    // in flight, three of them lost, nine duplicates. Two new segments replace what the first two
-    // duplicates tell of; the third tells of a third block: ssthresh = cwnd = 12 / 2, all before 5001
-    // is lost, pipe = 8 beyond that + 1 sent again. Of six more duplicates the third leaves 6 in the
-    // pipe, and each of the last three makes room for one segment: both other holes, then a new one.
-    // At 200: two duplicates, two new ones; two partial ACKs, each of which takes a retransmission
-    // out of the pipe, two new ones; then all before recover, 14001, and one ACK more.
+    // NewReno fills one hole per round trip:
+    // `fast_recovery::newreno_partial_ack_retransmits_next_hole`. Twelve segments are in flight and
+    // three of them lost: nine duplicates. Two new segments replace those that the first two
+    // duplicates report. The third reports a third block: ssthresh = cwnd = 12 / 2, everything
+    // before 5001 is lost, pipe = 8 beyond that + 1 retransmitted. Of six more duplicates the third
+    // leaves 6 in the pipe, and each of the last three makes room for one segment: both other
+    // holes, then a new one. At 200: two duplicates, two new segments; two partial ACKs, each of
+    // which takes a retransmission out of the pipe, two new segments; then everything before
+    // recover, 14001, and one more ACK.
     let config = Config { initial_window: 12_000, initial_ssthresh: Some(12_000), ..eight() };
     let mut pair = Pair::sending_over(&config, 60_000, lose_once(&[1, 2001, 4001]));
     pair.run_until(200);
@@ -222,10 +225,11 @@ fn all_holes_are_filled_in_one_round_trip() {
 
 #[test]
 fn with_nothing_else_to_send_a_hole_is_filled_before_it_is_lost() {
-    // NextSeg (3). Twelve in flight and no more to send, the first and the eleventh lost: ten
-    // duplicates. Beyond the eleventh a single segment is SACKed, so it is not lost.
-    // Then ack 10001, beyond RescueRxt, calls for the rescue of the highest segment that is not SACKed:
-    // NextSeg (4) to the letter, although that has just been sent again.
+    // NextSeg (3). Twelve segments are in flight, with no more to send; the first and the eleventh
+    // are lost: ten duplicates. Only one segment beyond the eleventh is SACKed, so it does not
+    // count as lost. Then ack 10001, beyond RescueRxt, triggers the rescue retransmission of the
+    // highest segment that is not SACKed: NextSeg (4), literally, although that segment was just
+    // retransmitted.
     let config = Config { initial_window: 12_000, initial_ssthresh: Some(12_000), ..eight() };
     let mut pair = Pair::sending_over(&config, 12_000, lose_once(&[1, 10_001]));
     pair.run();
@@ -244,9 +248,9 @@ fn with_nothing_else_to_send_a_hole_is_filled_before_it_is_lost() {
 
 #[test]
 fn the_last_segment_is_rescued() {
-    // NextSeg (4). Nothing is SACKed beyond the last of eight segments, which is lost: NewReno learns
-    // of it from the partial ACK, and so does the rescue. Of two lost at the end it sends the last,
-    // and the SACK of that names the other one.
+    // NextSeg (4). Nothing is SACKed beyond the last of eight segments, which is lost. NewReno
+    // learns of it from the partial ACK, and so does the rescue retransmission. Of two lost
+    // segments at the end it sends the last, whose SACK reveals the other.
     let mut pair = Pair::sending_over(&eight(), 8000, lose_once(&[1, 6001, 7001]));
     pair.run();
 
@@ -264,7 +268,7 @@ fn the_last_segment_is_rescued() {
 
 #[test]
 fn new_data_in_a_recovery_stays_within_the_receive_window() {
-    // Rule (2): "the receiver's advertised window allows". With the eight in flight it is full.
+    // Rule (2): "the receiver's advertised window allows". The eight in flight fill it.
     let config = Config { receive_window: 8000, ..eight() };
     let mut pair = Pair::sending_over(&config, u64::MAX, lose_once(&[1]));
     pair.run_until(199);
@@ -274,9 +278,9 @@ fn new_data_in_a_recovery_stays_within_the_receive_window() {
 
 #[test]
 fn after_a_timeout_only_what_is_not_held_goes_again() {
-    // Section 5.1. Of eight segments 1, 3 and 5 are lost, and so are their retransmissions. The timer,
-    // which has run since 0, expires at 1000. What was SACKed is forgotten; but the ACK of the first
-    // segment tells it again, and as the window opens only the holes go.
+    // Section 5.1. Of eight segments 1, 3 and 5 are lost, and so are their retransmissions. The
+    // timer, running since 0, expires at 1000. The scoreboard is cleared, but the ACK of the first
+    // segment repeats the SACK blocks, so only the holes are sent as the window opens.
     let rule = |sent: &Sent| {
         let hole = sent.from == End::A && matches!(sent.segment.seq, 1 | 2001 | 4001);
         if hole && sent.copy < 2 { Fate::Lose } else { Fate::Deliver }
@@ -309,9 +313,9 @@ fn after_a_timeout_only_what_is_not_held_goes_again() {
          1350 B ack 13001
          1350 B ack 14001",
     );
-    // Ten are not acknowledged, but the window of the recovery lets four be in the network: half of
-    // that, which the first ACK reaches from 1; then 2500, 2900, 3244.8, 3553.1, 3834.5, 4095.3: the last
-    // two come within a round trip of a full window.
+    // Ten segments are unacknowledged, but the window of the recovery allows four in the network:
+    // half of that, which the first ACK reaches from 1. Then 2500, 2900, 3244.8, 3553.1, 3834.5,
+    // 4095.3; the last two come within a round trip of a full window.
     assert_eq!((pair.a.ssthresh(), pair.a.cwnd()), (2000, 4095));
     assert_eq!((pair.a.counters().fast_retransmits, pair.a.counters().timeouts), (1, 1));
 }
@@ -320,8 +324,8 @@ fn after_a_timeout_only_what_is_not_held_goes_again() {
 fn duplicates_of_a_go_back_n_do_not_start_a_recovery() {
     // Section 5.1: "a new recovery phase ... MUST NOT be initiated until HighACK is greater than or
     // equal to the new value of RecoveryPoint". The first of eight segments and all ACKs are lost.
-    // At 1050 the seven others, which are 1000 ms late, come just before the first one's third copy:
-    // their seven ACKs, full of news, arrive after the timeout.
+    // The seven others are 1000 ms late and arrive at 1050, just before the third copy of the
+    // first. Their seven ACKs, all with news, arrive after the timeout.
     let rule = |sent: &Sent| match (sent.from, sent.segment.seq, sent.copy) {
         (End::A, 1, 0) => Fate::Lose,
         (End::A, 1001.., 0) if sent.time == at(0) => Fate::Late(vec![Duration::from_millis(1000)]),

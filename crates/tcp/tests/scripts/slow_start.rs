@@ -1,11 +1,11 @@
-//! Slow starts that end before a loss, on a path with a bottleneck whose queue has no end.
+//! Slow starts that end before a loss, on a path with a bottleneck whose queue is unlimited.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Config, SlowStart, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config};
 
-/// Segments of 1000 bytes leave the bottleneck one by one, each taking this long: 1000 in a second.
+/// Transmission time of a segment of 1000 bytes at the bottleneck: 1000 segments per second.
 const TIME: Duration = Duration::from_millis(1);
 
 fn watched(slow_start: SlowStart) -> Config {
@@ -18,7 +18,7 @@ fn watched(slow_start: SlowStart) -> Config {
     }
 }
 
-/// The window in segments at which slow start ends.
+/// Returns the window in segments at which slow start ends.
 fn exit(config: &Config) -> u64 {
     let mut free = Time::ZERO;
     let bottleneck = |sent: &Sent| {
@@ -39,31 +39,32 @@ fn exit(config: &Config) -> u64 {
     panic!("slow start does not end");
 }
 
-/// The round trip is 101 ms; 101 segments fill the path. Ten go at once; then each acknowledgment lets two
-/// go, so that before that of segment n (they come one by one) 10 + 2 (n - 1) segments have been sent.
-/// Blocks of 10, 20, 40, 80 and 160 come back, a millisecond between two of a block, and from segment 151 on
-/// the bottleneck never rests. The acknowledgments of 71 to 150 come from 404 ms on, those from 151 on from
-/// 505 ms on.
+/// The round trip is 101 ms; 101 segments fill the path. Ten segments are sent at once; then each
+/// ACK releases two, so before the ACK of segment n (they come one by one) 10 + 2 (n - 1) segments
+/// have been sent. Blocks of 10, 20, 40, 80 and 160 ACKs return, a millisecond apart within a
+/// block, and from segment 151 on the bottleneck is never idle. The ACKs of 71 to 150 come from 404
+/// ms on, those from 151 on from 505 ms on.
 ///
-/// Linux: the low window of 16 segments is reached with the sixth acknowledgment; a round begins with
-/// the first one beyond its end. The one that begins in the block of 80 lasts past half of the least round
-/// trip, 50.5 ms, without a gap of 2 ms.
+/// Linux: the sixth ACK reaches the low window of 16 segments; a round begins with the first ACK
+/// beyond the end of the previous one. The round that begins in the block of 80 lasts longer than
+/// half of the minimum RTT, 50.5 ms, without a gap of 2 ms.
 #[test]
 fn linux_leaves_at_half_a_round_trip_of_acknowledgments() {
     let window = exit(&watched(SlowStart::Hystart));
     assert!((128..=136).contains(&window), "{window}");
 }
 
-/// HyStart++ has no trains. A round ends when SND.NXT of its beginning is acknowledged, and that leaves out
-/// what its first acknowledgment lets go: rounds begin with the acknowledgments of 10, 28, 64, 136 and 280,
-/// e' = 10 + 2 (e - 1), shortly before the end of a block, where round trips are long.
+/// HyStart++ has no trains. A round ends when the SND.NXT of its start is acknowledged, which
+/// excludes the segments that its first ACK releases. Rounds begin with the ACKs of 10, 28, 64, 136
+/// and 280, e' = 10 + 2 (e - 1), shortly before the end of a block, where round trips are long.
 ///
-/// - That of 136 begins with 8 round trips of 134 ms and more, against 101 ms in the last: conservative
-///   growth. With 151 comes one of 101 ms, and slow start goes on. A quarter of 8 segments is 6 less.
-/// - That of 280 begins with 166 ms: conservative growth from 287 on, at 10 + 287 - 6 = 291 segments. Now
-///   cwnd(n) = 291 + (n - 287) / 4, and n - 1 + cwnd(n - 1) have been sent before the acknowledgment of n:
-///   the rounds end at 562 (which was fixed at 280), 920, 1368, 1928 and 2628, the fifth. There the window
-///   is 291 + (2627 - 287) / 4 = 876 segments.
+/// - The round of 136 begins with 8 round trips of 134 ms or more, compared with 101 ms in the last
+///   round: conservative growth. The ACK of 151 has a round trip of 101 ms, and slow start resumes.
+///   Growing by a quarter for 8 segments gives 6 less.
+/// - The round of 280 begins with 166 ms: conservative growth from 287 on, at 10 + 287 - 6 = 291
+///   segments. Now cwnd(n) = 291 + (n - 287) / 4, and n - 1 + cwnd(n - 1) segments have been sent
+///   before the ACK of n. The rounds end at 562 (which was fixed at 280), 920, 1368, 1928 and 2628,
+///   the fifth. There the window is 291 + (2627 - 287) / 4 = 876 segments.
 #[test]
 fn hystart_plus_plus_grows_a_quarter_as_fast_for_five_rounds() {
     let window = exit(&watched(SlowStart::HystartPlusPlus));

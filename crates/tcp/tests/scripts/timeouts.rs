@@ -5,7 +5,7 @@ use airtcp_tcp::{Config, DelayedAck, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, at, config, lose_once};
 
-/// `A` loses its segments with these positions in its own sequence of segments.
+/// Loses the segments of `A` with these indices.
 fn lose_sent(indices: &'static [usize]) -> impl Fn(&Sent) -> Fate {
     move |sent| {
         let lost = sent.from == End::A && indices.contains(&sent.index);
@@ -20,8 +20,8 @@ fn stop_and_wait() -> Config {
 #[test]
 fn rto_doubles_and_karn_ignores_retransmitted() {
     // The second segment is lost three times. One sample of 100 ms: RTO = 300; then 600, 1200 and
-    // 2400, which stays for the next new segment because a retransmitted one is not timed. When
-    // that is lost, too, it goes again 2400 ms later, and RTO = 4800.
+    // 2400. That value stays for the next new segment, because a retransmitted one gives no sample.
+    // When the new one is lost too, it is retransmitted 2400 ms later, and RTO = 4800.
     let mut pair = Pair::sending_over(&stop_and_wait(), 5000, lose_sent(&[1, 2, 3, 5]));
     pair.run();
 
@@ -48,8 +48,8 @@ fn rto_doubles_and_karn_ignores_retransmitted() {
 
 #[test]
 fn a_new_sample_ends_the_back_off() {
-    // One timeout (RTO 300, then 600), then a segment that goes through and is timed: RTTVAR =
-    // 3/4 * 50 = 37.5, RTO = 100 + 150. The next loss waits 250 ms.
+    // One timeout (RTO 300, then 600), then a segment that is delivered and timed: RTTVAR = 3/4 *
+    // 50 = 37.5, RTO = 100 + 150. The next retransmission comes after 250 ms.
     let mut pair = Pair::sending_over(&stop_and_wait(), 4000, lose_sent(&[1, 4]));
     pair.run();
 
@@ -72,7 +72,7 @@ fn the_timeout_never_exceeds_its_maximum() {
     let mut pair = Pair::sending_over(&config, 2000, lose_sent(&[1, 2, 3]));
     pair.run();
 
-    // RTO = 300, then 500 for ever.
+    // RTO = 300, then always 500.
     pair.expect_since(
         100,
         "100 A 1001:2001 ack 1 lost
@@ -85,7 +85,7 @@ fn the_timeout_never_exceeds_its_maximum() {
 
 #[test]
 fn an_ack_of_new_data_restarts_the_timer_and_the_last_one_stops_it() {
-    // RFC 6298 (5.3): two segments at 0, the second one lost. The timer of 1 s starts at 0 and
+    // RFC 6298 (5.3): two segments at 0, the second is lost. The timer of 1 s starts at 0, and
     // again at 100 with the RTO of the sample, 300 ms.
     let mut pair = Pair::sending_over(&config(), 2000, lose_once(&[1001]));
     pair.run_until(99);
@@ -101,8 +101,8 @@ fn an_ack_of_new_data_restarts_the_timer_and_the_last_one_stops_it() {
 
 #[test]
 fn after_a_timeout_everything_goes_again_in_slow_start() {
-    // Eight segments, all lost but none of their successors: go-back-N with 1, 2, 4 and then the
-    // last one, and ssthresh = 4 segments. RTO = 1 s, no sample.
+    // Eight segments, all lost, but none of their retransmissions: go-back-N with 1, 2, 4 and then
+    // the last one, and ssthresh = 4 segments. RTO = 1 s, because there is no sample.
     let config = Config { initial_window: 8000, ..config() };
     let numbers = &[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001];
     let mut pair = Pair::sending_over(&config, 8000, lose_once(numbers));
@@ -134,9 +134,9 @@ fn after_a_timeout_everything_goes_again_in_slow_start() {
 
 #[test]
 fn go_back_n_skips_what_the_receiver_holds() {
-    // Of four segments the first two are lost: two duplicate ACKs and nothing new to send. After
-    // the timeout the ACK of the second one covers the third, already sent again and answered with
-    // a duplicate ACK, and the fourth, which need not go again.
+    // The first two of four segments are lost: two duplicate ACKs and nothing new to send. After
+    // the timeout the ACK of the second segment covers the third, already retransmitted and
+    // answered with a duplicate ACK, and the fourth, which is not retransmitted.
     let config = Config { initial_window: 4000, ..config() };
     let mut pair = Pair::sending_over(&config, 4000, lose_once(&[1, 1001]));
     pair.run();
@@ -155,7 +155,7 @@ fn go_back_n_skips_what_the_receiver_holds() {
 #[test]
 fn ssthresh_is_held_when_the_same_segment_times_out_again() {
     // Eight in flight: 4 segments at the first timeout. At the second one FlightSize is one
-    // segment, and the threshold would fall to its floor of 2.
+    // segment, and the threshold would fall to its minimum of 2.
     let config = Config { initial_window: 8000, ..config() };
     let rule = |sent: &Sent| {
         let lost = sent.from == End::A && sent.time < at(1001);
@@ -170,10 +170,10 @@ fn ssthresh_is_held_when_the_same_segment_times_out_again() {
 
 #[test]
 fn duplicates_of_a_go_back_n_do_not_start_a_fast_retransmit() {
-    // Of 16 segments, all that the receive window takes, the first four are lost, and so is the
-    // fast retransmit of the first: a timeout at 1 s. Go-back-N sends 1; 2, 3; 4 to 7. The fourth
-    // is answered by ack 16001, and the other three, which the receiver held, by three duplicates
-    // of that, while new data is in flight. They do not mean a loss.
+    // 16 segments fill the receive window. The first four are lost, and so is the fast retransmit
+    // of the first: a timeout at 1 s. Go-back-N sends 1; 2, 3; 4 to 7. The fourth is answered by
+    // ack 16001, and the other three, which the receiver held, by three duplicates of it while new
+    // data is in flight. These do not indicate a loss.
     for variant in [Variant::Reno, Variant::NewReno] {
         let config = Config { variant, initial_window: 16_000, receive_window: 16_000, ..config() };
         let rule = |sent: &Sent| {
@@ -197,8 +197,8 @@ fn duplicates_of_a_go_back_n_do_not_start_a_fast_retransmit() {
 
 #[test]
 fn delayed_ack_timer_fires_before_the_least_timeout() {
-    // Stop and wait with every = 2: each ACK is 100 ms late, each round trip 200 ms. The sample
-    // contains the delay: no timeout.
+    // Stop and wait with every = 2: each ACK is 100 ms late, each round trip takes 200 ms. The RTT
+    // sample includes the delay, so there is no timeout.
     let delayed_ack = DelayedAck::every(2, Duration::from_millis(100));
     let config = Config { delayed_ack, ..stop_and_wait() };
     let mut pair = Pair::sending(&config, 20_000);

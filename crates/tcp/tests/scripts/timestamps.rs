@@ -1,4 +1,4 @@
-//! Timestamps: what the option says, and what it is good for.
+//! The timestamps option and its uses.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, Handshake, Timestamps, Variant};
@@ -9,7 +9,7 @@ fn stamped() -> Config {
     Config { timestamps: true, ..config() }
 }
 
-/// TSval and TSecr of each segment, and who sent it.
+/// Returns sender, TSval and TSecr of each segment.
 fn stamps(pair: &Pair<'_>) -> Vec<(End, u32, u32)> {
     let of = |sent: &Sent| pair.sacks.timestamps(&sent.segment).expect("timestamps");
     pair.log
@@ -27,7 +27,7 @@ fn each_segment_says_when_it_left_and_echoes_what_came() {
     let mut pair = Pair::sending(&config, 1000);
     pair.run();
 
-    // SYN, its answer after 50 ms, the ACK with the data at 100 ms, the ACK of that.
+    // SYN, SYN+ACK after 50 ms, the ACK with data at 100 ms, the ACK of that.
     let expected = [(End::A, 0, 0), (End::B, 50, 0), (End::A, 100, 50), (End::B, 150, 100)];
     assert_eq!(stamps(&pair), expected);
 }
@@ -42,15 +42,15 @@ fn an_acknowledgment_of_a_gap_echoes_what_came_before_it() {
         stamps(&pair).iter().filter(|(end, ..)| *end == End::B).map(|stamp| stamp.2).collect();
     assert_eq!(from_b, [0]);
     pair.run();
-    // ... and of what fills it, its own time.
+    // ... and the segment that fills the gap has its own timestamp echoed.
     let (_, _, last) = stamps(&pair)[pair.log.len() - 1];
     assert!(last > 0);
 }
 
 #[test]
 fn what_is_sent_again_is_timed() {
-    // The only segment is lost. By Karn's algorithm its second copy gives no round trip, and the backed
-    // off timeout stays; its echo does: 100 ms and 3 * 100 ms (RFC 6298 (2.2)).
+    // The only segment is lost. By Karn's algorithm its second copy gives no RTT sample, and the
+    // backed-off timeout stays. Its echo gives one: 100 ms and 3 * 100 ms (RFC 6298 (2.2)).
     for (config, rtt) in [(config(), None), (stamped(), Some(Duration::from_millis(100)))] {
         for variant in [Variant::NewReno, Variant::Rack] {
             let config = Config { variant, ..config.clone() };
@@ -63,8 +63,8 @@ fn what_is_sent_again_is_timed() {
 
 #[test]
 fn a_late_segment_does_not_turn_the_clock_back() {
-    // Segment 2 arrives after 3 and 4, 200 ms late: RFC 7323 section 4.3, (C), its time is echoed, for it
-    // fills the gap, and not a later one.
+    // Segment 2 arrives after 3 and 4, 20 ms late. RFC 7323 section 4.3, (C): its own timestamp is
+    // echoed, not a later one, because it fills the gap.
     let late = |sent: &Sent| {
         if sent.from == End::A && sent.segment.seq == 1001 && sent.copy == 0 {
             Fate::Late(vec![Duration::from_millis(20)])

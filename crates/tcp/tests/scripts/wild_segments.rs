@@ -1,5 +1,5 @@
-//! One endpoint alone, and anything at all as its peer: no sequence of calls makes it panic, stop
-//! keeping its own books, or send for ever.
+//! A single endpoint with an arbitrary peer: no sequence of calls makes it panic, corrupt its
+//! state, or send forever.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Block, Config, Endpoint, Flags, Handshake, Opening, Segment, SegmentOptions};
@@ -16,14 +16,14 @@ enum Operation {
     /// Nothing is written after it.
     Close,
     Arrive(Segment, Vec<Block>),
-    /// An acknowledgment of so many bytes beyond the acknowledged ones: a likely one.
+    /// An ACK of this many bytes beyond those acknowledged: a plausible one.
     Acknowledge(u64),
-    /// A bare acknowledgment that is a duplicate, if anything is in flight.
+    /// A bare ACK, which is a duplicate if anything is in flight.
     Duplicate,
-    /// The same with SACK blocks so far beyond the acknowledged bytes and so long.
+    /// The same with SACK blocks at these offsets from the acknowledged bytes, with these lengths.
     Select(Vec<(u64, u64)>),
     Wait(Duration),
-    /// Wait until the endpoint asks to be called.
+    /// Wait until the endpoint's deadline.
     Deadline,
 }
 

@@ -1,4 +1,4 @@
-//! How much is in flight: slow start, congestion avoidance, and what bounds them.
+//! How much is in flight: slow start, congestion avoidance, and their limits.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Aimd, Config, DelayedAck, Variant};
@@ -7,7 +7,7 @@ use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
 
 const ENDLESS: u64 = u64::MAX;
 
-/// The congestion window just after each of the first `rounds` round trips of 100 ms.
+/// Returns the congestion window just after each of the first `rounds` round trips of 100 ms.
 fn cwnd_by_round(config: &Config, rounds: u64) -> Vec<u64> {
     let mut pair = Pair::sending(config, ENDLESS);
     (0..rounds)
@@ -28,8 +28,8 @@ fn slow_start_with_an_ack_for_every_second_segment_grows_by_half() {
     let delayed_ack = DelayedAck::every(2, Duration::from_millis(40));
     let config = Config { initial_window: 4000, delayed_ack, ..config() };
 
-    // 4 segments, 2 ACKs: 6. 6 segments, 3 ACKs: 9. 9 segments, 4 ACKs: 13, and the ninth segment
-    // waits 40 ms for its ACK, which is not yet in.
+    // 4 segments, 2 ACKs: 6. 6 segments, 3 ACKs: 9. 9 segments, 4 ACKs: 13; the ACK of the ninth
+    // segment is delayed by 40 ms and not yet included.
     assert_eq!(cwnd_by_round(&config, 4), [4000, 6000, 9000, 13_000]);
 }
 
@@ -37,8 +37,9 @@ fn slow_start_with_an_ack_for_every_second_segment_grows_by_half() {
 fn congestion_avoidance_adds_about_one_segment_each_round_trip() {
     let config = Config { initial_window: 4000, initial_ssthresh: Some(4000), ..config() };
 
-    // Four ACKs of 10^6 / cwnd: 4250, 4485, 4708, 4920 (250.00, 235.29, 222.97, 212.40; the
-    // fractions add up: .29 + .97 = 1.26 and so on). Full segments only: four in flight again.
+    // Four ACKs of 10^6 / cwnd: 4250, 4485, 4708, 4920 (250.00, 235.29, 222.97, 212.40; fractions
+    // accumulate: .29 + .97 = 1.26 and so on). Only full segments are sent: four are in flight
+    // again.
     let rounds = cwnd_by_round(&config, 3);
     assert_eq!(rounds[..2], [4000, 4920]);
     // Four more: 203.25, 195.19, 188.02, 181.59.
@@ -60,10 +61,11 @@ fn a_window_that_the_receiver_does_not_let_be_used_grows_no_further() {
     pair.run_until(500);
 
     assert_eq!(pair.a.flight_size(), 5000);
-    // 2, 4, 8, then 10, of which slow start has half in flight.
+    // 2, 4, 8, then 10: in slow start half of that is in flight.
     assert_eq!(pair.a.cwnd(), 10_000);
 
-    // Congestion avoidance from 4 on: 4.9, where five fit from 5 on, and at 6 one more would.
+    // Congestion avoidance from 4 on: 4.9; from 5 on five segments fit, and at 6 the window would
+    // have room for another.
     let config = Config { initial_ssthresh: Some(4000), ..config };
     let mut pair = Pair::sending(&config, ENDLESS);
     pair.run_until(3000);
@@ -72,8 +74,8 @@ fn a_window_that_the_receiver_does_not_let_be_used_grows_no_further() {
 
 #[test]
 fn a_window_that_the_application_does_not_use_grows_no_further() {
-    // Ten segments fit, nine are written: the ACKs of two each that come open the window to twice
-    // what was in flight and no further.
+    // Ten segments fit, nine are written. The ACKs of two segments each open the window to twice
+    // what was in flight, and no further.
     let delayed_ack = DelayedAck::every(2, Duration::from_millis(100));
     let config = Config { initial_window: 10_000, delayed_ack, ..config() };
     let mut pair = Pair::sending(&config, 9000);
@@ -106,7 +108,7 @@ fn a_window_of_one_segment_is_stop_and_wait() {
 
 #[test]
 fn a_short_segment_goes_at_once_while_data_is_in_flight() {
-    // No Nagle: the second write does not wait for the first one's ACK.
+    // No Nagle algorithm: the second write does not wait for the first one's ACK.
     let mut pair = Pair::sending(&config(), 100);
     pair.run_until(10);
     pair.a.write(100);
@@ -122,7 +124,7 @@ fn a_short_segment_goes_at_once_while_data_is_in_flight() {
 
 #[test]
 fn limited_transmit_sends_one_new_segment_for_each_of_two_duplicate_acks() {
-    // Two duplicate ACKs, no third one: the first of three segments is late by 30 ms.
+    // Two duplicate ACKs and no third: the first of three segments is 30 ms late.
     let rule = |sent: &Sent| {
         let late = sent.from == End::A && sent.segment.seq == 1;
         if late { Fate::Late(vec![Duration::from_millis(30)]) } else { Fate::Deliver }
@@ -167,8 +169,8 @@ fn limited_transmit_stays_within_the_receive_window() {
 
 #[test]
 fn after_an_idle_time_longer_than_the_rto_the_window_is_the_initial_one() {
-    // 2 + 4 + 8 segments: the last data leaves at 200 and cwnd is 16000 when all is acknowledged.
-    // RTO is the minimum, 300 ms: the silence exceeds it after 500.
+    // 2 + 4 + 8 segments: the last data is sent at 200, and cwnd is 16000 when everything is
+    // acknowledged. RTO is the minimum, 300 ms, so the idle period exceeds it after 500.
     let config = Config { min_rto: Duration::from_millis(300), ..config() };
     for (write, in_flight) in [(500, 10_000), (501, 2000)] {
         let mut pair = Pair::sending(&config, 14_000);
@@ -203,7 +205,7 @@ fn the_increase_is_so_many_segments_each_round_trip() {
 
 #[test]
 fn the_decrease_is_what_is_left_of_the_flight() {
-    // Eight in flight, the first one lost: 7/8 of 8.
+    // Eight in flight, the first is lost: 7/8 of 8.
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let config = Config {
             variant,
@@ -221,8 +223,8 @@ fn the_decrease_is_what_is_left_of_the_flight() {
 
 #[test]
 fn a_window_without_bound_doubles_until_the_path_loses() {
-    // Ten round trips of slow start from 2 segments: 2 * 2^10. Nothing but the congestion window holds
-    // the sender back.
+    // Ten round trips of slow start from 2 segments: 2 * 2^10. Only the congestion window limits
+    // the sender.
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let config = Config { variant, receive_window: u64::MAX, ..config() };
         let mut pair = Pair::sending(&config, ENDLESS);

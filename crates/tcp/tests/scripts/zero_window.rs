@@ -1,5 +1,6 @@
-//! An application that reads late: windows that close, probes of them, and windows too small to be worth a
-//! segment. RFC 9293 sections 3.8.6.1 and 3.8.6.2, and RFC 1122 sections 4.2.2.16 and 4.2.2.17. The round trip is 100 ms.
+//! An application that reads late: closing windows, zero-window probes, and windows too small for a
+//! useful segment. RFC 9293 sections 3.8.6.1 and 3.8.6.2, and RFC 1122 sections 4.2.2.16 and
+//! 4.2.2.17. The round trip is 100 ms.
 
 use airtcp_kernel::Duration;
 use airtcp_tcp::{Config, Flags, Segment, Variant};
@@ -8,12 +9,12 @@ use crate::pair::{End, Fate, Pair, Sent, config, property};
 
 const VARIANTS: [Variant; 4] = [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Rack];
 
-/// A buffer of four segments, and a congestion window that is not the limit.
+/// A buffer of four segments; the congestion window is not the limit.
 fn small_buffer() -> Config {
     Config { receive_window: 4000, initial_window: 20_000, ..config() }
 }
 
-/// `A` sends, and the application at `B` reads what it is told to.
+/// `A` sends, and the application at `B` reads only when the test says so.
 fn reading_late<'a>(config: &Config, bytes: u64, rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
     let mut pair = Pair::sending_over(config, bytes, rule);
     pair.b.read_late(config);
@@ -24,7 +25,8 @@ fn deliver(_: &Sent) -> Fate {
     Fate::Deliver
 }
 
-/// Each segment since `millis`: time in ms, who, numbers, acknowledgment, and the window if it says one.
+/// Returns a line per segment since `millis`: time in ms, sender, sequence numbers, ACK number, and
+/// the window if it advertises one.
 fn windows(pair: &Pair<'_>, millis: u64) -> Vec<String> {
     let is_since = |sent: &&Sent| sent.time.as_nanos() >= millis * 1_000_000;
     let of = |Sent { time, from, segment, .. }: &Sent| {
@@ -35,8 +37,8 @@ fn windows(pair: &Pair<'_>, millis: u64) -> Vec<String> {
     pair.log.iter().map(|(sent, _)| sent).filter(is_since).map(of).collect()
 }
 
-/// When `A` has sent probes of a zero window: segments without data, of the number before the oldest that
-/// is not acknowledged.
+/// Returns when `A` has sent zero-window probes: segments without data and with the sequence number
+/// before the oldest unacknowledged one.
 fn probes(pair: &Pair<'_>) -> Vec<u64> {
     let is_probe =
         |sent: &&Sent| sent.from == End::A && sent.segment.len == 0 && sent.segment.seq == 4000;
@@ -46,8 +48,8 @@ fn probes(pair: &Pair<'_>) -> Vec<u64> {
 
 #[test]
 fn a_window_closes_as_data_waits_to_be_read_and_opens_when_it_is() {
-    // Four segments fill the buffer. All is read at 200, before any probe: the window opens at once, to
-    // all of it.
+    // Four segments fill the buffer. At 200, before any probe, everything is read: the whole window
+    // opens at once.
     for variant in VARIANTS {
         let config = Config { variant, ..small_buffer() };
         let mut pair = reading_late(&config, 6000, deliver);
@@ -75,8 +77,8 @@ fn a_window_closes_as_data_waits_to_be_read_and_opens_when_it_is() {
 
 #[test]
 fn a_zero_window_is_probed_after_the_timeout_and_then_at_twice_the_interval() {
-    // RTO = 100 + 4 * 50 = 300 ms after one measurement. Each answer comes 100 ms after a probe, and the interval counts
-    // from it. No probe is a timeout: nothing was lost.
+    // RTO = 100 + 4 * 50 = 300 ms after one sample. Each response comes 100 ms after a probe, and
+    // the interval restarts there. Probes are not timeouts: nothing was lost.
     for variant in VARIANTS {
         let config = Config { variant, ..small_buffer() };
         let mut pair = reading_late(&config, 8000, deliver);
@@ -84,7 +86,7 @@ fn a_zero_window_is_probed_after_the_timeout_and_then_at_twice_the_interval() {
         assert_eq!(probes(&pair), [400, 1100, 2400, 4900], "{variant:?}");
         let counters = pair.a.counters();
         assert_eq!((counters.timeouts, counters.retransmissions), (0, 0), "{variant:?}");
-        // The window of congestion is what it was.
+        // The congestion window is unchanged.
         assert_eq!(pair.a.cwnd(), 20_000, "{variant:?}");
         let answers = windows(&pair, 400).into_iter().filter(|line| line.contains(" B "));
         assert!(
@@ -99,7 +101,7 @@ fn probes_are_no_further_apart_than_the_longest_timeout() {
     let config = Config { max_rto: Duration::from_secs(1), ..small_buffer() };
     let mut pair = reading_late(&config, 8000, deliver);
     pair.run_until(6000);
-    // 300, 600, then 1000 ms, and 100 for the answer.
+    // 300, 600, then 1000 ms, plus 100 ms for the response.
     assert_eq!(probes(&pair), [400, 1100, 2200, 3300, 4400, 5500]);
 }
 
@@ -117,7 +119,8 @@ fn what_is_written_into_a_closed_window_is_probed_for_too() {
 
 #[test]
 fn a_window_update_that_is_lost_is_found_by_a_probe() {
-    // RFC 9293 section 3.8.6.1: "reliably reported". The update leaves at 500; the probe of 1100 asks again.
+    // RFC 9293 section 3.8.6.1: "reliably reported". The window update is sent at 500 and lost; the
+    // probe at 1100 requests it again.
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let config = Config { variant, ..small_buffer() };
         let mut pair = reading_late(&config, 8000, |sent: &Sent| {
@@ -151,7 +154,7 @@ fn a_probe_that_is_lost_is_followed_by_another() {
         if is_first { Fate::Lose } else { Fate::Deliver }
     });
     pair.run_until(1500);
-    // Without an answer the interval of 600 ms counts from the probe.
+    // Without a response the interval of 600 ms starts at the probe.
     assert_eq!(probes(&pair), [400, 1000]);
 }
 
@@ -162,7 +165,7 @@ fn the_receiver_opens_the_window_by_a_segment_or_half_the_buffer_at_least() {
         let config = Config { receive_window: buffer, ..small_buffer() };
         let mut pair = reading_late(&config, 20_000, deliver);
         pair.run_until(399);
-        // 1600 bytes take one segment, and the rest is too small to be worth one for a while.
+        // 1600 bytes take one segment; the rest is too small for a useful segment for a while.
         let waiting = pair.b.delivered();
         assert!(waiting >= 1000, "{waiting}");
         let full = if buffer == 4000 { 0 } else { 600 };
@@ -183,7 +186,8 @@ fn the_receiver_opens_the_window_by_a_segment_or_half_the_buffer_at_least() {
 
 #[test]
 fn a_window_that_is_not_twice_as_large_is_told_of_with_the_next_acknowledgment() {
-    // 64 segments fit; two of them are read, of ten that wait. No segment is worth telling that.
+    // The buffer has room for 64 segments; two of the ten that wait are read. That is too little
+    // for a window update.
     let config = config();
     let mut pair = reading_late(&config, 10_000, deliver);
     pair.run();
@@ -200,8 +204,9 @@ fn a_window_that_is_not_twice_as_large_is_told_of_with_the_next_acknowledgment()
 
 #[test]
 fn the_sender_waits_with_a_silly_segment_until_the_timer_lets_it_go() {
-    // A buffer of 2600 takes two segments, and has 600 left: less than a segment, than half of the greatest window
-    // and than what waits. RFC 9293 section 3.8.6.2.1, (4): it goes when the override timer expires.
+    // A buffer of 2600 takes two segments and has 600 left: less than a segment, than half of the
+    // largest window and than the waiting data. RFC 9293 section 3.8.6.2.1, (4): a segment is sent
+    // when the override timer expires.
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let config = Config { variant, receive_window: 2600, ..small_buffer() };
         let mut pair = reading_late(&config, 5000, deliver);
@@ -223,7 +228,8 @@ fn the_sender_waits_with_a_silly_segment_until_the_timer_lets_it_go() {
 
 #[test]
 fn half_of_the_greatest_window_is_worth_a_segment_and_so_is_all_that_waits() {
-    // Section 3.8.6.2.1, (3) with Fs = 1/2, and (2), with nothing in flight. The greatest window is 1500 bytes.
+    // Section 3.8.6.2.1, (3) with Fs = 1/2, and (2), with nothing in flight. The largest window is
+    // 1500 bytes.
     for variant in VARIANTS {
         for (waiting, window, goes) in [
             (4000, 749, None),
@@ -248,8 +254,8 @@ fn half_of_the_greatest_window_is_worth_a_segment_and_so_is_all_that_waits() {
 
 #[test]
 fn a_window_update_is_no_duplicate_ack() {
-    // RFC 5681 section 2, (e). Eight segments wait; four reads while data is in flight open the window by 2 each,
-    // and no fast retransmit follows.
+    // RFC 5681 section 2, (e). Eight segments wait; four reads while data is in flight open the
+    // window by 2 each, and no fast retransmit follows.
     for variant in [Variant::Reno, Variant::NewReno] {
         let config = Config { variant, receive_window: 8000, ..small_buffer() };
         let mut pair = reading_late(&config, 20_000, deliver);
@@ -267,8 +273,8 @@ fn a_window_update_is_no_duplicate_ack() {
 
 #[test]
 fn what_lies_beyond_the_window_is_not_taken_and_is_answered() {
-    // RFC 9293 section 3.10.7.4. The other end knows nothing of windows that close: its configuration has 64000
-    // bytes, and each segment beyond the 4000 is trimmed and answered with the window that there is.
+    // RFC 9293 section 3.10.7.4. The other end ignores closing windows: its configuration has 64000
+    // bytes. Segments are trimmed to the buffer of 2500 bytes and answered with the current window.
     let config = config();
     let mut pair = Pair::new(&config, deliver);
     let small = Config { receive_window: 2500, ..config.clone() };
@@ -287,8 +293,8 @@ fn what_lies_beyond_the_window_is_not_taken_and_is_answered() {
 proptest::proptest! {
     #![proptest_config(property(48))]
 
-    /// Whatever the application reads when, and whatever is lost: all comes, never beyond the edge that was advertised,
-    /// and the edge never falls.
+    /// Whatever the application reads when, and whatever is lost: all data arrives, never beyond
+    /// the advertised edge, and the edge never decreases.
     #[test]
     fn all_comes_however_late_it_is_read(
         reads in proptest::collection::vec((1_u64..400, 0_u64..3000), 1..40),
