@@ -260,20 +260,45 @@ def test_details_have_rows_of_their_own(fewer: Difference) -> None:
     parts = list(messages.parts(fewer, [], everything=True))
     tables = [one for one in parts if isinstance(one, Table)]
 
-    assert len(tables) == 2
-    assert len(tables[1].rows) == sum(
+    small = any(
+        one.change.separated and one.is_felt and not one.is_noticed for one in fewer.ranked()
+    )
+    assert len(tables) == 2 + small
+    assert len(tables[-1].rows) == sum(
         one.change.separated and not one.is_felt for one in fewer.ranked()
     )
+
+
+def test_what_nobody_notices_is_neither_better_nor_worse() -> None:
+    """Transfers that take 1.5 % less, and half as many drops, are no news for users."""
+    old, new = (
+        of_samples(
+            *(time + chance for chance in (0.0, 0.001, 0.002)), ap_queue_drop_probability=drops
+        )
+        for time, drops in ((1.0, 0.1), (0.985, 0.0501))
+    )
+    found = Difference(old, new)
+    *_, headline = [text for text, _ in messages.decision(found)]
+    tables = [one for one in messages.parts(found, [], everything=True) if isinstance(one, Table)]
+
+    assert headline == "Users feel no difference: none is 2 % or more."
+    assert [len(one.rows) for one in tables] == [1, 1]
+    assert all(row[0].startswith("·") for one in tables for row in one.rows)
+    assert not any(state for one in tables for state in one.states)
+    assert {row.verdict for row in present.rows(found)} == {"different"}
+    assert shown(found) == []
 
 
 def metrics(value: float | None) -> dict[str, float | None]:
     return {"goodput_bps": 1.0, "transfer_time_s": value}
 
 
-def of_samples(*values: float | None) -> airtcp.results.SimulationResult:
+def of_samples(*values: float | None, **others: float) -> airtcp.results.SimulationResult:
     result = airtcp.simulate(airtcp.load(SCENARIO), replications=len(values), threads=1)
     runs = [
-        Replication(run.index, {**run.answer, "metrics": metrics(value)}, run.transfer_times_s)
+        Replication(
+            run.index, {**run.answer, "metrics": metrics(value) | others}, run.transfer_times_s
+        )
         for run, value in zip(result.simulation.runs, values, strict=True)
     ]
     simulation = Simulation.gather(

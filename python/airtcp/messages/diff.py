@@ -11,6 +11,7 @@ from airtcp.document import Column, Heading, Lines, Note, Part, Table
 from airtcp.judge.outcome import outcome_of
 from airtcp.messages import words
 from airtcp.metrics import METRICS
+from airtcp.results.differences import NOTICED
 
 if TYPE_CHECKING:
     from airtcp.document.tree import State
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from airtcp.results.differences import Difference, Ranked
     from airtcp.stats import Interval
 
-#: Rows that are shown, and a change below which nobody cares.
+#: Rows that are shown.
 _ROWS: Final = 12
-_SMALL: Final = 0.02
 #: Rows that say who is worse off, at most.
 _WORSE: Final = 5
 #: Metrics that say less than others of the same group: R follows from delay and loss, and so on.
@@ -37,17 +37,22 @@ def parts(found: Difference, subject: Sequence[str], *, everything: bool = False
     yield Lines([*((line, "dim") for line in subject[1:]), *decision(found)])
     ranked = [one for one in found.ranked() if one.change.separated]
     felt = [one for one in ranked if one.is_felt]
-    shown = felt if everything else _first(felt)
+    large = [one for one in felt if one.is_noticed]
+    shown = large if everything else _first(large)
     table = rows(shown)
     if table is not None:
         yield table
-    details = [one for one in ranked if not one.is_felt]
-    if everything and details:
-        yield Note("Queues, TCP, MAC")
-        told = rows(details)
+    # What nobody feels is neither better nor worse.
+    folded = {
+        f"Less than {100.0 * NOTICED:g} %": [one for one in felt if not one.is_noticed],
+        "Queues, TCP, MAC": [one for one in ranked if not one.is_felt],
+    }
+    for head, some in folded.items() if everything else ():
+        told = rows(some, judged=False)
         if told is not None:
+            yield Note(head)
             yield told
-    rest = rest_line(found, len(ranked) - len(shown) - (len(details) if everything else 0))
+    rest = rest_line(found, 0 if everything else len(ranked) - len(shown))
     if rest:
         yield Lines([(rest, "dim")])
 
@@ -63,18 +68,18 @@ def decision(found: Difference) -> Iterator[tuple[str, State]]:
         yield "One pair of runs has no interval: use --replications 5.", "open"
     elif all(one.change.difference.mean == 0.0 for one in found.ranked()):
         yield "Every difference is exactly 0.", "bold"
-    elif not any(one.change.separated and one.is_felt for one in found.ranked()):
-        yield "No difference that users feel can be told from chance.", "bold"
+    elif not any(one.is_noticed for one in found.ranked()):
+        is_any = any(one.change.separated and one.is_felt for one in found.ranked())
+        yield (
+            f"Users feel no difference: none is {100.0 * NOTICED:g} % or more."
+            if is_any
+            else "No difference that users feel can be told from chance.",
+            "bold",
+        )
 
 
-def _is_large(one: Ranked) -> bool:
-    a, moved = one.change.a.mean, one.change.difference.mean
-    return a is not None and moved is not None and abs(moved) > _SMALL * abs(a)
-
-
-def _first(felt: Sequence[Ranked]) -> list[Ranked]:
+def _first(large: Sequence[Ranked]) -> list[Ranked]:
     """Return the largest changes that users feel, worse ones always among them."""
-    large = [one for one in felt if _is_large(one)]
     own = [one for one in large if one.group is not None] or large
     plain = [one for one in own if not _SAYS_LESS.search(one.metric)]
     worse = [one for one in plain if one.verdict == "worse"][:_WORSE]
@@ -82,8 +87,11 @@ def _first(felt: Sequence[Ranked]) -> list[Ranked]:
     return [*others, *worse]
 
 
-def rows(ranked: Sequence[Ranked]) -> Table | None:
-    """Return changes as a table: before and after, the difference with its interval, relative."""
+def rows(ranked: Sequence[Ranked], *, judged: bool = True) -> Table | None:
+    """Return changes as a table: before and after, the difference with its interval, relative.
+
+    Those that are `judged` are marked as better or worse.
+    """
     if not ranked:
         return None
     return Table(
@@ -95,14 +103,14 @@ def rows(ranked: Sequence[Ranked]) -> Table | None:
         ],
         [
             (
-                f"{_MARKS.get(one.verdict, '·')} {about(one)}",
+                f"{_MARKS.get(one.verdict, '·') if judged else '·'} {about(one)}",
                 words.change(one.change.a.mean, one.change.b.mean, one.metric),
                 difference_text(one.change.difference, METRICS[one.metric]),
                 relative_text(one.relative),
             )
             for one in ranked
         ],
-        [_STATES.get(one.verdict, "") for one in ranked],
+        [_STATES.get(one.verdict, "") if judged else "" for one in ranked],
     )
 
 

@@ -296,7 +296,7 @@ def _row(one: Ranked) -> Row:
         b=quantity(change.b.mean, metric.unit),
         difference=quantity_with_interval(change.difference, metric.unit),
         relative=relative_text(one.relative),
-        verdict=one.verdict,
+        verdict=one.noticed_verdict,
         told=_told(one),
     )
 

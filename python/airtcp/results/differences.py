@@ -44,6 +44,9 @@ WORTH: Final = {"s": 1e-3, "b/s": 10e3, "": 0.01}
 #: A smaller change, as a part of `a`, is neither better nor worse for anybody; chosen.
 _HARDLY: Final = 0.001
 
+#: The least change, as a part of `a`, that users notice.
+NOTICED: Final = 0.02
+
 #: Metrics that users feel: what they wait for comes before what they get.
 _FELT: Final = (
     ("packet_delay_p95_s", "packet_loss", "r_factor"),
@@ -122,6 +125,20 @@ class Ranked:
     def is_felt(self) -> bool:
         """Tell whether users feel the metric; if not it is a detail of queues, TCP or the MAC."""
         return _felt_rank(self.metric) < len(_FELT)
+
+    @property
+    def is_noticed(self) -> bool:
+        """True if users feel the metric, and it surely differs by a fiftieth or more."""
+        a, moved = self.change.a.mean, self.change.difference.mean
+        if a is None or moved is None or not (self.is_felt and self.change.separated):
+            return False
+        return abs(moved) > NOTICED * abs(a)
+
+    @property
+    def noticed_verdict(self) -> str:
+        """The verdict, but "different" of what is better or worse and nobody notices."""
+        judged = self.verdict
+        return "different" if judged in ("better", "worse") and not self.is_noticed else judged
 
     @property
     def verdict(self) -> str:

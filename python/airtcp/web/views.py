@@ -267,7 +267,7 @@ def changes(found: Difference) -> dict[str, Any]:
             "a": interval(change.a, METRICS[metric].unit),
             "b": interval(change.b, METRICS[metric].unit),
             "difference": interval(change.difference, METRICS[metric].unit),
-            "verdict": Ranked(metric, group, part, change).verdict,
+            "verdict": Ranked(metric, group, part, change).noticed_verdict,
         }
         for group, parts in found.groups.items()
         for part in ("download", "upload")
