@@ -37,7 +37,7 @@ def test_a_run_names_the_flow_that_starves_in_each_replication(hidden: Simulatio
     """Over replications in which they take turns both get half."""
     lines = {line.metric: line.simulation for line in simulation_lines(hidden.simulation)}
 
-    assert ", least " in lines["goodput per flow"]
+    assert "goodput of the least flow" in lines
     assert any("1 of 2 get less than half of the mean" in one for one in observations(hidden))
     for run in hidden.simulation.runs:
         goodputs = endless_goodputs(run.answer, hidden.scenario)

@@ -25,7 +25,7 @@ from airtcp.estimates.laws import unevenness
 from airtcp.estimates.limits import widened
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.percentiles import FEWEST_RUNS
-from airtcp.estimates.traffic import Run, Traffic, measured
+from airtcp.estimates.traffic import Run, Traffic, is_done, measured
 from airtcp.estimates.windows import Windows
 from airtcp.scenario.hearing import deaf_groups
 from airtcp.scenario.keys.traffic import is_endless
@@ -192,7 +192,7 @@ class Short:
     def _is_more_later(self, metric: str, group: str | None, part: str) -> bool:
         """Tell whether a metric becomes more than they show."""
         if not self.reached:
-            return bool(_OF_LOAD.search(metric))
+            return not self._is_done and bool(_OF_LOAD.search(metric))
         if not self.short_for:
             return False
         traffic = Traffic(self.runs, self.scenario, group, part)
@@ -201,6 +201,11 @@ class Short:
         if _OF_TRANSFERS.match(metric) and not traffic.recurrent:
             return False
         return bool(_OF_LOAD.search(metric))
+
+    @cached_property
+    def _is_done(self) -> bool:
+        """True if all traffic is jobs that have ended: nothing comes later."""
+        return is_done(self.runs, self.scenario)
 
     @cached_property
     def _readers(self) -> float:

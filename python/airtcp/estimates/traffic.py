@@ -15,6 +15,7 @@ import numpy as np
 
 from airtcp.estimates.books import SUMS, Lasting
 from airtcp.estimates.laws import moments, pause_s, unit_bytes
+from airtcp.scenario.keys.traffic import is_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +54,22 @@ class Run(Protocol):
     @property
     def books(self) -> Books | None:
         """Give the books, if there are any."""
+
+
+def jobs_have_ended(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
+    """True if each job of a scenario has ended in the measured time of each replication."""
+    names = {flow.name for flow in scenario.flows if is_job(flow)}
+    return all(
+        flow["transfers"] >= 1
+        for run in runs
+        for flow in run.answer["flows"]
+        if flow["name"].rpartition("/")[0] in names
+    )
+
+
+def is_done(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
+    """True if all traffic is jobs that have ended: nothing comes later."""
+    return all(map(is_job, scenario.flows)) and jobs_have_ended(runs, scenario)
 
 
 def measured(run: Run, metric: str, group: str | None, part: str) -> float | None:

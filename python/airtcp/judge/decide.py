@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
+from airtcp.estimates.traffic import jobs_have_ended
 from airtcp.judge.race import cost
 from airtcp.judge.verdicts import verdict
 from airtcp.results import Provenance, Simulation, SimulationResult
@@ -21,6 +22,7 @@ from airtcp.run.points import Points
 from airtcp.run.processors import processors
 from airtcp.run.simulate import goodputs_alone
 from airtcp.scenario import Scenario
+from airtcp.scenario.keys.traffic import is_job
 
 if TYPE_CHECKING:
     from airtcp.results import Replication
@@ -129,7 +131,7 @@ def first_times(scenario: Scenario) -> Times:
     """
     flows = scenario.flows
     if is_finite(scenario):
-        return Times(0.0, 30.0, 3)
+        return Times(0.0, 30.0, _FIRST)
     cycles = [
         flow.application.think_time.mean()
         for flow in flows
@@ -156,9 +158,7 @@ def timed(scenario: ResolvedScenario, replications: int = _PAIRED) -> ResolvedSc
 def is_finite(scenario: Scenario) -> bool:
     """True if all traffic of TCP is jobs that end: files of a given size, fetched once."""
     tcp = [flow for flow in scenario.flows if flow.tcp is not None]
-    return bool(tcp) and all(
-        flow.application.kind == "bulk" and flow.application.size is not None for flow in tcp
-    )
+    return bool(tcp) and all(map(is_job, tcp))
 
 
 def _with_alone(simulation: Simulation, scenario: Scenario, threads: int) -> Simulation:
@@ -170,8 +170,9 @@ def _next(
     result: SimulationResult, times: Times, spent: float, runs: list[Replication]
 ) -> Times | None:
     """Return the times of the next round; None where no more is to be told, or wanted."""
-    if is_finite(cast(Scenario, result.scenario)):
-        if _all_ended(runs) or times.duration_s >= _LONGEST_S:
+    finite = is_finite(cast(Scenario, result.scenario))
+    if finite and not jobs_have_ended(runs, result.scenario):
+        if times.duration_s >= _LONGEST_S:
             return None
         return Times(0.0, 2.0 * times.duration_s, times.replications)
     found = verdict(result)
@@ -185,7 +186,7 @@ def _next(
     budget = SURELY if found.state == "fails" else MOST
     if (1.0 + _GROWTH) * spent > budget:
         return None
-    short = result.simulation.steadiness is not None or _is_unseen(found)
+    short = not finite and (result.simulation.steadiness is not None or _is_unseen(found))
     if short or times.replications >= _MOST_RUNS:
         longer = min(_GROWTH * times.duration_s, _LONGEST_S)
         if longer <= times.duration_s:
@@ -197,13 +198,3 @@ def _next(
 def _is_unseen(found: Verdict) -> bool:
     """True if something was not seen at all, which more runs of the same length do not show."""
     return any(one.state == "unknown" and one.interval.mean is None for one in found.targets)
-
-
-def _all_ended(runs: list[Replication]) -> bool:
-    """True if every job of every replication has ended."""
-    return all(
-        flow["transfers"] >= 1
-        for run in runs
-        for flow in run.answer["flows"]
-        if flow.get("transfers") is not None
-    )

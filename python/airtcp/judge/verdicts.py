@@ -16,6 +16,7 @@ import numpy as np
 
 from airtcp.estimates import estimate
 from airtcp.judge.targets import targets_of
+from airtcp.labels import PARTS
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
 from airtcp.results.least import endless_goodputs
@@ -133,6 +134,7 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
         interval = interval_of(cells, condition.cell, condition.metric)
     elif condition.group is not None:
         interval = measured.groups[condition.group][condition.part][condition.metric]
+        interval = _while_running(measured, condition) or interval
     elif measured.scenario is None:
         # Plain means, as of groups.
         interval = measured.metrics.get(condition.metric, Interval(None, None, None, 0))
@@ -145,6 +147,22 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
     if state != "fails" and starved_runs(measured, condition, scenario):
         state = "fails"
     return Judged(target, interval, state)
+
+
+def _while_running(measured: Simulation, condition: Condition) -> Interval | None:
+    """Return the goodput of jobs until their end; None of other traffic and metrics.
+
+    Their mean over the measured time counts the idle time after the end, too.
+    """
+    if condition.metric not in ("goodput_bps", "flow_goodput_bps"):
+        return None
+    own = [part for part in measured.groups[condition.group or ""] if part in PARTS[1:]]
+    part = own[0] if condition.part == "all" and len(own) == 1 else condition.part
+    for job in measured.jobs:
+        if (job.group, job.part) == (condition.group, part):
+            per_flow = condition.metric == "flow_goodput_bps"
+            return job.goodput_bps.scaled(1.0 / job.count if per_flow else 1.0)
+    return None
 
 
 def starved_runs(

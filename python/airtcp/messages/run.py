@@ -244,6 +244,7 @@ def groups(result: Simulated) -> Table:
     """Return what every group gets, a row for each direction."""
     scenario, simulation = result.scenario, result.simulation
     counts = {group.name: group for group in scenario.stations}
+    done = {(job.group, job.part): job for job in simulation.jobs}
     rows: list[list[str]] = []
     metrics = (
         ("goodput_bps", "goodput", 0),
@@ -271,6 +272,10 @@ def groups(result: Simulated) -> Table:
     for name, part, each in scopes:
         group = counts[name]
         count = f" ×{group.count}" if group.count > 1 else ""
+        job = done.get((name, part))
+        if job is not None:
+            # The mean over the measured time counts the idle time after the end, too.
+            each = each | {"goodput_bps": job.goodput_bps}
         rows.append(
             [
                 f"{words.scope(name, part)}{count}",
@@ -278,8 +283,12 @@ def groups(result: Simulated) -> Table:
                 *(_cell(each[metric], metric) if metric in each else "" for metric, _, _ in shown),
             ]
         )
+        if done:
+            rows[-1].append("" if job is None else _cell(job.end_s, "transfer_time_s"))
     columns = [Column("group"), Column("link rate", right=True, rank=1)]
     columns += [Column(head, right=True, rank=rank) for _, head, rank in shown]
+    if done:
+        columns.append(Column("all done after", right=True, rank=1))
     airtime = airtime_line(result)
     return Table(columns, rows, foot=[(airtime, "")] if airtime else [])
 

@@ -6,7 +6,7 @@ terminals or HTML, and computes no results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,7 +22,7 @@ from airtcp.results import (
     Simulation,
 )
 from airtcp.results.glance import SOURCE
-from airtcp.results.least import metric_text
+from airtcp.results.least import LEAST, metric_text
 
 if TYPE_CHECKING:
     from airtcp.results.glance import Glance
@@ -50,6 +50,15 @@ HEADLINES: Final = (
 
 #: Further metrics of a glance that a table has.
 _GLANCED: Final = ("packet_delay_s", "packet_loss", "rtt_s")
+
+#: What jobs have in the mean over the measured time, of which a part comes after their end.
+_OF_IDLE_TIME: Final = {
+    *("goodput_bps", "flow_goodput_bps", "active_flows", "channel_utilization"),
+    *("ap_queue_packets", "mean_backlogged_nodes"),
+}
+
+#: The label of the endless flow that gets least.
+_LEAST_FLOW: Final = "goodput of the least flow"
 
 #: The goodputs of several cells, a line each.
 _OF_CELLS: Final = "cell_goodput_bps"
@@ -91,10 +100,10 @@ def comparison_lines(result: Comparison) -> list[Line]:
     testbed = (
         {} if result.testbed is None else {one.metric: one for one in result.testbed.comparison}
     )
-    lines = []
+    lines = [replace(line, model="–") for line in job_lines(simulation)]
     for name in _in_order(row.metric for row in rows):
         label, unit = metric(name).label, metric(name).unit
-        shown = _text(simulation, name)
+        shown, _, least = _text(simulation, name).partition(LEAST)
         for row in (row for row in rows if row.metric == name):
             lines.append(
                 Line(
@@ -109,17 +118,23 @@ def comparison_lines(result: Comparison) -> list[Line]:
             if label and name in testbed:
                 lines[-1] = _beside(lines[-1], testbed[name])
             label, shown = "", ""
+        if least:
+            lines.append(Line(_LEAST_FLOW, least, model="–"))
     compared = {row.metric for row in result.comparison}
     for name in (name for name in headlines_of(simulation) if name not in compared):
         interval = simulation.metrics.get(name)
         if interval is not None and interval.is_known:
-            line = Line(metric(name).label, _text(simulation, name), model="–")
+            first, *others = _lines(simulation, name)
+            line = replace(first, model="–")
             lines.append(_beside(line, testbed[name]) if name in testbed else line)
+            lines += [replace(one, model="–") for one in others]
     return lines
 
 
 def headlines_of(simulation: Simulation) -> list[str]:
     """The headline metrics that say something of this simulation."""
+    if simulation.is_done:
+        return [name for name in HEADLINES if name not in _OF_IDLE_TIME]
     if simulation.counts["transfers"]:
         return list(HEADLINES)
     return [name for name in HEADLINES if name != "active_flows"]
@@ -140,6 +155,14 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
     seen = {} if prediction.glance is None else dict(prediction.glance.shown())
     tabled = [name for name in seen if name in HEADLINES or name in _GLANCED]
     lines = []
+    if prediction.glance is not None:
+        simulation = prediction.glance.simulation
+        lines += [
+            Line(line.metric, "", model=line.simulation, source=SOURCE)
+            for line in job_lines(simulation)
+        ]
+        if simulation.is_done:
+            tabled = [name for name in tabled if name not in _OF_IDLE_TIME]
     for name in _in_order([*prediction.model, *tabled, _OF_CELLS]):
         label = metric(name).label
         if name == _OF_CELLS:
@@ -151,7 +174,10 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
             lines.append(Line(label, "", model=value, source=entry.source))
             label = ""
         if name in tabled:
-            lines.append(Line(label, "", model=seen[name], source=SOURCE))
+            text, _, least = seen[name].partition(LEAST)
+            lines.append(Line(label, "", model=text, source=SOURCE))
+            if least:
+                lines.append(Line(_LEAST_FLOW, "", model=least, source=SOURCE))
     return lines
 
 
@@ -231,11 +257,37 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
     if not metrics["mpdu_error_ratio"].mean:
         hidden |= {name for name in metrics if name.startswith("failed_ppdu_ratio")}
         hidden.add("mpdu_error_ratio")
+    if simulation.is_done:
+        hidden |= _OF_IDLE_TIME
     return [
-        Line(metric(name).label, _text(simulation, name))
-        for name in _in_order(metrics)
-        if name not in hidden
+        *job_lines(simulation),
+        *(
+            line
+            for name in _in_order(metrics)
+            if name not in hidden
+            for line in _lines(simulation, name)
+        ),
     ]
+
+
+def job_lines(simulation: Simulation) -> list[Line]:
+    """When the jobs of each group had ended, and their goodput until then."""
+    return [
+        Line(f"{what} of {job.group} {job.part}s", quantity_with_interval(interval, unit))
+        for job in simulation.jobs
+        for what, interval, unit in (
+            ("end", job.end_s, "s"),
+            ("goodput until the end", job.goodput_bps, "b/s"),
+        )
+    ]
+
+
+def _lines(simulation: Simulation, name: str) -> Iterator[Line]:
+    """Yield a metric, and with goodput per flow the least if flows differ."""
+    text, _, least = _text(simulation, name).partition(LEAST)
+    yield Line(metric(name).label, text)
+    if least:
+        yield Line(_LEAST_FLOW, least)
 
 
 def _text(simulation: Simulation, name: str) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
+#: The words between a mean and the least.
+LEAST: Final = ", least "
 #: Flows differ if one gets less than this part of the mean of all.
 _UNLIKE: Final = 0.5
 
@@ -71,4 +73,4 @@ def metric_text(
     least = None
     if name == "flow_goodput_bps" and interval.is_known:
         least = least_bps(runs, scenario, group, part)
-    return text if least is None else f"{text}, least {quantity(least, 'b/s', 2)}"
+    return text if least is None else f"{text}{LEAST}{quantity(least, 'b/s', 2)}"

@@ -18,7 +18,7 @@ from airtcp.estimates.cells import of_cells
 from airtcp.estimates.drift import Drift
 from airtcp.estimates.limits import within_limits
 from airtcp.estimates.parts import GroupEstimates
-from airtcp.estimates.traffic import RECURRENT
+from airtcp.estimates.traffic import RECURRENT, is_done
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import (
@@ -33,6 +33,7 @@ from airtcp.results.averages import (
     of_flows,
 )
 from airtcp.results.cells import Alone, CellResult, cells
+from airtcp.results.jobs import Jobs, jobs
 from airtcp.results.notebook import html_table
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval, student_interval
@@ -283,6 +284,16 @@ class Simulation:
         return Drift(self.runs, self.scenario, self.confidence)
 
     @cached_property
+    def jobs(self) -> list[Jobs]:
+        """Return the jobs of groups and directions in which all have ended in every replication."""
+        return jobs(self.runs, self.scenario, self.confidence)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all traffic is jobs that have ended, so that the rest of the time is idle."""
+        return self.scenario is not None and is_done(self.runs, self.scenario)
+
+    @cached_property
     def cells(self) -> dict[str, CellResult]:
         """Say what was measured of each cell; empty where all nodes of one cell hear each other.
 
@@ -368,9 +379,11 @@ class Simulation:
         return np.concatenate([run.transfer_times_s for run in self.runs])
 
     def to_dict(self) -> dict[str, Any]:
-        """The simulation as it stands in results.json; `cells` where there are several."""
+        """The simulation as it stands in results.json; `cells` and `jobs` where there are any."""
         of_cells = {name: cell.to_dict() for name, cell in self.cells.items()}
-        return {"cells": of_cells} | self._all() if of_cells else self._all()
+        of_jobs = [one.to_dict() for one in self.jobs]
+        told = {"cells": of_cells} if of_cells else {}
+        return told | ({"jobs": of_jobs} if of_jobs else {}) | self._all()
 
     def _all(self) -> dict[str, Any]:
         return {

@@ -15,7 +15,8 @@ class Run(Table):
 
     # Longer than slow start of ten flows over an unbounded queue.
     warmup_ns: int | None = key(
-        "Simulated and not counted; `auto`: found by MSER-5, from pilot runs.",
+        "Simulated and not counted; `auto`: found by MSER-5, from pilot runs. By default 0 if all "
+        "traffic is transfers of a given size, which have no steady state.",
         default="10 s",
         reads=Annotated[int | Literal["auto"], *time_or("auto")],
     )

@@ -342,6 +342,11 @@ def is_endless(flow: Flow) -> bool:
     return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
 
 
+def is_job(flow: Flow) -> bool:
+    """Whether each station of a flow makes one transfer of a given size."""
+    return flow.application.kind == "bulk" and flow.application.size is not None
+
+
 def has_end(flow: Flow) -> bool:
     """Whether a flow has no steady state, but a beginning or an end."""
     app = flow.application

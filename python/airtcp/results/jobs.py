@@ -1,0 +1,121 @@
+"""Jobs: transfers of a given size that each station makes once.
+
+A job has no steady state. It has the time of its end, and its rate while it ran, which its mean
+over the measured time is not: that one counts the idle time after the end as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from airtcp.estimates.limits import confined
+from airtcp.scenario.keys.traffic import is_job
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.results.objects import Replication
+    from airtcp.scenario import ResolvedScenario
+
+_WAYS: Final = ("download", "upload")
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The jobs of a group in one direction, of which there are `count` in a replication.
+
+    `end_s` is when the last of them ended, counted from the beginning of the simulation, and
+    `goodput_bps` what all of them had together from their start to that end.
+    """
+
+    group: str
+    part: str
+    count: int
+    end_s: Interval
+    goodput_bps: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the jobs as they stand in results.json."""
+        return {
+            "group": self.group,
+            "part": self.part,
+            "count": self.count,
+            "end_s": self.end_s.to_dict(),
+            "goodput_bps": self.goodput_bps.to_dict(),
+        }
+
+
+def jobs(
+    runs: Sequence[Replication], scenario: ResolvedScenario | None, confidence: float
+) -> list[Jobs]:
+    """Return the jobs of each group and direction in which all have ended in every replication.
+
+    None of a group and direction that has other traffic as well, or starts at random times.
+    """
+    if scenario is None or not runs:
+        return []
+    return list(_jobs(runs, scenario, confidence))
+
+
+def _jobs(
+    runs: Sequence[Replication], scenario: ResolvedScenario, confidence: float
+) -> Iterator[Jobs]:
+    for place, group in enumerate(scenario.stations):
+        for way, part in enumerate(_WAYS):
+            flows = [
+                one for one in scenario.flows if (one.stations, one.direction) == (group.name, part)
+            ]
+            starts = {
+                one.application.start.mean() if one.application.start.scv() == 0.0 else None
+                for one in flows
+                if one.application.kind == "bulk"
+            }
+            if not flows or not all(map(is_job, flows)) or len(starts) != 1 or None in starts:
+                continue
+            (start_s,) = starts
+            count = len(flows) * group.count
+            scope = 2 * place + way
+            found = [_end_and_bits(run, scenario, group.name, part, scope, count) for run in runs]
+            known = [one for one in found if one is not None]
+            if len(known) < len(runs) or start_s is None:
+                continue
+            ends_s = [start_s + takes_s for takes_s, _ in known]
+            rates = [bits / takes_s for takes_s, bits in known]
+            yield Jobs(
+                group.name,
+                part,
+                count,
+                confined("transfer_time_s", student_interval(ends_s, confidence)),
+                confined("goodput_bps", student_interval(rates, confidence)),
+            )
+
+
+def _end_and_bits(
+    run: Replication, scenario: ResolvedScenario, group: str, part: str, scope: int, count: int
+) -> tuple[float, float] | None:
+    """Return the longest time of a job and the bits of all; None unless all ended.
+
+    Of jobs that started before measuring began the bits are known if all are of one size.
+    """
+    if run.books is None:
+        return None
+    times_s = run.transfer_times_s[run.books.scopes == scope]
+    if len(times_s) < count:
+        return None
+    laws = [
+        one.application.size
+        for one in scenario.flows
+        if (one.stations, one.direction) == (group, part) and one.application.kind == "bulk"
+    ]
+    each = count // len(laws)
+    if not scenario.run.warmup_ns:
+        record = next(one for one in run.answer["groups"] if one["name"] == group)
+        bits = float(record[part]["goodput_bps"]) * scenario.run.duration_ns / 1e9
+    elif all(law is not None and law.scv() == 0.0 for law in laws):
+        bits = 8.0 * each * sum(law.mean() for law in laws if law is not None)
+    else:
+        return None
+    return float(np.max(times_s)), bits

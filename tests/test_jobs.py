@@ -1,0 +1,97 @@
+"""Transfers of a given size have the time of their end, and their rate while they ran."""
+
+import pytest
+from airtcp import compare, simulate, verdict
+from airtcp.messages.run import groups
+from airtcp.present.cautions import cautions
+from airtcp.present.summary import simulation_lines
+from airtcp.results.objects import SimulationResult
+from airtcp.run.glance import glance
+from airtcp.scenario import loads
+
+FETCH = """
+[phy]
+standard = "802.11ac"
+channel_width = "80 MHz"
+[[stations]]
+name = "tablet"
+count = 12
+[[flows]]
+stations = "tablet"
+direction = "download"
+application = { kind = "bulk", size = "2 MB" }
+"""
+WHOLE_BITS = 8 * 12 * 2_000_000
+
+
+@pytest.fixture(scope="module")
+def fetched() -> SimulationResult:
+    return simulate(loads(FETCH), replications=4)
+
+
+def test_jobs_are_measured_from_their_beginning() -> None:
+    assert loads(FETCH).run.warmup_ns == 0
+    assert loads(FETCH + '[run]\nwarmup = "1 s"\n').run.warmup_ns == 1_000_000_000
+    assert loads(FETCH.replace(', size = "2 MB"', "")).run.warmup_ns == 10_000_000_000
+
+
+def test_jobs_have_an_end_and_a_rate_until_then(fetched: SimulationResult) -> None:
+    (job,) = fetched.simulation.jobs
+    ends = [run.transfer_times_s.max() for run in fetched.simulation.runs]
+
+    assert (job.group, job.part, job.count) == ("tablet", "download", 12)
+    assert job.end_s.mean == pytest.approx(sum(ends) / 4)
+    assert job.goodput_bps.mean == pytest.approx(sum(WHOLE_BITS / end for end in ends) / 4)
+    assert fetched.simulation.to_dict()["jobs"] == [job.to_dict()]
+    idle = fetched.simulation.metrics["goodput_bps"].mean
+    assert idle is not None
+    # 100 s are measured, of which the jobs take less than one.
+    assert job.goodput_bps.mean > 50.0 * idle
+
+
+def test_screens_of_jobs_have_no_means_over_idle_time(fetched: SimulationResult) -> None:
+    lines = {line.metric: line.simulation for line in simulation_lines(fetched.simulation)}
+    table = groups(fetched)
+
+    assert "end of tablet downloads" in lines
+    assert "goodput, all flows" not in lines
+    assert [column.head for column in table.columns][-1] == "all done after"
+    assert cautions(fetched) == []
+
+
+def test_a_job_that_has_not_ended_has_no_end() -> None:
+    text = FETCH.replace("2 MB", "200 MB") + '[run]\nduration = "1 s"\nreplications = 2\n'
+    result = simulate(loads(text))
+
+    assert result.simulation.jobs == []
+    assert not result.simulation.is_done
+    assert "goodput, all flows" in {line.metric for line in simulation_lines(result.simulation)}
+
+
+def test_targets_on_jobs_are_about_the_time_while_they_run() -> None:
+    result = compare(loads(FETCH + '[targets]\n"tablet flow_goodput" = "> 5 Mb/s"\n'))
+
+    found = verdict(result)
+
+    assert found is not None
+    (judged,) = found.targets
+    assert judged.state == "holds"
+    assert result.scenario.run.replications == 4
+
+
+def test_the_default_target_of_a_job_is_decided() -> None:
+    """Of 3 runs with 12 jobs each nothing bounds a 90th percentile."""
+    found = verdict(compare(loads(FETCH)))
+
+    assert found is not None
+    assert [one.state for one in found.targets] == ["holds"]
+
+
+def test_a_quick_simulation_that_sees_the_end_of_all_jobs_knows_their_times() -> None:
+    text = FETCH.replace("count = 12", "count = 5")
+    seen = glance(loads(text))
+
+    assert not seen.reached
+    assert seen.simulation.is_done
+    assert seen.metrics["transfer_time_s"].mean is not None
+    assert seen.metrics["goodput_bps"].mean is None
