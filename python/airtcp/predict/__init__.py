@@ -1,34 +1,34 @@
-"""Which models apply to a scenario, and what they say.
+"""Select the analytical models that apply to a scenario, and collect their predictions.
 
-Knows the models, what each takes for granted, and what of that a scenario breaks. Every formula is
-in `airtcp.models`; here scenarios become their arguments. Nothing is simulated.
+The formulas are in `airtcp.models`; here a scenario is converted to their arguments, and the model
+assumptions that it breaks are reported. Nothing is simulated.
 
-A family of models is asked in the order in which its answers stand, the best first. It adds what
-it has to say, and gives a reason where it might have been expected to say something; where a
-scenario is none of its business it gives none.
+Each family of models is called in order, the most accurate first. It adds its predictions, or
+returns the reason if it might have been expected to apply. If a scenario is outside its scope it
+returns None.
 
 - `saturated`, `simultaneous`: UDP senders that always have a packet; Bianchi, Heusse, paper G
 - `categories`: the same under EDCA, where access point and stations contend differently
-- `uploads`: TCP uploads beside prioritised TCP ACKs, paper L (1) to (9)
+- `uploads`: TCP uploads with prioritized TCP ACKs, paper L (1) to (9)
 - `bottleneck`: endless TCP transfers through a slow wired link, paper L, section 5.1
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
-- `replies`: the same where TCP ACKs may go at once; transfers of a cell as contenders
+- `replies`: the same if TCP ACKs may skip the backoff; contention in a cell of transfers
 - `bursts`: endless downloads through an access point that sends in bursts, after paper B (8)
-- `cycles`: the same as a cycle without contention or with the mean one; paper B, Heusse
+- `cycles`: the same as a cycle without contention or with mean contention; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
-- `arrivals`: transfers that wait for no others, at the capacities of paper M
-- `effective`: both as processor sharing by their effective service time, paper H
-- `best`: values of keys at which papers B and L get most through
+- `arrivals`: transfers that start independently of each other, at the capacities of paper M
+- `effective`: both as processor sharing with effective service times, paper H
+- `best`: values of keys that maximize throughput in papers B and L
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
-- `lossy_path`: windows that losses on wired links allow; RFC 9438, Mathis et al.
+- `lossy_path`: windows limited by losses on wired links; RFC 9438, Mathis et al.
 - `cells`: several cells on one channel, by the chain of clusters
-- `cell_transfers`: web and FTP transfers of such cells, as queues that slow each other down
-- `lone`: the one transfer of a scenario, paper M (14)
-- `transfers`: sizes and segments of transfers that end
-- `limits`: what no answer passes, whatever a model says: windows a round trip, rates of links
-- `access`: whether access categories are as good as a DCF, which is what most models have
-- `senders`, `facts`, `air`, `assumptions`: what models ask of a scenario, and what it breaks
-- `card`, `keys`, `cards`: what each model says of itself, and of which resolved keys
+- `cell_transfers`: web and FTP transfers in such cells, as queues that slow each other down
+- `lone`: the only transfer of a scenario, paper M (14)
+- `transfers`: sizes and segments of finite transfers
+- `limits`: upper bounds for every prediction: a window per round trip, link rates
+- `access`: whether EDCA is equivalent to a DCF, which most models assume
+- `senders`, `facts`, `air`, `assumptions`: model inputs and broken assumptions
+- `card`, `keys`, `cards`: what each model predicts, reads and assumes
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-# `import airtcp` imports this module: what costs time is imported where it is used.
+# `import airtcp` imports this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction
@@ -48,12 +48,12 @@ __all__ = ["predict"]
 
 
 def predict(scenario: ResolvedScenario) -> Prediction:
-    """Say what the models say about a scenario, best first for each metric, and what they assume.
+    """Return the predictions of all applicable models, best first per metric, with assumptions.
 
-    A model with a broken assumption still answers: `broken` names the assumption and what that does
-    to the value. A model that has no value for these numbers (a solver without a root, a load of 1
-    or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
-    has anything to say.
+    A model still predicts if an assumption is broken: `broken` names the assumption and its effect
+    on the value. A model without a value for these numbers (a solver without a root, a load of 1 or
+    more) is in `unanswered` with the reason. `uncovered` has these reasons if no model gives a
+    value.
 
     With the `cafe` of `airtcp.load`:
 
@@ -87,7 +87,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
 
 
 def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
-    """The modules whose models take lost frames into account."""
+    """Yield the modules whose models take frame errors into account."""
     from airtcp.predict import lossy_path
 
     yield lossy_path.BY
@@ -98,7 +98,7 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
-    """The families of models that the flows call for with their names, or none and why."""
+    """Return the families of models for the scenario's flows, or none and the reason."""
     if any(group.pair is not None for group in scenario.stations):
         return (), (
             "stations of several standards share the access point; the models have one standard "
@@ -202,7 +202,7 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
 
 
 def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
-    """The families for 802.11n and later, where flows are UDP alone, or TCP alone."""
+    """Return the families for 802.11n and later; flows must be all UDP or all TCP."""
     apps = [flow.application for flow in scenario.flows]
     if all(app.kind == "udp" for app in apps):
         from airtcp.predict import ampdu
@@ -226,7 +226,7 @@ def _transfers(
     paper_m: Callable[[ResolvedScenario, Answers], None],
     paper_h: Callable[[ResolvedScenario, Answers], None],
 ) -> list[tuple[str, _Family]]:
-    """Both families for transfers that end, the one first whose windows the flows have; m*."""
+    """Return both families for finite transfers, the better match for the windows first; and m*."""
     from airtcp.predict import best, effective
 
     families = [("paper M", _under_dcf(paper_m)), ("paper H", _under_dcf(paper_h, silent=True))]
@@ -237,9 +237,9 @@ def _transfers(
 def _under_dcf(
     family: Callable[[ResolvedScenario, Answers], None], *, silent: bool = False
 ) -> _Family:
-    """A family whose nodes all contend by one DCF, asked about EDCA where that is as good.
+    """Wrap a family that assumes a single DCF, so that it accepts an equivalent EDCA.
 
-    `silent`: another family gives the reason where it is not.
+    `silent`: if EDCA is not equivalent, another family reports the reason.
     """
     from airtcp.predict.access import as_dcf
     from airtcp.predict.answers import Answers

@@ -1,8 +1,7 @@
-"""The contention of a scenario's nodes, as models take it: one way for all, the DCF's.
+"""Convert the channel access of a scenario to the single DCF that most models assume.
 
-Knows when access categories are as good as a DCF of their own, and what of them no model has; that
-of the models with one DCF for all none has bursts of the access point (`bursts` has).
-Judges no model of TCP (`assumptions`).
+It detects access categories that are equivalent to a DCF, and reports channel access features that
+the models lack.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A scenario under the DCF that contends as the one asked for, and where it does not quite.
+    """The equivalent scenario under the DCF, and how it differs from the original.
 
-    `scenario` is None if there is no such scenario; `reason` then says why. `txop_limit_ns` is that
-    of its category, 0 for one exchange in each access.
+    `scenario` is None if there is no equivalent; `reason` then says why. `txop_limit_ns` is that of
+    its category, 0 for one exchange per access.
     """
 
     scenario: ResolvedScenario | None
@@ -37,11 +36,11 @@ class Access:
 
 
 def as_dcf(scenario: ResolvedScenario) -> Access:
-    """The scenario with one way to contend for all nodes, where access categories allow it.
+    """Return the scenario with one DCF for all nodes, if its access categories allow that.
 
-    With one category in use, and the same AIFS and CWmin at the access point and at stations, EDCA
-    is a DCF whose DIFS is that AIFS. A TXOP limit and CWmax are then all that can differ from it.
-    An access point that sends in bursts is like no DCF.
+    With one category in use, and the same AIFS and CWmin at access point and stations, EDCA is a
+    DCF whose DIFS is that AIFS. Only a TXOP limit and CWmax can then differ. An access point that
+    sends in bursts has no equivalent DCF.
     """
     if scenario.ap.access.scheme != "standard" and _access_point_sends(scenario):
         return Access(
@@ -90,7 +89,7 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
 
 
 def beacons(scenario: ResolvedScenario) -> list[str]:
-    """Say what beacons of the access point break in models that have none."""
+    """Report that the models have no beacons."""
     beacon = scenario.mac.beacon
     if beacon is None:
         return []
@@ -110,7 +109,7 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
 
 
 def protection(scenario: ResolvedScenario) -> list[str]:
-    """Say what frames break that 802.11g sends so that 802.11b stations keep quiet."""
+    """Report that the models have no protection frames for 802.11b stations in 802.11g."""
     if scenario.phy.protection is None:
         return []
     frames = {"cts-to-self": "a CTS", "rts-cts": "RTS and CTS"}[scenario.phy.protection.kind]
@@ -122,7 +121,7 @@ def protection(scenario: ResolvedScenario) -> list[str]:
 
 
 def rate_control(scenario: ResolvedScenario) -> list[str]:
-    """Say what stations break whose rate is found by sending."""
+    """Report that the models have no rate control."""
     groups = [group.name for group in scenario.stations if group.rate_control is not None]
     if not groups:
         return []
@@ -133,7 +132,7 @@ def rate_control(scenario: ResolvedScenario) -> list[str]:
 
 
 def frame_errors(scenario: ResolvedScenario) -> list[str]:
-    """Say what frames break that are lost without a collision."""
+    """Report that the models have no frame errors except collisions."""
     lossy = [group for group in scenario.stations if group.frame_errors is not None]
     if not lossy:
         return []
@@ -146,12 +145,12 @@ def frame_errors(scenario: ResolvedScenario) -> list[str]:
 
 
 def _access_point_sends(scenario: ResolvedScenario) -> bool:
-    """TCP always makes it send: data or ACKs."""
+    """Return whether the access point sends; with TCP it always sends data or ACKs."""
     return any(flow.tcp is not None or flow.direction == "download" for flow in scenario.flows)
 
 
 def _used(scenario: ResolvedScenario, flow: Flow) -> list[tuple[str, AccessCategory]]:
-    """Say who puts packets of a flow into which category."""
+    """Return which side sends packets of a flow, with the access category of each."""
     classify = scenario.classify
     if flow.tcp is None:
         return [("ap" if flow.direction == "download" else "stations", classify.udp)]

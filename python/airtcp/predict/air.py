@@ -1,7 +1,7 @@
-"""The facts that models of 802.11n and later ask for: exchanges of each group, and waits.
+"""Derive the inputs of models for 802.11n and later: frame exchanges per group, and waits.
 
-Knows one access category whose parameters access point and stations share (`access` finds out), the
-limits of aggregates, and what a frame error costs. Asks no model of contention.
+Access point and stations must share the parameters of one access category (`access` checks that).
+Limits of A-MPDUs and frame errors are included.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.stations import StationGroup
 
-#: The durations of PPDUs, and of the waits around them.
+#: Durations of PPDUs and of the spaces around them.
 READS: Final = (
     "phy.slot_time_ns",
     "phy.sifs_ns",
@@ -54,14 +54,14 @@ NOT_HERE: Final = {
     "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
     "phy.cw_max": "as phy.cw_min",
 }
-#: What several senders add to that: how long collisions are, and how often what collided is sent.
+#: What several senders add to that: lengths of collisions, and retries.
 COLLISIONS: Final = (
     "phy.difs_ns",
     "phy.eifs_ns",
     "mac.rules.after_collision",
     "mac.short_retry_limit",
 )
-#: Why they do nothing to a lone sender.
+#: Why these do not affect a single sender.
 NO_COLLISIONS: Final = {
     "phy.difs_ns": "EDCA has inter-frame spaces of its own",
     "phy.eifs_ns": "a lone sender never collides",
@@ -72,11 +72,11 @@ NO_COLLISIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Air:
-    """A scenario of 802.11n or later in which all contend alike.
+    """An 802.11n or later scenario in which all nodes contend alike.
 
-    `broken` is what of that is not quite so, `as_dcf` the scenario with the inter-frame space and
-    windows of that category. Times in nanoseconds; `w0`, `stages` and `retries` as in
-    `bianchi.fixed_point`.
+    `broken` lists how the scenario deviates from that. `as_dcf` is the scenario with the
+    inter-frame space and windows of its access category. Times are in nanoseconds; `w0`, `stages`
+    and `retries` as in `bianchi.fixed_point`.
     """
 
     scenario: ResolvedScenario
@@ -91,7 +91,7 @@ class Air:
 
     @classmethod
     def of(cls, scenario: ResolvedScenario) -> Air | str:
-        """The air of a scenario, or why no model has one like it."""
+        """Return the inputs for a scenario, or the reason why no model applies."""
         access = as_dcf(scenario)
         if access.scenario is None:
             return access.reason
@@ -111,11 +111,11 @@ class Air:
 
     @property
     def slot_s(self) -> float:
-        """An idle slot."""
+        """The duration of an idle slot."""
         return self.scenario.phy.slot_time_ns / 1e9
 
     def exchange(self, group: StationGroup) -> Exchange:
-        """PPDUs from and to the stations of a group."""
+        """Return the exchange of PPDUs with the stations of a group."""
         aggregation = self.scenario.mac.aggregation
         assert aggregation is not None, "all standards that have MCSs have it"
         threshold_bytes = self.scenario.mac.rts_threshold_bytes
@@ -133,7 +133,7 @@ class Air:
         )
 
     def amsdus(self) -> Iterator[str]:
-        """Say what becomes of MPDUs of one packet each where several may share one."""
+        """Report the effect of A-MSDUs, which the models lack."""
         aggregation = self.scenario.mac.aggregation
         if aggregation is not None and aggregation.amsdu_bytes:
             yield (
@@ -143,7 +143,7 @@ class Air:
             )
 
     def rules(self) -> Iterator[str]:
-        """Say what of A-MSDUs and of the rules of Block ACKs no model has."""
+        """Report A-MSDUs and Block ACK rules, which the models lack."""
         yield from self.amsdus()
         if self.scenario.mac.rules.failed_block_ack == "block-ack-request":
             yield (
@@ -155,7 +155,7 @@ class Air:
 
 
 def error_probability(group: StationGroup, packet_bytes: int) -> float:
-    """Tell how likely an MPDU with such an IP packet is lost on its way from or to a group."""
+    """Return the error probability of an MPDU with an IP packet of this size."""
     errors = group.frame_errors
     if errors is None or packet_bytes < errors.least_bytes:
         return 0.0
@@ -165,18 +165,18 @@ def error_probability(group: StationGroup, packet_bytes: int) -> float:
 
 
 def sharing_of(scenario: ResolvedScenario) -> Sharing:
-    """Say what the access point's scheduler gives all receivers alike.
+    """Return what the access point's scheduler equalizes among receivers.
 
-    In order of arrival those are packets: each receiver has as many waiting, and the oldest goes
-    next, so that all wait equally long (but for the packets that go with the oldest one, which have
-    not waited so long: long PPDUs get a few per cent more).
+    In order of arrival it is packets: each receiver has as many waiting, and the oldest is next, so
+    all wait equally long. (Packets aggregated with the oldest one have waited less, so long PPDUs
+    get a few percent more.)
     """
     kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
     shares = SCHEDULERS[kind].shares
-    assert shares is not None  # of one's own no model is made
+    assert shares is not None  # No model covers a registered scheduler.
     return shares
 
 
 def jain(rates: Values) -> float:
-    """Jain's index of rates, one for each flow."""
+    """Return Jain's index of the rates of all flows."""
     return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))

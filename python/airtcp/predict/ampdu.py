@@ -1,8 +1,8 @@
-"""Saturated UDP over A-MPDUs: Bianchi's senders, a lone one, and who gets what of its time.
+"""Predict saturated UDP over A-MPDUs (802.11n, ac, ax): Bianchi's senders, or a single one.
 
-802.11n, ac and ax. Nodes contend for PPDUs as Bianchi's do for frames; what a PPDU carries follows
-from the limits of aggregates and from the MPDUs that are lost. An access point with several
-receivers is one sender, whose scheduler says how they share it.
+Nodes contend for PPDUs as Bianchi's do for frames. The limits of A-MPDUs and the lost MPDUs
+determine what a PPDU carries. An access point with several receivers is one sender; its scheduler
+determines their shares.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.stations import StationGroup
 
-#: Modules whose predictions read frame errors: they are not broken by them.
+#: Modules whose predictions include frame errors, so frame errors do not break them.
 BY: Final = "models.ampdu"
 FAIR_BY: Final = "models.airtime_fairness"
-#: From this probability on, PPDUs of which nothing arrives are worth a word.
+#: Report PPDUs that lose all MPDUs from this probability on.
 _ALL_LOST: Final = 0.01
 
 _READS: Final = (
@@ -148,7 +148,8 @@ CARDS: Final = (_CARD, _LONE_CARD, _FAIR_CARD)
 class _Ppdus:
     """The PPDUs from or to each of `count` stations: means, and times in seconds.
 
-    `packets` arrive of the MPDUs `sent`, and are `payload_bits`; `lasts_s` is the exchange.
+    `packets` is how many of the `sent` MPDUs arrive, `payload_bits` their payload, and `lasts_s`
+    the duration of the exchange.
     """
 
     count: int
@@ -163,7 +164,7 @@ class _Ppdus:
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput, shares and collisions of saturated senders; a reason where no model is like it."""
+    """Predict goodput, shares and collisions of saturated senders, or return why not."""
     air = Air.of(scenario)
     if isinstance(air, str):
         return air
@@ -180,7 +181,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
 
 
 def _ppdus(air: Air, direction: str) -> list[_Ppdus]:
-    """The PPDUs of each group with flows in this direction; several flows take turns."""
+    """Return the PPDUs of each group with flows in this direction; several flows take turns."""
     found = []
     for group in air.scenario.stations:
         sizes = [
@@ -201,7 +202,7 @@ def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
     lost = error_probability(group, bits // 8)
     sent = float(sent_mpdus(exchange.most_mpdus(bits), exchange.block_ack_window, lost).sent)
     payload = 8.0 * sum(max(0, size - UDP_IP_HEADER_BYTES) for size in sizes) / len(sizes)
-    # Means of what is sent need not be whole: between two numbers of MPDUs times are linear.
+    # Mean numbers of MPDUs need not be whole; interpolate times linearly between integers.
     counts = np.array([np.floor(sent), np.ceil(sent)])
     part = sent - counts[0]
     lasts_s = float(np.dot([1.0 - part, part], exchange.exchange_time_ns(counts, bits))) / 1e9
@@ -221,7 +222,7 @@ def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
 
 
 def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
-    """Say what each receiver of one sender gets of its time, station by station."""
+    """Return each receiver's share of one sender's time, station by station."""
     counts = [one.count for one in receivers]
 
     def each(value: Callable[[_Ppdus], float]) -> Values:
@@ -272,7 +273,7 @@ def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answe
 def _contending(
     air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], nodes: int, answers: Answers
 ) -> None:
-    """Every node gets as many PPDUs through as any other, the access point included."""
+    """Predict contention: every node, including the access point, delivers as many PPDUs."""
     ppdus = [*up, *([_mean(down, sharing_of(air.scenario))] if down else [])]
     counts = [one.count for one in ppdus]
     point = fixed_point(nodes, air.w0, air.stages, air.retries)
@@ -311,7 +312,7 @@ def _contending(
 
 
 def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
-    """The mean PPDU of an access point with these receivers."""
+    """Return the mean PPDU of an access point with these receivers."""
     turns = {"packets": [1.0 / one.packets for one in down], "ppdus": [1.0] * len(down)}
     turns["airtime"] = [one.weight / one.cycle_s for one in down]
     weights = np.array([one.count for one in down]) * np.array(turns[sharing])

@@ -1,4 +1,4 @@
-"""Collects what models say while they are asked, best first."""
+"""Collect the predictions of models, best first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airtcp.results import Model, Predicted
 
 
 class Answers:
-    """The predictions made so far; `unanswered`: the models without one, and why, by source."""
+    """The predictions so far; `unanswered` has the reasons of models without one, by source."""
 
     def __init__(self) -> None:
         self.model: Model = {}
@@ -22,9 +22,9 @@ class Answers:
     def add(
         self, origin: Origin, values: Mapping[str, float | list[float]], *, best: bool = False
     ) -> None:
-        """Append predictions by metric; the better one of a metric is added first, or is `best`.
+        """Append predictions by metric; add the most accurate first, or mark it as `best`.
 
-        Raises ModelError, and adds nothing, where a value is not finite or negative.
+        Raises ModelError, and adds nothing, if a value is negative or not finite.
         """
         for metric, value in values.items():
             numbers = np.asarray(value)
@@ -42,25 +42,25 @@ class Answers:
             entries.insert(0 if best else len(entries), entry)
 
     def add_broken(self, sentences: Sequence[str], *, but_by: Sequence[str] = ()) -> None:
-        """Append to what the scenario breaks, for all predictions so far but some modules'."""
+        """Append broken assumptions to all predictions so far, except those of some modules."""
         for entries in self.model.values():
             for entry in entries:
                 if entry.by not in but_by:
                     entry.broken.extend(sentences)
 
     def append(self, others: Answers) -> None:
-        """Append what others collected, after the own answers of each metric."""
+        """Append other predictions after ours, for each metric."""
         for metric, entries in others.model.items():
             self.model.setdefault(metric, []).extend(entries)
         self.unanswered.update(others.unanswered)
 
     @contextmanager
     def attempt(self, source: str) -> Iterator[None]:
-        """Ask a model. One that has no value for these numbers says so; the others still answer.
+        """Run a model; if it has no value, record the reason and let other models continue.
 
-        ModelError: a solver without a root. ValueError: an argument out of what a model is defined
-        for, such as a load of 1 or more. ArithmeticError: a quotient that does not exist, such as
-        a share of nothing.
+        It catches ModelError (a solver without a root), ValueError (an argument outside the model's
+        domain, such as a load of 1 or more) and ArithmeticError (an undefined quotient, such as a
+        share of nothing).
         """
         try:
             with np.errstate(divide="raise", invalid="raise", over="raise"):

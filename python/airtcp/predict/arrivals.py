@@ -1,8 +1,8 @@
-"""FTP: transfers that begin whether others have ended or not, at the capacities of paper M.
+"""Predict FTP: transfers that start independently, at the capacities of paper M.
 
-Processor sharing with Poisson arrivals: the weights of M (16) without its factor for few sources,
-and the speed of n transfers is C_n of (12). How the same looks with paper H's service times is
-`effective`.
+This is processor sharing with Poisson arrivals: the weights of M (16) without its factor for a
+finite number of sources, with the speed C_n of (12) for n transfers. `effective` has the same with
+paper H's service times.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ _CARD: Final = Card(
     needs=(ALIKE,),
 )
 CARDS: Final = (_CARD,)
-#: All states from some number on together are less likely than this; at most so many are kept.
+#: Drop the states beyond which the total probability is below this; keep at most this many.
 _NEGLIGIBLE: Final = 1e-12
 _MOST_STATES: Final = 5000
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Transfer times, transfers in progress and goodput."""
+    """Predict transfer times, transfers in progress and goodput."""
     transfers = Transfers(scenario)
     broken = [
         *assumptions.network(transfers.connections),

@@ -1,7 +1,6 @@
-"""Sentences about assumptions of processor sharing that a scenario does not meet.
+"""Report broken assumptions of processor sharing.
 
-Knows arrivals, their laws and loads, and windows that share the access point's queue. Does not know
-the models that assume it.
+These concern arrivals, their laws and loads, and windows that share the access point's queue.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from airtcp.predict.transfers import Transfers, interarrival
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
 
-#: The load from which 1 % of capacity is 9 % of time or more.
+#: At this load an error of 1 % in capacity changes times by 9 % or more.
 _NEAR: Final = 0.9
-#: Independent streams of arrivals that together are nearly a Poisson process.
+#: This many independent arrival streams together are nearly a Poisson process.
 _MANY: Final = 20
 
 
 def is_exponential(law: Distribution) -> bool:
-    """Tell whether a law is exponential."""
+    """Return whether a law is exponential."""
     return law.kind == "exponential"
 
 
 def near_one(load: float) -> Iterator[str]:
-    """Say what becomes of times at a load near 1."""
+    """Report that times are unreliable at a load near 1."""
     if load >= _NEAR:
         yield (
             f"a load well below 1; here it is {load:.3g}: what the capacity is wrong by counts "
@@ -36,7 +35,7 @@ def near_one(load: float) -> Iterator[str]:
 
 
 def not_poisson(transfers: Transfers) -> Iterator[str]:
-    """Say what becomes of a Poisson process where intervals are not exponential."""
+    """Report intervals that are not exponential, so arrivals are not Poisson."""
     laws = [interarrival(flow) for flow in transfers.connections.flows]
     if all(is_exponential(law) for law in laws):
         return
@@ -64,7 +63,7 @@ def not_poisson(transfers: Transfers) -> Iterator[str]:
 
 
 def unequal_shares(transfers: Transfers) -> Iterator[str]:
-    """Say what becomes of equal shares where windows share the access point's queue."""
+    """Report unequal shares of windows in the access point's queue."""
     connections, windows = transfers.connections, transfers.connections.windows
     discipline = connections.scenario.ap.queue.discipline
     turns = discipline in ("per-flow", "fq-codel") or connections.count == 1

@@ -1,6 +1,6 @@
-"""Paper M's assumptions about TCP's windows, and the effect of others.
+"""Report broken assumptions of paper M about TCP windows, and their effects.
 
-Sentences are as in `assumptions`.
+See `assumptions` for the form of the sentences.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from airtcp.predict.transfers import request_bytes
 from airtcp.predict.wording import OF_HEAVY_TAILS, OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_size, format_time_ns
 
-#: An interval of the squared coefficient of variation in which W* > 1 matters little.
+#: Within this range of the squared coefficient of variation W* > 1 matters little.
 SPREAD: Final = 2.0
 LITTLE_SPREAD: Final = 0.5
 
 
 def endless_window(connections: Connections) -> Iterator[str]:
-    """Say what becomes of W* = d with several endless downloads."""
+    """Report windows other than W* = d with several endless downloads."""
     windows, d = connections.windows, connections.every
     if all(window == d for window in windows):
         return
@@ -37,7 +37,7 @@ def endless_window(connections: Connections) -> Iterator[str]:
 
 
 def lone_window(connections: Connections) -> Iterator[str]:
-    """Say what becomes of W* >> d with one endless download."""
+    """Report windows that are not W* >> d with one endless download."""
     window, d = connections.windows[0], connections.every
     if window < 10 * d:
         yield (
@@ -48,7 +48,7 @@ def lone_window(connections: Connections) -> Iterator[str]:
 
 
 def web_window(connections: Connections, scv: float) -> Iterator[str]:
-    """Tell what becomes of W* = 1 for web transfers whose sizes vary so (Var/mean^2)."""
+    """Report windows other than W* = 1 for web transfers; `scv` is Var/mean^2 of the sizes."""
     windows = connections.windows
     if all(window == 1 for window in windows):
         return
@@ -80,7 +80,7 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
 
 
 def web_transfers(connections: Connections) -> Iterator[str]:
-    """Say what the paper's own reading of (13) to (17) leaves out of a transfer."""
+    """Report what the paper's own reading of (13) to (17) leaves out of a transfer."""
     flows = connections.flows
     waiting = [tcp_of(flow).delayed_ack for flow in flows if tcp_of(flow).delayed_ack.every > 1]
     if waiting:
@@ -104,7 +104,7 @@ def web_transfers(connections: Connections) -> Iterator[str]:
 
 
 def web_first_ack(connections: Connections) -> Iterator[str]:
-    """Say what becomes of the first segments where the receiver waits for more than may be sent."""
+    """Report that the first segments wait because the initial window is below one ACK's worth."""
     stuck = [
         tcp_of(flow)
         for flow in connections.flows
@@ -120,7 +120,7 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
 
 
 def window_opens(connections: Connections) -> Iterator[str]:
-    """Say what becomes of transfers whose window does not open to W* by slow start."""
+    """Report transfers whose window does not open to W* by slow start."""
     slow = [
         flow
         for flow in connections.flows

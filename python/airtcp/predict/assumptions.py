@@ -1,8 +1,8 @@
-"""Paper M's assumptions, and those that a scenario breaks.
+"""List paper M's assumptions, and report those that a scenario breaks.
 
-Every sentence about a broken assumption names the assumption, what the scenario has instead, and
-what this does to the model's value: too optimistic (goodput too high, times too low), too
-pessimistic (the other way round), or unknown.
+Each sentence about a broken assumption names the assumption, what the scenario has instead, and the
+effect on the model's value: too optimistic (goodput too high, times too low), too pessimistic (the
+reverse), or unknown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from airtcp.units import format_time_ns
 if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Flow
 
-#: Behind every equation of paper M.
+#: Assumptions of every equation of paper M.
 COMMON: Final = (
     Assumption(
         "downloads alone, one TCP connection per station, all alike",
@@ -66,7 +66,7 @@ COMMON: Final = (
     ALL_ACKS,
 )
 _WINDOW: Final = ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes")
-#: Behind (9) to (12).
+#: Assumptions of (9) to (12).
 ENDLESS: Final = (
     *COMMON,
     Assumption(
@@ -78,7 +78,7 @@ ENDLESS: Final = (
         ("flows.direction", "flows.application.kind"),
     ),
 )
-#: Behind (7) and (8), where one connection has a large window.
+#: Assumptions of (7) and (8), where one connection has a large window.
 LONE: Final = (
     *COMMON,
     Assumption(
@@ -86,12 +86,12 @@ LONE: Final = (
         (*_WINDOW, "flows.tcp.delayed_ack"),
     ),
 )
-#: Behind (A.3).
+#: Assumptions of (A.3).
 WINDOWED: Final = (
     *COMMON,
     Assumption("geometric backoff: access point and station are equally likely next", ()),
 )
-#: Behind (13) and (14).
+#: Assumptions of (13) and (14).
 TRANSFER: Final = (
     *COMMON,
     Assumption(
@@ -108,7 +108,7 @@ TRANSFER: Final = (
         ("flows.tcp.handshake", "flows.application.request_bytes"),
     ),
 )
-#: Behind (15) to (17).
+#: Assumptions of (15) to (17).
 WEB: Final = (
     *TRANSFER,
     Assumption(
@@ -116,9 +116,9 @@ WEB: Final = (
         ("flows.application.think_time",),
     ),
 )
-#: The quantities in the formulas of paper M.
+#: The keys in the formulas of paper M.
 READS: Final = (*FRAMES, *SEGMENTS, "phy.cw_max", "mac.short_retry_limit")
-#: Endless transfers: their windows stand at the receive window when the warm-up is over.
+#: Endless transfers: their windows have reached the receive window before the warm-up ends.
 ENDLESS_HARMLESS: Final = MappingProxyType(
     {
         "flows.tcp.initial_window_bytes": "the start of an endless transfer is over before the "
@@ -131,12 +131,12 @@ ENDLESS_HARMLESS: Final = MappingProxyType(
     }
 )
 
-#: From this probability on, frames given up at the retry limit are worth a word.
+#: Report frames given up at the retry limit from this probability on.
 _DROPS: Final = 1e-3
 
 
 def network(connections: Connections) -> Iterator[str]:
-    """Say what of `COMMON` the scenario breaks."""
+    """Report which of `COMMON` the scenario breaks."""
     yield from alike(connections)
     yield from losses(connections)
     yield from path(connections)
@@ -147,7 +147,7 @@ def network(connections: Connections) -> Iterator[str]:
 
 
 def senders(scenario: ResolvedScenario) -> Iterator[str]:
-    """Say what becomes of the sender and the receiver that all models of TCP have."""
+    """Report senders and receivers that differ from those of all TCP models."""
     connections = [flow.tcp for flow in scenario.flows if flow.tcp is not None]
     others = sorted({tcp.congestion for tcp in connections} - {"reno"})
     if others:
@@ -211,7 +211,7 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
 
 
 def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
-    """Say what becomes of ACKs that leave queues since newer ones cover them."""
+    """Report ACK filters in queues."""
     queues = [scenario.ap.queue, *(group.queue for group in scenario.stations)]
     filters = {queue.ack_filter for queue in queues} - {None}
     if filters and any(flow.tcp is not None for flow in scenario.flows):
@@ -223,7 +223,7 @@ def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
 
 
 def alike(connections: Connections) -> Iterator[str]:
-    """Say what becomes of downloads alone, one for each station, all alike."""
+    """Report traffic other than identical downloads, one per station."""
     uploads, count = connections.uploads, connections.count
     if uploads:
         yield (
@@ -261,7 +261,7 @@ def alike(connections: Connections) -> Iterator[str]:
 
 
 def losses(connections: Connections) -> Iterator[str]:
-    """Say where packets are lost: at queues that windows can fill, and at the retry limit."""
+    """Report packet losses: at queues that windows can fill, and at the retry limit."""
     queue, under_way = connections.scenario.ap.queue, connections.total_window
     only_acks = connections.uploads == connections.count
     if only_acks and queue.limit is not None and under_way / connections.every > queue.limit:
@@ -336,7 +336,7 @@ def _timers(connections: Connections) -> Iterator[str]:
 
 
 def path(connections: Connections) -> Iterator[str]:
-    """Say what a wired path does to a server that is at the access point."""
+    """Report a wired path; the models have the server at the access point."""
     paths = [connections.scenario.path_links(flow) for flow in connections.flows]
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:
@@ -349,7 +349,7 @@ def path(connections: Connections) -> Iterator[str]:
 
 
 def acknowledgments(connections: Connections) -> Iterator[str]:
-    """Say what becomes of an ACK for every d segments where d changes."""
+    """Report that d, the number of segments per ACK, changes."""
     tcps = [tcp_of(flow) for flow in connections.flows]
     changing = [tcp.delayed_ack for tcp in tcps if len(tcp.delayed_ack.thresholds) > 1]
     if changing:
@@ -363,7 +363,7 @@ def acknowledgments(connections: Connections) -> Iterator[str]:
 
 
 def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
-    """Say what becomes of an ACK for every d segments where paper G leaves some out."""
+    """Report ACKs that are omitted as in paper G."""
     skips = [tcp_of(flow).ack_skip for flow in flows]
     skipping = [skip for skip in skips if skip is not None and skip.skip > 0]
     if skipping:
@@ -380,7 +380,7 @@ def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
 
 
 def backoffs(connections: Connections) -> Iterator[str]:
-    """Say what becomes of a backoff before each transmission by the rules of the MAC."""
+    """Report MAC rules that skip the backoff before some transmissions."""
     rules = connections.scenario.mac.rules
     if rules.immediate_access or rules.post_backoff:
         what = [

@@ -1,8 +1,7 @@
-"""The best settings: the m* of paper B's bursts, and the best CWmin for paper L's uploads.
+"""Find the best settings: m* for paper B's bursts, and CWmin for paper L's uploads.
 
-These answers are no measurements: they are values of keys, at which the papers' models get most
-through. Knows which scenarios have the shape of either paper. What the model says of the scenario
-as it is stands elsewhere (`uploads`, `cycles`).
+These are values of keys that maximize throughput in the papers' models, not measurements.
+Predictions for the scenario as it is are in `uploads` and `cycles`.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ CARDS: Final = (_BURSTS, _WINDOW)
 
 
 def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """m*, where two stations or more have TCP downloads and contend by one DCF."""
+    """Find m* if two or more stations have TCP downloads and contend by one DCF."""
     flows = [flow for flow in scenario.flows if flow.tcp and flow.direction == "download"]
     counts = [scenario.group(flow.stations).count for flow in flows]
     if sum(counts) < 2:
@@ -131,14 +130,14 @@ def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
 
 
 def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """The best CWmin of the stations' data, where paper L is asked about their uploads."""
+    """Find the best CWmin for the stations' data, if paper L applies to their uploads."""
     found = uploads.prioritised(scenario)
     if found is None or isinstance(found, str):
         return None
     _, doublings, hold = found.windows
     broken: list[str] | None = None
     with answers.attempt("L (9), best CWmin"):
-        # A station whose frames do not get through cannot be made better.
+        # No CWmin helps stations whose frames are not delivered.
         broken = list(uploads.breaks(found, found.throughput()))
     if broken is None:
         return None
@@ -157,7 +156,7 @@ def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
                 d=found.every,
                 windows=windows,
             )
-            # `w0` is W, CWmin + 1 in the words of scenario files.
+            # `w0` is W, which is CWmin + 1 in terms of scenario keys.
             answers.add(
                 _WINDOW.origin(source, broken), {"best_cw_min_stations": float(best.w0) - 1.0}
             )

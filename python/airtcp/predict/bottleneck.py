@@ -1,7 +1,6 @@
-"""Endless TCP transfers through a shared wired link that is slower than the air: paper L, 5.1.
+"""Predict endless TCP transfers through a shared wired link slower than Wi-Fi: paper L, 5.1.
 
-Knows round trips, queues and AIMD parameters. What the air carries at most is told by `uploads`
-where TCP ACKs have priority, and by paper M elsewhere.
+The Wi-Fi capacity comes from `uploads` if TCP ACKs have priority, otherwise from paper M.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ CARDS: Final = (_CARD,)
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """The link that all flows pass, and the flows."""
+    """The link that all flows share, and the flows."""
 
     scenario: ResolvedScenario
     link: Link
@@ -104,14 +103,14 @@ class _Shared:
 
     @property
     def payload_share(self) -> float:
-        """Payload over packet, on average over packets."""
+        """The ratio of payload to packet size, averaged over packets."""
         counts = self.counts
         payload = sum(n * 8 * tcp_of(f).mss_bytes for n, f in zip(counts, self.flows, strict=True))
         packets = sum(n * self.packet_bits(f) for n, f in zip(counts, self.flows, strict=True))
         return payload / packets
 
     def round_trip_s(self, flow: Flow, queue: int) -> float:
-        """Both ways, and `queue` packets of this flow's size before the link."""
+        """Return the round trip in both directions, behind `queue` packets of this flow's size."""
         delay = sum(link.delay_ns for link in self.scenario.path_links(flow))
         rate = self.link.rate_bps
         assert rate is not None
@@ -119,7 +118,7 @@ class _Shared:
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput and its shares where the wired link is the bottleneck; else why not, or None."""
+    """Predict goodput and shares if the link is the bottleneck, or return why not, or None."""
     shared = _shared_link(scenario)
     if shared is None or shared.link.rate_bps is None:
         return None
@@ -160,7 +159,7 @@ def _shares(
     rtt = [shared.round_trip_s(flow, queue) for flow in shared.flows]
     forms = [("peak", "")]
     if len(set(beta)) > 1:
-        # With equal beta both are the same.
+        # With equal beta both forms coincide.
         forms.insert(0, ("mean", ", mean windows"))
     for window, label in forms:
         said = wired_shares(
@@ -181,9 +180,9 @@ def _shares(
 
 
 def _air_bps(scenario: ResolvedScenario) -> float:
-    """Say what the air carries when all always have data, bits of payload per second.
+    """Return the Wi-Fi capacity with backlogged flows, in bit/s of payload.
 
-    Raises ModelError where no model tells.
+    Raises ModelError if no model applies.
     """
     uploads = prioritised_uploads.prioritised(scenario)
     if isinstance(uploads, prioritised_uploads.Uploads):
@@ -197,7 +196,7 @@ def _air_bps(scenario: ResolvedScenario) -> float:
 
 
 def _shared_link(scenario: ResolvedScenario) -> _Shared | None:
-    """The slowest link that all flows name, if they are endless and go one way; None otherwise."""
+    """Return the slowest link common to all flows, if all are endless and in one direction."""
     flows = endless_flows(scenario)
     if len(flows) < len(scenario.flows) or len({flow.direction for flow in flows}) > 1:
         return None
@@ -241,7 +240,7 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     left = min(tcp_of(flow).aimd.decrease for flow in shared.flows)
     for flow in shared.flows:
         delay = shared.round_trip_s(flow, 0) * rate / shared.packet_bits(flow)
-        # After a loss of all flows that part of path and queue is left, and must fill the path.
+        # After a loss in all flows this part of path and queue is left, and it must fill the path.
         if left * (delay + queue) < delay:
             yield (
                 f"the link's queue never runs empty; here it holds {queue} packets and the path "

@@ -1,7 +1,4 @@
-"""Endless TCP downloads through an access point that sends in bursts: airtcp's form of paper B.
-
-Knows which scenarios have such an access point, and what of the model they break.
-"""
+"""Predict endless TCP downloads through a bursting access point: airtcp's form of paper B."""
 
 from __future__ import annotations
 
@@ -80,12 +77,12 @@ _CARD: Final = Card(
     harmless=assumptions.ENDLESS_HARMLESS,
 )
 CARDS: Final = (_CARD,)
-#: Windows of so many ACKs keep a lone station's queue filled.
+#: A window of this many ACKs keeps a single station's queue filled.
 _FILLED: Final = 4
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Tell goodput and collisions where all endless flows are downloads; else why not."""
+    """Predict goodput and collisions if all endless flows are downloads, or return why not."""
     access = scenario.ap.access
     if access.scheme != "adaptive-burst" or scenario.mac.edca is not None:
         return None
@@ -121,7 +118,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
 
 
 def _exchanges(scenario: ResolvedScenario, connections: Connections) -> Exchanges:
-    """The mean exchanges of all connections."""
+    """Return the mean exchanges over all connections."""
     phy, rules = Phy.of(scenario.phy), scenario.mac.rules
     single = []
     for flow in connections.flows:
@@ -148,7 +145,7 @@ def _exchanges(scenario: ResolvedScenario, connections: Connections) -> Exchange
 
 
 def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
-    """Say what becomes of it where those who took part in a collision go on before others."""
+    """Report that colliding nodes resume earlier than the others after a collision."""
     early, phy = head_start_ns(scenario), scenario.phy
     apart = scenario.mac.rules.colliders == "ack-timeout+difs"
     if apart and early > phy.cw_min / 2 * phy.slot_time_ns:

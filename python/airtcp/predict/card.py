@@ -1,13 +1,12 @@
-"""The card of a model: its answers, the keys that it reads, and its assumptions.
+"""Define the card of a model: its predictions, the keys that it reads, and its assumptions.
 
-A card is data, one for each model that `predict` may ask; the formulas are in `airtcp.models`. Keys
-are those of the resolved form, written without list indices: `flows.tcp.mss_bytes`. A key covers
-all below it, so that `ap.queue` stands for the whole table.
+A card is data, one for each model that `predict` may call; the formulas are in `airtcp.models`.
+Keys are those of the resolved scenario, without list indices: `flows.tcp.mss_bytes`. A key covers
+everything below it, so `ap.queue` stands for the whole table.
 
-A key that a scenario has and a card neither reads nor assumes anything about must be in
-`HARMLESS`, with the reason why no model needs it, or on the card as harmless to this one model. The
-tests hold every resolved key to that: what a new key changes is said before anybody relies on a
-model that does not know it.
+If a scenario has a key that a card neither reads nor makes an assumption about, the key must be in
+`HARMLESS`, with the reason why no model needs it, or be listed on the card as harmless to this
+model. The tests check this for every resolved key, so a new key cannot be ignored by accident.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """One thing that a model takes for granted, and the keys by which a scenario breaks it."""
+    """An assumption of a model, and the keys through which a scenario can break it."""
 
     text: str
     keys: tuple[str, ...]
@@ -28,7 +27,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a value: module, paper and equation, assumptions, those that are broken."""
+    """The origin of a value: module, paper and equation, assumptions, and broken assumptions."""
 
     by: str
     source: str
@@ -38,11 +37,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A model, as users and tests see it.
+    """A model as users and tests see it.
 
-    `name` is paper or authors, `asked` the flows that call for it, `answers` its metrics, `reads`
-    the keys that go into its formulas, `needs` what it is not asked without, `harmless` keys that
-    change nothing here with the reason.
+    `name` is the paper or its authors, `asked` the flows that select it, `answers` its metrics,
+    `reads` the keys in its formulas, `needs` its preconditions, and `harmless` the keys that do not
+    affect it, with reasons.
     """
 
     name: str
@@ -55,17 +54,17 @@ class Card:
     harmless: Mapping[str, str] = field(default_factory=dict)
 
     def origin(self, source: str, broken: Iterable[str] = (), *, by: str | None = None) -> Origin:
-        """The origin of a value that this model gives by equation `source`."""
+        """Return the origin of a value that this model computes by equation `source`."""
         texts = tuple(assumption.text for assumption in self.assumes)
         return Origin(by or self.by, source, texts, tuple(broken))
 
     def knows(self, key: str) -> bool:
-        """Tell whether the model reads the key, assumes something about it, or cannot use it."""
+        """Return whether the model reads the key, makes an assumption about it, or requires it."""
         judged = (key for one in (*self.assumes, *self.needs) for key in one.keys)
         return covers(self.reads, key) or covers(judged, key)
 
     def ignores(self, key: str) -> str | None:
-        """Why the key is harmless to this model; None where nobody has said so."""
+        """Return why the key is harmless to this model, or None if nothing says so."""
         for harmless in (self.harmless, HARMLESS):
             for known, reason in harmless.items():
                 if covers((known,), key):
@@ -74,7 +73,7 @@ class Card:
 
 
 def covers(keys: Iterable[str], key: str) -> bool:
-    """Tell whether one of `keys` is `key` or a table above it."""
+    """Return whether one of `keys` is `key` or a table above it."""
     return any(key == known or key.startswith(f"{known}.") for known in keys)
 
 

@@ -1,4 +1,4 @@
-"""The cards of all models, in the order in which `predict` may ask them."""
+"""List the cards of all models, in the order in which `predict` may call them."""
 
 from __future__ import annotations
 

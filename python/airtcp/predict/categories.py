@@ -1,7 +1,7 @@
-"""Saturated UDP where access point and stations contend differently: EDCA with AIFS classes.
+"""Predict saturated UDP under EDCA, where access point and stations contend differently.
 
-Each kind of node is a class with its own AIFS, window and frames. Knows one category for each node,
-the one that UDP goes into; what all nodes of one kind do alike is `saturated`.
+Each kind of node is a class with its own AIFS, window and frames. It uses one access category per
+node, the one for UDP. See `saturated` for nodes that contend alike.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput, its shares, collisions and drops; a reason where AIFS does not fit into slots."""
+    """Predict goodput, shares, collisions and drops, or return why AIFS does not fit into slots."""
     edca = scenario.mac.edca
     if edca is None:
         return None
@@ -124,7 +124,7 @@ def _classes(
     slot = scenario.phy.slot_time_ns
     first = min(one.aifs_ns for one in access)
     phy = Phy.of(scenario.phy)
-    # The waits end with the smallest AIFS, where the slots of the model begin.
+    # The waits end with the smallest AIFS, where the model's slots begin.
     phy = replace(phy, difs_ns=first, eifs_ns=phy.eifs_ns - phy.difs_ns + first)
     wait = scenario.mac.rules.after_collision
     point = fixed_point(
@@ -146,7 +146,7 @@ def _classes(
         "mean_backlogged_nodes": float(sum(counts_of(senders))),
         **_collisions(point, senders),
     }
-    # Frames served are those that got through and those given up.
+    # Served frames are delivered or given up.
     served = rates / np.maximum(1.0 - point.drop, 1e-300)
     values["drop_probability_mac"] = float((served * point.drop).sum() / served.sum())
     broken = [
@@ -158,7 +158,7 @@ def _classes(
 
 
 def _collisions(point: FixedPoint, senders: list[Sender]) -> dict[str, float]:
-    """Collisions over attempts, of all and of each side that has any: share n tau of a class."""
+    """Return collisions per attempt, over all nodes and per side; a class attempts n tau share."""
     attempts = np.asarray(point.zones.share) * point.n * point.tau
     at_ap = np.array([sender.side == "ap" for sender in senders])
     sides = {"": np.ones(len(senders), bool), "_ap": at_ap, "_stations": ~at_ap}

@@ -1,8 +1,8 @@
-"""Transfers of several cells: queues that slow each other down while their cells are busy.
+"""Predict transfers in several cells as queues that slow each other down while busy.
 
-Knows of each cell the transfers and capacities that paper M gives it alone, and by the chain of
-clusters the part of it that is left while others are busy. Does not know what a window does while
-it opens, nor that less than always sends a cell whose transfer waits for its round trip.
+Paper M gives the transfers and capacities of each cell alone; the chain of clusters gives the part
+that is left while other cells are busy. It ignores that windows open gradually, and that a cell
+does not send all the time while its transfers wait for round trips.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _SOURCE: Final = "coupled queues"
-#: The most cells of which the speeds are told by which of them are busy.
+#: The most cells; the speeds are tabulated for each set of busy cells.
 MOST_CELLS: Final = 8
 _CARD: Final = Card(
     name="coupled queues of cells",
@@ -83,7 +83,7 @@ CARDS: Final = (_CARD,)
 
 @dataclass(frozen=True, slots=True)
 class CellTimes:
-    """The transfers of a cell: their mean time to the last byte, number at a time, and rate."""
+    """The transfers of a cell: mean time to the last byte, number in progress, and rate."""
 
     transfer_time_s: float
     active: float
@@ -97,7 +97,7 @@ def predict(
     graph: Sequence[Sequence[bool]],
     answers: Answers,
 ) -> str | None:
-    """Mean transfer time of all, and goodputs; a reason where there is no such chain."""
+    """Predict the mean transfer time and goodputs, or return why there is no such chain."""
     if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
         return "a page is many transfers over several connections at once; here queues have one"
     if len(each) > MOST_CELLS:
@@ -129,7 +129,7 @@ def times(
     each: Sequence[ResolvedScenario],
     graph: Sequence[Sequence[bool]],
 ) -> list[CellTimes]:
-    """Solve the queues of cells, each given as a scenario of its own.
+    """Solve the queues of cells; each cell is given as a scenario of its own.
 
     Raises:
         ModelError: the queues are unstable, or a chain does not converge.
@@ -171,7 +171,7 @@ def speeds_of(
     each: Sequence[ResolvedScenario],
     graph: Sequence[Sequence[bool]],
 ) -> Speeds:
-    """Return the speeds of cells, over those alone, by which of them are busy."""
+    """Return the speeds of cells, relative to each alone, for each set of busy cells."""
     shares = cells.shares_of(scenario, each, graph)
 
     @cache
@@ -197,7 +197,7 @@ def _of_cell(transfers: Transfers, jobs: Jobs, active: float, sojourn_s: float) 
 
 
 def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
-    """Say what cells break of paper M's assumptions, and of one law of sizes."""
+    """Report which assumptions of paper M the cells break, and sizes of several laws."""
     from airtcp.predict import assumed_windows
 
     told: list[str] = []

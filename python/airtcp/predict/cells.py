@@ -1,9 +1,8 @@
-"""Several cells on one channel: what each gets, by the chain of clusters.
+"""Predict the share of each of several cells on one channel, by the chain of clusters.
 
-Knows who hears whom, what each cell would get alone, by the models of one cell, and how long its
-mean exchange is. Does not know hidden stations within a cell: then it declines. Of transfers that
-end it knows the shares of cells while some of them are busy; `cell_transfers` has their times.
-802.11a, b and g.
+Inputs are which cells hear each other, the goodput of each cell alone (by the models of one cell),
+and its mean exchange. It declines hidden stations within a cell. For finite transfers it gives the
+shares of cells while some are busy; `cell_transfers` predicts their times. 802.11a, b and g.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _MOST_CELLS: Final = 60
-#: Below this part of what it has alone a cell starves.
+#: A cell starves below this fraction of its goodput alone.
 _STARVES: Final = 0.2
 _NAMED: Final = 4
 _CARD: Final = Card(
@@ -78,7 +77,7 @@ CARDS: Final = (_CARD,)
 def cells_of(
     scenario: ResolvedScenario,
 ) -> tuple[list[ResolvedScenario], list[list[bool]]] | str:
-    """Return each cell as a scenario of its own, and who hears whom; or why there are none."""
+    """Return each cell as its own scenario and which cells hear each other, or why not."""
     cells = scenario.cells or ()
     if len(cells) < 2:
         if cells and not any(True for _ in deaf_groups(scenario, 0)):
@@ -105,7 +104,7 @@ def cells_of(
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput of each cell, and of all; a reason where the chain has no such cells."""
+    """Predict the goodput of each cell and of all, or return why the chain does not apply."""
     found = cells_of(scenario)
     if isinstance(found, str):
         return found
@@ -169,7 +168,7 @@ def shares_of(
     each: Sequence[ResolvedScenario],
     graph: Sequence[Sequence[bool]],
 ) -> Callable[[Sequence[int]], list[float]]:
-    """Return a function of cells that always send, by their places: of each its part of alone."""
+    """Return a function from backlogged cells to their shares, relative to each cell alone."""
     phy = scenario.phy
     times, senders, failing = zip(*(_contention(one) for one in each), strict=True)
     waits = Unaligned(
@@ -199,7 +198,7 @@ def shares_of(
     def shares(busy: Sequence[int]) -> list[float]:
         solve = clusters if len(busy) <= MOST_CELLS else approximate_clusters
         rates = solved(solve, [[graph[a][b] for b in busy] for a in busy], busy, waits)
-        # The product form of cells that hear nobody is exact, and costs nothing.
+        # The product form for isolated cells is exact and costs nothing.
         alone = solved(approximate_clusters, [[False] * len(busy) for _ in busy], busy, None)
         return [rate / of for rate, of in zip(rates, alone, strict=True)]
 
@@ -230,9 +229,9 @@ def _not_endless(scenario: ResolvedScenario) -> bool:
 
 
 def declined(scenario: ResolvedScenario) -> str | None:
-    """Return why no chain says what cells leave each other; None where one does.
+    """Return why no chain predicts the shares of the cells, or None if one does.
 
-    None, too, of cells that do not meet: each keeps all.
+    Also returns None for cells that do not hear each other: each keeps all its capacity.
     """
     if scenario.air is not None and not any(meeting(scenario)):
         return None
@@ -241,7 +240,7 @@ def declined(scenario: ResolvedScenario) -> str | None:
 
 
 def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
-    """Return who hears whom among the cells, or what of it is no graph of cells."""
+    """Return which cells hear each other, or why that is not a graph of cells."""
     cells, air = scenario.cells or (), scenario.air
     if air is None:
         return [[one != other for other in range(len(cells))] for one in range(len(cells))]
@@ -278,7 +277,7 @@ def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
 
 
 def _of_powers(scenario: ResolvedScenario, graph: Sequence[Sequence[bool]]) -> str:
-    """Return what comes of received powers that no graph of cells has; "" for nothing."""
+    """Return the effects of received powers that a graph of cells cannot express, or ""."""
     air = scenario.air
     if air is None or not air.powers_known:
         return ""
@@ -308,7 +307,7 @@ def _of_powers(scenario: ResolvedScenario, graph: Sequence[Sequence[bool]]) -> s
 
 
 def _may_be_missed(scenario: ResolvedScenario, heard: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether nodes of cells that hear each other do so below the threshold of energy."""
+    """Return whether nodes of cells in range hear each other below the energy threshold."""
     air = scenario.air
     assert air is not None, "cells come with the air"
     nodes = [nodes_of_cell(scenario, place) for place in range(len(scenario.cells or ()))]
@@ -321,7 +320,7 @@ def _may_be_missed(scenario: ResolvedScenario, heard: Sequence[tuple[int, int]])
 
 
 def _alone(scenario: ResolvedScenario, place: int) -> ResolvedScenario:
-    """Return one of the cells as a scenario of one cell, in which all hear all."""
+    """Return one cell as a scenario of one cell in which all nodes hear each other."""
     groups = tuple(
         group.model_copy(update={"cell": None})
         for group in scenario.stations
@@ -341,7 +340,7 @@ def _alone(scenario: ResolvedScenario, place: int) -> ResolvedScenario:
 
 
 def _contention(cell: ResolvedScenario) -> tuple[SlotTimes, float, float]:
-    """Return the mean exchange of a cell, its contenders, and the frames that fail within one."""
+    """Return a cell's mean exchange, its contenders, and the fraction of failing frames."""
     phy = Phy.of(cell.phy)
     wait = cell.mac.rules.after_collision
     senders = senders_of(cell)

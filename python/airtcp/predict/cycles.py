@@ -1,7 +1,7 @@
-"""Endless TCP transfers as one cycle: a segment and its share of a TCP ACK.
+"""Predict endless TCP transfers as one cycle: a segment and its share of a TCP ACK.
 
-Paper B's limit leaves out all waiting; Heusse's model has a mean wait and a mean collision. Both
-are simpler than paper M (`downloads`), and beside it show what backoff and contention cost.
+Paper B's limit ignores all waiting; Heusse's model has a mean wait and a mean collision. Both are
+simpler than paper M (`downloads`). Compared with it they show the cost of backoff and contention.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ CARDS: Final = (_HEUSSE_CARD, _LIMIT_CARD)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Goodput of all endless transfers; collisions of uploads that always have a packet."""
+    """Predict goodput of all endless transfers, and collisions of backlogged uploads."""
     connections = Connections.of(scenario, endless_flows(scenario))
     with answers.attempt(_HEUSSE):
         _contended(connections, answers)
     with answers.attempt("B, section 2"):
         _unhindered(connections, answers)
     if connections.uploads == connections.count and connections.alone:
-        # Behind a wire the windows may wait there, and nobody contends on the air.
+        # Behind a wired link the windows may wait there, and nobody contends on the channel.
         at_the_access_point = not any(scenario.path_links(flow) for flow in connections.flows)
         if connections.smallest_window > 1 and at_the_access_point:
             simultaneous.predict(connections.count, scenario.phy.cw_min + 1, answers)

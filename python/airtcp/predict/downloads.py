@@ -1,4 +1,4 @@
-"""Endless TCP transfers: paper M (7) to (12) for several connections, (A.3) and (8) for one."""
+"""Predict endless TCP transfers: paper M (7) to (12) for several, (A.3) and (8) for one."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ _WINDOWED: Final = replace(
     reads=(*assumptions.READS, "flows.tcp.receive_window_bytes"),
 )
 CARDS: Final = (_ENDLESS, _LONE, _WINDOWED)
-#: The better forms first; the paper's own beside them.
+#: The more accurate forms first, then the paper's own.
 _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))
 
 
 def idle_by_timers(scenario: ResolvedScenario) -> str | None:
-    """Say that timers of delayed ACKs leave the air idle; None where they do not.
+    """Report that delayed-ACK timers leave the channel idle, or return None.
 
-    Each connection whose window holds fewer segments than an ACK waits for has a window in each
-    timeout at most: models of a full air are far off where all of these are less than it carries.
+    A connection whose window has fewer segments than an ACK covers sends at most one window per
+    timeout. If the sum of these is below the capacity, models of a saturated channel are far off.
     """
     connections = Connections.of(scenario, endless_flows(scenario))
     if not connections.alone:
@@ -92,10 +92,10 @@ def idle_by_timers(scenario: ResolvedScenario) -> str | None:
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Goodput and collisions of the endless TCP flows.
+    """Predict goodput and collisions of the endless TCP flows.
 
-    Where other flows or uploads with a large window take part, it is not the access point alone
-    that is always backlogged: then only the total goodput is told, which hardly depends on that.
+    With other flows, or uploads with a large window, the access point is not the only backlogged
+    node. Then only the total goodput is predicted, which hardly depends on that.
     """
     connections = Connections.of(scenario, endless_flows(scenario))
     if connections.count == 1:
@@ -126,7 +126,8 @@ def _one(connections: Connections, answers: Answers) -> None:
     taking_turns = [*network, *assumed_windows.endless_window(connections)]
     contending = [*network, *assumed_windows.lone_window(connections)]
     if window <= d:
-        # No more segments than one ACK answers: the two nodes take turns and never collide.
+        # The window has no more segments than one ACK covers: the two nodes take turns and never
+        # collide.
         source = "M (A.3)" if d == 1.0 else "M (12), corrected"
         origin = _ENDLESS.origin(source, taking_turns)
         with answers.attempt(source):
@@ -162,7 +163,7 @@ def _goodput(said: Throughput, connections: Connections) -> dict[str, float | li
 
 
 def _state(said: Throughput, connections: Connections, answers: Answers, origin: Origin) -> None:
-    """Say what the nodes do, where the model's picture of who is backlogged holds."""
+    """Predict collisions and drops if the backlog is as the model assumes."""
     if connections.backlog_as_assumed:
         answers.add(
             replace(origin, by=_CONTENTION),
@@ -178,10 +179,10 @@ def _state(said: Throughput, connections: Connections, answers: Answers, origin:
 
 
 def _collisions_of_two(connections: Connections) -> dict[str, float | list[float]]:
-    """Collision probability over all attempts, where the station has a packet for one in d.
+    """Return the collision probability per attempt; the station sends one packet per d.
 
-    (6) is that of two backlogged nodes. Each TCP ACK meets c = P/(1-P) collisions, all of them with
-    the access point, which sends d segments for it: attempts are 1 + c and d + c.
+    (6) is the probability for two backlogged nodes. Each TCP ACK has c = P/(1-P) collisions, all
+    with the access point, which sends d segments per ACK: attempts are 1 + c and d + c.
     """
     p = float(contention(2.0, connections.parameters, CORRECTED).p_c)
     meets, d = p / (1.0 - p), connections.every
@@ -193,18 +194,18 @@ def _collisions_of_two(connections: Connections) -> dict[str, float | list[float
 
 
 def _collisions_by_state(connections: Connections) -> dict[str, float | list[float]]:
-    """Collision probability from the distribution (9), (11) of backlogged nodes, not its mean.
+    """Return collision probabilities from the distribution (9), (11) of backlogged nodes.
 
     With i stations backlogged (probability pi_(i+1)) and the access point, k = i + 1 nodes attempt
-    in a slot with tau_k each and collide with P_C(k). So attempts weigh pi k tau_k for all nodes,
-    pi tau_k for the access point and pi i tau_k for stations. (2) at the mean of (9) is blind to
-    the states with many nodes, where most collisions are. When all stations are backlogged, all
-    packets are theirs, and the access point has none: (9) has it backlogged even then (M11 is the
-    case of one station).
+    in a slot with tau_k each and collide with P_C(k). Attempts have weight pi k tau_k for all
+    nodes, pi tau_k for the access point and pi i tau_k for stations. (2) at the mean of (9) ignores
+    the states with many nodes, where most collisions occur. If all stations are backlogged, they
+    have all packets and the access point has none; (9) counts it as backlogged even then (M11 is
+    the case of one station).
     """
     count = connections.count
     share = np.asarray(backlogged_distribution(count, connections.every))
-    # At most one station is backlogged on average: beyond 40 there is nothing left to weigh.
+    # On average at most one station is backlogged: states beyond 40 have no weight.
     share = share[:41]
     stations = np.arange(float(len(share)))
     ap = np.where(stations < count, 1.0, 0.0)

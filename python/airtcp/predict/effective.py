@@ -1,8 +1,8 @@
-"""Downloads as jobs of a processor, by their effective service time: paper H.
+"""Predict downloads as jobs of a processor, by their effective service time: paper H.
 
-A transfer takes the channel for its effective service time EST, and shares it equally with the
-others in progress. Stations that think between their transfers are the few sources of an Engset
-queue; a Poisson process of transfers, as in the paper, is the M/G/1-PS queue.
+A transfer occupies the channel for its effective service time EST, and shares it equally with the
+others in progress. Stations that think between transfers are the finite sources of an Engset queue;
+a Poisson process of transfers, as in the paper, is the M/G/1-PS queue.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
 
-#: The keys of beacons, which are part of the model (22).
+#: The modules that take beacons into account, in (22).
 SERVICE: Final = "models.hoekstra.service_time"
 _SHARING: Final = "models.processor_sharing"
 _EST: Final = (
@@ -182,9 +182,9 @@ _LONE_CARD: Final = replace(
     },
 )
 CARDS: Final = (_CARD, _FEW_QUANTILES_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
-#: Segments up to which windows hardly differ: paper H's testbed has 6.
+#: Up to this many segments the window hardly matters; paper H's testbed has 6.
 _SMALL_WINDOW: Final = 8
-#: States of a distribution below this probability are left out at its end.
+#: Truncate a distribution where states fall below this probability.
 _NEGLIGIBLE: Final = 1e-9
 _MOST_STATES: Final = 1000
 #: The percentiles of `_QUANTILES_CARD`, in the order of its answers.
@@ -200,9 +200,9 @@ class _Service:
 
 
 def fits(scenario: ResolvedScenario) -> bool:
-    """Tell whether two segments at a time, an ACK for both, and basic access are what flows have.
+    """Return whether flows have larger windows, an ACK per two segments, and basic access.
 
-    Then EST is nearer than paper M, whose access point and station never contend.
+    Then EST is more accurate than paper M, whose access point and station never contend.
     """
     connections = Connections.of(scenario, scenario.flows)
     return (
@@ -213,7 +213,7 @@ def fits(scenario: ResolvedScenario) -> bool:
 
 
 def web(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Transfer times, transfers in progress and goodput of web flows."""
+    """Predict transfer times, transfers in progress and goodput of web flows."""
     transfers = Transfers(scenario)
     count = transfers.connections.count
     broken = list(_broken(transfers))
@@ -234,7 +234,7 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
 def _few_sources(
     transfers: Transfers, service: _Service, answers: Answers, broken: Sequence[str]
 ) -> None:
-    """EST shared by stations that think after each transfer: an Engset queue."""
+    """Predict EST shared by stations that think after each transfer: an Engset queue."""
     count = transfers.connections.count
     ratio = service.est_s / transfers.over_flows(lambda flow: think_time(flow).mean())
     said = engset(count, ratio, mean_service_s=service.est_s)
@@ -258,7 +258,7 @@ def _few_sources(
 
 
 def ftp(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Transfer times and transfers in progress of FTP, whose transfers wait for no others."""
+    """Predict transfer times and transfers in progress of FTP, which start independently."""
     transfers = Transfers(scenario)
     broken = [*_broken(transfers), *not_poisson(transfers)]
     rate = arrival_rate(transfers)
@@ -268,13 +268,13 @@ def ftp(scenario: ResolvedScenario, answers: Answers) -> None:
 
 
 def arrival_rate(transfers: Transfers) -> float:
-    """Transfers of all FTP flows that begin in a second."""
+    """Return the rate at which transfers of all FTP flows start, per second."""
     connections = transfers.connections
     return connections.count * transfers.over_flows(lambda flow: 1.0 / interarrival(flow).mean())
 
 
 def alone(scenario: ResolvedScenario, answers: Answers) -> None:
-    """The only transfer of a scenario, which has the channel for itself."""
+    """Predict the only transfer of a scenario, which has the channel to itself."""
     transfers = Transfers(scenario)
     broken = list(_broken(transfers))
     with answers.attempt("H (19)"):
@@ -296,9 +296,9 @@ def _open(
     broken: Sequence[str],
     label: str = "",
 ) -> None:
-    """Answers of (27) to (30), and (26) where sizes are exponential.
+    """Predict by (27) to (30), and by (26) if sizes are exponential.
 
-    What is measured in progress ends with the last byte; that of (30) waits for an ACK, too.
+    A measured transfer ends with the last byte; in (30) it also waits for an ACK.
     """
     rho = float(stable_load("rho_eff", rate_per_s * service.est_s))
     sojourn = float(mean_sojourn(service.est_s, rho))
@@ -333,7 +333,7 @@ def _quantiles(
     answers: Answers,
     broken: Sequence[str],
 ) -> None:
-    """Percentiles of transfer times, and the harm that large windows do to them."""
+    """Predict percentiles of transfer times, and report the effect of large windows on them."""
     windows = max(transfers.connections.windows)
     if windows > _SMALL_WINDOW:
         broken = [
@@ -346,11 +346,11 @@ def _quantiles(
 
 
 def _service(transfers: Transfers, variant: hoekstra.Variant = hoekstra.CORRECTED) -> _Service:
-    """EST of (19), with FTP's dialogue around the data where the flows have it.
+    """Return EST of (19), with FTP's dialogue around the data if the flows have one.
 
-    Elsewhere the exchanges that they have before the data stand in its place, and what closes a
-    connection is left out: it comes after the last TCP ACK. That one waits for a timer here where
-    the paper has it go at once.
+    Without a dialogue the exchanges before the data replace it, and closing the connection is left
+    out because it follows the last TCP ACK. Here that ACK waits for a timer; in the paper it is
+    sent at once.
     """
     return _Service(
         est_s=transfers.over_flows(lambda flow: _est_s(transfers, flow, variant)),

@@ -1,7 +1,7 @@
-"""The facts that models of TCP ask for: connections, windows, frame times.
+"""Derive the inputs of TCP models: connections, windows, frame times.
 
-Knows how several flows become the one kind of connection that paper M has: where they differ, their
-mean over connections stands in, and `differ` says in what. Judges nothing (`assumptions`).
+Paper M has one kind of connection. If flows differ, their mean over connections is used, and
+`differ` lists the differences. `assumptions` reports what is broken.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """TCP flows of one kind, as paper M sees them: `count` connections that are all alike.
+    """TCP flows of one kind, as paper M sees them: `count` identical connections.
 
     `windows` are W* in segments, one per flow entry; `every` is d, the mean number of segments per
-    TCP ACK; `differ` names what is not the same for all, and is averaged.
+    TCP ACK; `differ` names the properties that are not the same for all and are averaged.
     """
 
     scenario: ResolvedScenario
@@ -38,7 +38,7 @@ class Connections:
 
     @classmethod
     def of(cls, scenario: ResolvedScenario, flows: Sequence[Flow]) -> Connections:
-        """The connections of some TCP flows of a scenario. At least one flow is needed."""
+        """Return the connections of some TCP flows of a scenario; at least one flow is needed."""
         counts = [scenario.group(flow.stations).count for flow in flows]
         single = [_parameters(scenario, flow) for flow in flows]
         every = [tcp_of(flow).delayed_ack.every for flow in flows]
@@ -60,7 +60,7 @@ class Connections:
 
     @property
     def counts(self) -> list[int]:
-        """Connections of each flow entry."""
+        """The connections of each flow entry."""
         return [self.scenario.group(flow.stations).count for flow in self.flows]
 
     @property
@@ -70,19 +70,19 @@ class Connections:
 
     @property
     def total_window(self) -> int:
-        """All windows together: the segments that can be under way at most."""
+        """The sum of all windows: the most segments in flight."""
         return sum(n * window for n, window in zip(self.counts, self.windows, strict=True))
 
     @property
     def alone(self) -> bool:
-        """Tell whether the scenario has no other flows."""
+        """Whether the scenario has no other flows."""
         return len(self.flows) == len(self.scenario.flows)
 
     @property
     def backlog_as_assumed(self) -> bool:
-        """Tell whether it is the access point that is backlogged, and stations only with an answer.
+        """Whether the access point is backlogged, and stations only while they have an ACK to send.
 
-        Other flows add nodes with packets; an upload with a window of several segments keeps its
+        Other flows add backlogged nodes. An upload with a window of several segments keeps its
         station backlogged whenever the access point is not the only bottleneck.
         """
         large = any(
@@ -93,14 +93,14 @@ class Connections:
 
     @property
     def uploads(self) -> int:
-        """Count how many of the connections are uploads."""
+        """The number of connections that are uploads."""
         return sum(
             n for n, flow in zip(self.counts, self.flows, strict=True) if flow.direction == "upload"
         )
 
 
 def endless_flows(scenario: ResolvedScenario) -> list[Flow]:
-    """The flows that never end."""
+    """Return the flows that never end."""
     return [
         flow
         for flow in scenario.flows
@@ -109,31 +109,31 @@ def endless_flows(scenario: ResolvedScenario) -> list[Flow]:
 
 
 def tcp_of(flow: Flow) -> Tcp:
-    """The TCP of a flow that has one."""
+    """Return the TCP of a flow; ValueError if it has none."""
     if flow.tcp is None:
         raise ValueError(f"flow {flow.name} has no TCP")
     return flow.tcp
 
 
 def window_segments(flow: Flow) -> int:
-    """W*: full segments that fit in the receive window."""
+    """Return W*, the full segments that fit into the receive window."""
     return tcp_of(flow).window_segments
 
 
 def rate_of(group: StationGroup) -> tuple[Rate, Rate]:
-    """Returns data rate and control rate of a group; ValueError for those of 802.11n and later."""
+    """Return data rate and control rate of a group; ValueError for 802.11n and later."""
     return legacy(group.data_rate), legacy(group.control_rate)
 
 
 def legacy(rate: Rate) -> Rate:
-    """Returns a rate that is older than 802.11n; ValueError for any other."""
+    """Return a rate older than 802.11n; ValueError for any other."""
     if rate.high is not None:
         raise ValueError(f"the models have no rate of {rate.modulation.upper()}")
     return rate
 
 
 def lossy(scenario: ResolvedScenario, assumption: str) -> Iterator[str]:
-    """Which `assumption` of a model is broken where wired links lose packets."""
+    """Report that losses on wired links break `assumption` of a model."""
     losses = [
         link.loss
         for flow in scenario.flows
@@ -149,7 +149,7 @@ def lossy(scenario: ResolvedScenario, assumption: str) -> Iterator[str]:
 
 
 def weighted(values: Sequence[float], counts: Sequence[int]) -> float:
-    """The mean of values that stand for so many connections each."""
+    """Return the mean of values weighted by their numbers of connections."""
     return sum(n * value for n, value in zip(counts, values, strict=True)) / sum(counts)
 
 
@@ -168,10 +168,10 @@ def _parameters(scenario: ResolvedScenario, flow: Flow) -> Parameters:
 
 
 def _mean_parameters(single: Sequence[Parameters], counts: Sequence[int]) -> Parameters:
-    """Mean frame times and payload over connections.
+    """Return mean frame times and payload over connections.
 
-    802.11 gives every station as many packets, not as much time, so the mean time per packet is
-    what counts. RTS/CTS goes by the most numerous flow.
+    802.11 gives every station as many packets, not as much airtime, so the mean time per packet
+    counts. RTS/CTS follows the most numerous flow.
     """
     most = max(range(len(single)), key=counts.__getitem__)
 

@@ -1,7 +1,7 @@
-"""Transfers as jobs of a processor that they share: capacities, service, set-up, arrivals.
+"""Model transfers as jobs of a shared processor: capacities, service, setup, arrivals.
 
-Knows which transfers can be seen so, and where their capacities C_k come from (paper M, (12),
-corrected). Knows neither closed forms of the sharing (`web`, `arrivals`) nor its simulation.
+The capacities C_k come from paper M, (12), corrected. The closed forms of processor sharing are in
+`web` and `arrivals`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from airtcp.predict.transfers import Transfers
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
 
-#: Stations beyond which C_k no longer changes: (9) has one of them backlogged on average.
+#: C_k is constant beyond this many stations: by (9) one of them is backlogged on average.
 _MOST_STATIONS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The work that each transfer brings to the processor, and how fast the processor is.
+    """The work that each transfer brings to the processor, and the processor's speed.
 
-    `capacities_bps` has C_1, C_2, ... of goodput in whole segments; `service_bits` the mean of what
-    a transfer takes of it; `setup_s` what goes before the data, in which nothing is shared.
+    `capacities_bps` are C_1, C_2, ..., as goodput in whole segments; `service_bits` is the mean
+    work of a transfer; `setup_s` is the time before the data, during which nothing is shared.
     """
 
     capacities_bps: Values
@@ -39,12 +39,12 @@ class Jobs:
         return self.service_bits / float(self.capacities_bps[0])
 
     def load(self, rate_per_s: float) -> float:
-        """The load of `rate_per_s` arrivals: their work over the last capacity."""
+        """Return the load of `rate_per_s` arrivals: their work over the last capacity."""
         return rate_per_s * self.service_bits / float(self.capacities_bps[-1])
 
 
 def of_sources(transfers: Transfers) -> Jobs:
-    """The jobs of stations that think between transfers: at most one of each is in progress."""
+    """Return the jobs of stations that think between transfers: at most one each in progress."""
     connections = transfers.connections
     capacities = capacity(
         connections.count, connections.parameters, transfers.variant, d=connections.every
@@ -53,9 +53,9 @@ def of_sources(transfers: Transfers) -> Jobs:
 
 
 def of_arrivals(transfers: Transfers) -> Jobs:
-    """The jobs of transfers that begin whether others have ended or not.
+    """Return the jobs of transfers that start independently of each other.
 
-    Several of one station have but one node to answer for them.
+    Several transfers of one station share a single node, which sends their ACKs.
     """
     connections, parameters = transfers.connections, transfers.connections.parameters
     d = connections.every

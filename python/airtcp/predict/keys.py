@@ -1,7 +1,4 @@
-"""Which resolved keys models share: names for what the cards of several families list.
-
-Knows keys and who needs them for what. Judges no scenario.
-"""
+"""Name groups of resolved keys that the cards of several models list."""
 
 from __future__ import annotations
 
@@ -11,8 +8,7 @@ from typing import Final
 
 from airtcp.predict.card import Assumption
 
-#: How long frames and spaces are with basic access, and who sends them: behind every model of the
-#: air.
+#: Durations of frames and spaces with basic access, and their senders: used by every Wi-Fi model.
 BASIC: Final = (
     "phy.slot_time_ns",
     "phy.sifs_ns",
@@ -30,18 +26,18 @@ BASIC: Final = (
 )
 #: RTS and CTS before some frames.
 RTS: Final = ("mac.rts_threshold_bytes", "phy.rts_bits", "phy.cts_bits")
-#: The same by the DCF, with RTS/CTS or without.
+#: The same under the DCF, with or without RTS/CTS.
 FRAMES: Final = (*BASIC, *RTS, "phy.difs_ns", "phy.cw_min")
-#: The keys of segments and their acknowledgments.
+#: Segments and their ACKs.
 SEGMENTS: Final = ("flows.tcp.mss_bytes", "flows.tcp.header_bits", "flows.tcp.delayed_ack")
-#: The keys of collisions: what follows them, and how often a frame is sent.
+#: Collisions: what follows them, and how often a frame is sent.
 COLLISIONS: Final = (
     "phy.cw_max",
     "phy.eifs_ns",
     "mac.short_retry_limit",
     "mac.rules.after_collision",
 )
-#: The keys of a flow of transfers that end, before and after the data.
+#: Flows of finite transfers, before and after the data.
 TRANSFERS: Final = (
     "flows.application.kind",
     "flows.application.size",
@@ -49,18 +45,18 @@ TRANSFERS: Final = (
     "flows.tcp.pad_last_segment",
 )
 
-#: Where every model but those of access categories needs one way to contend for all.
+#: Assumed by every model except those of access categories: all nodes contend alike.
 ALIKE: Final = Assumption(
     "access point and stations contend alike, in one access category",
     ("mac.edca", "classify", "ap.access"),
 )
-#: The keys that ask for models of endless transfers.
+#: Selects models of endless transfers.
 NEVER_ENDS: Final = Assumption(
     "some transfers never end", ("flows.application.kind", "flows.application.size")
 )
-#: The keys of features that no model has.
+#: Features that no model has.
 NO_ERRORS: Final = Assumption("frames are lost in collisions alone", ("stations.frame_errors",))
-#: The keys that every model of TCP has, as none has losses other than Reno's.
+#: Assumed by every TCP model: none has loss responses other than Reno's.
 RENO: Final = Assumption(
     "Reno's congestion control, and losses told by duplicate ACKs and timeouts",
     (
@@ -76,20 +72,20 @@ RENO: Final = Assumption(
         "flows.tcp.small_queue",
     ),
 )
-#: The keys that every model of TCP with ACKs has.
+#: Assumed by every TCP model with ACKs.
 ALL_ACKS: Final = Assumption(
     "an ACK that was sent is not taken out of a queue for a newer one",
     ("ap.queue.ack_filter", "stations.queue.ack_filter"),
 )
-#: The keys that bound an answer of any model (`limits`).
+#: Limits for the predictions of any model (`limits`).
 BOUNDED: Final = Assumption(
     "no more than windows in a round trip of their paths, and than wired links carry",
     ("flows.path", "links", "flows.tcp.receive_window_bytes"),
 )
-#: The keys that only paper H's model has.
+#: Features that only paper H's model has.
 NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon",))
 
-#: The keys that saturated nodes make harmless.
+#: Harmless to models of saturated nodes.
 ALWAYS_BACKLOGGED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "mac.rules.immediate_access": "every sender always has a packet and draws a backoff for it",
@@ -100,7 +96,7 @@ ALWAYS_BACKLOGGED: Final[Mapping[str, str]] = MappingProxyType(
         "stations.queue": "as ap.queue",
     }
 )
-#: The keys that models without backoff, or with a mean one, do not look at.
+#: Harmless to models without backoff, or with a mean one.
 NO_BACKOFF: Final[Mapping[str, str]] = MappingProxyType(
     {
         "mac.rules.immediate_access": "the model has no backoff that could be spared",

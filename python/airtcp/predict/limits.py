@@ -1,8 +1,7 @@
-"""The limits of any answer: windows in a round trip of their path, and the rates of wired links.
+"""Limit all predictions: a window per round trip of the path, and the rates of wired links.
 
-Knows receive windows, delays and rates of paths, and which flows share a link in which direction.
-Knows no model: whatever a card has said, `apply` takes the least of that and of these bounds, and
-names the bound in source and assumptions.
+`apply` takes the smaller of each prediction and these bounds, and names the bound in the source and
+the assumptions. It is independent of the models.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow, Link
 
-#: Bounds that are met but for rounding name no source.
+#: A bound that differs only by rounding is not named as a source.
 _ROUNDING: Final = 1e-9
-#: The signs of metrics of nodes that have a frame to send less often than in a model.
+#: The effects on metrics of nodes that have a frame to send less often than in a model.
 _OF_BUSY_NODES: Final = {
     "collision_probability": UNKNOWN,
     "drop_probability_mac": UNKNOWN,
@@ -39,10 +38,10 @@ _TIMES: Final = ("transfer_time_s", "transfer_time_to_last_ack_s")
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """The most payload that all flows get together, in bits per second, and what bounds it.
+    """An upper bound for the payload of all flows together, in bit/s, and its cause.
 
-    `source` stands behind that of the model, `why` among its assumptions; `by_window` where no link
-    is in it.
+    `source` is appended to the model's source, `why` to its assumptions; `by_window` is true if no
+    link limits.
     """
 
     bps: float
@@ -52,7 +51,7 @@ class Most:
 
 
 def apply(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Bound what models have said of goodput, and of times, by what paths let pass."""
+    """Limit predicted goodput and times to what the paths allow."""
     most = most_goodput(scenario)
     flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
     if most is not None and answers.model.get("goodput_bps"):
@@ -70,10 +69,11 @@ def apply(scenario: ResolvedScenario, answers: Answers) -> None:
 
 
 def most_goodput(scenario: ResolvedScenario) -> Most | None:
-    """The least bound on the goodput of all flows; None where windows and links leave it open.
+    """Return the lowest bound on the goodput of all flows, or None if nothing limits it.
 
-    Each flow gets a window in a round trip at most, and what its own links carry; flows that name a
-    link share its rate in each direction. A flow that names several counts at the slowest of them.
+    Each flow gets at most a window per round trip, and the rate of its own links; flows that name
+    the same link share its rate in each direction. A flow that names several links counts at the
+    slowest of them.
     """
     windows = [_window_bps(scenario, flow) for flow in scenario.flows]
     counts = [scenario.group(flow.stations).count for flow in scenario.flows]
@@ -91,7 +91,7 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
         if isinstance(place, tuple):
             rate = scenario.links[place[0]].rate_bps
             assert rate is not None
-            # Of flows that share it those with the largest packets leave most room for payload.
+            # Of the flows that share it, those with the largest packets carry the most payload.
             carries = rate * max(_payload_share(scenario.flows[i]) for i in members)
             if carries < bound:
                 bound, here = carries, rate
@@ -117,7 +117,7 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
 
 
 def least_time_s(scenario: ResolvedScenario) -> float:
-    """The least mean time of a transfer: what links take for its bytes, and whole windows."""
+    """Return a lower bound for the mean transfer time: link rates, and windows per round trip."""
     return min((_least_time_s(scenario, flow) for flow in scenario.flows), default=0.0)
 
 
@@ -129,15 +129,15 @@ def _least_time_s(scenario: ResolvedScenario, flow: Flow) -> float:
     rates = [link.rate_bps for link in scenario.path_links(flow) if link.rate_bps is not None]
     through = mean_bits / (min(rates) * _payload_share(flow)) if rates else 0.0
     window_bits = 8.0 * window_segments(flow) * tcp_of(flow).mss_bytes
-    # The last window comes before its round trip is over.
+    # The last window arrives before its round trip is over.
     rounds = max(0.0, mean_bits / window_bits - 1.0)
     return max(through, rounds * _round_trip_s(scenario.path_links(flow), flow))
 
 
 def _window_bps(scenario: ResolvedScenario, flow: Flow) -> float:
-    """A window in a round trip of the path; infinite without a window or without a path."""
+    """Return a window per round trip of the path; infinite without a window or a path."""
     if flow.tcp is None or flow.application.kind not in ("bulk", "web"):
-        # Transfers of FTP do not wait for each other, and have a window each.
+        # FTP transfers do not wait for each other, and each has its own window.
         return float("inf")
     trip = _round_trip_s(scenario.path_links(flow), flow)
     bits = 8.0 * window_segments(flow) * tcp_of(flow).mss_bytes
@@ -145,7 +145,7 @@ def _window_bps(scenario: ResolvedScenario, flow: Flow) -> float:
 
 
 def _round_trip_s(links: tuple[Link, ...], flow: Flow) -> float:
-    """The delays of the wires, and what they take for a segment and for its ACK."""
+    """Return the delays of the links plus transmission times of a segment and its ACK."""
     tcp = tcp_of(flow)
     bits = 8 * tcp.mss_bytes + 2 * tcp.header_bits
     return sum(
@@ -167,13 +167,13 @@ def _own_rates(flow: Flow) -> list[int]:
 
 
 def _own_links_bps(flow: Flow) -> float:
-    """Say what the links carry that one flow alone has."""
+    """Return the capacity of the links that a flow does not share."""
     rates = _own_rates(flow)
     return min(rates) * _payload_share(flow) if rates else float("inf")
 
 
 def _payload_share(flow: Flow) -> float:
-    """Payload over IP packet."""
+    """Return the ratio of payload to IP packet size."""
     if flow.tcp is not None:
         payload = 8.0 * flow.tcp.mss_bytes
         return payload / (payload + flow.tcp.header_bits)
@@ -188,7 +188,7 @@ def _shown(bps: float) -> str:
 def _at_most(entry: Predicted, most: Most, flows: int) -> Predicted:
     if isinstance(entry.value, list) or entry.value * flows <= most.bps * (1.0 + _ROUNDING):
         return entry
-    # A bound holds whatever makes the model's own value too low.
+    # A bound does not depend on what makes the model's own value too low.
     left = [
         text
         for text in entry.broken
@@ -219,7 +219,7 @@ def _at_least(entry: Predicted, least_s: float) -> Predicted:
 
 
 def _busy_nodes(scenario: ResolvedScenario, answers: Answers, most: Most) -> None:
-    """Say of what nodes do that they have less to send than the models have them send."""
+    """Report that nodes have less to send than in the models."""
     for metric, entries in answers.model.items():
         for text in _of_metric(scenario, metric, most):
             for entry in entries:

@@ -1,4 +1,4 @@
-"""The one transfer of a scenario that has nothing else: paper M (14)."""
+"""Predict the only transfer of a scenario without other traffic: paper M (14)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Tell how long the transfer takes."""
+    """Predict the duration of the transfer."""
     transfers = Transfers(scenario)
     connections = transfers.connections
     common = [*assumptions.network(connections)]

@@ -1,7 +1,7 @@
-"""Endless TCP transfers over wired links that lose packets: what their losses let a window be.
+"""Predict endless TCP transfers over lossy wired links: the window that losses allow.
 
-Knows the mean window of CUBIC (RFC 9438) and of AIMD (Mathis et al.) at a loss probability. What
-the air carries is told by other models: a transfer gets the lesser of both.
+It uses the mean window of CUBIC (RFC 9438) or of AIMD (Mathis et al.) at a loss probability. Other
+models predict the Wi-Fi capacity; a transfer gets the smaller of both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow, Link
 
-#: Windows that losses on wires leave: what happens on the air does not break them.
+#: Windows limited by losses on wired links: Wi-Fi effects do not break them.
 BY: Final = "models.cubic"
 _CARD: Final = Card(
     name="RFC 9438 (5.1), Mathis et al. (1997)",
@@ -68,7 +68,7 @@ CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput at the mean window that the losses of a path allow, where a path has losses."""
+    """Predict goodput at the mean window that the path's losses allow, if there are losses."""
     flows = endless_flows(scenario)
     paths = [scenario.path_links(flow) for flow in flows]
     if len(flows) < len(scenario.flows) or not any(_loss(links) for links in paths):
@@ -103,7 +103,7 @@ def _rate_bps(flow: Flow, links: Sequence[Link]) -> float:
         window = float(average_window(p, rtt_s))
     else:
         aimd = tcp.aimd
-        # A window grows with each ACK, and there is one for d segments.
+        # A window grows with each ACK, one per d segments.
         increase = aimd.increase / tcp.delayed_ack.every
         window = float(square_root_window(p, increase=increase, decrease=aimd.decrease))
     most = max(1.0, tcp.receive_window_bytes / tcp.mss_bytes)
@@ -115,7 +115,7 @@ def _cubic(flows: Sequence[Flow]) -> bool:
 
 
 def _loss(links: Sequence[Link]) -> float:
-    """The probability that one link or another loses a segment."""
+    """Return the probability that any of the links loses a segment."""
     kept = 1.0
     for link in links:
         if link.loss is not None:

@@ -1,7 +1,7 @@
-"""Endless TCP transfers as contenders; and downloads whose ACKs go at once, a form of airtcp's own.
+"""Predict contention of endless TCP transfers, and downloads whose ACKs skip the backoff.
 
-Knows which rules let a TCP ACK go without a backoff, and how many contend in a cell of transfers.
-Where all ACKs draw a backoff, paper M's forms (`downloads`) say what a cell gets alone.
+The latter is a model of airtcp's own, for MAC rules that let a TCP ACK be sent without a backoff.
+If all ACKs draw a backoff, paper M applies (`downloads`).
 """
 
 from __future__ import annotations
@@ -62,16 +62,15 @@ _CARD: Final = Card(
     },
 )
 CARDS: Final = (_CARD,)
-#: Windows of so many times the segments of an ACK keep the access point backlogged.
+#: A window of this many times the segments per ACK keeps the access point backlogged.
 _LARGE: Final = 10
 
 
 def predict(connections: Connections, answers: Answers) -> None:
-    """Goodput of endless downloads, where the rules let their ACKs go at once.
+    """Predict goodput of endless downloads, if the rules let their ACKs skip the backoff.
 
-    Not asked about one download with an ACK for each segment, of which half would go at once: what
-    the station's backoff and the access point's have to do with each other is not known well
-    enough for that.
+    Excludes one download with an ACK per segment, of which half would skip it: the dependence
+    between the backoffs of station and access point is not understood well enough for that.
     """
     scenario, segments = connections.scenario, connections.every * connections.count
     if (
@@ -97,9 +96,10 @@ def predict(connections: Connections, answers: Answers) -> None:
 
 
 def contention(cell: ResolvedScenario) -> Contention:
-    """Return the contention in a cell whose flows all have TCP.
+    """Return the contention in a cell whose flows all use TCP.
 
-    Uploads and downloads share the access point's queue as their windows do, which stand in it.
+    Uploads and downloads share the access point's queue in proportion to their windows, which wait
+    in it.
     """
     phy, wait = Phy.of(cell.phy), cell.mac.rules.after_collision
     data: list[SlotTimes] = []

@@ -1,7 +1,7 @@
-"""Saturated UDP under one DCF for all: Bianchi's model, and the theoretical maximum of a lone node.
+"""Predict saturated UDP under a single DCF: Bianchi's model, or the maximum of one node.
 
-Nodes may differ in packet sizes and rates: 802.11 gives each as many chances to send, so their mean
-times stand in for Bianchi's single ones; Heusse's model tells their shares.
+Nodes may differ in packet sizes and rates. 802.11 gives each node as many chances to send, so their
+mean times replace Bianchi's single ones; Heusse's model gives their shares.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AfterCollision
 
-#: Senders times slots of head start from which on it is worth a word: about half a per cent.
+#: Report a head start from this product of senders and slots on: about 0.5 %.
 _HEAD_START: Final = 80.0
-#: Windows of so few slots are those in which stages differ (measured: 6 % at 4 slots, 2 % at 8).
+#: With fewer slots per window than this, stages differ (measured: 6 % at 4 slots, 2 % at 8).
 _FEW_SLOTS: Final = 8
-#: From this probability on, frames given up at the retry limit are worth a word.
+#: Report frames given up at the retry limit from this probability on.
 _DROPS: Final = 1e-3
-#: From this collision probability on stages differ (measured: below 1 % until there).
+#: From this collision probability on, stages differ (measured: below 1 % until there).
 _CROWDED: Final = 0.75
 
 _READS: Final = (*FRAMES, "flows.application")
@@ -157,7 +157,7 @@ CARDS: Final = (_CARD, _LONE_CARD, _ANOMALY_CARD)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Goodput, collisions and drops of saturated UDP senders."""
+    """Predict goodput, collisions and drops of saturated UDP senders."""
     senders = senders_of(scenario)
     phy = Phy.of(scenario.phy)
     if sum(counts_of(senders)) == 1:
@@ -207,7 +207,7 @@ def _contending(
 def _slot_times(
     scenario: ResolvedScenario, phy: Phy, senders: list[Sender], wait: AfterCollision
 ) -> SlotTimes:
-    """Mean times over the nodes; a collision lasts as long as the longer of two senders' frames."""
+    """Return mean times over nodes; a collision lasts as long as the longer of two frames."""
     single = [sender.times(scenario, phy, wait) for sender in senders]
     counts = counts_of(senders)
     nodes = sum(counts)
@@ -226,7 +226,7 @@ def _slot_times(
 
 def _lone(scenario: ResolvedScenario, phy: Phy, sender: Sender, answers: Answers) -> None:
     backoff = mean_backoff_s(phy.cw_min, phy.slot_time_ns / 1e9)
-    # The exchange has its DIFS with it.
+    # The exchange includes its DIFS.
     cycle = sender.exchange_s(scenario, phy)
     goodput = float(maximum_throughput(sender.payload_bits, 0.0, backoff, cycle))
     answers.add(
@@ -262,7 +262,7 @@ def _anomaly(
         "jain_index": jain_index(senders, said.host_throughput_bps.tolist()),
     }
     if whole:
-        # The published wait has the same collisions.
+        # The published wait gives the same collisions.
         values["collision_probability"] = float(said.p_c)
     label = ", whole backoff" if whole else ""
     broken = list(_anomaly_broken(scenario, sum(counts), phy.cw_min, whole=whole))
@@ -287,26 +287,26 @@ def _broken(senders: list[Sender]) -> list[str]:
 
 
 def after_collision_ns(scenario: ResolvedScenario) -> int:
-    """Say what those wait who heard a collision, from its end to their first slot."""
+    """Return the wait of nodes that heard a collision, from its end to their first slot."""
     phy = scenario.phy
     waits = {"difs": phy.difs_ns, "eifs": phy.eifs_ns, "eifs+difs": phy.eifs_ns + phy.difs_ns}
     return waits[scenario.mac.rules.after_collision]
 
 
 def head_start_ns(scenario: ResolvedScenario) -> int:
-    """Say by how much those who took part in a collision go on before those who heard it.
+    """Return by how much the colliding nodes resume before those that heard the collision.
 
-    They do so after the ACK timeout and DIFS; negative where that is longer.
+    They resume after the ACK timeout and DIFS; the value is negative if that is longer.
     """
     phy = scenario.phy
     return after_collision_ns(scenario) - phy.ack_timeout_ns - phy.difs_ns
 
 
 def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
-    """Say what becomes of all going on together where those who collided wait for an ACK in vain.
+    """Report that colliding nodes wait for an ACK and resume at another time than the others.
 
-    They take up their count after the ACK timeout and DIFS, the others after EIFS: by so much
-    earlier do they contend among themselves alone. model-accuracy.md has what that makes.
+    They resume their countdown after the ACK timeout and DIFS, the others after EIFS. During the
+    difference they contend only among themselves. model-accuracy.md has the effect.
     """
     if scenario.mac.rules.colliders == "as-others":
         return
@@ -329,12 +329,12 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
 
 
 def wired(scenario: ResolvedScenario) -> Iterator[str]:
-    """Say what becomes of packets that have crossed the air where a wired link loses some."""
+    """Report that wired links lose packets that have crossed the channel."""
     yield from lossy(scenario, "wired links carry all that crosses the air")
 
 
 def crowded(p: float, w0: int) -> Iterator[str]:
-    """Say where one collision probability for all stages is not enough."""
+    """Report that one collision probability for all stages is not accurate enough."""
     if w0 < _FEW_SLOTS:
         yield (
             "an attempt collides with the same probability in every backoff stage; here CWmin is "
@@ -352,7 +352,7 @@ def crowded(p: float, w0: int) -> Iterator[str]:
 
 
 def _printed_form(wait: AfterCollision) -> Iterator[str]:
-    """Say what the printed (13) has otherwise than 802.11, whatever the scenario."""
+    """Report how the printed (13) differs from 802.11 in any scenario."""
     yield (
         "every node may use the first slot after a transmission; in 802.11 only the one that just "
         "succeeded can, since the others' counters are frozen; goodput is a little off"
@@ -364,7 +364,7 @@ def _printed_form(wait: AfterCollision) -> Iterator[str]:
 def _anomaly_broken(
     scenario: ResolvedScenario, nodes: int, cw_min: int, *, whole: bool
 ) -> Iterator[str]:
-    """Say what Heusse's model has otherwise than 802.11."""
+    """Report how Heusse's model differs from 802.11."""
     if not whole:
         yield (
             "the wait before a frame is half of what CWmin makes; goodput is too high, most with "

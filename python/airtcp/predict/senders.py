@@ -1,7 +1,7 @@
-"""The facts that models of saturated nodes ask for: senders, their frames and durations.
+"""Derive the inputs of models of saturated nodes: senders, their frames and durations.
 
-A node is saturated when it has UDP that always has a packet: a station with an upload, the access
-point with any download. Knows counts, packets and rates. Asks no model of contention.
+A node is saturated if it always has a UDP packet: a station with an upload, the access point with
+any download.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class Sender:
     """`count` nodes at the access point or among `stations`, each with the same flows.
 
-    `packets` has the bytes of the IP packet, data rate and control rate of each flow; `receivers`
-    how many connections it stands for, by which the access point's turns are counted.
+    `packets` has the size of the IP packet in bytes, the data rate and the control rate of each
+    flow; `receivers` has the number of connections of each, by which the access point's turns are
+    counted.
     """
 
     side: Literal["ap", "stations"]
@@ -36,16 +37,16 @@ class Sender:
     receivers: tuple[int, ...]
 
     def mean(self, value: Callable[[int, Rate, Rate], float]) -> float:
-        """Mean of `value` over the node's packets: its flows take turns."""
+        """Return the mean of `value` over the node's packets; its flows take turns."""
         return weighted([value(*packet) for packet in self.packets], self.receivers)
 
     @property
     def payload_bits(self) -> float:
-        """Say what of a packet counts as goodput, on average."""
+        """The mean payload of a packet that counts as goodput."""
         return self.mean(lambda size, *_: 8.0 * max(0, size - UDP_IP_HEADER_BYTES))
 
     def times(self, scenario: ResolvedScenario, phy: Phy, wait: AfterCollision) -> SlotTimes:
-        """Mean durations of a success and of a collision of this node's frames alone."""
+        """Return the mean durations of successes and of collisions with this node's frames only."""
 
         def of(size: int, data: Rate, control: Rate) -> SlotTimes:
             return slot_times(
@@ -65,7 +66,7 @@ class Sender:
         )
 
     def exchange_s(self, scenario: ResolvedScenario, phy: Phy) -> float:
-        """Mean duration of DIFS and an exchange."""
+        """Return the mean duration of DIFS and an exchange."""
 
         def of(size: int, data: Rate, control: Rate) -> float:
             rts = rts_before(scenario, size)
@@ -75,7 +76,7 @@ class Sender:
         return self.mean(of)
 
     def rts_collision_s(self, scenario: ResolvedScenario, phy: Phy) -> float | None:
-        """Say what a collided RTS takes, with the DIFS before it; None if some frame has no RTS."""
+        """Return the duration of DIFS and a collided RTS, or None if some frame has no RTS."""
         if not all(rts_before(scenario, size) for size, _, _ in self.packets):
             return None
 
@@ -87,7 +88,7 @@ class Sender:
 
 
 def senders_of(scenario: ResolvedScenario) -> list[Sender]:
-    """The saturated nodes: stations group by group, then the access point."""
+    """Return the saturated nodes: stations group by group, then the access point."""
     senders = []
     for group in scenario.stations:
         packets = [
@@ -113,17 +114,17 @@ def senders_of(scenario: ResolvedScenario) -> list[Sender]:
 
 
 def counts_of(senders: Sequence[Sender]) -> list[int]:
-    """Nodes of each kind."""
+    """Return the number of nodes of each kind."""
     return [sender.count for sender in senders]
 
 
 def flow_count(scenario: ResolvedScenario) -> int:
-    """Single flows in a scenario."""
+    """Return the number of single flows in a scenario."""
     return sum(scenario.group(flow.stations).count for flow in scenario.flows)
 
 
 def doublings(w0: int, cw_max: int) -> int:
-    """The first backoff stage with the largest window: m of Bianchi."""
+    """Return m of Bianchi: the first backoff stage with the largest window."""
     stage = 0
     while w0 << stage < cw_max + 1:
         stage += 1
@@ -131,14 +132,14 @@ def doublings(w0: int, cw_max: int) -> int:
 
 
 def rts_before(scenario: ResolvedScenario, packet_bytes: int) -> bool:
-    """Tell whether an RTS goes before the frame of such an IP packet."""
+    """Return whether an RTS precedes the frame of an IP packet of this size."""
     return needs_rts(scenario.phy, 8 * packet_bytes, scenario.mac.rts_threshold_bytes)
 
 
 def jain_index(senders: Sequence[Sender], node_bps: Sequence[float]) -> float:
-    """Jain's index over flows, where a node of each kind gets so much and its flows take turns.
+    """Return Jain's index over flows, given the goodput of a node of each kind.
 
-    Turns are packets: a node's flows share what it gets as their payloads do.
+    A node's flows take turns by packets, so they share its goodput in proportion to their payloads.
     """
     total = squares = flows = 0.0
     for sender, bps in zip(senders, node_bps, strict=True):

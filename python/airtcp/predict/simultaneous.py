@@ -1,4 +1,4 @@
-"""Paper G: how likely nodes that all draw a backoff at once are to send in the same slot."""
+"""Predict paper G's collision probability of nodes that all draw a backoff at once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CARDS: Final = (_CARD,)
 
 
 def predict(others: int, w0: int, answers: Answers) -> None:
-    """Collision probability of `others` + 1 nodes with backoffs of `w0` slots, both readings."""
+    """Predict the collision probability of `others` + 1 nodes with `w0` slots, in both readings."""
     source = "G (1)"
     with answers.attempt(source):
         said = simultaneous_send(others, w0)

@@ -1,7 +1,7 @@
-"""Endless TCP transfers over A-MPDUs, all one way: the ACK-aware model of `models.tcp_ampdu`.
+"""Predict endless TCP transfers in one direction over A-MPDUs: `models.tcp_ampdu`.
 
-802.11n, ac and ax. Stations that differ in rate, segments or windows are asked about as if all were
-like them; what each then gets is as the access point's scheduler shares it.
+802.11n, ac and ax. If stations differ in rate, segments or windows, the model is evaluated as if
+all were like each of them, and the access point's scheduler determines their shares.
 """
 
 from __future__ import annotations
@@ -147,15 +147,15 @@ _BOUND_CARD: Final = Card(
     },
 )
 CARDS: Final = (_CARD, _BOUND_CARD)
-#: Up to so many times what the air carries, wires that let pass that much leave it idle at times.
+#: Up to this multiple of the Wi-Fi capacity, wired links leave the channel idle at times.
 _NEAR: Final = 1.7
-#: Down to such a part of it the windows of several stations meet on the air by more than 3 %.
+#: Down to this fraction, windows of several stations meet on the channel by more than 3 %.
 _IDLE: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The stations of a group, each with one window: how PPDUs from and to them last."""
+    """The stations of a group, each with one window, and the durations of their PPDUs."""
 
     group: StationGroup
     flows: tuple[Flow, ...]
@@ -168,7 +168,7 @@ class _Kind:
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput and collisions; a reason where directions or kinds of traffic are mixed."""
+    """Predict goodput and collisions, or return why mixed traffic has no model."""
     directions = {flow.direction for flow in scenario.flows}
     if len(directions) > 1:
         return (
@@ -207,7 +207,7 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
     }
     if all(len(kind.flows) == 1 for kind in kinds):
         values["jain_index"] = jain(shared.rate_bps)
-    # How many PPDUs each group has: its time over that of one of them.
+    # The number of PPDUs per group: its airtime over the cycle of one PPDU.
     first = np.cumsum([0, *counts[:-1]])
     cycle = [float(one.segments_per_ppdu / one.segments_per_s) for one in said]
     visits = np.array(counts) * shared.airtime[first] / np.array(cycle)
@@ -223,8 +223,8 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
     values[f"mpdus_per_ack_ppdu_{acks}"] = mean("acks_per_ppdu", accesses)
     told = len(kinds) == 1 or sharing_of(air.scenario) == "ppdus"
     if told and all(float(one.undisturbed) >= _NEAR for one in said):
-        # Otherwise one group's PPDUs follow each other, or windows are on the wires, and fewer
-        # stations have something to send.
+        # Otherwise PPDUs of one group follow each other, or windows are on the wired links, and
+        # fewer stations have something to send.
         for name in ("", "_ap", "_stations"):
             values[f"collision_probability{name}"] = mean(f"collision_probability{name}")
     answers.add(_CARD.origin(SOURCE, broken), values)
@@ -246,7 +246,7 @@ def _kind(air: Air, group: StationGroup) -> _Kind | None:
         flows=flows,
         segment_bits=segment,
         payload_bits=8 * tcp.mss_bytes,
-        # Several connections of a station have their windows together.
+        # Several connections of a station have the sum of their windows.
         window=sum(max(1, tcp_of(one).receive_window_bytes // tcp.mss_bytes) for one in flows),
         every=tcp.delayed_ack.every,
         path_s=max(
@@ -282,10 +282,10 @@ def _ask(air: Air, kind: _Kind, n: int, *, acks: bool = True) -> Throughput:
 
 
 def _together(air: Air, said: Sequence[Throughput], kinds: Sequence[_Kind]) -> Shares:
-    """Say what each station gets, where PPDUs last as long as among stations like its own.
+    """Return each station's share, with PPDUs as long as among stations like itself.
 
-    In order of arrival windows take turns. Stations with data, which contend alike, have as many
-    PPDUs as any other, as they have with a turn each.
+    In order of arrival the windows take turns. Stations with data contend alike, so they have as
+    many PPDUs each, as if each had a turn.
     """
     counts = [kind.group.count for kind in kinds]
     segments = np.array([float(one.segments_per_ppdu) for one in said])
@@ -323,8 +323,8 @@ def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
 
 
 def _near(said: Sequence[Throughput], *, down: bool) -> Iterator[str]:
-    """Say what becomes of windows that never wait for each other where they nearly fill the air."""
-    # The windows of one station come behind each other even on an air that is mostly idle.
+    """Report windows that rarely wait for each other but nearly fill the channel."""
+    # The windows of one station queue behind each other even on a mostly idle channel.
     least = 0.0 if int(said[0].n) == 1 else _IDLE
     if not any(least < float(one.undisturbed) < _NEAR for one in said):
         return

@@ -1,7 +1,7 @@
-"""Endless TCP uploads beside an access point whose TCP ACKs go first: paper L, section 4.
+"""Predict endless TCP uploads with prioritized TCP ACKs: paper L, section 4.
 
-Knows which categories that takes, and what of the paper's assumptions a scenario breaks. The shares
-that a wired link makes are `bottleneck`.
+It determines whether the access categories fit, and which of the paper's assumptions are broken.
+`bottleneck` has the shares of a wired link.
 """
 
 from __future__ import annotations
@@ -118,15 +118,15 @@ _CARD: Final = Card(
 )
 _SIMPLIFIED_CARD: Final = replace(_CARD, name="paper L, simplified", assumes=_SIMPLIFIED)
 CARDS: Final = (_CARD, _SIMPLIFIED_CARD)
-#: Above this part of frames that collide the paper's simulations leave its model: timeouts.
+#: Above this fraction of colliding frames the paper's simulations depart from its model: timeouts.
 _TOO_MANY: Final = 0.3
-#: From this probability on, frames given up at the retry limit are worth a word.
+#: Report frames given up at the retry limit from this probability on.
 _DROPS: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """Uploads as paper L sees them: `count` stations, all alike; times of `parameters`; d.
+    """Uploads as in paper L: `count` identical stations, the times of `parameters`, and d.
 
     `ack` and `data` are the access parameters of the access point's TCP ACKs and of the stations'
     data; `hold_slots` is D.
@@ -142,18 +142,18 @@ class Uploads:
     hold_slots: int
 
     def throughput(self) -> Throughput:
-        """The paper's own model, which is nearer to simulations than the corrected one (L4)."""
+        """Return the paper's own model, which is closer to simulations than the corrected (L4)."""
         return throughput(self.count, *self.windows, self.parameters, PAPER, d=self.every)
 
     @property
     def windows(self) -> tuple[int, int, int]:
-        """W, m and D."""
+        """The parameters W, m and D."""
         w0 = self.data.cw_min + 1
         return w0, doublings(w0, self.data.cw_max), self.hold_slots
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Goodput, its shares and collisions; a reason where ACKs have priority but no model does."""
+    """Predict goodput, shares and collisions, or return why no model has such priorities."""
     uploads = prioritised(scenario)
     if uploads is None or isinstance(uploads, str):
         return uploads
@@ -184,7 +184,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
 
 
 def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
-    """The uploads, or why they are none of paper L's; None if nothing like that is asked for."""
+    """Return the uploads, why paper L does not apply, or None if the scenario is out of scope."""
     edca, flows = scenario.mac.edca, endless_flows(scenario)
     if edca is None or len(flows) < len(scenario.flows):
         return None
@@ -255,7 +255,7 @@ def _values(uploads: Uploads, said: Throughput) -> dict[str, float | list[float]
 
 
 def breaks(uploads: Uploads, said: Throughput) -> Iterator[str]:
-    """Name the paper's assumptions that the scenario breaks, where the model says `said` of it."""
+    """Report which of the paper's assumptions the scenario breaks, given the model's result."""
     yield from _not_alike(uploads)
     yield from _empty_queues(uploads, said)
     yield from _medium(uploads, said)

@@ -1,4 +1,4 @@
-"""Web transfers: paper M (14) for one station, the queueing model (16), (17) for several."""
+"""Predict web transfers: paper M (14) for one station, the queue (16), (17) for several."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Transfer times, transfers in progress and goodput of web flows."""
+    """Predict transfer times, transfers in progress and goodput of web flows."""
     traffic = _Traffic(scenario)
     if traffic.connections.count == 1:
         with answers.attempt("M (14)"):
@@ -64,7 +64,7 @@ class _Traffic(Transfers):
         self.think_time_s = self.over_flows(lambda flow: think_time(flow).mean())
 
     def broken_in_network(self) -> list[str]:
-        """Say what the flows break of paper M's assumptions, in every reading."""
+        """Report which assumptions of paper M the flows break, in every reading."""
         sentences = [
             *assumptions.network(self.connections),
             *assumed_windows.web_window(self.connections, self.scv),
@@ -79,9 +79,9 @@ class _Traffic(Transfers):
 
 
 def _one(traffic: _Traffic, answers: Answers) -> None:
-    """One station alternates between a transfer and a think time: T of every T + think seconds.
+    """Predict one station that alternates between transfers (T) and think times.
 
-    The paper's T ends with the last ACK. What is measured in progress ends with the last byte.
+    The paper's T ends with the last ACK; a measured transfer ends with the last byte.
     """
     parameters = traffic.connections.parameters
     last_ack = traffic.last_ack_s
@@ -107,12 +107,12 @@ def _one(traffic: _Traffic, answers: Answers) -> None:
 
 
 def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
-    """(16), (17) in units of whole segments, with the corrected capacities and delayed ACK.
+    """Predict by (16), (17) in whole segments, with corrected capacities and delayed ACKs.
 
-    The service of a transfer is that of its segments, less the bits that a trimmed last one does
-    not need; the set-up is part of the time in which a station is not in (16), like its think time.
-    The timer of a last ACK keeps nobody waiting but that ACK. What is in progress follows from the
-    time to the last byte by Little's law.
+    The service of a transfer is its segments, minus the bits that a trimmed last one does not need.
+    Like a think time, the setup is part of the time in which a station is not in (16). The timer of
+    the last ACK delays only that ACK. The number in progress follows from the time to the last byte
+    by Little's law.
     """
     count, jobs = traffic.connections.count, of_sources(traffic)
     setup, away = jobs.setup_s, traffic.think_time_s + jobs.setup_s
@@ -163,7 +163,7 @@ def _several_paper(traffic: _Traffic, answers: Answers) -> None:
 
 
 def _origin(traffic: _Traffic, source: str) -> Origin:
-    """Name the corrected readings (delayed ACK, handshake, request) and what the others lack."""
+    """Return the origin: the corrected readings, or what the others leave out."""
     broken = traffic.broken_in_network()
     if not source.endswith("corrected"):
         broken += assumed_windows.web_transfers(traffic.connections)

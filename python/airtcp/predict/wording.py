@@ -1,4 +1,4 @@
-"""Words that sentences about broken assumptions share."""
+"""Define words shared by sentences about broken assumptions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ UNKNOWN: Final = "the effect is unknown"
 
 
 class OfDelay(str):
-    """A sentence about the delay of a path, of which a window a round trip takes account."""
+    """A sentence about path delay, which the bound of a window per round trip includes."""
 
     __slots__ = ()
 
 
 def segments(window: float) -> str:
-    """So many segments, in words."""
+    """Format a number of segments."""
     return f"{window:g} segment{'s' if window != 1 else ''}"

@@ -1,11 +1,11 @@
-"""Transfers of a scenario at the level of flows: as jobs that share one network, or several.
+"""Simulate transfers of a scenario at flow level: jobs that share one or several networks.
 
-Knows which transfers can be seen so, and puts together what models say of the network (C_k of
-`airtcp.predict.jobs`) and the processor-sharing simulator (`airtcp.run`). Knows no packet: windows
-that open, queues that fill and collisions are in the capacities, or nowhere.
+It combines the network capacities of models (C_k of `airtcp.predict.jobs`) with the
+processor-sharing simulator (`airtcp.run`). There are no packets: opening windows, queues and
+collisions are included in the capacities or not at all.
 
-Source: paper M, section 4.2, for stations that think between transfers; paper H, section III, for
-transfers that come as a Poisson process, and section V for several networks.
+Source: paper M, section 4.2, for stations that think between transfers; paper H, section III, for a
+Poisson process of transfers, and section V for several networks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from airtcp.exceptions import QuestionError
 
-# `import airtcp` may import this module: what costs time is imported where it is used.
+# `import airtcp` may import this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
     from airtcp.predict.jobs import Jobs
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Application, Flow
     from airtcp.stats import Interval
 
-#: Jobs that a replication measures, by default.
+#: Jobs that a replication measures by default.
 JOBS: Final = 200_000
 
-#: Intervals between transfers are so many times longer where a network is asked without load.
+#: Scale interarrival times by this factor to query a network without load.
 _SELDOM: Final = 1e6
 #: The models whose transfer times follow from C_k.
 _SOURCES: Final = ("M (17), corrected", "M (14), corrected", "M (16), Poisson arrivals")
@@ -42,7 +42,7 @@ _SOURCES: Final = ("M (17), corrected", "M (14), corrected", "M (16), Poisson ar
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """The transfers of a scenario, all of one law: from sources that think, or as they come."""
+    """The transfers of a scenario, all of one law, from thinking sources or an open stream."""
 
     sizes: Distribution
     count: int
@@ -51,16 +51,17 @@ class Traffic:
 
     @property
     def rate_per_s(self) -> float | None:
-        """Transfers that begin in a second; None where they wait for each other."""
+        """Transfers that start per second, or None if they wait for each other."""
         return None if self.interarrival is None else self.count / self.interarrival.mean()
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network as transfers see it, in bytes of payload a second and seconds.
+    """A network as transfers see it, in payload bytes per second and seconds.
 
-    `capacities` C_1, C_2, ... of goodput; `setup_s` before the data, `last_ack_s` between a
-    transfer's last byte and the end of its service; `by` names the source of the capacities.
+    `capacities` are C_1, C_2, ... of goodput; `setup_s` is the time before the data, `last_ack_s`
+    the time from a transfer's last byte to the end of its service; `by` is the source of the
+    capacities.
     """
 
     capacities: tuple[float, ...]
@@ -71,11 +72,11 @@ class Network:
 
     @property
     def added_s(self) -> float:
-        """The time that a transfer takes beside its service."""
+        """The time of a transfer outside its service."""
         return self.setup_s - self.last_ack_s
 
     def alone_s(self, sizes: Distribution) -> float:
-        """The mean time of a transfer with no other about."""
+        """Return the mean time of a transfer without others."""
         return self.added_s + sizes.mean() / self.capacities[0]
 
 
@@ -91,20 +92,20 @@ def share(
     """Simulate the transfers of a scenario as jobs that share its network equally.
 
     Args:
-        scenario: one of web flows without pages, or of FTP, all with one law of sizes.
-        capacity_bps: the goodput of the network in bit/s however many transfers share it, instead
-            of the C_k of paper M, (12), corrected; transfers then have no set-up.
-        jobs: transfers that each replication measures, after a tenth of it.
-        seed: instead of the scenario's.
-        replications: independent runs; the intervals are over them.
-        threads: replications at a time; no number depends on it.
+        scenario: web flows without pages, or FTP, all with one law of sizes.
+        capacity_bps: the goodput of the network in bit/s, however many transfers share it; replaces
+            the C_k of paper M, (12), corrected. Transfers then have no setup.
+        jobs: transfers that each replication measures, after a tenth of that as warm-up.
+        seed: replaces the scenario's seed.
+        replications: independent runs, from which the intervals are computed.
+        threads: replications in parallel; the results do not depend on it.
 
     Raises:
-        QuestionError: the transfers are no such jobs, no model has a capacity, or the load is 1 or
+        QuestionError: the transfers are not such jobs, no model has a capacity, or the load is 1 or
             more.
-        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+        SimulationError: a conservation law is violated, so the counts cannot be trusted.
 
-    Several cells have `airtcp.sharing.cells.share_cells`.
+    For several cells use `airtcp.sharing.cells.share_cells`.
 
     >>> shared = share(cafe, jobs=20_000)
     >>> shared.metrics["transfer_time_s"].mean > shared.alone_s
@@ -178,22 +179,22 @@ def split(
     """Simulate transfers that are split among several networks, in several ways.
 
     The transfers are those of the first scenario; each scenario is a network, with the capacity
-    that it has for them. A transfer goes to one network when it comes, and stays there: at random
-    in proportion to the capacities, at random by `shares`, or to the network with the fewest
-    transfers. All ways have transfers of the same sizes at the same times.
+    that it has for them. Each transfer is assigned to one network on arrival and stays there: at
+    random in proportion to the capacities, at random by `shares`, or to the network with the fewest
+    transfers. Each way has transfers of the same sizes at the same times.
 
     Args:
         scenarios: the networks by name, at least two.
-        shares: of each network, adding up to 1; None for those of the capacities alone.
-        capacity_bps: of each network in bit/s, as in `share`.
+        shares: the share of each network, adding up to 1; None for only those of the capacities.
+        capacity_bps: the goodput of each network in bit/s, as in `share`.
         jobs: transfers that each replication measures, over all networks.
-        seed: instead of that of the first scenario.
-        replications: independent runs; the intervals are over them.
-        threads: replications at a time; no number depends on it.
+        seed: replaces the seed of the first scenario.
+        replications: independent runs, from which the intervals are computed.
+        threads: replications in parallel; the results do not depend on it.
 
     Raises:
-        QuestionError: as `share`; transfers that wait for each other cannot be split; shares that
-            do not fit, or that bring a network more than it can do.
+        QuestionError: as for `share`; also for transfers that wait for each other, which cannot be
+            split, and for shares that do not fit or overload a network.
     """
     from airtcp.results import Provenance
     from airtcp.results.sharing import Split
@@ -253,7 +254,7 @@ def split(
 
 
 def traffic_of(scenario: ResolvedScenario) -> Traffic:
-    """The transfers of a scenario as jobs. Raises QuestionError where they are none."""
+    """Return the transfers of a scenario as jobs. Raises QuestionError if they are not."""
     kinds = {flow.application.kind for flow in scenario.flows}
     laws: list[tuple[Distribution, Distribution | None, Distribution | None]] = []
     for flow in scenario.flows:
@@ -278,10 +279,10 @@ def traffic_of(scenario: ResolvedScenario) -> Traffic:
 
 
 def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | None) -> Network:
-    """The network of a scenario for transfers such as `flow` has.
+    """Return the scenario's network for transfers like those of `flow`.
 
-    Its capacity does not depend on how often they come, so that models are asked about a light
-    load. Raises QuestionError where none has a capacity.
+    The capacity does not depend on how often transfers come, so the models are evaluated at a light
+    load. Raises QuestionError if no model has a capacity.
     """
     if capacity_bps is not None:
         return Network((capacity_bps / 8.0,), 0.0, 0.0, "as given")
@@ -310,13 +311,13 @@ def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | Non
 
 
 def _of_capacities(said: Prediction) -> ModelValue | None:
-    """The mean transfer time that follows from the capacities of paper M; None without one."""
+    """Return the mean transfer time that follows from paper M's capacities, or None."""
     values = said.model.get("transfer_time_s", [])
     return next((one for one in values if one.source in _SOURCES), None)
 
 
 def _seldom(application: Application) -> Application:
-    """The application with transfers that hardly ever meet, if they do not wait for each other."""
+    """Return the application with transfers that hardly ever overlap, unless they wait."""
     if application.kind != "ftp":
         return application
     law = application.interarrival.scaled(_SELDOM)
@@ -324,7 +325,7 @@ def _seldom(application: Application) -> Application:
 
 
 def _with(scenario: ResolvedScenario, application: Application) -> ResolvedScenario:
-    """The scenario with this application in each of its TCP flows."""
+    """Return the scenario with this application in each of its TCP flows."""
     flows = tuple(
         flow.model_copy(update={"application": application}) if flow.tcp is not None else flow
         for flow in scenario.flows
@@ -333,13 +334,13 @@ def _with(scenario: ResolvedScenario, application: Application) -> ResolvedScena
 
 
 def _payload(jobs: Jobs, transfers: Transfers) -> tuple[float, ...]:
-    """C_k in bytes of payload a second: whole segments carry the payload and what fills them."""
+    """Return C_k in payload bytes per second: the part of whole segments that is payload."""
     filled = 8.0 * transfers.mean_size_bytes / jobs.service_bits
     return tuple(float(one) * filled / 8.0 for one in jobs.capacities_bps)
 
 
 def load_of(traffic: Traffic, networks: Sequence[Network]) -> float | None:
-    """The load of all networks together; None where sources wait."""
+    """Return the load of all networks together, or None for thinking sources."""
     rate = traffic.rate_per_s
     if rate is None:
         return None
@@ -347,7 +348,7 @@ def load_of(traffic: Traffic, networks: Sequence[Network]) -> float | None:
 
 
 def _load(traffic: Traffic, networks: Sequence[Network]) -> float | None:
-    """The load of all networks together; None where sources wait. Raises QuestionError from 1."""
+    """Return the same load; raises QuestionError if it is 1 or more."""
     load = load_of(traffic, networks)
     if load is not None and load >= 1.0:
         raise QuestionError(
@@ -360,7 +361,7 @@ def _load(traffic: Traffic, networks: Sequence[Network]) -> float | None:
 def _checked(
     shares: Sequence[float], traffic: Traffic, networks: Sequence[Network], names: Sequence[str]
 ) -> list[float]:
-    """The shares as they fit the networks. Raises QuestionError."""
+    """Check that the shares fit the networks and return them. Raises QuestionError."""
     if len(shares) != len(networks):
         raise QuestionError(f"{len(shares)} shares for {len(networks)} networks; allowed: one each")
     if min(shares) < 0 or not math.isclose(math.fsum(shares), 1.0, abs_tol=1e-6):
@@ -379,7 +380,7 @@ def _checked(
 
 
 def arrivals(traffic: Traffic) -> Distribution:
-    """The law of the times between transfers: that of one station, or Poisson for several."""
+    """Return the law of the times between transfers: one station's, or Poisson for several."""
     from airtcp.distributions import Exponential
 
     law = traffic.interarrival
@@ -389,9 +390,9 @@ def arrivals(traffic: Traffic) -> Distribution:
 
 
 def longer(law: Distribution, by_s: float) -> Distribution:
-    """The law of a think time, scaled so that its mean is longer by the set-up.
+    """Return the law of a think time, scaled so that its mean includes the setup.
 
-    What sources do in it does not matter beyond its mean (paper M, section 4.2).
+    Beyond its mean the law of this time does not matter (paper M, section 4.2).
     """
     from airtcp.distributions import Deterministic
 
@@ -400,7 +401,7 @@ def longer(law: Distribution, by_s: float) -> Distribution:
 
 
 def _way(found: ConcurrentResult, added_s: Sequence[float]) -> Way:
-    """Returns one way to split, with what comes to a transfer's service in each network."""
+    """Return the result of one way to split; `added_s` is each network's time outside service."""
     from airtcp.results.sharing import Part, Way
 
     parts = tuple(
@@ -417,9 +418,9 @@ def _way(found: ConcurrentResult, added_s: Sequence[float]) -> Way:
 def metrics_of(
     found: FlowResult | QueueResult, network: Network, quantiles: Mapping[str, Interval]
 ) -> dict[str, Interval]:
-    """Returns what was measured by the names of metrics: with the set-up, to the last byte.
+    """Return the measurements by metric name, including the setup, up to the last byte.
 
-    `quantiles` are those of the sojourn time that are known.
+    `quantiles` are the known ones of the sojourn time.
     """
     rate = found.completed_per_s.mean or 0.0
     times = {"transfer_time_s": found.sojourn_s, **quantiles}

@@ -1,7 +1,7 @@
-"""Transfers of several cells at the level of flows: queues that slow each other down.
+"""Simulate transfers of several cells at flow level: queues that slow each other down.
 
-Knows cells as networks with transfers of their own (`airtcp.sharing`), and the part of what each
-has alone that the chain of clusters leaves to it while others are busy. Knows no packet.
+Cells are networks with their own transfers (`airtcp.sharing`). While others are busy, a cell has
+the part of its capacity that the chain of clusters predicts. There are no packets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from airtcp.sharing import (
     traffic_of,
 )
 
-# `import airtcp` may import this module: what costs time is imported where it is used.
+# `import airtcp` may import this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
     from airtcp.results.sharing import CellsShared
     from airtcp.run.coupled_flows import FlowQueue
@@ -40,20 +40,20 @@ def share_cells(
 ) -> CellsShared:
     """Simulate the transfers of cells as jobs that share each cell equally.
 
-    While other cells are busy, a cell has the part of its capacity that the chain of clusters says
-    of endless transfers.
+    While other cells are busy, a cell has the part of its capacity that the chain of clusters
+    predicts for endless transfers.
 
     Args:
-        scenario: one of several cells; of each the transfers are of one law, as in `share`.
+        scenario: several cells; in each the transfers have one law, as in `share`.
         capacity_bps: the goodput of each cell alone, as in `share`.
         jobs: transfers that each replication measures, over all cells.
-        seed: as in `share`, and so are `replications` and `threads`.
-        replications: independent runs; the intervals are over them.
-        threads: replications at a time; no number depends on it.
+        seed: replaces the scenario's seed.
+        replications: independent runs, from which the intervals are computed.
+        threads: replications in parallel; the results do not depend on it.
 
     Raises:
-        QuestionError: as `share`; or the chain has no such cells.
-        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+        QuestionError: as for `share`; also if the chain does not apply to these cells.
+        SimulationError: a conservation law is violated, so the counts cannot be trusted.
     """
     from airtcp.predict import cell_transfers, cells
     from airtcp.predict import predict as ask
