@@ -142,7 +142,7 @@ fn check(system: System, plan: Plan, seed: u64) -> Result<(), TestCaseError> {
 }
 
 fn cases() -> u32 {
-    std::env::var("AIRTCP_CASES").map_or(300, |cases| cases.parse().expect("a number of cases"))
+    std::env::var("AIRTCP_CASES").map_or(100, |cases| cases.parse().expect("a number of cases"))
 }
 
 proptest! {

@@ -31,7 +31,7 @@ fn counts(outcome: &Outcome) -> Vec<(String, u64)> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: crate::cases(300),
+        cases: crate::cases(100),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

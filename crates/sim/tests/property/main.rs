@@ -85,7 +85,7 @@ fn cases(otherwise: u32) -> u32 {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(500),
+        cases: cases(150),
         // A failure prints its scenario; a file of seeds would only hide that it does.
         failure_persistence: None,
         ..ProptestConfig::default()

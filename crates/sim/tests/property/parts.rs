@@ -159,7 +159,7 @@ fn stays_watched_and_in_steps(
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: crate::cases(400),
+        cases: crate::cases(120),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

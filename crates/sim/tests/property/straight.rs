@@ -17,7 +17,7 @@ const LEAST_SHARE: f64 = 0.3;
 #[test]
 fn the_straight_line_changes_no_outcome() {
     let config = ProptestConfig {
-        cases: crate::cases(500),
+        cases: crate::cases(150),
         failure_persistence: None,
         ..ProptestConfig::default()
     };
