@@ -220,6 +220,7 @@ def test_powers_are_told_to_equipment(powers: ChannelPlan) -> None:
         assert powers.changes[f"cells.{name}.power"] == f"{power:g} dBm"
 
 
+@pytest.mark.slow
 def test_channels_powers_and_places_are_planned_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

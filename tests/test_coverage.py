@@ -299,6 +299,7 @@ def blocks() -> dict[str, list[dict[str, Estimate]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 def test_nineteen_of_twenty_intervals_hold_the_truth(
     blocks: dict[str, list[dict[str, Estimate]]], metric: str
@@ -317,6 +318,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(
     assert widths <= plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["transfer_time_s", "goodput_bps"])
 def test_intervals_hold_the_truth_where_the_variance_is_infinite(
     blocks: dict[str, list[dict[str, Estimate]]], metric: str

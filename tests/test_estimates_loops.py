@@ -80,6 +80,7 @@ def test_small_pages_of_many_objects_have_no_mean_that_is_known() -> None:
     assert laws.unit_bytes(small.flows[0]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "part"), [(None, "all"), ("laptop", "download")])
 def test_a_goodput_of_pages_is_that_of_a_run_of_thirty_times_the_length(
     group: str | None, part: str
@@ -117,6 +118,7 @@ def test_a_goodput_of_pages_that_take_long_is_not_told_by_those_that_ended() -> 
     assert of(slow, "goodput_bps", "laptop", "download").estimator != "closed loop"
 
 
+@pytest.mark.slow
 def test_glances_at_readers_hold_what_a_long_run_says() -> None:
     """Of twenty seeds at least sixteen: of 95 % less are a chance in 400."""
     true = of(long(), "goodput_bps", None).interval.mean or 0.0
@@ -130,6 +132,7 @@ def test_glances_at_readers_hold_what_a_long_run_says() -> None:
     assert widths[10] < 0.5
 
 
+@pytest.mark.slow
 def test_glances_at_a_slow_wire_bracket_its_goodput() -> None:
     """As none has ended yet that takes long: what came is too little, the identity too much."""
     slow = office(count=40, rate="20 Mb/s", duration=300, replications=2)

@@ -123,6 +123,7 @@ def test_a_crowd_that_still_grows_is_told_as_a_lower_bound(metric: str) -> None:
     assert "_p" in metric or (found.plain.mean or 0.0) < 0.9 * true
 
 
+@pytest.mark.slow
 def test_the_time_that_is_advised_holds_the_truth() -> None:
     advised_s = of(crowded(), "page_time_s").steadiness.simulate_s
     assert advised_s is not None

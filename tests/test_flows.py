@@ -30,6 +30,8 @@ from airtcp.scenario import loads
 from airtcp.stats import Interval, student_interval
 from scipy import optimize
 
+pytestmark = pytest.mark.slow
+
 CONFIDENCE = 0.9999
 #: Mean 1, E[X^2] = 7.5.
 HYPEREXPONENTIAL = Hyperexponential(probability=1 / 12, mean_1=6.5, mean_2=0.5)

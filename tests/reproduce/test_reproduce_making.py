@@ -138,6 +138,7 @@ def item(make_it: object, name: str = "M.test") -> Item:
     return Item(name, "title", "caption", "states", make_it)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     """The second simulation is interrupted; the next run simulates that one and no other."""
     interrupted = True
