@@ -238,10 +238,7 @@ def predict(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate performance in under a second.
-
-    Uses analytical models, or a quick simulation where no model applies.
-    """
+    """Estimate performance in under a second."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.prediction import predict as predict_scenario

@@ -1,9 +1,9 @@
-"""Results for people: words on a terminal, pictures, pages.
+"""Present results to people: terminal text, pictures, HTML pages.
 
     summary                   the text on a terminal
     plot, plot_trace          the pictures of a result and of a trace
-    report                    the page report.html and the files beside it
-    drawing, markup, style    how pictures and pages look
+    report                    the page report.html and the files next to it
+    drawing, markup, style    the look of pictures and pages
 
-The only room that knows colours and words. Computes no results.
+This package computes no results.
 """

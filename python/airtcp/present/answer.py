@@ -11,10 +11,10 @@ from airtcp.results import Comparison, Simulation, SimulationResult
 Simulated = Comparison | SimulationResult
 
 
-#: Groups and directions that are told one by one.
+#: Groups and directions listed one by one.
 _TOLD_SCOPES: Final = 4
 
-#: The least R factor at which users of a call feel so (ITU-T G.109, table 1).
+#: User satisfaction by the least R factor of a call (ITU-T G.109, table 1).
 _SATISFACTION: Final = (
     (90.0, "users are very satisfied"),
     (80.0, "users are satisfied"),
@@ -34,20 +34,20 @@ _PARTS: Final = {
 
 
 def experience(result: Simulated) -> list[str]:
-    """Tell the time that pages and calls take, and where the airtime goes."""
+    """Describe the times of pages and calls, and the use of airtime."""
     times, airtime = _times(result), _airtime(result.simulation)
-    # Several cells have an air each, of which `present.cells` tells.
+    # With several cells, `present.cells` describes the airtime of each.
     told = (times, airtime) if len(result.simulation.cells) < 2 else (times,)
     return [line for line in told if line]
 
 
 def first_lines(result: Simulated) -> list[str]:
-    """Return goodputs, page times and airtime, a sentence each."""
+    """Return one sentence each about goodputs, page times and airtime."""
     return [_goodputs(result.simulation), *experience(result)]
 
 
 def _goodputs(simulation: Simulation) -> str:
-    """Tell the goodput of each group and direction."""
+    """Describe the goodput of each group and direction."""
     told = []
     for name, group in simulation.groups.items():
         for direction in ("download", "upload"):
@@ -68,7 +68,7 @@ def _goodputs(simulation: Simulation) -> str:
 
 
 def _times(result: Simulated) -> str | None:
-    """Tell the typical time and the bad one; None where nothing ends."""
+    """Describe the median and the tail of page or transfer times; None if nothing ends."""
     metrics = result.simulation.metrics
     has_pages = _mean(result.simulation, "page_time_p50_s") is not None
     base = "page_time" if has_pages else "transfer_time"
@@ -92,7 +92,7 @@ def _times(result: Simulated) -> str | None:
     }
     what = "page" if has_pages or web - {"ping"} else "ping" if web else "transfer"
     words, said = f"A typical {what} takes {quantity(typical, 's', 3)}", typical
-    # Quantiles of a single one are equal: none of them is more than another.
+    # With a single sample all quantiles are equal; list only increasing ones.
     for part, time in (("ten", bad), ("a hundred", worst or 0.0)):
         if time > said:
             words, said = f"{words}, one in {part} more than {quantity(time, 's', 3)}", time
@@ -100,7 +100,7 @@ def _times(result: Simulated) -> str | None:
 
 
 def _calls(simulation: Simulation) -> str:
-    """Tell the worth of speech, in the words of ITU-T G.109."""
+    """Describe call quality in the words of ITU-T G.109."""
     rating = _mean(simulation, "r_factor")
     if rating is None:
         return ""
@@ -109,7 +109,7 @@ def _calls(simulation: Simulation) -> str:
 
 
 def _airtime(simulation: Simulation) -> str:
-    """Tell the parts of the airtime, the largest first."""
+    """List the uses of airtime, largest first."""
     parts = sorted(simulation.airtime.items(), key=lambda part: -part[1])
     told = [f"{_PARTS[name]} {percent(share)}" for name, share in parts if name in _PARTS]
     return f"The airtime goes to {', '.join(told)}."

@@ -1,4 +1,4 @@
-"""The answer of a report in HTML: the document of `airtcp.messages.run`, and what was measured."""
+"""The answer of a report in HTML: the document of `airtcp.messages.run`, and measured values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from airtcp.results.measured import Gap, Measured
 
 
 def answered(result: Comparison | SimulationResult) -> list[str]:
-    """Return the decision, the targets, and what every group gets."""
+    """Return the decision and the targets."""
     verdict = result.verdict if isinstance(result, Comparison) else None
     advice = result.advice if isinstance(result, Comparison) else None
     parts = list(html([words.decision(result, verdict, advice)]))
@@ -26,7 +26,7 @@ def answered(result: Comparison | SimulationResult) -> list[str]:
 
 
 def grouped(result: Comparison | SimulationResult) -> list[str]:
-    """Return what every group gets."""
+    """Return the results of every group."""
     airtime = words.airtime_line(result)
     return [
         "<h2 id='groups'>Groups</h2>",
@@ -36,7 +36,7 @@ def grouped(result: Comparison | SimulationResult) -> list[str]:
 
 
 def beside_measured(beside: Measured) -> list[str]:
-    """The measured values with the answers about them, and what would explain the gap."""
+    """Return the measured values, the simulated and predicted ones, and explanations of the gap."""
     parts = ["<h2 id='measured'>Measured beside the answer</h2>"]
     rows = [
         (f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{by}" if by else name, value, off, verdict)
@@ -61,6 +61,6 @@ def _gap(gap: Gap) -> Iterator[str]:
 
 
 def advised(advice: Advice) -> list[str]:
-    """Return the changes that were tried, and how to make the best."""
+    """Return the changes that were tried, and how to apply the best one."""
     parts = list(html(words.changes(advice, everything=True)))
     return ["<h2 id='wrong'>Changes tried</h2>", *parts] if parts else []

@@ -1,7 +1,4 @@
-"""Cautions for a reader of simulated numbers.
-
-Knows which numbers say that a run was too short or too few; computes no results.
-"""
+"""Cautions about simulated numbers, such as too short or too few runs."""
 
 from __future__ import annotations
 
@@ -22,21 +19,23 @@ from airtcp.stats import WIDE
 
 ONE_RUN: Final = "one replication has no interval: nothing says how far chance goes"
 
-#: From this part of the measured time on, transfers are long: many do not end in it.
+#: If the 99th percentile of transfer times exceeds this fraction of the measured time, many
+#: transfers do not end in it.
 LONG_TRANSFERS: Final = 0.05
-#: Below this part of all exchanges, contention-free periods have hardly any effect.
+#: Below this fraction of all exchanges, contention-free periods have hardly any effect.
 _HARDLY: Final = 0.01
-#: From this part of polls without an answer on, most of a contention-free period is lost.
+#: Above this fraction of unanswered polls, most of a contention-free period is wasted.
 _MOSTLY: Final = 0.9
-#: Standards with OFDMA, and so many stations with small packets that it matters.
+#: Standards with OFDMA, and the number of stations with small packets from which it matters.
 _WITH_OFDMA: Final = ("802.11ax", "802.11be")
 _MANY: Final = 10
-#: All transfers take so many times what those take that ended, before that is said.
+#: Report unfinished transfers if the mean time of all transfers exceeds that of the finished ones
+#: by this factor.
 _MISSING_TIME: Final = 1.1
 
 
 def cautions(result: Comparison | SimulationResult) -> list[str]:
-    """Say what a reader should know before trusting the simulated numbers; mostly nothing."""
+    """Return what a reader should know before trusting the simulated numbers; usually nothing."""
     simulation, run = result.simulation, result.scenario.run
     sentences = [
         f"{silence}; {silence.hint} may help" if silence.hint else str(silence)
@@ -46,7 +45,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
     if simulation.steadiness is not None:
         sentences.append(_not_steady(simulation.steadiness, measured_s))
     slow = simulation.metrics.get("transfer_time_p99_s")
-    # In estimates what has not ended counts.
+    # Estimates account for unfinished transfers.
     is_plain = "transfer_time_s" not in simulation.estimates
     if simulation.is_done:
         pass
@@ -85,7 +84,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
 
 
 def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
-    """Say that OFDMA is missing where many stations have small packets at once."""
+    """Report that OFDMA is not modelled, if many stations send small packets at once."""
     if scenario.phy.standard not in _WITH_OFDMA:
         return []
     having = {
@@ -104,7 +103,7 @@ def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
 
 
 def _rules_elsewhere(scenario: ResolvedScenario) -> list[str]:
-    """Tell which rules of a preset have no effect where not all hear each other."""
+    """Report rules of a preset that have no effect if some stations are hidden from each other."""
     mac = scenario.mac
     rules, needs = mac.rules, {"delivery": mac.aggregation, "txop_protection": mac.edca}
     unfit = [
@@ -123,7 +122,7 @@ def _rules_elsewhere(scenario: ResolvedScenario) -> list[str]:
 
 
 def _polling(counts: Mapping[str, int]) -> list[str]:
-    """Say that contention-free periods carry next to nothing, or that most polls are in vain."""
+    """Report that contention-free periods carry almost nothing, or that most polls are in vain."""
     carried, exchanges = counts["contention_free_exchanges"], counts["mac_exchanges"]
     if not exchanges or carried < _HARDLY * exchanges:
         return [
@@ -140,7 +139,7 @@ def _polling(counts: Mapping[str, int]) -> list[str]:
 
 
 def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
-    """Return why the run is too short, and how long would do."""
+    """Return why the run is too short, and which duration would suffice."""
     enough_s = record["simulate_s"]
     bounds = " Values marked ≥ are lower bounds." if record["at_least"] else ""
     longer = (
@@ -152,9 +151,10 @@ def _not_steady(record: Mapping[str, Any], measured_s: float) -> str:
 
 
 def _time_by_littles_law(result: Comparison | SimulationResult) -> float | None:
-    """The mean time in seconds of all transfers, ended or not; None if those that ended say it.
+    """Return the mean time in seconds of all transfers, finished or not.
 
-    Little (1961): as many are in progress as begin in such a time. Flows that never end have none.
+    By Little's law (1961), it is the number in progress over the arrival rate. None if some flows
+    never end, or if the finished transfers represent all.
     """
     simulation, run = result.simulation, result.scenario.run
     if any(not APPLICATIONS[flow.application.kind].ends for flow in result.scenario.flows):

@@ -1,7 +1,6 @@
-"""Cells side by side in rows of text, and why one gets less than it has alone.
+"""Several cells side by side, and why a cell gets less than it would alone.
 
-Knows which numbers tell cells apart, and how the cause and those who cause it are named. Computes
-no results: what is measured is in `airtcp.results.cells`, who hears whom in the scenario.
+`airtcp.results.cells` holds the measurements; the scenario defines which nodes hear each other.
 """
 
 from __future__ import annotations
@@ -21,25 +20,26 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
-#: The least share of time, or of transmissions, that is named as a cause.
+#: The least share of time, or of transmissions, reported as a cause.
 _CAUSE: Final = 0.1
-#: The least share of transmissions that is named where nothing else is.
+#: The least share of transmissions reported if there is no other cause.
 _ONLY_CAUSE: Final = 0.02
-#: The half widths up to which a share is told as a number, and that of a glance at all.
+#: Largest half width of a share shown as one number, and of a share shown for a quick simulation.
 _NARROW: Final = 0.1
 _WIDEST: Final = 0.5
-#: A share of alone below which the loss is explained: of two cells on a channel each has half.
+#: A share of the goodput alone below which the loss is explained: two cells that share a channel
+#: get a half each.
 _LITTLE_SHARE: Final = 0.4
-#: The share of transmissions lost under hidden stations that is named.
+#: The share of transmissions lost to hidden stations from which it is reported.
 _MANY_HIDDEN: Final = 0.25
-#: Cells and pairs of groups that are named.
+#: The number of cells and of pairs of groups listed by name.
 _NAMED: Final = 3
 
 _SHARES: Final = ("of alone", "own air", "others'", "idle", "failed")
 
 
 def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupTable | None:
-    """The cells with what their access points sense; None where there is one."""
+    """Return the cells with what their access points sense; None for a single cell."""
     if len(cells) < 2:
         return None
     rows = [
@@ -54,9 +54,9 @@ def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupT
 
 
 def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
-    """The shares of cells that both have, in the one and in the other; None where one has none.
+    """Return the shares of the cells in A and in B; None if they have no cells in common.
 
-    Of the time what is left is idle: its column would make the table too wide for a terminal.
+    The idle share is left out: it follows from the others, and the table would be too wide.
     """
     heads = [head for head in _SHARES if head != "idle"]
     rows = []
@@ -72,7 +72,10 @@ def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
 
 
 def airtime_parts(simulation: Simulation) -> dict[str, float]:
-    """The parts of the airtime; of several cells means, and `heard` apart from `idle`: others'."""
+    """Return the shares of airtime.
+
+    With several cells these are means, and `heard` is split off `idle`.
+    """
     parts = dict(simulation.airtime)
     cells = simulation.cells.values()
     if len(cells) > 1:
@@ -82,7 +85,7 @@ def airtime_parts(simulation: Simulation) -> dict[str, float]:
 
 
 def _shares(cell: CellResult) -> dict[str, str]:
-    """The shares of a cell: of its goodput alone, of the time, and of transmissions that fail."""
+    """Return a cell's shares: of its goodput alone, of the time, and of failed transmissions."""
     alone = cell.share_of_alone
     shown = [
         "–" if alone is None else known_share(alone),
@@ -95,9 +98,9 @@ def _shares(cell: CellResult) -> dict[str, str]:
 
 
 def failures(cells: Mapping[str, CellResult]) -> str:
-    """Tell what share of its transmissions each cell loses to what, those that lose most first.
+    """Describe the share of transmissions that each cell loses, by cause, the worst cells first.
 
-    "" where none does.
+    Returns "" if there are no losses.
     """
     losing = [(name, one.failures) for name, one in cells.items() if one.failures.total > 0.0]
     losing.sort(key=lambda one: -one[1].total)
@@ -116,9 +119,9 @@ def failures(cells: Mapping[str, CellResult]) -> str:
 
 
 def glanced_share(cell: CellResult) -> str:
-    """Tell the share of what a cell has alone, as a glance knows it.
+    """Describe the share of its goodput alone that a cell has in a quick simulation.
 
-    "" where it was not looked at, or next to nothing is known.
+    Returns "" if it is unknown or very imprecise.
     """
     share = cell.share_of_alone
     if share is None or share.mean is None or (share.half_width or 0.0) > _WIDEST:
@@ -127,7 +130,7 @@ def glanced_share(cell: CellResult) -> str:
 
 
 def known_share(share: Interval) -> str:
-    """Tell a share by both ends, if they are far apart."""
+    """Format a share; as a range if its interval is wide."""
     low, high = share.low, share.high
     if low is None or high is None or high - low < 2.0 * _NARROW:
         return percent(share.mean)
@@ -135,7 +138,7 @@ def known_share(share: Interval) -> str:
 
 
 def _without_empty(found: GroupTable) -> GroupTable:
-    """The table without the share of what each has alone, where that was simulated for none."""
+    """Drop the column "of alone" if no cell has a value."""
     place = found.head.index("of alone")
     if any(row[place] != "–" for row in found.rows):
         return found
@@ -146,9 +149,9 @@ def _without_empty(found: GroupTable) -> GroupTable:
 def sentences(
     scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
 ) -> list[str]:
-    """Say what keeps each cell that gets little from more, and who; and tell of hidden stations.
+    """Explain which cells get little, why and because of which cells; report hidden stations.
 
-    Of a glance a cell is left out whose interval has more in it.
+    In a quick simulation, a cell is skipped if its interval reaches above the limit.
     """
     told = []
     for index, (name, cell) in enumerate(cells.items()):
@@ -159,7 +162,7 @@ def sentences(
         if share is not None and most is not None and most < _LITTLE_SHARE:
             causes = list(_causes(scenario, list(cells), index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
-            # Cells that keep each other off the air may have changed places by the next look.
+            # Cells that block each other may have swapped places by the next simulation.
             where = "In this look cell" if glanced and share.high is None else "Cell"
             told.append(f"{where} {name} gets {known_share(share)} of what it has alone{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
@@ -172,7 +175,7 @@ def sentences(
 def _causes(
     scenario: ResolvedScenario, names: Sequence[str], index: int, cell: CellResult
 ) -> Iterator[str]:
-    """The causes that are worth naming, each with those who cause it."""
+    """Yield the relevant causes, each with the cells or groups responsible."""
     failures = cell.failures.neighbour
     waited_for = [name for name, share in cell.waits_for.items() if share >= _CAUSE]
     longest = sorted(waited_for, key=lambda one: -cell.waits_for[one])[:_NAMED]
@@ -212,6 +215,6 @@ def _hidden(
 
 
 def _and(names: Sequence[str] | dict[str, None]) -> str:
-    """Names as a sentence lists them."""
+    """Join names as in a sentence."""
     *most, last = names or [""]
     return f"{', '.join(most)} and {last}" if most else last

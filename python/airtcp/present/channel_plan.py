@@ -1,8 +1,6 @@
-"""A plan of cells in words, in rows of text, in a picture, and as a page.
+"""A channel plan in words, as rows of text, as a picture, and as a page.
 
-Knows what a reader wants first: what each cell is to have, what that gives, whether another plan is
-as good.
-Computes no results.
+The order is what each cell should use, what that gains, and whether another plan is as good.
 """
 
 from __future__ import annotations
@@ -27,19 +25,19 @@ if TYPE_CHECKING:
 CAPTION: Final = "Goodput of each cell as it is today and as planned; and alone."
 CELLS_HEAD: Final = ("cell", "today", "best", "goodput today", "best", "alone")
 PLANS_HEAD: Final = ("plan", "by the chain", "simulated", "best is better by", "runs")
-#: Plans that are told.
+#: The number of plans listed.
 _TOLD: Final = 6
 
 
 def plan_text(plan: ChannelPlan, one: TriedPlan) -> str:
-    """Tell what each cell has: "law 36, tax 40", "law 36 14 dBm at (4, 0)"."""
+    """Describe the settings of each cell: "law 36, tax 40", "law 36 14 dBm at (4, 0)"."""
     if plan.vary == ("channels",) and all(number is None for number in one.channels.values()):
         return "all on one channel"
     return ", ".join(f"{name} {cell_text(plan, one, name)}" for name in one.channels)
 
 
 def cell_text(plan: ChannelPlan, one: TriedPlan, name: str) -> str:
-    """Tell what a cell has of that which varies."""
+    """Describe the varied settings of a cell."""
     words = []
     if "channels" in plan.vary:
         words.append(str(one.channels[name] or "–"))
@@ -52,12 +50,12 @@ def cell_text(plan: ChannelPlan, one: TriedPlan, name: str) -> str:
 
 
 def _what(plan: ChannelPlan) -> str:
-    """Name what varies."""
+    """Name what is varied."""
     return " and ".join(plan.vary)
 
 
 def answer_line(plan: ChannelPlan) -> str:
-    """Tell the best channels, and what they give."""
+    """Describe the best plan and its result."""
     best = plan.best
     what = f"{plan.label} {_value(plan, best.value)}"
     if best is plan.today:
@@ -71,9 +69,9 @@ def answer_line(plan: ChannelPlan) -> str:
 
 
 def today_line(plan: ChannelPlan) -> str | None:
-    """Tell what today's channels give, or what the best do if they are no better for sure.
+    """Describe the current plan, or the best one if it is not significantly better.
 
-    None if today's are the best.
+    None if the current plan is the best.
     """
     today = plan.today
     if today is plan.best:
@@ -90,9 +88,9 @@ def today_line(plan: ChannelPlan) -> str | None:
 
 
 def second_line(plan: ChannelPlan) -> str | None:
-    """Tell the plan that is second, and whether the best is really better; None if there is none.
+    """Describe the second-best plan, and whether the best is significantly better.
 
-    Today's may be second, and then this says whether a move is worth it.
+    None if there is none. If the current plan is second, this says whether a change is worthwhile.
     """
     second = plan.second
     if second is None or (second is plan.today and not _is_better_than_today(plan)):
@@ -105,7 +103,7 @@ def second_line(plan: ChannelPlan) -> str | None:
 
 
 def depth_line(plan: ChannelPlan) -> str:
-    """Tell how many plans there are, what was tried, and what it took."""
+    """Describe the number of plans, how many were simulated, and the effort."""
     cells, channels = len(plan.best.channels), ", ".join(map(str, plan.allowed))
     several = "s" if plan.plans != 1 else ""
     on = f" on the channels {channels}" if plan.allowed else ""
@@ -124,7 +122,7 @@ def depth_line(plan: ChannelPlan) -> str:
 
 
 def left_out_line(plan: ChannelPlan) -> str | None:
-    """Tell which powers and places no cell may have, with the rule of the first; None if none."""
+    """List powers and positions that were excluded, with the rule for the first; None without."""
     if not plan.left_out:
         return None
     (name, why), *others = plan.left_out.items()
@@ -133,7 +131,7 @@ def left_out_line(plan: ChannelPlan) -> str | None:
 
 
 def cell_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
-    """Return a row for each cell: its channels, and its goodput today, planned and alone."""
+    """Return a row for each cell: its settings, and its goodput today, planned and alone."""
     best, today = plan.best, plan.today
     return [
         (
@@ -149,7 +147,7 @@ def cell_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
 
 
 def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
-    """Return a row for each of the best plans that were simulated, and for today's."""
+    """Return a row for each of the best simulated plans, and for the current one."""
     rows: list[tuple[str, ...]] = []
     for place, one in enumerate(plan.tried):
         if place < _TOLD or one is plan.today:
@@ -162,9 +160,9 @@ def plan_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
 
 
 def apply_lines(plan: ChannelPlan) -> list[str]:
-    """Return the options and, by access point, the lines of equipment that make the best plan.
+    """Return the options and, by access point, the device settings that make the best plan.
 
-    None where it is not better than today's for sure.
+    Empty if it is not significantly better than the current plan.
     """
     if not plan.changes or not _is_better_than_today(plan):
         return []
@@ -177,7 +175,7 @@ def apply_lines(plan: ChannelPlan) -> list[str]:
 
 
 def picture(plan: ChannelPlan) -> Figure:
-    """Bars of the goodput of each cell: today's, the best plan's, and alone."""
+    """Draw bars of each cell's goodput: today, with the best plan, and alone."""
     names = list(plan.best.channels)
     series = (
         ("alone", [plan.alone.get(name, 0.0) for name in names], GREY),
@@ -229,7 +227,7 @@ def write(plan: ChannelPlan, directory: Path) -> None:
 
 
 def html(plan: ChannelPlan, svg: str) -> str:
-    """The page of a plan, with its picture as SVG, as one HTML document that loads nothing."""
+    """Return the page of a plan as one self-contained HTML document, with its picture as SVG."""
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]
     if plan.stopped == "interrupted":
@@ -255,7 +253,10 @@ def html(plan: ChannelPlan, svg: str) -> str:
 
 
 def _is_better_than_today(plan: ChannelPlan) -> bool:
-    """Tell whether the best plan is another than today's, and better by an interval, or one run."""
+    """Whether the best plan differs from the current one and is significantly better.
+
+    With one run there is no interval, and any improvement counts.
+    """
     behind = plan.today.behind
     if plan.best is plan.today or not behind.mean:
         return False

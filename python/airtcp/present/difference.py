@@ -1,7 +1,4 @@
-"""The difference of two simulations in rows of text, in a picture, and as a page.
-
-Knows which changes a reader wants first and how they are put. Computes no results.
-"""
+"""The difference of two simulations as rows of text, as a picture, and as a page."""
 
 from __future__ import annotations
 
@@ -38,17 +35,17 @@ if TYPE_CHECKING:
     from airtcp.estimates.steadiness import Steadiness
     from airtcp.results.differences import Change, Difference, Ranked
 
-#: Rows of a table that a person reads, and bars of a picture.
+#: The most rows of a table for people, and bars of a picture.
 MOST_ROWS: Final = 20
-#: Details that are named where they are folded.
+#: The number of folded details listed by name.
 _MOST_DETAILS: Final = 5
-#: From such an increase on it is told as a multiple.
+#: Larger increases are shown as a multiple.
 _TIMES: Final = 2.0
-#: A longer list of values is not told.
+#: Longer lists of values are not shown.
 _LONG: Final = 40
-#: It follows from positions, walls, powers and channels, of which the resolved form has but these.
+#: Follows from positions, walls, powers and channels, which are not in the resolved form.
 _POWERS: Final = "air.received_dbm"
-#: Keys that are told one by one.
+#: The most keys shown one by one.
 _MOST_KEYS: Final = 6
 
 CAPTION: Final = "What changes from A to B: paired differences relative to A, with their intervals."
@@ -66,7 +63,10 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table of changes, in the columns of `HEAD`; `told` is metric and whose."""
+    """One row of the table of changes, in the columns of `HEAD`.
+
+    `told` is the metric with its scope.
+    """
 
     metric: str
     of: str
@@ -78,7 +78,7 @@ class Row:
     told: str
 
     def cells(self) -> tuple[str, ...]:
-        """The columns."""
+        """Return the columns."""
         return (
             self.metric,
             self.of,
@@ -91,14 +91,14 @@ class Row:
 
 
 def changed_lines(difference: Difference) -> list[str]:
-    """Return the keys that differ, a line each; titles where they are the difference."""
+    """Return one line for each key that differs; titles only if nothing else differs."""
     a, b = difference.a.scenario, difference.b.scenario
     changed = [
         (key, both)
         for key, both in difference.changed.items()
         if not _follows(key, both, difference.changed)
     ]
-    # Of two long lists nothing can be told here, and the keys that they follow from differ as well.
+    # Hide long lists: their differences cannot be shown, and the keys behind them differ too.
     changed = [one for one in changed if not all(map(_is_long, one[1]))] or changed
     lines = [_changed(key, *both) for key, both in changed[:_MOST_KEYS]]
     if len(changed) > _MOST_KEYS:
@@ -111,7 +111,7 @@ def changed_lines(difference: Difference) -> list[str]:
 
 
 def subject(difference: Difference) -> list[str]:
-    """Return what is compared: keys that differ, and how many pairs."""
+    """Return what is compared: the keys that differ, and the number of pairs."""
     n = difference.replications
     pairs = f"{n} pair{'s' if n > 1 else ''} of runs on seed {difference.a.scenario.run.seed}"
     return [
@@ -129,9 +129,10 @@ def _ended(difference: Difference, precision: float) -> str:
 
 
 def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
-    """The changes that are separated from zero: what users feel, then details, the largest first.
+    """Return the significant changes: those that users notice, then details, largest first.
 
-    With `felt` those alone that users feel, or do not. Of one flow its goodput is told once.
+    `felt` selects only the changes that users notice, or only the others. If there is one flow, its
+    goodput appears once.
     """
     ranked = difference.ranked()
     goodputs = {(one.group, one.part): one.change for one in ranked if one.metric == "goodput_bps"}
@@ -145,7 +146,7 @@ def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
 
 
 def _is_of_several(one: Ranked, goodputs: Mapping[tuple[str | None, str | None], Change]) -> bool:
-    """Tell whether the goodput per flow is another than that of all flows there."""
+    """Whether the goodput per flow differs from that of all flows in the same scope."""
     of_all = goodputs.get((one.group, one.part))
     return of_all is None or (of_all.a.mean, of_all.b.mean) != (
         one.change.a.mean,
@@ -154,7 +155,7 @@ def _is_of_several(one: Ranked, goodputs: Mapping[tuple[str | None, str | None],
 
 
 def folded(details: list[Row]) -> str:
-    """Name the metrics of details that are not shown."""
+    """List the metrics of details that are not shown."""
     names = list(dict.fromkeys(row.metric for row in details))
     told = "; ".join(names[:_MOST_DETAILS])
     more = f"; and {len(names) - _MOST_DETAILS} more" if len(names) > _MOST_DETAILS else ""
@@ -162,14 +163,14 @@ def folded(details: list[Row]) -> str:
 
 
 def relative_text(relative: float | None) -> str:
-    """A relative change for people: "+12.3 %", "8.6 times A"; "" where there is none."""
+    """Format a relative change: "+12.3 %", "8.6 times A"; "" for None."""
     if relative is None:
         return ""
     return f"{1.0 + relative:.2g} times A" if relative >= _TIMES else percent(relative, signed=True)
 
 
 def rest(difference: Difference) -> str | None:
-    """Say what can be said of the metrics that are not separated; None if there are none."""
+    """Describe the metrics without a significant change; None if there are none."""
     if difference.replications < 2:
         return "One pair of replications has no interval: nothing says what is chance."
     apart = [one for one in difference.ranked() if not one.change.separated]
@@ -195,7 +196,7 @@ def rest(difference: Difference) -> str | None:
 
 
 def _reasons(early: Iterable[Steadiness]) -> str:
-    """Tell each reason once, with the longest time that is wanted for it."""
+    """Give each reason once, with the longest duration required."""
     longest: dict[str | None, Steadiness] = {}
     for one in early:
         known = longest.setdefault(one.reason, one)
@@ -205,7 +206,7 @@ def _reasons(early: Iterable[Steadiness]) -> str:
 
 
 def picture(difference: Difference) -> Figure | None:
-    """Bars of relative differences with their intervals; None if nothing has one."""
+    """Draw relative differences with their intervals; None if no metric has one."""
     ranked = [one for one in difference.ranked() if one.relative is not None]
     shown = [one for one in ranked if one.is_felt and one.change.separated] or ranked
     shown = shown[:MOST_ROWS]
@@ -257,7 +258,7 @@ def write(difference: Difference, directory: Path) -> None:
 
 
 def html(difference: Difference, svg: str | None) -> str:
-    """The page of a difference, with its picture as SVG: one HTML document that loads nothing."""
+    """Return the page of a difference as one self-contained HTML document, with an SVG picture."""
     title = "What is different"
     decision = "; ".join(text for text, _ in words.decision(difference))
     parts = [f"<h1>{title}</h1>", f"<p class='note'>{escape(decision)}</p>"]
@@ -316,24 +317,24 @@ def _told(one: Ranked) -> str:
 
 
 def _follows(key: str, both: tuple[Any, Any], changed: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Tell whether a key of a cell's access point has what all have, by a key of `[ap]`."""
+    """Whether a key of a cell's access point only repeats a change of the same key in `[ap]`."""
     cells, _, of_all = key.partition(".ap.")
     return cells.startswith("cells.") and changed.get(f"ap.{of_all}") == both
 
 
 def _changed(key: str, old: object, new: object) -> str:
-    """Tell of a key of the resolved form by its name in files, and of powers how many differ."""
+    """Describe the change of a key, by its name in files. For powers, count those that differ."""
     if key == _POWERS and isinstance(old, list) and isinstance(new, list):
         return f"air, powers received: {_powers_that_differ(old, new)}"
     table, _, name = key.rpartition(".")
     in_file = f"{table}.{name_in_files(name)}" if table else name_in_files(name)
-    # A rate of the resolved form is a table of its own, with what files have beside it.
+    # A rate of the resolved form is a table with further keys next to it in files.
     in_file = in_file.removesuffix(".bps").removesuffix("_mhz").replace(".data_rate.high.", ".")
     return f"{in_file}: {_value(key, old)} → {_value(key, new)}"
 
 
 def _powers_that_differ(old: list[list[float | None]], new: list[list[float | None]]) -> str:
-    """Tell how many powers between classes of nodes differ, and by how much at most."""
+    """Describe how many received powers between node classes differ, and by how much at most."""
     if len(old) != len(new):
         return f"between {len(old)} nodes that hear differently → {len(new)}"
     pairs = [both for rows in zip(old, new, strict=True) for both in zip(*rows, strict=True)]
@@ -345,7 +346,7 @@ def _powers_that_differ(old: list[list[float | None]], new: list[list[float | No
 
 
 def _value(key: str, value: object) -> str:
-    """A value of a key of the resolved form; amounts with their unit, as people write them."""
+    """Format a value of a key of the resolved form, with its unit."""
     if value is None:
         return "–"
     unit = key.replace(".", "_").rpartition("_")[2]
@@ -358,7 +359,7 @@ def _is_long(value: object) -> bool:
     return isinstance(value, list) and len(str(value)) > _LONG
 
 
-#: The notation of amounts, by the last part of the name of their key.
+#: Formats of quantities, by the last part of the key's name.
 _UNITS: Final[dict[str, Callable[[Any], str]]] = {
     "ns": format_time_ns,
     "s": format_time_s,

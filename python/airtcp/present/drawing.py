@@ -1,8 +1,7 @@
-"""The look of every picture of airtcp, and its way into PNG or SVG.
+"""The style of all pictures, and their export to PNG and SVG.
 
-Knows colours, style and file formats: the same figure gives the same bytes, whatever the user's own
-matplotlibrc says. Colours are those of Okabe and Ito, told apart with any colour vision. Does not
-know what is drawn (`airtcp.present.plot`, `airtcp.reproduce`) or where pictures go.
+The same figure always gives the same bytes, whatever the user's matplotlibrc says. The colors are
+those of Okabe and Ito, which people with any color vision can tell apart.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ MUTED: Final = "#5f6773"
 GRID: Final = "#dfe3e8"
 PAPER: Final = "#ffffff"
 
-#: The colours that series of one picture take in turn.
+#: The colors of the series of a picture, in turn.
 SERIES: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 
-# Any: the stubs ask for a mapping of exactly the known keys.
+# Any: the type stubs require a mapping with exactly the known keys.
 _STYLE: Final[Any] = {
     "figure.facecolor": PAPER,
     "axes.facecolor": "none",
@@ -56,7 +55,7 @@ _STYLE: Final[Any] = {
     "ytick.labelcolor": INK,
     "xtick.labelsize": 9,
     "ytick.labelsize": 9,
-    # Labels of short ticks stand in one line with those of long ones.
+    # Align the labels of minor ticks with those of major ticks.
     "xtick.major.size": 3.5,
     "xtick.major.pad": 3.5,
     "xtick.minor.size": 2.0,
@@ -73,30 +72,30 @@ _STYLE: Final[Any] = {
 
 
 def png(figure: Figure) -> bytes:
-    """The figure as PNG, 160 dots per inch."""
+    """Return the figure as PNG, 160 dots per inch."""
     with styled(), io.BytesIO() as file:
         figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
         return file.getvalue()
 
 
 def svg(figure: Figure) -> str:
-    """The figure as a stand-alone SVG document without a date."""
+    """Return the figure as a stand-alone SVG document without a date."""
     with styled(), io.StringIO() as file:
         figure.savefig(file, format="svg", metadata={"Date": None})
         return file.getvalue()
 
 
 def svgs(figures: Mapping[str, Figure]) -> dict[str, str]:
-    """The figures as `svg` makes them, for a file and a page alike: drawing takes longest."""
+    """Return the figures as SVG, to share between file and page: drawing is the slowest step."""
     return {name: svg(figure) for name, figure in figures.items()}
 
 
 def inlined(document: str, name: str, label: str) -> str:
-    """An SVG document of ours as an `<svg>` element to stand in an HTML page.
+    """Turn an SVG document made by `svg` into an `<svg>` element for an HTML page.
 
-    Colours become CSS variables (`--ink`, `--muted`, `--grid`, `--paper`, `--blue` ...), so that
-    the page decides between light and dark; ids start with `name`, so that pictures on one page do
-    not meet; `label` is what a screen reader reads. Holds no address and loads nothing.
+    Colors become CSS variables (`--ink`, `--muted`, `--grid`, `--paper`, `--blue` ...), so that the
+    page chooses between light and dark. Ids are prefixed with `name` to be unique on a page.
+    `label` is for screen readers. The element contains no URLs and loads nothing.
     """
     element = document[document.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
@@ -128,10 +127,10 @@ _VARIABLES: Final = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in this style, and leave Matplotlib as it was."""
+    """Draw in airtcp's style, and restore Matplotlib's settings afterwards."""
     import matplotlib
 
-    # A user's own matplotlibrc must not change what a result looks like.
+    # The user's matplotlibrc must not affect results.
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
@@ -139,14 +138,14 @@ def styled() -> Iterator[None]:
 
 
 def new_figure(width: float = 7.2, height: float = 3.6) -> tuple[Figure, Axes]:
-    """An empty figure of `width` and `height` inches with one pair of axes, to draw on."""
+    """Create a figure of `width` and `height` inches with one pair of axes."""
     figure = _shown()(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
 @cache
 def _shown() -> type[Figure]:
-    """A figure that notebooks show by themselves."""
+    """Return a figure class that notebooks display automatically."""
     # Not pyplot: its registry of figures is global state.
     from matplotlib.figure import Figure
 
@@ -158,7 +157,7 @@ def _shown() -> type[Figure]:
 
 
 def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
-    """A legend over the axes, where it cannot cover data; none if nothing has a label."""
+    """Add a legend above the axes, where it cannot cover data, if anything has a label."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         figure.legend(
@@ -172,7 +171,7 @@ def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
 
 
 def whole_ticks(axes: Axes, values: Iterable[float]) -> None:
-    """Set ticks along the x axis at whole numbers alone where all of its values are."""
+    """Set ticks along the x axis at integers if all of its values are integers."""
     from matplotlib.ticker import MaxNLocator
 
     if all(float(value).is_integer() for value in values):
@@ -180,7 +179,7 @@ def whole_ticks(axes: Axes, values: Iterable[float]) -> None:
 
 
 def minor_label(low: float, high: float) -> Callable[[float, float], str]:
-    """Label a logarithmic axis of seconds that spans less than two decades at 2 and 5, too."""
+    """Label minor ticks at 2 and 5 on a logarithmic axis of seconds below two decades."""
 
     def label(x: float, _: float) -> str:
         digit = round(x / 10.0 ** math.floor(math.log10(x) + 1e-9))

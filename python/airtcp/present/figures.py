@@ -1,7 +1,4 @@
-"""A picture of any result, for people who compute: what a result's `plot` gives.
-
-Knows which room draws which result.
-"""
+"""`plot()` of any result: selects the package that draws it."""
 
 from __future__ import annotations
 
@@ -21,9 +18,9 @@ _FIRST: Final = ("comparison", "transfer-times", "stations", "airtime")
 
 
 def figure(result: Any, /, **options: Any) -> Figure:
-    """The picture that a result's `plot` is asked for.
+    """Return a picture of a result.
 
-    Raises QuestionError if there is none, TypeError for what is no result.
+    Raises QuestionError if there is none, TypeError for an object that is not a result.
     """
     if isinstance(result, Results):
         from airtcp.present import plot_table

@@ -1,7 +1,4 @@
-"""Gaps between measurement and simulation in words.
-
-Knows what is said of a gap and of an explanation. Does not know how one is found (`airtcp.gaps`).
-"""
+"""Describe gaps between measurement and simulation in words; `airtcp.gaps` finds them."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ from airtcp.results.measured import EXPLAINS
 if TYPE_CHECKING:
     from airtcp.results.measured import Explanation, Gap
 
-#: Explanations that close so little less than the first are told to be as good.
+#: Explanations whose share differs by less than this from the best count as equally good.
 ALIKE: Final = 0.1
 
 
 def gap_lines(gap: Gap) -> list[str]:
-    """Say what stands above the explanations of a gap, or that there is none."""
+    """Return the lines above the explanations of a gap, or that there is none."""
     if gap.state == "no gap":
         return ["No measured value is far from what was simulated: there is nothing to explain."]
     if not gap.explanations:
@@ -47,7 +44,7 @@ def gap_lines(gap: Gap) -> list[str]:
 
 
 def _ruled_out(gap: Gap) -> list[str]:
-    """Name explanations that would close enough, and that a measured value rules out."""
+    """List explanations that would close enough, but contradict a measured value."""
     return [
         f"Ruled out by {METRICS[one.against[0][0]].label}: {explanation_line(one)}."
         for one in gap.explanations
@@ -56,7 +53,7 @@ def _ruled_out(gap: Gap) -> list[str]:
 
 
 def explanation_line(one: Explanation) -> str:
-    """Say what an explanation is, and how much it closes."""
+    """Describe an explanation and the share of the gap that it closes."""
     return f"{one.title}: closes {_percent(one.share)} of the gap"
 
 
@@ -65,7 +62,7 @@ def _percent(share: float) -> str:
 
 
 def _rows(gap: Gap) -> str:
-    """Name the first metrics of a gap."""
+    """List the first metrics of a gap."""
     named = [
         f"{METRICS[metric].label}, {of}" if of else METRICS[metric].label for metric, of in gap.rows
     ]
@@ -74,6 +71,6 @@ def _rows(gap: Gap) -> str:
 
 
 def _kinds(gap: Gap) -> str:
-    """Name the kinds that were tried and close too little."""
+    """List the kinds that were tried and close too little."""
     titles = [one.title.partition(":")[0] for one in gap.explanations if one.share < EXPLAINS]
     return ", ".join(titles)

@@ -1,7 +1,4 @@
-"""Station groups side by side, in rows of text for the terminal and for the report.
-
-Knows which few metrics tell groups and directions apart at a glance. Computes no results.
-"""
+"""Station groups side by side in rows of text, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from airtcp.results.least import metric_text
 if TYPE_CHECKING:
     from airtcp.results import Simulation
 
-#: The metrics shown of flows in one direction, with their heads.
+#: The metrics shown for flows in one direction, with their column headings.
 _SHOWN: Final = {
     "goodput_bps": "goodput",
     "flow_goodput_bps": "per flow",
@@ -28,26 +25,26 @@ _SHOWN: Final = {
     "airtime_share": "airtime",
 }
 
-#: More columns than this do not fit side by side; these give way first.
+#: The most columns that fit side by side. If there are more, `_GIVE_WAY` are dropped first.
 _MOST: Final = 6
 _GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss", "path_rtt_s")
-#: The metrics that tell less than those of pages, where there are pages.
+#: Metrics to leave out if there are page times, which say more.
 _OF_OBJECTS: Final = ("transfer_time_s", "transfer_time_p90_s")
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """Rows of text: first the group and direction, then what `head` says; a dash is no value."""
+    """Rows of text: the group and direction, then the columns of `head`; a dash is no value."""
 
     head: list[str]
     rows: list[list[str]]
 
 
 def by_group(simulation: Simulation, least: int = 2) -> GroupTable | None:
-    """The flows of each group and direction; None if these are fewer than `least`.
+    """Return the flows of each group and direction; None if there are fewer than `least`.
 
-    What has no value anywhere has no column, and per flow there is one where a group has several.
-    There are no more columns than fit.
+    Columns without any value are left out, and so are columns beyond `_MOST`. Goodput per flow is
+    shown only if a group has several flows.
     """
     scopes = {
         (name, direction): group[direction]

@@ -1,7 +1,4 @@
-"""Measured values beside the answers, as rows, and explanations of a gap as lines.
-
-Knows which value stands below which. Does not know terminals, tags, nor how explanations are found.
-"""
+"""Measured values next to simulated and predicted ones, and explanations of a gap as lines."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A value: a measured one, or below it an answer about it (`by` is empty, or its author)."""
+    """A measured value, or below it a simulated or predicted one; `by` is empty or its source."""
 
     name: str
     by: str
@@ -26,12 +23,12 @@ class Row(NamedTuple):
 
 
 def head(beside: Measured) -> tuple[str, str, str, str]:
-    """Name the columns of a table whose first has a row's name or author."""
+    """Return the column headings; the first column has a row's name or source."""
     return f"measured ({beside.measurement.source})", "", "difference", ""
 
 
 def rows(beside: Measured) -> list[Row]:
-    """List what was measured, and below each value the answers about it."""
+    """Return the measured values, each followed by the values that answer it."""
     found = []
     for row in beside.rows:
         metric = METRICS[row.metric]
@@ -47,7 +44,7 @@ def rows(beside: Measured) -> list[Row]:
 
 
 def unfollowed(beside: Measured) -> list[str]:
-    """Name what the scenario does not follow of the measurement; these values explain nothing."""
+    """List conditions of the measurement that the scenario lacks, and the metrics they affect."""
     found = []
     for one in beside.unfollowed:
         rows = [row for row in beside.rows if one.moves(row.metric)]
@@ -58,5 +55,5 @@ def unfollowed(beside: Measured) -> list[str]:
 
 
 def how(one: Explanation) -> list[str]:
-    """Say how an explanation is put into the scenario: options to paste, or lines of the file."""
+    """Return how to apply an explanation: options to paste, or lines of the file."""
     return [settings(one.set)] if one.set else one.written.splitlines()

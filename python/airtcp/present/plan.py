@@ -32,7 +32,7 @@ CAPTION: Final = "Simulated values with intervals, the bound of the target, and 
 
 
 def picture(plan: Plan, condition: Condition) -> Figure:
-    """The curve of a metric along the axis, with its bound and where the end is."""
+    """Draw a metric along the axis of the plan, with its bound and the last value that meets it."""
     with styled():
         figure, axes = new_figure(height=3.8)
         unit = condition.about.read_in
@@ -107,7 +107,7 @@ def write(plan: Plan, directory: Path) -> None:
 
 
 def pictures(plan: Plan) -> dict[str, Figure]:
-    """A picture for each condition that something was simulated for: plan, plan-2, ..."""
+    """Return a picture for each condition that was simulated: plan, plan-2, ..."""
     found = {}
     for number, condition in enumerate(plan.conditions, start=1):
         if any(one.metrics[condition.text].mean is not None for one in plan.evidence):
@@ -116,7 +116,7 @@ def pictures(plan: Plan) -> dict[str, Figure]:
 
 
 def html(plan: Plan, svgs: dict[str, str]) -> str:
-    """The page of a plan, with its pictures as SVG, as one HTML document that loads nothing."""
+    """Return the page of a plan as one self-contained HTML document, with its pictures as SVG."""
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]
     if plan.stopped == "interrupted":

@@ -1,7 +1,6 @@
-"""Pictures of a result.
+"""The pictures of a result.
 
-Knows what each picture shows of a result. Does not know how pictures look and become PNG or SVG
-(`airtcp.present.drawing`) or where they go (`airtcp.present.report`).
+`airtcp.present.drawing` defines their style and `airtcp.present.report` writes them.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from airtcp.results.testbed import Beside
     from airtcp.stats import Interval
 
-#: The contents of pictures, by name; also the order in a report.
+#: The captions of pictures, by name, in the order of a report.
 CAPTIONS: Final[dict[str, str]] = {
     "latency": "How long packets take: datagrams one way, segments of TCP there and back. A tick "
     "is the bound of a target.",
@@ -67,10 +66,10 @@ CAPTIONS: Final[dict[str, str]] = {
     "windows": "Congestion windows in replication 0, as far as receivers' windows let them count.",
 }
 
-#: Those that need a trace.
+#: Pictures that need a trace.
 TRACED: Final = ("flow-goodput", "windows")
 
-#: The parts of `airtime_parts` from useful to idle: key, label, colour.
+#: The parts of `airtime_parts` from useful to idle: key, label, color.
 AIRTIME: Final = (
     ("data", "data", BLUE),
     ("tcp_ack", "TCP ACK", SKY),
@@ -80,7 +79,7 @@ AIRTIME: Final = (
     ("idle", "idle, backoff and spaces", GREY),
 )
 
-#: Replications from which on the middle half of them says something.
+#: The least number of replications for which quartiles are drawn.
 _QUARTILES_FROM: Final = 4
 
 #: More bars than this are drawn as one outline.
@@ -88,18 +87,18 @@ _MOST_BARS: Final = 60
 
 
 def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
-    """The pictures that make sense for a result, by name, in the order of `CAPTIONS`.
+    """Return the pictures that make sense for a result, by name, in the order of `CAPTIONS`.
 
     `latency` needs datagrams or endless flows, `comparison` a model that applies or a testbed,
-    `transfer-times` and `active-transfers` need transfers, `stations` at least two stations that
-    take what they can get, `flow-goodput` and `windows` a trace.
+    `transfer-times` and `active-transfers` need transfers, `stations` at least two stations with
+    endless flows, `flow-goodput` and `windows` a trace.
     """
     simulation = result.simulation
     comparison = isinstance(result, Comparison)
     model = _that_applies(result) if isinstance(result, Comparison) else {}
     rows = _of_models(result.comparison, model) if isinstance(result, Comparison) else []
     testbed = result.testbed if isinstance(result, Comparison) else None
-    # A simulated scenario had one, given or found.
+    # Every simulated scenario has a warm-up, set or detected.
     warmup_s = (result.scenario.run.warmup_ns or 0) / 1e9
     duration_s = result.scenario.run.duration_ns / 1e9
     with styled():
@@ -117,7 +116,7 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
 
 
 def _that_applies(result: Comparison) -> Model:
-    """Leave out models whose assumptions the scenario breaks and which are far off somewhere."""
+    """Leave out models that have a broken assumption and are far off for some metric."""
     off = {row.source for row in result.comparison if row.verdict.startswith("far ")}
     return {
         name: [entry for entry in entries if not (entry.broken and entry.source in off)]
@@ -131,7 +130,7 @@ def _of_models(rows: Sequence[Row], model: Model) -> list[Row]:
 
 
 def _greedy(result: Comparison | SimulationResult) -> set[str]:
-    """Say which groups have a flow that takes what it can get: shares mean something of these."""
+    """Return the groups with endless flows: only for these are shares meaningful."""
     return {flow.stations for flow in result.scenario.flows if is_endless(flow)}
 
 
@@ -185,9 +184,9 @@ def _comparison(
     )
     axes.set_ylim(len(names) - 0.4, -0.6)
     if max(abs(x) for x, _ in best + others + measured) > 150.0:
-        # A model that is far off must not squeeze the others into one line.
+        # Symlog, so that a model that is far off does not compress the others into one line.
         axes.set_xscale("symlog", linthresh=10.0)
-    # Bars would let the axis end right where they do.
+    # Otherwise the axis would end exactly where the bars do.
     axes.use_sticky_edges = False
     axes.autoscale_view(scaley=False)
     low, high = axes.get_xlim()
@@ -260,7 +259,7 @@ def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Fi
         if told.mean is not None:
             axes.plot([at], [level], marker="o", markersize=6, color=VERMILION)
         elif told.low is not None:
-            # Runs that are too short: the curve is of those that ended.
+            # The run is too short: the curve covers only finished transfers.
             words = f"at least {quantity(told.low, 's', 3)}"
         axes.annotate(
             f"{100 * level:g} %: {words}",
@@ -271,7 +270,7 @@ def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Fi
             fontsize=9,
         )
     axes.set_xscale("log")
-    # Room on the right for the label of the last percentile.
+    # Leave room on the right for the label of the last percentile.
     low, high = axes.get_xlim()
     axes.set_xlim(low, max(high, float(np.interp(0.99, levels, times)) * (high / low) ** 0.25))
     axes.xaxis.set_major_formatter(lambda x, _: quantity(x, "s", 1))
@@ -285,7 +284,7 @@ def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Fi
 
 
 def _levels() -> NDArray[np.float64]:
-    """Fractions from 0 to 1, denser in the upper tail; a half, 0.9 and 0.99 are among them."""
+    """Return fractions from 0 to 1, denser in the upper tail; they include 0.5, 0.9 and 0.99."""
     import numpy as np
 
     return np.concatenate(
@@ -294,11 +293,11 @@ def _levels() -> NDArray[np.float64]:
 
 
 def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
-    """At each of `_levels` the quantile of each replication, averaged, and brought to estimates.
+    """Return the quantile at each of `_levels`, averaged over replications and fitted to estimates.
 
-    Where the table has estimates of percentiles the curve goes through these: between them it is
-    moved by the ratio of estimate to mean, whose logarithm is a line between two percentiles.
-    None if there are too few transfers to draw.
+    If the table has estimates of percentiles, the curve passes through them: it is scaled by the
+    ratio of estimate to mean, log-linearly interpolated between percentiles. None if there are too
+    few transfers to draw.
     """
     import numpy as np
 
@@ -403,7 +402,7 @@ def _active_transfers(simulation: Simulation, model: Model) -> Figure | None:
 
 
 def _bulk_end(distribution: Sequence[float]) -> int:
-    """The last index that matters to the eye: beyond it lies less than 0.1 % of the time."""
+    """Return the index beyond which less than 0.1 % of the time lies."""
     rest = 1.0
     for index, share in enumerate(distribution):
         rest -= share
@@ -458,7 +457,7 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
 
 
 def _traced(result: Comparison | SimulationResult, warmup_s: float) -> dict[str, Figure | None]:
-    """The pictures of the trace of replication 0, if it was kept."""
+    """Return the pictures of the trace of replication 0, if there is one."""
     first = next(iter(result.simulation.runs), None)
     if first is None or first.trace is None:
         return {}
@@ -471,7 +470,7 @@ def _traced(result: Comparison | SimulationResult, warmup_s: float) -> dict[str,
 def _bars(
     axes: Axes, first: int, heights: Sequence[float], *, color: str, label: str | None
 ) -> None:
-    """Bars at `first`, `first` + 1, ...; as one outline where there are too many to tell apart."""
+    """Draw bars at `first`, `first` + 1, ..., or one outline if there are too many bars."""
     if len(heights) <= _MOST_BARS:
         places = range(first, first + len(heights))
         axes.bar(places, heights, width=0.8, color=color, label=label)

@@ -1,7 +1,6 @@
-"""The picture of latency: how long packets of each group take, beside the bounds of targets.
+"""The picture of latency: delays of each group, next to the bounds of targets.
 
-Knows delays of datagrams one way, and round trips of segments under load. Does not know how
-pictures look (`airtcp.present.drawing`).
+Shows one-way delays of datagrams, and round trips of segments under load.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from airtcp.scenario.keys.traffic import is_endless
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: More rows than this are no picture; those with the longest delays are shown.
+#: The most rows; those with the longest delays are shown.
 _MOST: Final = 16
 _QUANTILES: Final = ("p50", "p95", "p99")
 
@@ -35,7 +34,7 @@ class _Row:
 
 
 def latency(result: Comparison | SimulationResult) -> Figure | None:
-    """Draw the delays of calls and the round trips of endless flows; None where there are none."""
+    """Draw delays of calls and round trips of endless flows; None if there are neither."""
     rows = sorted(_rows(result), key=lambda row: -row.quantiles[1])[:_MOST]
     if not rows:
         return None
@@ -102,7 +101,7 @@ def _rows(result: Comparison | SimulationResult) -> list[_Row]:
                 measured = result.simulation.groups[group.name][part]
                 values = [measured[f"{metric}_{one}_s"] for one in _QUANTILES]
                 p50, p95, p99 = (one.low if one.mean is None else one.mean for one in values)
-                # Of few packets the last percent is not known.
+                # With few packets the 99th percentile is unknown.
                 p99 = p99 or p95
                 if p50 and p95 and p99:
                     label = f"{group.name} {part}s\n{what}"
@@ -111,7 +110,7 @@ def _rows(result: Comparison | SimulationResult) -> list[_Row]:
 
 
 def _bounds(result: Comparison | SimulationResult, row: _Row) -> list[float]:
-    """The bounds on the 95th percentile that targets have for a row."""
+    """Return the bounds of targets on the 95th percentile of a row."""
     verdict = result.verdict if isinstance(result, Comparison) else None
     return [
         one.target.condition.bound

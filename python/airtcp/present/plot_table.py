@@ -1,7 +1,6 @@
-"""Pictures of a table of results: a metric over an axis, with intervals; a map; a distribution.
+"""Pictures of a table of results: a metric along an axis, a heat map, or a distribution.
 
-Knows what stands where. Does not know how rows become samples (`samples`), nor where the rows come
-from.
+`samples` turns rows into samples.
 """
 
 from __future__ import annotations
@@ -39,24 +38,24 @@ if TYPE_CHECKING:
 Kind = Literal["line", "scatter", "heat", "cdf"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
-#: More lines than colours say nothing.
+#: The most series: one per color.
 _MOST_SERIES: Final = len(SERIES)
-#: Numbers that go so far apart are easier read on a log scale.
+#: Values that span a larger ratio are drawn on a log scale.
 _LOG_FROM: Final = 30.0
-#: The distance of two series where the axis has words, of a step.
+#: The offset of two series on a categorical axis, in steps.
 _ASIDE: Final = 0.08
-#: Cells of a map in which a number can be read.
+#: The most cells of a heat map whose numbers are legible.
 _MOST_NUMBERS: Final = 80
 
 
 def picture(
     results: Results, *, y: str, x: str | None = None, by: str | None = None, kind: Kind = "line"
 ) -> tuple[Figure, str]:
-    """A picture of results, and a sentence that says what it shows.
+    """Return a picture of results, and its caption.
 
-    `line` and `scatter` show a metric `y` over the axis `x`, for each step of `by`; `heat` shows it
-    in the cells of `x` and `by`; `cdf` shows how the replications of `y` are distributed. Names are
-    columns, or parts of their names that mean one alone.
+    `line` and `scatter` show a metric `y` along the axis `x`, for each step of `by`. `heat` shows
+    it in the cells of `x` and `by`. `cdf` shows the distribution of the replications of `y`. Names
+    are column names, or unique parts of them.
 
     Raises QuestionError if there is no such column, nothing to draw, or too many lines.
     """
@@ -107,7 +106,7 @@ def picture(
 
 def _lines(axes: Axes, intervals: Intervals, up: Side, across: Side, lines: Side | None) -> None:
     for number, ((line, places), colour) in enumerate(zip(intervals.items(), SERIES, strict=False)):
-        # Between words there is room: what would lie on each other stands side by side.
+        # On a categorical axis, draw series next to each other instead of on top of each other.
         aside = _ASIDE * (number - (len(intervals) - 1) / 2) if across.is_text else 0.0
         known = {place: one for place, one in places.items() if one.mean is not None}
         xs = [across.at(place) + aside for place in known]

@@ -1,7 +1,6 @@
-"""Pictures of a trace: what flows got and what their windows were, over time.
+"""Pictures of a trace: goodput and windows of flows over time.
 
-A few flows are lines, many are rows of a map, where one that starves is a pale stripe. Knows traces
-and drawing; which pictures a report has is the business of `airtcp.present.plot`.
+A few flows are lines; many are rows of a heat map, in which a starving flow is a pale stripe.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
-#: Points over time in a picture; more than the eye can tell would only make files large.
+#: Points over time in a picture. More would not be visible and only enlarge the files.
 _POINTS: Final = 200
 _MOST_LINES: Final = len(SERIES)
 
 
 def flow_goodput(trace: Trace, warmup_s: float) -> Figure | None:
-    """Goodput of each flow over time; None if there are not two flows with something to compare."""
+    """Draw the goodput of each flow over time; None without at least two flows."""
     rates = trace.goodput_bps()
     if len(rates) < 2 or rates.size == 0 or not rates.any():
         return None
@@ -35,7 +34,7 @@ def flow_goodput(trace: Trace, warmup_s: float) -> Figure | None:
 
 
 def windows(trace: Trace, scenario: ResolvedScenario, warmup_s: float) -> Figure | None:
-    """Congestion windows over time, as far as the receiver's lets them count; None without TCP."""
+    """Draw congestion windows over time, capped by the receive windows; None without TCP."""
     import numpy as np
 
     limits = {flow.name: flow.tcp.receive_window_bytes for flow in scenario.flows if flow.tcp}
@@ -45,7 +44,7 @@ def windows(trace: Trace, scenario: ResolvedScenario, warmup_s: float) -> Figure
     flows = [trace.flow(name) for name in names]
     most = np.array([limits[name.rsplit("/", 1)[0]] for name in names])
     cwnd = np.array([flow.cwnd_bytes for flow in flows])
-    # Several connections have so many receivers' windows.
+    # An entry with several connections has several receive windows.
     several = np.array([np.maximum(flow.connections, 1) for flow in flows])
     values = np.minimum(cwnd, most[:, np.newaxis] * several)
     if values.size == 0 or np.isnan(values).all():
@@ -61,7 +60,7 @@ def _over_time(
     warmup_s: float,
     names: Sequence[str] | None = None,
 ) -> Figure:
-    """One row of `values` for each flow, as lines or as a map."""
+    """Draw one row of `values` for each flow, as lines or as a heat map."""
     import numpy as np
 
     names = trace.flow_names if names is None else names
@@ -88,12 +87,12 @@ def _over_time(
 
 
 def _thinned(values: NDArray[np.float64], interval_s: float) -> tuple[NDArray[np.float64], float]:
-    """Means over as many intervals as make a point, and how long that is; NaN where all are."""
+    """Return means over the intervals of each point, and its duration; NaN if all are NaN."""
     import numpy as np
 
     count = values.shape[1]
     each = -(-count // _POINTS)
-    # The rest at the end is less than a point.
+    # Drop the incomplete point at the end.
     used = values[:, : count - count % each].reshape(len(values), -1, each)
     there = ~np.isnan(used)
     total, number = np.where(there, used, 0.0).sum(axis=2), there.sum(axis=2)
@@ -118,7 +117,7 @@ def _map(figure: Figure, axes: Axes, values: NDArray[np.float64], end_s: float, 
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """The flows' names at the rows of a map, as many as there is room for."""
+    """Label the rows of a heat map with flow names, as many as fit."""
     step = -(-len(names) // 24)
     rows = range(0, len(names), step)
     axes.set_yticks(list(rows), [names[row] for row in rows])

@@ -1,8 +1,7 @@
-"""A result on disk: results.json, report.html and the pictures.
+"""Write a result to disk: results.json, report.html and the pictures.
 
-Knows files and the page. The page stands alone: pictures are inline, nothing is loaded, so it can
-be mailed and read offline. Does not know what is in the pictures (`plot`) or how results are put in
-words (`summary`).
+The page is self-contained, with inline pictures, so it can be mailed and read offline. `plot` draws
+the pictures, and `summary` puts results into words.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ def write(
 ) -> list[Path]:
     """Write results.json, report.html and the pictures (PNG and SVG) of a result.
 
-    `written` is the text of the scenario file, `command` the command line that is kept in the
-    provenance. Each file is written aside and renamed, so a reader
-    never sees half of one; pictures of an earlier result that this one does not have are removed.
-    Gives the paths, report first. Raises OutputError.
+    `written` is the text of the scenario file. `command` is the command line to record in the
+    provenance. Each file is written to a temporary name and renamed, so a reader never sees a
+    partial file. Pictures of an earlier result that this one lacks are removed. Returns the paths,
+    report first. Raises OutputError.
     """
     prepare(directory)
     figures = {} if isinstance(result, Prediction) else plot.pictures(result)
@@ -58,7 +57,7 @@ def write(
 
 
 def html(result: Result, svgs: Mapping[str, str], written: str | None = None) -> str:
-    """The report as one HTML document that loads nothing, with the pictures of `drawing.svgs`."""
+    """Return the report as a self-contained HTML document, with the pictures of `drawing.svgs`."""
     scenario = result.scenario
     title = escape(scenario.title or "Untitled scenario")
     parts = [f"<h1>{title}</h1>"]
@@ -103,7 +102,7 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
 
 
 def _contents(result: Comparison | SimulationResult) -> str:
-    """Links to the parts of the page."""
+    """Return links to the sections of the page."""
     names = {"groups": "Groups"}
     if isinstance(result, SimulationResult):
         names |= {"models": "Metrics", "pictures": "Pictures"}
@@ -133,7 +132,7 @@ def _tables(result: Result) -> list[str]:
     if result.testbed is None:
         simulated, testbed, prose = f"simulation ({percent} interval)", [], set()
     else:
-        # Room is short.
+        # Column headings are short to save space.
         simulated, testbed, prose = f"simulation, {percent}", ["testbed", "", ""], {0, 2}
     head = ["metric", "model", "source", simulated, "difference", "", *testbed]
 

@@ -1,8 +1,7 @@
-"""The samples of a picture, from rows of a table of results, and intervals of them.
+"""Samples and intervals for a picture, from rows of a table of results.
 
-A sample is one replication: what differs beside it in a group is averaged within it, so that
-intervals are those of independent runs. Knows columns, units and labels. Does not know where the
-rows come from, nor how a picture is drawn.
+A sample is one replication. Everything else that varies within a group is averaged within the
+replication, so that intervals are those of independent runs.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 Samples = dict[Any, dict[Any, list[float | None]]]
 Intervals = dict[Any, dict[Any, Interval]]
 
-#: The words for shares that a cell alone has, by their paths below its name.
+#: Descriptions of metrics that only cells have, by their path below the cell's name.
 _SHARES_OF_CELLS: Final = {
     "airtime.own": "own share of the time",
     "airtime.heard": "share of the time with frames of others",
@@ -37,25 +36,25 @@ _SHARES_OF_CELLS: Final = {
 
 @dataclass(frozen=True)
 class Side:
-    """A column as people read it: its values, what stands at the axis, and how large they are."""
+    """A column for an axis of a picture: its values, label and scale."""
 
     name: str
     label: str
     factor: float
-    #: The values there are, in their order; of texts, their order in the table.
+    #: The distinct values in their order; for texts, the order in the table.
     steps: tuple[Any, ...]
 
     @property
     def is_text(self) -> bool:
-        """Tell whether its values have no place of their own on an axis."""
+        """Whether the values are categories rather than numbers."""
         return any(isinstance(step, str | bool) or step is None for step in self.steps)
 
     def at(self, value: Any) -> float:
-        """Say where a value stands."""
+        """Return the position of a value on the axis."""
         return float(self.steps.index(value)) if self.is_text else value / self.factor
 
     def told(self, value: Any) -> str:
-        """A value in words."""
+        """Format a value."""
         if value is None:
             return "none"
         if isinstance(value, str | bool):
@@ -64,14 +63,14 @@ class Side:
 
 
 def side_of(results: Results, name: str) -> Side:
-    """The column that a name means. Raises QuestionError if there is none, or several."""
+    """Return the column with a name. Raises QuestionError if there is none, or several."""
     column = results.column(name)
     values = results.table.column(column).unique().to_pylist()
     numbers = [value for value in values if type(value) in (int, float)]
     unit, label = unit_and_label(results, column)
     if len(numbers) < len(values):
         if column in results.metrics and numbers:
-            # A metric that some replications have not.
+            # Some replications have no value of this metric.
             values = numbers
         else:
             return Side(column, label, 1.0, tuple(values))
@@ -82,7 +81,7 @@ def side_of(results: Results, name: str) -> Side:
 
 
 def unit_and_label(results: Results, column: str) -> tuple[str, str]:
-    """The base unit of a column, and what it is called."""
+    """Return the base unit of a column, and its label."""
     for axis in results.axes:
         if axis.name == column:
             return axis.unit, column
@@ -102,7 +101,7 @@ def unit_and_label(results: Results, column: str) -> tuple[str, str]:
 
 
 def samples_of(results: Results, up: Side, across: Side | None, lines: Side | None) -> Samples:
-    """One number for each replication of each group: the mean of what else varies."""
+    """Return one number per replication and group: the mean over everything else that varies."""
     table = results.table
     count = len(table)
 
@@ -129,7 +128,7 @@ def samples_of(results: Results, up: Side, across: Side | None, lines: Side | No
 
 
 def intervals_of(results: Results, samples: Samples) -> Intervals:
-    """The interval of the mean of each group, at the level of the table."""
+    """Return the confidence interval of the mean of each group, at the level of the table."""
     level = results.contents.confidence
     return {
         line: {place: student_interval(values, level) for place, values in places.items()}
@@ -138,7 +137,7 @@ def intervals_of(results: Results, samples: Samples) -> Intervals:
 
 
 def caption(results: Results, kind: str, shown: Sequence[str], samples: Samples) -> str:
-    """Say what a picture of some kind (`plot_table.KINDS`) shows, in a sentence."""
+    """Return the caption of a picture of some kind (`plot_table.KINDS`)."""
     counts = {len(values) for places in samples.values() for values in places.values()}
     least, most = min(counts), max(counts)
     n = str(most) if least == most else f"{least} to {most}"
@@ -160,12 +159,12 @@ def caption(results: Results, kind: str, shown: Sequence[str], samples: Samples)
 
 
 def _averaged(results: Results, shown: Collection[str]) -> list[str]:
-    """The axes over which a picture of some columns averages."""
+    """Return the axes over which a picture averages."""
     table = results.table
     return [
         axis.name
         for axis in results.axes
-        # Of another seed is another replication.
+        # Different seeds are different replications, not an average.
         if axis.name not in shown
         and table.column(axis.name) != table.column("seed")
         and len(table.column(axis.name).unique()) > 1

@@ -1,7 +1,4 @@
-"""Numbers that show whether a simulation makes sense: airtime, shares, counters, extent.
-
-Knows which counters a reader checks first, and how they are put. Computes no results.
-"""
+"""Numbers to check whether a simulation makes sense: airtime, shares, counters, size of the run."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.objects import HEADLINES as IN_A_LINE
 from airtcp.stats import is_precise, jain_index
 
-#: A gain below this many times the runs is not told.
+#: Variance reduction below this factor is not reported.
 WORTH_TELLING: Final = 1.2
 
 
 def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
-    """Numbers that show at a glance whether a simulation makes sense: name and text."""
+    """Return the numbers for a quick plausibility check, as pairs of name and text."""
     simulation = result.simulation
     airtime = airtime_parts(simulation)
     parts = [
@@ -38,7 +35,7 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     counts, cells = simulation.counts, simulation.cells
     mean = f"mean of {len(cells)} access points: " if len(cells) > 1 else ""
     block = [("airtime", mean + ", ".join(parts))]
-    # Frames overlap that did not begin together if not all hear each other.
+    # If some nodes cannot hear each other, frames can overlap that did not start together.
     met = (
         f"{counts['collisions']:,} lost under others"
         if cells
@@ -117,7 +114,7 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
 
 
 def _precise(simulation: Simulation) -> str:
-    """Tell of what runs that go on until a precision are as narrow as asked."""
+    """Describe the precision of a run that continues until a target precision."""
     wanted = None if simulation.scenario is None else simulation.scenario.run.precision
     known = [one for name in IN_A_LINE if (one := simulation.metrics[name]).is_known]
     if wanted is None or is_precise(known, wanted):
@@ -126,18 +123,18 @@ def _precise(simulation: Simulation) -> str:
 
 
 def _evenness(goodputs: Sequence[float]) -> str:
-    """Tell Jain's index of stations, which that of flows is not where a station has several."""
+    """Return Jain's index of stations; it differs from that of flows if a station has several."""
     index = jain_index(goodputs)
     return "" if index is None else f", Jain index {quantity(index, '', 3)}"
 
 
 def many(count: int, what: str) -> str:
-    """Write a number of things: "1 drop", "2,000 drops"."""
+    """Format a count: "1 drop", "2,000 drops"."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def extent(simulation: Simulation) -> str:
-    """Tell how much was simulated, how fast, and why it ended."""
+    """Describe how much was simulated, how fast, and why the run ended."""
     n = simulation.replications
     speed = simulation.simulated_s / max(simulation.wall_s, 1e-9)
     why = {
@@ -155,7 +152,7 @@ def extent(simulation: Simulation) -> str:
 
 
 def _gains(simulation: Simulation) -> str:
-    """Tell how much narrower than those of means over replications the first intervals are."""
+    """Describe the variance reduction of the estimates of headline metrics."""
     known = simulation.estimates
     gains = [
         f"{quantity(known[name].gain, '', 2)} times as many runs ({metric(name).label})"

@@ -1,7 +1,4 @@
-"""Transfers at the level of flows, in rows of text.
-
-Knows what a reader wants first. Computes no results.
-"""
+"""Results of flow-level sharing models in rows of text."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ from airtcp.metrics import METRICS
 from airtcp.results.sharing import CellsShared, Shared, Split
 
 CELLS_HEAD: Final = ("cell", "mean transfer time", "alone", "under way", "goodput")
-#: The load from which an answer says that it is near 1: 1 % of capacity is then 9 % of time.
+#: The load from which a caution is shown: at 0.9, 1 % of capacity is 9 % of time.
 _NEAR: Final = 0.9
 
 
 def lines(shared: Shared) -> list[tuple[str, str]]:
-    """Names and texts of one network, the answer first."""
+    """Return names and texts for one network, the answer first."""
     shown = [
         (METRICS[name].label, quantity_with_interval(one, METRICS[name].unit))
         for name, one in shared.metrics.items()
@@ -36,7 +33,7 @@ def lines(shared: Shared) -> list[tuple[str, str]]:
 
 
 def rows(split: Split) -> list[tuple[str, ...]]:
-    """The rows of a table of ways to split: mean time, then share and time of each network."""
+    """Return a row per way to split: mean time, then share and time of each network."""
     return [
         (
             way,
@@ -51,7 +48,10 @@ def rows(split: Split) -> list[tuple[str, ...]]:
 
 
 def cell_rows(shared: CellsShared) -> list[tuple[str, ...]]:
-    """The rows of a table of cells: time and number of transfers, goodput, time alone; all last."""
+    """Return a row per cell, and the totals as the last row.
+
+    The columns are transfer time, time alone, transfers in progress, and goodput.
+    """
     rows: list[tuple[str, ...]] = [
         (
             name,
@@ -69,7 +69,7 @@ def cell_rows(shared: CellsShared) -> list[tuple[str, ...]]:
 
 
 def cautions(found: Shared | CellsShared | Split) -> Iterator[str]:
-    """Say what a reader must know of an answer: a load near 1, assumptions that are broken."""
+    """Yield cautions: a load near 1, broken assumptions."""
     if isinstance(found, CellsShared):
         yield from found.broken
         return

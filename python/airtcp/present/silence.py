@@ -1,7 +1,6 @@
-"""Why flows of a simulation got nothing through, from what was counted.
+"""Why flows of a simulation received nothing, judged by counters.
 
-Knows which counters tell of a cause: attempts, collisions, drops, timeouts. Computes no results,
-and calls nothing a cause that no counter shows.
+Only causes that a counter shows are reported: attempts, collisions, drops, timeouts.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow as Entry
 
-#: Applications that have something to send from their beginning on.
+#: Applications that send from their beginning on.
 _AT_ONCE: Final = ("bulk", "udp")
-#: Flows that are told by name.
+#: The most flows listed by name.
 _NAMED: Final = 3
-#: The place in a cause for how often timers expired, which is another number for each flow.
+#: Placeholder in a cause for the number of timeouts, which differs between flows.
 _TIMES: Final = "{times}"
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Flows of which nothing arrived in the measured time of any replication.
+    """Flows that received nothing in the measured time of any replication.
 
-    `flows` are their names, `why` the cause as far as counters show it, `hint` what helps ("":
-    nothing is known).
+    `flows` are their names, `why` is the cause as far as counters show it, and `hint` says what may
+    help ("" if unknown).
     """
 
     flows: tuple[str, ...]
@@ -48,7 +47,7 @@ class Silence:
 
 
 def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
-    """The flows that never got anything through, together where the cause is the same."""
+    """Yield the flows that never received anything, grouped by cause."""
     scenario, simulation = result.scenario, result.simulation
     entries = {entry.name: entry for entry in scenario.flows}
     stations = {station.name: station for station in simulation.stations}
@@ -72,7 +71,7 @@ def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
 
 
 def _times(counts: Sequence[float]) -> str:
-    """Tell how often something happened, of several flows from the least to the most."""
+    """Format counts of events: one number, or the range over several flows."""
     least, most = f"{min(counts):.3g}", f"{max(counts):.3g}"
     return f"{least} times" if least == most else f"{least} to {most} times"
 
@@ -80,7 +79,7 @@ def _times(counts: Sequence[float]) -> str:
 def _too_short(
     scenario: ResolvedScenario, entry: Entry, flow: Flow, sender: Station
 ) -> tuple[str, str] | None:
-    """The run is over before the flow had a chance; None if it had one."""
+    """Return that the run ends before the flow can deliver anything; None if it had time."""
     end_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
     latest_s = entry.start_spread_ns / 1e9
     if entry.application.kind == "bulk":
@@ -104,7 +103,7 @@ def _too_short(
 def _on_the_air(
     scenario: ResolvedScenario, entry: Entry, sender: Station, cell: CellResult | None
 ) -> tuple[str, str] | None:
-    """No transmission of the sender got through; None if one did."""
+    """Return that no transmission of the sender succeeded; None if one did."""
     if sender.attempts == 0 or sender.successes > 0:
         return None
     if sender.collisions < sender.attempts:
@@ -123,9 +122,10 @@ def _on_the_air(
 
 
 def _met(scenario: ResolvedScenario, entry: Entry, failures: CellFailures) -> str | None:
-    """Whose transmissions meet those of a sender that it does not hear; None if there are none.
+    """Return which hidden transmissions collide with those of the sender; None if there are none.
 
-    What mends it is tried elsewhere: RTS/CTS helps one of two, and not one against many.
+    No fix is suggested here: RTS/CTS helps against one hidden station, but not one station against
+    many.
     """
     index = scenario.group(entry.stations).cell or 0
     deaf = {name for pair in deaf_groups(scenario, index) for name in pair}
@@ -135,7 +135,7 @@ def _met(scenario: ResolvedScenario, entry: Entry, failures: CellFailures) -> st
 
 
 def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str, str]:
-    """Say where packets were lost, and what TCP did."""
+    """Return where packets were lost, and how TCP reacted."""
     places = {
         "at the retry limit": counts["mac_drops"],
         "at the access point's queue": counts["ap_queue_drops"],

@@ -1,7 +1,4 @@
-"""A scenario in words: its network, its access categories and its kinds of flow, a line each.
-
-Knows which keys a reader wants told, and how they are put. Knows no results.
-"""
+"""A scenario in words: its network, access categories and kinds of flow, one line each."""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ def subject(scenario: ResolvedScenario) -> list[str]:
 
 
 def _rates(scenario: ResolvedScenario) -> str:
-    """The rates of the groups that have flows: one, two, or the slowest and the fastest."""
+    """Describe the rates of the groups with flows: one, two, or the slowest and the fastest."""
     groups = _with_flows(scenario)
     fixed = sorted({one.data_rate.bps for one in groups if one.rate_control is None})
     told = []
@@ -81,13 +78,13 @@ def _with_flows(scenario: ResolvedScenario) -> list[StationGroup]:
 
 
 def _fastest(group: StationGroup) -> float:
-    """The rate of a group, or the fastest of those among which its rate control chooses."""
+    """Return the rate of a group, or the fastest rate that its rate control may choose."""
     control = group.rate_control
     return group.data_rate.bps if control is None else control.rates[-1].rate.bps
 
 
 def _own_rate(scenario: ResolvedScenario, group: StationGroup) -> str:
-    """The rate of a group where not all have one."""
+    """Describe the rate of a group if rates differ between groups."""
     rates = {(_fastest(one), one.rate_control is None) for one in _with_flows(scenario)}
     if len(rates) < 2:
         return ""
@@ -96,7 +93,7 @@ def _own_rate(scenario: ResolvedScenario, group: StationGroup) -> str:
 
 
 def _cells(scenario: ResolvedScenario) -> Iterator[str]:
-    """Cells with their channels, and how it is known who hears whom; nothing of a single cell."""
+    """Describe cells with their channels, and how hearing is defined; nothing for a single cell."""
     if scenario.cells is None or scenario.air is None:
         return
     by_channel: dict[int | None, list[str]] = {}
@@ -115,7 +112,7 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
 
 
 def _access_points(scenario: ResolvedScenario) -> Iterator[str]:
-    """The parts of access points that are worth a word; where not all are alike, with names."""
+    """Describe notable settings of access points, with names if they differ."""
     names = [cell.name for cell in scenario.cells or ()]
     for told in (_queue, _scheduler, _scheme):
         by_phrase: dict[str, list[int]] = {}
@@ -137,7 +134,7 @@ def _scheme(ap: AccessPoint) -> str:
 
 
 def law(distribution: Distribution, unit: str) -> str:
-    """A distribution of sizes ("B"), times ("s") or counts ("") in words, with its mean."""
+    """Describe a distribution of sizes ("B"), times ("s") or counts (""), with its mean."""
     mean = distribution.mean()
     if unit == "":
         shown = f"{mean:.3g}"
@@ -163,7 +160,7 @@ def _queue(ap: AccessPoint) -> str:
 
 
 def _categories(scenario: ResolvedScenario) -> Iterable[str]:
-    """A line for each access category in use, with those who mostly use it; none under the DCF."""
+    """Return a line for each access category in use, with its main users; none with the DCF."""
     edca, classify = scenario.mac.edca, scenario.classify
     if edca is None:
         return
@@ -243,13 +240,13 @@ def _page(page: Page) -> str:
 
 
 def _receiving(end: Receiver) -> Iterator[str]:
-    """Say how the end of a connection receives that sends the data."""
+    """Describe the receiving side of the connection end that sends the data."""
     yield f"window {_window(end.receive_window_bytes)}"
     yield from _acks(end)
 
 
 def _acks(tcp: Tcp | Receiver) -> Iterator[str]:
-    """Say which ACKs are sent if not one for each segment."""
+    """Describe the ACK policy, unless every segment is acknowledged."""
     if tcp.delayed_ack.policy is not None:
         yield f"ACKs by {ACK_POLICIES[tcp.delayed_ack.policy].name}"
         return
@@ -270,7 +267,7 @@ def _acks(tcp: Tcp | Receiver) -> Iterator[str]:
 
 
 def _tcp_extras(tcp: Tcp) -> Iterator[str]:
-    """Say what of a connection is not as plain as can be."""
+    """Describe all settings of a connection that are not the plainest."""
     yield from _acks(tcp)
     if tcp.mac_feedback is not None:
         kept = ", the window kept" if tcp.mac_feedback.give_up == "freeze" else ""
@@ -296,7 +293,7 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
 
 
 def _window(size_bytes: int) -> str:
-    """Windows are mostly powers of two: "64 KiB" rather than "65.5 kB"."""
+    """Format a window. Most are powers of two: "64 KiB" rather than "65.5 kB"."""
     if size_bytes >= 1024 and size_bytes % 1024 == 0:
         return f"{size_bytes // 1024} KiB"
     return format_size(size_bytes, 3)

@@ -1,8 +1,4 @@
-"""Tables of a result in short rows of text, for the terminal and for the report.
-
-Knows which of the many numbers a reader wants first, and how they are put. Knows nothing about
-terminals or HTML, and computes no results.
-"""
+"""Tables of a result in short rows of text, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
 
 _Told = TypeVar("_Told", Comparison, Prediction)
 
-#: Metrics shown even where no model has a value for them, if the simulation has one.
+#: Metrics shown even if no model has a value, provided the simulation has one.
 HEADLINES: Final = (
     "goodput_bps",
     "flow_goodput_bps",
@@ -48,7 +44,7 @@ HEADLINES: Final = (
     "ap_queue_drop_probability",
 )
 
-#: Further metrics of a glance that a table has.
+#: Further metrics of a quick simulation that the table shows.
 _GLANCED: Final = ("packet_delay_s", "packet_loss", "rtt_s")
 
 #: What jobs have in the mean over the measured time, of which a part comes after their end.
@@ -63,13 +59,13 @@ _LEAST_FLOW: Final = "goodput of the least flow"
 #: The goodputs of several cells, a line each.
 _OF_CELLS: Final = "cell_goodput_bps"
 
-#: A model's probability that is as good as none.
+#: Probabilities of models up to this value count as zero.
 NEGLIGIBLE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a table: metric and simulation are empty where they repeat the line above."""
+    """A row of a table. Metric and simulation are empty if they repeat the row above."""
 
     metric: str
     simulation: str
@@ -82,18 +78,17 @@ class Line:
     testbed_verdict: str = ""
 
     def columns(self) -> list[str]:
-        """Its cells as tables have them, those of a testbed last."""
+        """Return its cells in the order of the table, those of a testbed last."""
         of_models = [self.metric, self.model, self.source, self.simulation]
         of_testbed = [self.testbed, self.testbed_difference, self.testbed_verdict]
         return [*of_models, self.difference, self.verdict, *of_testbed]
 
 
 def comparison_lines(result: Comparison) -> list[Line]:
-    """The comparison: every model's value of a metric, and headline metrics without a model.
+    """Return every model's value of each metric, and headline metrics without a model.
 
-    Beside them what a testbed has measured, if there was one.
-
-    Events so rare that neither model nor simulation has any to show are left out.
+    The rows include the values of a testbed, if there was one. Events so rare that neither model
+    nor simulation shows any are left out.
     """
     simulation = result.simulation
     rows = [row for row in result.comparison if row.simulation.mean or abs(row.model) > NEGLIGIBLE]
@@ -141,7 +136,7 @@ def headlines_of(simulation: Simulation) -> list[str]:
 
 
 def _beside(line: Line, row: Beside) -> Line:
-    """The line with what a testbed says of its metric."""
+    """Add the value of a testbed to a row."""
     return replace(
         line,
         testbed=quantity(row.testbed, metric(row.metric).unit),
@@ -151,7 +146,7 @@ def _beside(line: Line, row: Beside) -> Line:
 
 
 def prediction_lines(prediction: Prediction) -> list[Line]:
-    """Every model's value of every metric, distributions left out, and after these a glance's."""
+    """Return every model's values, then those of a quick simulation; no distributions."""
     seen = {} if prediction.glance is None else dict(prediction.glance.shown())
     tabled = [name for name in seen if name in HEADLINES or name in _GLANCED]
     lines = []
@@ -182,7 +177,7 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
 
 
 def _of_cells(prediction: Prediction) -> list[Line]:
-    """Return lines for the goodput of each of several cells: every model's, then a glance's."""
+    """Return rows for the goodput of each cell: every model's, then a quick simulation's."""
     seen = {} if prediction.glance is None else prediction.glance.cells
     cells = prediction.scenario.cells or ()
     lines = []
@@ -204,13 +199,13 @@ def _of_cells(prediction: Prediction) -> list[Line]:
 
 
 def glanced_cells(prediction: Prediction) -> list[str]:
-    """Say which cells get little in a glance, and why; nothing where there was none."""
+    """Explain which cells get little in the quick simulation, and why; empty without one."""
     glance = prediction.glance
     return [] if glance is None else sentences(prediction.scenario, glance.cells, glanced=True)
 
 
 def glanced(prediction: Prediction) -> str | None:
-    """Say why there was a glance, and how much it saw; None where there was none."""
+    """Describe why there was a quick simulation, and how long it was; None without one."""
     glance = prediction.glance
     if glance is None:
         return None
@@ -230,7 +225,7 @@ def glanced(prediction: Prediction) -> str | None:
 
 
 def _too_short(glance: Glance) -> str:
-    """Say what a glance is too short for, and what is told of that."""
+    """Describe what a quick simulation is too short for, and the consequence."""
     told = {
         "transfers": "transfers take too long for so short a look",
         "windows": "windows of TCP grow to its end",
@@ -248,9 +243,9 @@ def _too_short(glance: Glance) -> str:
 
 
 def simulation_lines(simulation: Simulation) -> list[Line]:
-    """Every metric that has a value and is no detail, with its interval.
+    """Return every metric that has a value and is not a detail, with its interval.
 
-    What fails without errors has collided: it is not said twice.
+    Without frame errors, every failure is a collision, so failed PPDUs are left out.
     """
     metrics = simulation.metrics
     hidden = {name for name in metrics if metric(name).detail or not metrics[name].is_known}
@@ -295,7 +290,7 @@ def _text(simulation: Simulation, name: str) -> str:
 
 
 def best_alone(result: _Told) -> _Told:
-    """Keep one model for each metric, the best."""
+    """Keep only the best model for each metric."""
     model = {name: entries[:1] for name, entries in result.model.items()}
     if isinstance(result, Prediction):
         return replace(result, model=model)
@@ -306,12 +301,12 @@ def best_alone(result: _Told) -> _Told:
 
 
 def in_short(sentence: str) -> str:
-    """Say what is broken, without what that does: the first part of such a sentence."""
+    """Return the first part of a sentence: what is broken, without its effect."""
     return sentence.partition("; ")[0]
 
 
 def shortened(told: Iterable[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
-    """Say each of such sentences in short, and once where they differ in what comes of it alone."""
+    """Shorten sentences with `in_short`, and merge those that become equal."""
     found: dict[str, list[str]] = {}
     for sentence, sources in told:
         known = found.setdefault(in_short(sentence), sources)
@@ -321,15 +316,15 @@ def shortened(told: Iterable[tuple[str, list[str]]]) -> list[tuple[str, list[str
 
 
 def broken(model: Model) -> list[tuple[str, list[str]]]:
-    """Say what the scenario breaks of the assumptions: each sentence once.
+    """Return the broken assumptions, each sentence once, with the sources that it concerns.
 
-    With it come the sources that it is about, none when it is about all of them.
+    The sources are empty if it concerns all of them.
     """
     return _collect(model, lambda entry: entry.broken)
 
 
 def assumed(model: Model) -> list[tuple[str, list[str]]]:
-    """Say what the models assume: each sentence once, with sources as in `broken`."""
+    """Return the models' assumptions, each sentence once, with sources as in `broken`."""
     return _collect(model, lambda entry: entry.assumes)
 
 
@@ -351,6 +346,6 @@ def _collect(
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
-    """Names without repetition, in the order of the catalogue; unknown ones last, by name."""
+    """Return names without repetition, in catalogue order; unknown ones last, by name."""
     order = {name: index for index, name in enumerate(METRICS)}
     return sorted(set(names), key=lambda name: (order.get(name, len(order)), name))

@@ -1,4 +1,4 @@
-"""Words for a testbed: the lateness of its packets, and whether it is to be trusted."""
+"""Describe a testbed run: the lateness of its packets, and whether it is trustworthy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from airtcp.results.testbed import Lag, TestbedResult
 
 
 def trust(lag: Lag) -> str:
-    """In a word, whether the air kept up with the clock."""
+    """Return "trusted" if the simulated network kept up with the clock, else "not trusted"."""
     return "trusted" if lag.trusted else "not trusted"
 
 
 def lateness(lag: Lag) -> str:
-    """Tell how late packets were, in a line."""
+    """Describe how late packets were, in one line."""
     if lag.p99_s is None:
         return "no packet came through"
     bound = quantity(lag.bound_s, "s", 2)
@@ -31,18 +31,18 @@ def lateness(lag: Lag) -> str:
 def sanity_of(
     real: TestbedResult, measured: Comparison | SimulationResult
 ) -> list[tuple[str, str]]:
-    """Say what one looks at to see whether a result makes sense, of what a testbed has measured."""
+    """Return the plausibility checks of a simulation, adapted to a testbed run."""
     run = real.testbed
     told = {
         "run": f"one run of {duration(run.simulated_s)} in real time, "
         f"{duration(run.wall_s)} with its networks and programs"
     }
-    # Timers are the kernel's own business.
+    # The kernel's timeouts are not visible.
     unseen = f", {many(run.counts['tcp_timeouts'], 'timeout')}"
     return [(name, told.get(name, text).replace(unseen, "")) for name, text in sanity(measured)]
 
 
 def cautions_of(real: TestbedResult, measured: Comparison | SimulationResult) -> list[str]:
-    """Say what is to be kept in mind of a result of a testbed."""
+    """Return the cautions for a testbed result."""
     told = {ONE_RUN: "one run has no interval: nothing says how far chance and this machine go"}
     return [told.get(one, one) for one in cautions(measured)]

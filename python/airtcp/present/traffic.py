@@ -1,7 +1,4 @@
-"""The contents of a log, in rows of text and in a picture.
-
-Knows what of it a reader wants first. Computes no results.
-"""
+"""The contents of a log, in rows of text and as a picture."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lines(study: Any) -> list[tuple[str, str]]:
-    """Names and texts, the most important first; `study` is that of `airtcp.traffic`."""
+    """Return names and texts, the most important first. `study` comes from `airtcp.traffic`."""
     skipped = "; ".join(f"{count} {why}" for why, count in study.skipped.items())
     shown = [
         ("used", f"{study.used} of {study.lines} lines ({study.form})"),
@@ -58,7 +55,7 @@ def lines(study: Any) -> list[tuple[str, str]]:
 
 
 def picture(sizes: list[float], laws: dict[str, Any]) -> Figure:
-    """The part of requests that are larger than a size, both axes logarithmic, with the laws."""
+    """Draw the fraction of requests above a size, with both axes logarithmic, and the fits."""
     ordered = np.sort(np.array(sizes))
     above = 1.0 - np.arange(len(ordered)) / len(ordered)
     with styled():
