@@ -1,12 +1,12 @@
-"""Simulation: replications on threads, how many, and from when on they count.
+"""Simulation: replications on threads, their number, and the warm-up.
 
     simulate, replications    a scenario through the packet-level core
-    interruption              Ctrl-C, kept until it is asked for
+    interruption              keep Ctrl-C until a safe moment
     numbers                   single replications as rows, for sweeps
-    warmup                    from when on a run is in its steady state
+    warmup                    find the warm-up that reaches the steady state
     flows                     the flow-level simulator, processor sharing
 
-The only room that calls the compiled core. Knows no models and nothing of how results are shown.
+This is the only package that calls the compiled core.
 """
 
 import sys
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["HEADLINES", "LEAST_SNAPLEN", "MOST_SNAPLEN", "SNAPLEN"]
 
-#: The metrics whose intervals `precision` is about. One without a value in any replication (no
-#: transfers) does not count.
+#: The metrics whose intervals must reach `precision`. A metric without a value in any replication
+#: (no transfers) does not count.
 HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
-#: The bytes of each frame that a capture has: all headers, and the messages of FTP.
+#: The bytes of each frame in a capture: all headers, and the messages of FTP.
 SNAPLEN: Final = 256
 LEAST_SNAPLEN: Final = 64
 MOST_SNAPLEN: Final = 65_535
 
 
 class _Verb(ModuleType):
-    """The package as the verb `airtcp.run`."""
+    """Makes the package callable: `airtcp.run(...)`."""
 
     def __call__(self, *arguments: Any, **options: Any) -> "Comparison":
-        """Simulate a scenario, check it against targets, and recommend: `airtcp.answer`."""
-        # The answer is made of what stands above this room.
+        """Simulate a scenario, check it against targets, and recommend changes: `airtcp.answer`."""
+        # A late import, because `airtcp.answer` is above this package in the import order.
         answer = import_module("airtcp.answer")
         result: Comparison = answer.run(*arguments, **options)
         return result

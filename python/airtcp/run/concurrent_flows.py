@@ -1,13 +1,13 @@
-"""Flow-level simulation of several networks side by side: jobs are split among them.
+"""Flow-level simulation of several networks in parallel: jobs are split among them.
 
-Concurrent access of paper H, section V: each network is a processor-sharing server, a job goes to
-one of them when it comes and stays there. Knows rules that split; the server itself is that of
-`airtcp.run.flows`, which one network is the same as.
+Concurrent access of paper H, section V: each network is a processor-sharing server; an arriving job
+is assigned to one server and stays there. The servers behave as in `airtcp.run.flows`; a single
+network gives the same results.
 
 Sizes, capacities and times are in the units of `airtcp.run.flows`.
 
 Source: Hoekstra, van der Mei and Diaz-Feraren 2013, section V; M/G/1 processor sharing for each
-part of a Poisson stream that is split by chance.
+part of a Poisson stream that is split at random.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from airtcp.stats import Interval, student_interval
 class ServerResult:
     """The measurements of one server: means over replications.
 
-    `share` of the jobs that left; `sojourn_s` their mean time there, None in replications without
-    one; `active` the time average of the jobs present; `work_per_s` the capacity used.
+    `share` is the fraction of departed jobs that it served. `sojourn_s` is their mean sojourn time,
+    None in replications without a job. `active` is the time average of the jobs present.
+    `work_per_s` is the capacity used.
     """
 
     share: Interval
@@ -46,8 +47,8 @@ class ServerResult:
 class ConcurrentResult:
     """The measurements of all servers together, and of each.
 
-    `sojourn_s` is the mean time from arrival to departure in seconds, `active` the time average of
-    the jobs present, both over all servers. `sojourns_s` has the mean of each replication.
+    `sojourn_s` is the mean time from arrival to departure in seconds, and `active` the time average
+    of the jobs present, both over all servers. `sojourns_s` has the mean of each replication.
     """
 
     system: dict[str, Any]
@@ -77,30 +78,29 @@ def concurrent_processor_sharing(
     threads: int | None = None,
     confidence: float = 0.95,
 ) -> ConcurrentResult:
-    """Simulate processor-sharing servers side by side.
+    """Simulate parallel processor-sharing servers.
 
     Args:
-        sizes: the law of the sizes, in any unit of work.
-        capacities: C_1, C_2, ... of each server, or a number for each, in that unit per second.
-        split: "least", to the server with the fewest jobs, of several to the fastest and of those
-            to the first; or the share of each server, drawn for each job whatever the servers have.
+        sizes: the distribution of sizes, in any unit of work.
+        capacities: C_1, C_2, ... of each server, or one number for each, in that unit per second.
+        split: "least" sends a job to the server with the fewest jobs; ties go to the fastest, then
+            to the first. A list of shares draws the server of each job at random.
         load: arrival rate times mean size over the sum of the last capacities; Poisson arrivals.
         arrival_rate: Poisson arrivals per second, of all servers together.
-        interarrival: the law of independent times between arrivals in seconds. Exactly one of
+        interarrival: the distribution of independent interarrival times in seconds. Exactly one of
             `load`, `arrival_rate` and `interarrival` must be given.
         jobs: jobs that each replication measures, over all servers.
-        warmup_jobs: jobs that leave before (default: a tenth of `jobs`).
-        seed: the n-th job of a replication has the same time of arrival and size whatever the
-            servers and the split, and as in `processor_sharing`: ways to split are compared on
-            common random numbers.
+        warmup_jobs: departures before the measurement (default: a tenth of `jobs`).
+        seed: the n-th job of a replication has the same arrival time and size for all servers and
+            splits, and as in `processor_sharing`: splits are compared on common random numbers.
         replications: independent runs; the intervals are over them.
-        threads: replications under way at a time; does not change any number.
-        confidence: of the intervals.
+        threads: replications to run at a time; does not change any number.
+        confidence: the level of the intervals.
 
     Raises:
-        ValueError: an argument is out of range, or more work comes to a server than it can do.
-        TypeError: a law is none of `airtcp.scenario`.
-        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+        ValueError: an argument is out of range, or a server is overloaded.
+        TypeError: an argument is not a distribution of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; the counts cannot be trusted.
 
     >>> result = concurrent_processor_sharing(
     ...     Exponential(mean=1.0), capacities=[1.0, 1.0], split=[0.5, 0.5], load=0.5, jobs=100_000
@@ -124,7 +124,7 @@ def concurrent_processor_sharing(
         "split": rule,
     }
     spent = effort(jobs, warmup_jobs, seed, replications, threads)
-    student_interval([], confidence)  # refuses a confidence that is none
+    student_interval([], confidence)  # rejects an invalid confidence
     runs = replicate_servers(_core.ConcurrentFlows(json.dumps(system)), spent)
     sojourns = tuple(
         math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / spent.jobs

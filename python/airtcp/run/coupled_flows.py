@@ -1,8 +1,8 @@
-"""Flow-level simulation of networks that slow each other down: each shared by its own jobs.
+"""Flow-level simulation of networks that slow each other down, each with its own jobs.
 
-Cells that hear each other: while others are busy, a cell is served at a part of what it has alone.
-Knows queues and speeds; the server itself is that of `airtcp.run.flows`, which one queue is the
-same as.
+The networks are cells that hear each other: while others are busy, a cell is served at a fraction
+of its capacity alone. The servers behave as in `airtcp.run.flows`; a single queue gives the same
+results.
 
 Sizes, capacities and times are in the units of `airtcp.run.flows`.
 """
@@ -27,10 +27,10 @@ from airtcp.stats import Interval, student_interval
 
 @dataclass(frozen=True, slots=True)
 class FlowQueue:
-    """A queue: the law of sizes, C_1, C_2, ... alone, and where jobs come from.
+    """A queue: the distribution of sizes, its capacities C_1, C_2, ... alone, and its arrivals.
 
-    Either `interarrival`, the law of independent times between arrivals, or `sources` that think
-    for `think_times` between their jobs.
+    Arrivals have either `interarrival`, the distribution of independent interarrival times, or
+    `sources` that think for `think_times` between their jobs.
     """
 
     sizes: Distribution
@@ -40,7 +40,7 @@ class FlowQueue:
     think_times: Distribution | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The queue as the core reads it. Raises ValueError, TypeError."""
+        """Return the queue in the form that the core reads. Raises ValueError, TypeError."""
         arrivals: dict[str, Any]
         if self.interarrival is not None and self.sources is None:
             arrivals = {
@@ -66,8 +66,9 @@ class FlowQueue:
 class QueueResult:
     """The measurements of one queue: means over replications.
 
-    `sojourn_s` is the mean time of its jobs, None in replications without one; `active` the time
-    average of the jobs present; `work_per_s` the capacity used; `completed_per_s` its jobs.
+    `sojourn_s` is the mean sojourn time of its jobs, None in replications without one. `active` is
+    the time average of the jobs present, `work_per_s` the capacity used, and `completed_per_s` the
+    departures per second.
     """
 
     sojourn_s: Interval
@@ -80,8 +81,8 @@ class QueueResult:
 class CoupledResult:
     """The measurements of all queues together, and of each.
 
-    `sojourns_s` has of each replication the mean sojourn time of the jobs of each queue, None for
-    one without any, and `shares` the part of the jobs that left that were of it.
+    For each replication, `sojourns_s` has the mean sojourn time of the jobs of each queue (None
+    without jobs), and `shares` the fraction of departed jobs that belong to each queue.
     """
 
     system: dict[str, Any]
@@ -109,19 +110,20 @@ def coupled_processor_sharing(
     """Simulate processor-sharing servers that slow each other down.
 
     Args:
-        queues: 1 to 12 of them.
-        speeds: the speeds of all queues by which of them are busy, above 0 and at most 1 of those.
+        queues: 1 to 12 queues.
+        speeds: returns the speeds of all queues, given which are busy. Speeds of busy queues are
+            above 0 and at most 1.
         jobs: jobs that each replication measures, over all queues.
-        warmup_jobs: jobs that leave before (default: a tenth of `jobs`).
+        warmup_jobs: departures before the measurement (default: a tenth of `jobs`).
         seed: as in `processor_sharing`; each queue has random numbers of its own.
         replications: independent runs; the intervals are over them.
-        threads: replications under way at a time; does not change any number.
-        confidence: of the intervals.
+        threads: replications to run at a time; does not change any number.
+        confidence: the level of the intervals.
 
     Raises:
-        ValueError: an argument is out of range, or more work comes to a queue than it can do alone.
-        TypeError: a law is none of `airtcp.scenario`.
-        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+        ValueError: an argument is out of range, or a queue is overloaded even alone.
+        TypeError: an argument is not a distribution of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; the counts cannot be trusted.
 
     >>> queue = FlowQueue(Exponential(mean=1.0), [1.0], interarrival=Exponential(mean=4.0))
     >>> result = coupled_processor_sharing(
@@ -130,7 +132,7 @@ def coupled_processor_sharing(
     >>> result.queues[0].sojourn_s.low < 2.0 < result.queues[0].sojourn_s.high  # one server
     True
     """
-    # Bit i of a set's number is that of queue i.
+    # Bit i of a set's number stands for queue i.
     sets = [one[::-1] for one in itertools.product((False, True), repeat=len(queues))]
     system = {
         "queues": [queue.to_dict() for queue in queues],
@@ -140,7 +142,7 @@ def coupled_processor_sharing(
         ],
     }
     spent = effort(jobs, warmup_jobs, seed, replications, threads)
-    student_interval([], confidence)  # refuses a confidence that is none
+    student_interval([], confidence)  # rejects an invalid confidence
     runs = replicate_servers(_core.CoupledFlows(json.dumps(system)), spent)
     return CoupledResult(
         system=system,

@@ -1,7 +1,4 @@
-"""The arguments of the flow-level simulators: laws, numbers, replications on threads.
-
-Knows arguments and threads; knows no system.
-"""
+"""Arguments of the flow-level simulators: checks, and replications on threads."""
 
 from __future__ import annotations
 
@@ -39,15 +36,16 @@ Answer = TypeVar("Answer")
 def replicate(
     one: Callable[[int], Answer], replications: int, threads: int, control: _core.FlowControl
 ) -> tuple[Answer, ...]:
-    """Tells what `one` gives for replications 0, 1, ..., several at a time; `control` stops them.
+    """Return the results of `one` for replications 0, 1, ..., on several threads.
 
-    Raises SimulationError where the core says that a law was violated.
+    `control` cancels the replications under way. Raises SimulationError if the core reports a
+    violated law.
     """
     with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
         futures = [pool.submit(one, index) for index in range(replications)]
         try:
             pending = set(futures)
-            while pending:  # in short waits, so that Ctrl-C is taken on every system
+            while pending:  # in short waits, so that Ctrl-C works on every system
                 done, pending = wait(pending, timeout=_POLL_S, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
@@ -61,7 +59,7 @@ def replicate(
 
 
 class Effort(NamedTuple):
-    """The length and number of replications, where they begin, and the threads they run on."""
+    """The length and number of replications, the warm-up, the seed, and the threads."""
 
     jobs: int
     warmup: int
@@ -73,7 +71,7 @@ class Effort(NamedTuple):
 def replicate_servers(
     core: _core.ConcurrentFlows | _core.CoupledFlows, spent: Effort
 ) -> tuple[list[dict[str, Any]], ...]:
-    """Returns of each replication what the core answers of each of several servers.
+    """Return the core's results for each replication and each server.
 
     Raises SimulationError.
     """
@@ -88,7 +86,7 @@ def replicate_servers(
 
 
 def law_of(name: str, law: object) -> dict[str, Any]:
-    """The law as the resolved form writes it."""
+    """Return the distribution as the resolved form writes it."""
     if not isinstance(law, _LAWS):
         raise TypeError(f"{name} must be a distribution of airtcp.scenario, not {law!r}")
     written: dict[str, Any] = law.model_dump(mode="json", by_alias=True)
@@ -102,9 +100,10 @@ def arrivals(
     arrival_rate: float | None,
     interarrival: Distribution | None,
 ) -> dict[str, Any]:
-    """Returns the law of the times between arrivals, of which one of the last three tells.
+    """Return the distribution of interarrival times from the one of the last three arguments set.
 
-    `served` is the most work that a second can have. Raises ValueError, TypeError.
+    `served` is the largest amount of work that can be done per second. Raises ValueError,
+    TypeError.
     """
     if (load, arrival_rate, interarrival).count(None) != 2:
         raise ValueError("give exactly one of load, arrival_rate and interarrival")
@@ -118,7 +117,7 @@ def arrivals(
 def effort(
     jobs: int, warmup_jobs: int | None, seed: int, replications: int, threads: int | None
 ) -> Effort:
-    """Checks the arguments, and fills in the defaults of those that are None. Raises ValueError."""
+    """Check the arguments, and fill in defaults for None. Raises ValueError."""
     jobs = whole("jobs", jobs, 1)
     return Effort(
         jobs,
@@ -130,7 +129,7 @@ def effort(
 
 
 def mean_size(sizes: Distribution) -> float:
-    """The mean of the sizes. Raises ValueError if it is not finite."""
+    """Return the mean of the sizes. Raises ValueError if it is not finite."""
     try:
         return positive("the mean of sizes", sizes.mean())
     except OverflowError:
@@ -138,7 +137,7 @@ def mean_size(sizes: Distribution) -> float:
 
 
 def capacities(capacity: ArrayLike) -> list[float]:
-    """C_1, C_2, ... as a list. Raises ValueError."""
+    """Return C_1, C_2, ... as a list. Raises ValueError."""
     array = np.asarray(capacity)
     if array.dtype.kind not in "iuf" or array.ndim > 1 or array.size == 0:
         raise ValueError(f"capacity must be a number or a list of numbers, not {capacity!r}")
@@ -146,7 +145,7 @@ def capacities(capacity: ArrayLike) -> list[float]:
 
 
 def positive(name: str, value: float) -> float:
-    """The number, which must be positive and finite. Raises ValueError."""
+    """Return the number, which must be positive and finite. Raises ValueError."""
     number = float(value)
     if not (number > 0.0 and math.isfinite(number)):
         raise ValueError(f"{name} must be positive and finite, not {value!r}")
@@ -154,7 +153,7 @@ def positive(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int, least: int) -> int:
-    """The count, which must be at least `least`. Raises ValueError."""
+    """Return the count, which must be at least `least`. Raises ValueError."""
     try:
         number = operator.index(value)
     except TypeError:

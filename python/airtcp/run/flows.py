@@ -1,13 +1,12 @@
 """Flow-level simulation: jobs that share a capacity equally, in replications on threads.
 
-The only caller of the Rust core for flows. Knows laws, capacities, seeds and threads, and puts
-replications together; knows no packet, no station and no scenario. A job stands for a transfer of a
-file, the capacity for the goodput that all transfers in progress get together.
+This is the only caller of the Rust core for flows. A job stands for a file transfer, and the
+capacity for the total goodput of all transfers in progress.
 
-Sizes are in any unit of work and capacities in that unit per second: sizes in bytes want capacities
+Sizes are in any unit of work and capacities in that unit per second: sizes in bytes need capacities
 in bytes per second, which is C_k of paper M, (10), divided by 8. Times are in seconds.
 
-Source: M/G/1 processor sharing, whose mean slowdown is 1/(1 - load) for any law of sizes
+Source: M/G/1 processor sharing, whose mean slowdown is 1/(1 - load) for any distribution of sizes
 (Kleinrock, Queueing Systems, volume 2, chapter 4); paper M, section 4.2, for capacities C_k and for
 the closed system; paper H for file transfers as M/G/1-PS.
 """
@@ -52,38 +51,39 @@ def processor_sharing(
     confidence: float = 0.95,
     keep_jobs: bool = False,
 ) -> FlowResult:
-    """Simulate an open processor-sharing system: M/G/1-PS, or with a capacity for each number.
+    """Simulate an open processor-sharing system: M/G/1-PS, or with a state-dependent capacity.
 
     While k jobs are present, each is served at C_k / k.
 
     Args:
-        sizes: the law of the sizes, in any unit of work.
-        capacity: C_1, C_2, ... in that unit per second; the last value holds for more jobs, and a
-            single number for any.
+        sizes: the distribution of sizes, in any unit of work.
+        capacity: C_1, C_2, ... in that unit per second; the last value applies to more jobs; a
+            single number applies to any number.
         load: arrival rate times mean size over the last capacity; Poisson arrivals.
         arrival_rate: Poisson arrivals per second.
-        interarrival: the law of independent times between arrivals in seconds. Exactly one of
+        interarrival: the distribution of independent interarrival times in seconds. Exactly one of
             `load`, `arrival_rate` and `interarrival` must be given.
-        limit: a job that finds so many is blocked: lost, and counted. Required at a load of 1 or
+        limit: a job that arrives while this many are present is blocked: lost, and counted.
+            Required at a load of 1 or
             more.
         transfers_of: name of an `ftp` flow of one station, such as `client/0`. Given the same laws
             (sizes in bytes), seed and replication, the n-th job is that flow's n-th transfer in
             `airtcp.simulate`: packets and flows on common random numbers.
-        jobs: jobs that each replication measures, from one departure to another.
-        warmup_jobs: jobs that leave before, beginning with an empty system (default: a tenth of
-            `jobs`).
-        seed: of the whole experiment. The n-th job of a replication has the same time of arrival
-            and size whatever the capacity, so capacities are compared on common random numbers.
+        jobs: departures that each replication measures.
+        warmup_jobs: departures before the measurement, beginning with an empty system (default: a
+            tenth of `jobs`).
+        seed: the seed of the whole experiment. The n-th job of a replication has the same arrival
+            time and size for any capacity, so capacities are compared on common random numbers.
         replications: independent runs; the intervals are over them.
-        threads: replications under way at a time (default: one per processor); does not change any
+        threads: replications to run at a time (default: one per processor); does not change any
             number.
-        confidence: of the intervals.
+        confidence: the level of the intervals.
         keep_jobs: keep size and sojourn time of every measured job, 16 bytes each.
 
     Raises:
         ValueError: an argument is out of range, or the load is 1 or more and there is no limit.
-        TypeError: a law is none of `airtcp.scenario`.
-        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+        TypeError: an argument is not a distribution of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; the counts cannot be trusted.
 
     >>> from airtcp.distributions import Pareto
     >>> files = Pareto(shape=1.5, scale=10_000)  # bytes
@@ -120,14 +120,15 @@ def closed_processor_sharing(
 ) -> FlowResult:
     """Simulate the closed system of paper M, section 4.2: sources that think between jobs.
 
-    Each of `sources` thinks for a time of the law `think_times` in seconds, sends a job, waits
-    until it is served, and thinks again. All begin with thinking. The other arguments are those of
-    `processor_sharing`. The model beside it is (16), `airtcp.models.miorandi.active_distribution`.
+    Each of `sources` thinks for a time drawn from `think_times` in seconds, sends a job, waits
+    until it is served, and thinks again. All begin with thinking. The other arguments are as in
+    `processor_sharing`. The corresponding model is (16),
+    `airtcp.models.miorandi.active_distribution`.
 
     Raises:
         ValueError: an argument is out of range.
-        TypeError: a law is none of `airtcp.scenario`.
-        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+        TypeError: an argument is not a distribution of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; the counts cannot be trusted.
 
     >>> from airtcp.distributions import Deterministic, Exponential
     >>> result = closed_processor_sharing(
@@ -149,7 +150,7 @@ def closed_processor_sharing(
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """The counts of numbers between `low` (included) and `high`; empty bins are left out.
+    """The counts of numbers between `low` (included) and `high`, without empty bins.
 
     Bins are at most 1/256 of their lower end wide.
     """
@@ -159,9 +160,9 @@ class Histogram:
     counts: NDArray[np.int64]
 
     def quantile(self, q: float) -> float:
-        """The value that a part `q` of the numbers does not exceed, exact to the bin's width.
+        """Return the `q` quantile of the numbers, exact to the width of the bin.
 
-        Raises ValueError if `q` does not lie between 0 and 1.
+        Raises ValueError if `q` is not between 0 and 1.
         """
         if not 0.0 <= q <= 1.0:
             raise ValueError(f"q must lie between 0 and 1, not {q}")
@@ -173,7 +174,7 @@ class Histogram:
 
     @classmethod
     def of(cls, bins: Iterable[dict[str, Any]]) -> Histogram:
-        """The bins of several replications put together."""
+        """Merge the bins of several replications."""
         high: dict[float, float] = {}
         counts: Counter[float] = Counter()
         for each in bins:
@@ -189,9 +190,9 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """The completed jobs with sizes from `low`, a power of two, to below `high`, the next.
+    """The completed jobs with sizes from `low`, a power of two, to below `high`, the next one.
 
-    `jobs` counts those of all replications. Of M/G/1-PS the mean slowdown is the same in every
+    `jobs` counts the jobs of all replications. With M/G/1-PS the mean slowdown is the same in every
     class.
     """
 
@@ -204,7 +205,7 @@ class SizeClass:
 
 @dataclass(frozen=True, eq=False)
 class FlowReplication:
-    """The core's answer about one replication, and the jobs in the order of their end if kept."""
+    """The core's result of one replication, and its jobs by departure time if they were kept."""
 
     index: int
     answer: dict[str, Any]
@@ -219,18 +220,18 @@ class FlowResult:
     Attributes:
         system: the system as the core ran it: laws, capacities, limit or sources.
         sojourn_s: mean time from arrival to departure, seconds.
-        slowdown: mean of the sojourn time over what the job would take alone, at C_1.
+        slowdown: mean ratio of the sojourn time to the time the job would take alone, at C_1.
         active: time average of the number of jobs present.
         completed_per_s: departures per second.
-        work_per_s: work done per second: capacity used.
+        work_per_s: work done per second, which is the capacity used.
         blocked_fraction: blocked arrivals over arrivals.
         active_distribution: fraction of time with 0, 1, 2, ... jobs present.
         by_size: the jobs by size, ascending.
         counts: `offered`, `blocked`, `completed` while measured; `events`, warm-up included.
         warmup_jobs: jobs of a replication that were not measured.
-        confidence: of all intervals.
-        version, seed, generator: what is needed to make the result again, beside `system`.
-        wall_s, cpu_s: what it took.
+        confidence: the level of all intervals.
+        version, seed, generator: with `system`, all that is needed to reproduce the result.
+        wall_s, cpu_s: the time spent.
         runs: the single replications; not part of the JSON.
     """
 
@@ -254,36 +255,39 @@ class FlowResult:
     runs: tuple[FlowReplication, ...] = field(repr=False)
 
     def active_probability(self, jobs: int) -> Interval:
-        """The fraction of time with exactly `jobs` jobs present. Raises ValueError below 0."""
+        """Return the fraction of time with exactly `jobs` jobs present.
+
+        Raises ValueError below 0.
+        """
         k = whole("jobs", jobs, 0)
         shares = [run.answer["active_distribution"] for run in self.runs]
         samples = [share[k] if k < len(share) else 0.0 for share in shares]
         return student_interval(samples, self.confidence)
 
     def sojourn_quantile_s(self, q: float) -> Interval:
-        """The `q` quantile of the sojourn time in seconds; a replication's is exact to 1/256.
+        """Return the `q` quantile of the sojourn time in seconds; exact to 1/256 per replication.
 
-        Raises ValueError if `q` does not lie between 0 and 1.
+        Raises ValueError if `q` is not between 0 and 1.
         """
         return self._quantile("sojourn_histogram", q)
 
     def slowdown_quantile(self, q: float) -> Interval:
-        """The `q` quantile of the slowdown; a replication's is exact to 1/256.
+        """Return the `q` quantile of the slowdown; exact to 1/256 per replication.
 
-        Raises ValueError if `q` does not lie between 0 and 1.
+        Raises ValueError if `q` is not between 0 and 1.
         """
         return self._quantile("slowdown_histogram", q)
 
     def sojourn_histogram(self) -> Histogram:
-        """The sojourn times of all replications."""
+        """Return the sojourn times of all replications."""
         return Histogram.of(run.answer["sojourn_histogram"] for run in self.runs)
 
     def slowdown_histogram(self) -> Histogram:
-        """The slowdowns of all replications."""
+        """Return the slowdowns of all replications."""
         return Histogram.of(run.answer["slowdown_histogram"] for run in self.runs)
 
     def jobs(self) -> tuple[FloatArray, FloatArray]:
-        """Sizes and sojourn times in seconds of all jobs by replication, in the order of their end.
+        """Return sizes and sojourn times in seconds of all jobs, by replication and departure time.
 
         Raises ValueError unless the jobs were kept.
         """
@@ -293,7 +297,7 @@ class FlowResult:
         return sizes, np.concatenate([run.sojourns_s for run in self.runs])
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain data, without the single replications."""
+        """Return the result as plain data, without the single replications."""
         intervals = {name: getattr(self, name).to_dict() for name in _INTERVALS}
         quantiles = {
             f"sojourn_p{percent}_s": self.sojourn_quantile_s(percent / 100).to_dict()
@@ -309,7 +313,10 @@ class FlowResult:
         } | {name: getattr(self, name) for name in _PLAIN}
 
     def to_json(self) -> str:
-        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
+        """Return the result as canonical JSON.
+
+        Equal results are equal bytes, except for `wall_s` and `cpu_s`.
+        """
         return canonical_json(self.to_dict())
 
     def _quantile(self, histogram: str, q: float) -> Interval:
@@ -342,7 +349,7 @@ def _simulate(
     jobs, warmup, seed, replications, threads = effort(
         jobs, warmup_jobs, seed, replications, threads
     )
-    student_interval([], confidence)  # refuses a confidence that is none
+    student_interval([], confidence)  # rejects an invalid confidence
     core = _core.FlowSimulation(json.dumps(system))
     control = _core.FlowControl()
 
@@ -400,7 +407,7 @@ def _by_size(answers: list[dict[str, Any]], confidence: float) -> tuple[SizeClas
 
 
 def _mean_columns(rows: list[list[float]]) -> FloatArray:
-    """The mean row; a row that ends early goes on with zeros."""
+    """Return the mean of the rows; shorter rows are padded with zeros."""
     total = np.zeros(max(len(row) for row in rows))
     for row in rows:
         total[: len(row)] += row
@@ -408,5 +415,5 @@ def _mean_columns(rows: list[list[float]]) -> FloatArray:
 
 
 def _quotient(part: float, whole: float) -> float | None:
-    """None for a window without arrivals, or of no length."""
+    """Divide; None for a measurement without arrivals, or of zero length."""
     return part / whole if whole > 0 else None

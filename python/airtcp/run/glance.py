@@ -1,12 +1,12 @@
 """A quick simulation: a few short replications, with a budget in events instead of a length.
 
-A pilot that becomes longer until it has seen enough tells how many events a simulated second has;
-the budget, divided by that, is the time there is. It is shared by six replications, and a quarter
-of each is warm-up. They are independent: one run draws the phases of calls, and which of two hidden
-stations has the air, once. Each begins with an empty cell, so that much has a lower bound alone
-(`airtcp.estimates.short`). Events are counted, never seconds of a clock: the same scenario and seed
-give the same bits on any machine, and a curve over a key is smooth, since all of its points have
-the same random numbers.
+A pilot run grows until it has seen enough events to estimate the events per simulated second. The
+budget divided by that rate is the simulated time. Six replications share it, and a quarter of each
+is warm-up. The replications are independent: a single run would draw only once the phases of calls,
+or which of two hidden stations captures the channel. Each starts with an empty cell, so that many
+values have only a lower bound (`airtcp.estimates.short`). Work is counted in events, never in
+seconds of a clock: the same scenario and seed give the same bits on any machine. A curve over a key
+is smooth, since all of its points use the same random numbers.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.run import Run
 
-#: The work of a glance, in events of the world, and twice the attempts on the air and the segments.
-#: A million takes some 80 ms.
+#: The work of a quick simulation: events of the event loop, plus twice the transmission attempts
+#: and segments. A million takes about 80 ms.
 BUDGET: Final = 270_000
-#: Replications, and the fewest that it makes do with where they are more work than was thought.
+#: Number of replications, and the fewest to run if they take more work than expected.
 RUNS: Final = 6
 _FEWEST: Final = FEWEST_RUNS
-#: The part of the time that is warm-up, where the scenario has a steady state.
+#: The fraction of the time that is warm-up, if the scenario has a steady state.
 _WARMUP: Final = 0.25
-#: The part of the budget that a pilot must have seen, and that all of them may take.
+#: The fraction of the budget that a pilot must have seen, and the fraction for all pilots.
 _PILOT: Final = 1 / 24
 _PILOTS: Final = 1 / 4
-#: The first pilot, and by what it grows where it saw next to nothing, and where it saw more.
+#: The length of the first pilot, and its growth factors: after almost no events, and otherwise.
 _FIRST_NS: Final = 50_000_000
 _GROWTH: Final = (4, 2)
-#: All replications together are no longer, however little happens, and none is shorter.
+#: The longest total time of all replications, however little happens, and the shortest time of one.
 _LONGEST_NS: Final = 16 * 3_600_000_000_000
 _SHORTEST_NS: Final = 5_000_000
-#: To set up a station or a flow is as much work as so many events.
+#: Setting up a station or a flow is as much work as this many events.
 _SET_UP: Final = 20
-#: The pilot's number among replications: far from those of a run, and from those of a warm-up.
+#: The replication number of the pilot, far from those of runs and of warm-up pilots.
 _PILOT_NUMBER: Final = 2**33
-#: The part of the budget that is spent beside it on cells alone, on so many of them at most.
+#: The extra budget for simulating cells alone, as a fraction, and the most cells to simulate.
 _ALONE: Final = 0.5
 _MOST_ALONE: Final = 8
 
 
 def can_look() -> bool:
-    """Tell whether there is a compiled core to look with."""
+    """Whether the compiled core is available."""
     try:
         from airtcp import _core  # noqa: F401  # a wheel without it has a module that says so
     except ImportError:
@@ -76,20 +76,21 @@ def glance(
     times: int = 1,
     alone: bool = True,
 ) -> Glance:
-    """Simulate a scenario for a moment: intervals from a few short runs, in tens of milliseconds.
+    """Run a quick simulation: intervals from a few short runs, in tens of milliseconds.
 
-    `scenario` is one, or what `airtcp.load` takes; `seed` replaces its own. `times` the usual work
-    is spent on it: four times as much has intervals about half as wide. Of a scenario with a
-    steady state this is seen, whatever warm-up and measured time are written. Transfers that end
-    once for all and those of a log have none: there these two are looked at, from the beginning on,
-    as far as the budget goes. The answer depends on scenario and seed alone.
+    `scenario` is a scenario, or any argument of `airtcp.load`. `seed` replaces its seed. `times`
+    multiplies the default amount of work: four times the work halves the width of intervals. For a
+    scenario with a steady state, the run measures this state, whatever warm-up and measured time
+    the scenario sets. Transfers that end once and for all, and those of a log, have no steady
+    state: the run then covers the scenario's own warm-up and measured time from the beginning, as
+    far as the budget goes. The result depends only on scenario and seed.
 
-    Of several cells those with the least goodput that others disturb, eight at most, are looked at
-    with no other about, too: `cells` tells their `share_of_alone`. That is half as much work again,
-    or none with `alone=False`.
+    With several cells, the disturbed cells with the least goodput, at most eight, are also
+    simulated alone: `cells` then has their `share_of_alone`. This takes half as much work again, or
+    none with `alone=False`.
 
-    Raises SimulationError if the core does not take the scenario, or cannot run it: transfers that
-    pile up without bound; ScenarioError if it may need more memory than there is.
+    Raises SimulationError if the core rejects the scenario, or cannot run it because transfers pile
+    up without bound; ScenarioError if it may need more memory than available.
 
     With the `cafe` of `airtcp.load`:
 
@@ -106,7 +107,7 @@ def glance(
 
 
 def _with_cells_alone(scenario: ResolvedScenario, seen: Glance, budget: int) -> Glance:
-    """The glance with the goodput alone of the cells that may get little of it."""
+    """Add the goodput alone of the disturbed cells with the least goodput."""
     order = list(seen.cells)
     goodputs = {name: seen.cells[name].goodput_bps.mean or 0.0 for name in seen.disturbed}
     least = sorted(goodputs, key=lambda name: goodputs[name])[:_MOST_ALONE]
@@ -119,7 +120,7 @@ def _with_cells_alone(scenario: ResolvedScenario, seen: Glance, budget: int) -> 
 
 
 def _looked(scenario: ResolvedScenario, budget: int) -> Glance:
-    """Look at a scenario, whose seed is its own, for a budget."""
+    """Run a quick simulation of a scenario, with its own seed, for a budget of events."""
     from airtcp import _core
 
     wall_start, cpu_start = time.perf_counter(), time.process_time()
@@ -141,7 +142,7 @@ def _looked(scenario: ResolvedScenario, budget: int) -> Glance:
 
 
 class _Look:
-    """The work that is spent on one scenario, and on what."""
+    """The work spent on a quick simulation of one scenario."""
 
     def __init__(self, scenario: ResolvedScenario, budget: int) -> None:
         self._scenario = scenario
@@ -152,9 +153,9 @@ class _Look:
         self._set_up = _SET_UP * (stations + flows)
 
     def planned(self) -> tuple[ResolvedScenario, bool]:
-        """Say what to run for the budget, and whether that reaches as far as the scenario does.
+        """Return the scenario to run for the budget, and whether it covers the scenario's own time.
 
-        Warm-up and measured time of what is given back are those of one replication.
+        Its warm-up and measured time are for one replication.
         """
         run = self._scenario.run
         own_warmup_ns = run.warmup_ns or 0
@@ -173,11 +174,11 @@ class _Look:
         return planned, not is_finite or length_ns >= own_ns
 
     def runs(self, planned: ResolvedScenario) -> list[Replication]:
-        """Run all replications that are planned, fewer where they turn out to be more work."""
+        """Run the planned replications, or fewer if they take more work than expected."""
         return self._run(planned, 0, RUNS)
 
     def _pace(self, most_ns: int) -> float:
-        """Count the events of a simulated nanosecond, by pilots that grow."""
+        """Measure the events per simulated nanosecond with pilots of growing length."""
         length_ns = min(_FIRST_NS, most_ns)
         while True:
             before = self.events
@@ -195,7 +196,7 @@ class _Look:
             length_ns = min(most_ns, grown)
 
     def _run(self, scenario: ResolvedScenario, first: int, most: int) -> list[Replication]:
-        """Run replications from number `first` on; their events are spent."""
+        """Run replications from number `first` on, and count their events."""
         from airtcp import _core
 
         run = scenario.run
@@ -204,7 +205,7 @@ class _Look:
             core = _core.Simulation(scenario.to_json())
         except ValueError as error:
             raise SimulationError(f"the simulator does not take this scenario: {error}") from error
-        # Signals are handled on the way.
+        # The callback only lets signals be handled.
         control = _core.RunControl(lambda: None)
         found: list[Replication] = []
         while len(found) < most and (len(found) < _FEWEST or self.events < self._budget):
@@ -222,8 +223,8 @@ class _Look:
 
 
 def _work(run: Run, counts: Mapping[str, int]) -> int:
-    """The events of a replication, and twice its attempts and segments, warm-up included."""
+    """Return the events of a replication, plus twice its attempts and segments, with warm-up."""
     measured = 2 * (counts["mac_attempts"] + counts["tcp_segments"])
-    # These are counted without the warm-up, where they are as many a second.
+    # These counts exclude the warm-up, so they are scaled to include it.
     whole_ns = (run.warmup_ns or 0) + run.duration_ns
     return counts["events"] + measured * whole_ns // run.duration_ns

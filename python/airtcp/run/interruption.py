@@ -1,7 +1,4 @@
-"""Ctrl-C, and whatever else ends a command as it does, as a question asked at safe points.
-
-Knows signals; does not know what they interrupt.
-"""
+"""Keep Ctrl-C and other termination signals until the program checks for them."""
 
 from __future__ import annotations
 
@@ -9,21 +6,21 @@ import signal
 import threading
 from types import FrameType
 
-#: Interrupts, and requests to end that may be handled in the same way; not every system has all.
+#: Interrupts and termination requests. Not every system has all of them.
 _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
-#: The user who asks so often does not want to wait for what is left to be done.
+#: After this many signals the user does not want to wait for a clean end.
 _PATIENCE = 2
 
 
 class Interruption:
-    """A signal that is kept while this is entered, until `check` is called.
+    """Keeps a signal from entry until `check` is called.
 
-    KeyboardInterrupt in the middle of a lock would leave it held for ever, and the threads that
-    run replications need theirs; in the middle of an answer half of it would be lost. Only the
-    third signal is the usual exception. Taken over are signals whose handler raises
-    KeyboardInterrupt, and only in the main thread, which alone gets signals.
+    KeyboardInterrupt while a lock is held would leave it locked for ever, and the threads that run
+    replications need their locks; in the middle of an answer, half of it would be lost. Only the
+    third signal raises KeyboardInterrupt at once. This applies to signals whose handler raises
+    KeyboardInterrupt, and only in the main thread, which is the only one to receive signals.
     """
 
     def __init__(self) -> None:
@@ -45,11 +42,11 @@ class Interruption:
 
     @property
     def asked(self) -> bool:
-        """Tell whether there was a signal."""
+        """Whether a signal was received."""
         return self._signals > 0
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if there was a signal."""
+        """Raise KeyboardInterrupt if a signal was received."""
         if self.asked:
             raise KeyboardInterrupt
 

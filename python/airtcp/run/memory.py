@@ -1,9 +1,8 @@
-"""The memory that a simulation may need, and the memory that there is.
+"""Estimate the memory that a simulation may need, and the available memory.
 
-Knows what grows with which key of a scenario: an upper estimate from bytes that were measured for
-each station, flow, segment and record (`tests/test_memory.py` holds them to what processes take).
-Knows the machine as Linux tells of it; elsewhere nothing is refused. Does not know how long a run
-takes.
+The upper estimate uses measured bytes per station, flow, segment and record; `tests/test_memory.py`
+compares it with the memory of real processes. The available memory is read on Linux; elsewhere no
+scenario is rejected.
 """
 
 from __future__ import annotations
@@ -19,49 +18,49 @@ from airtcp.exceptions import ScenarioError
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-#: Python with what a command imports, and the scenario itself.
+#: Python with the imports of a command, and the scenario itself.
 _PROCESS: Final = 110_000_000
-#: So much beside it there is wherever Python has started: the kernel is not asked.
+#: Any machine on which Python has started has this much more, so the kernel is not asked.
 _SMALL: Final = 16_000_000
-#: In a run under way: a node with its queues, more where each access category has one.
+#: In an active run: a node with its queues, and the extra for a queue per access category.
 _STATION: Final = 2_500
 _CATEGORIES: Final = 1_500
 #: A flow with both ends of a connection, and its record as JSON and as a dictionary.
 _FLOW: Final = 4_000
-#: A segment in flight, with its packet, at most twice its record while a table grows.
+#: A segment in flight with its packet, at most twice its record while a table grows.
 _SEGMENT: Final = 250
 #: A packet in a queue that no window limits.
 _PACKET: Final = 200
-#: A station group: histograms of delays in both directions, metrics as JSON and dictionaries.
+#: A station group: delay histograms for both directions, metrics as JSON and dictionaries.
 _GROUP: Final = 120_000
 #: A transfer that has ended, and one that still has its connection.
 _TRANSFER: Final = 100
 _OPEN_TRANSFER: Final = 3_000
-#: A sample of a trace, and a PPDU in it; in Rust and in Python.
+#: A sample of a trace, and a PPDU in it, in Rust and in Python.
 _SAMPLE: Final = 250
 _PPDU: Final = 120
-#: Samples that a trace of one replication has at most.
+#: The most samples in a trace of one replication.
 _MOST_ROWS: Final = 2e7
-#: A cell has no more PPDUs in a second: the shortest exchange takes 100 us.
+#: The most PPDUs of a cell per second: the shortest exchange takes 100 us.
 _PPDUS_A_SECOND: Final = 10_000
-#: The power that one class of nodes has of another: in Python, and in a run under way.
+#: The received power between two classes of nodes: in Python, and in an active run.
 _PAIR: Final = 60
 _PAIR_UNDER_WAY: Final = 24
-#: Less than this share of the data rate is served as it comes.
+#: Below this share of the data rate, offered traffic is served as it arrives.
 _SERVED: Final = 0.3
-#: Bits that a packet has beside its payload: headers, and its share of an access.
+#: Overhead of a packet in bits: headers, and its share of a channel access.
 _OVERHEAD_BITS: Final = 1_600
-#: More datagrams that wait, or transfers of one flow under way, end a run (`world/sockets.rs`).
+#: More queued datagrams, or more active transfers of one flow, end a run (`world/sockets.rs`).
 _MOST_DATAGRAMS: Final = 4_000_000
 _MOST_TRANSFERS: Final = 100_000
-#: The bytes kept of a replication that has ended: records of flows and stations, of groups.
+#: The bytes kept of a completed replication: per record of a flow or station, and per group.
 _KEPT_RECORD: Final = 150
 _KEPT_GROUP: Final = 20_000
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The bytes that a key of the scenario asks for, or None for what any scenario needs."""
+    """The bytes that a key of the scenario needs; None for the base cost of any scenario."""
 
     key: str | None
     size: float
@@ -75,10 +74,10 @@ def costs(
     sample_s: float | None = None,
     samples_only: bool = False,
 ) -> list[Cost]:
-    """Say what a simulation may need at most, in bytes, by the keys that ask for it.
+    """Return upper estimates of the memory of a simulation in bytes, by key.
 
-    `threads` replications are under way at a time, if there are so many; `sample_s` is the interval
-    of a trace, if there is one, which has no PPDUs with `samples_only`.
+    At most `threads` replications run at a time. `sample_s` is the interval of a trace, if there is
+    one; with `samples_only` it has no PPDUs.
     """
     under_way = min(threads, replications)
     counts = {group.name: group.count for group in scenario.stations}
@@ -98,14 +97,14 @@ def costs(
         pairs = len(scenario.air.received_dbm) ** 2
         found.append(Cost("air", pairs * (_PAIR + _PAIR_UNDER_WAY * under_way)))
     found += _of_flows(scenario, counts, under_way, replications)
-    # An interval that is none is refused by who samples, and so is one with more rows.
+    # The trace code itself rejects invalid intervals and too many rows.
     if sample_s is not None and 1e-9 <= sample_s < math.inf:
         run = scenario.run
         simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
         series = flows + (1 + stations) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
         rows = min(simulated_s / sample_s * series, _MOST_ROWS)
         ppdus = 0.0 if samples_only else simulated_s * _PPDUS_A_SECOND
-        # One that has ended is kept for pictures.
+        # One completed trace is kept for pictures.
         traces = under_way + 1
         found.append(Cost("the trace", (rows * _SAMPLE + ppdus * _PPDU) * traces))
     return found
@@ -114,7 +113,7 @@ def costs(
 def _of_flows(
     scenario: ResolvedScenario, counts: dict[str, int], under_way: int, replications: int
 ) -> Iterator[Cost]:
-    """Yield what the windows, packets and transfers of each flow of the scenario need."""
+    """Yield the cost of the windows, packets and transfers of each flow."""
     run = scenario.run
     simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
     rates = {group.name: group.data_rate.bps for group in scenario.stations}
@@ -136,7 +135,7 @@ def _of_flows(
             most = max((limit for limit in limits if limit is not None), default=0)
             piled = number if None in limits and offered > _SERVED else min(number, count * most)
             if flow.application.rate_bps is None:
-                # A saturated sender has the next A-MPDU ready beside that on the air.
+                # A saturated sender prepares the next A-MPDU while one is being transmitted.
                 aggregation = scenario.mac.aggregation
                 piled = count * 2 * (1 if aggregation is None else aggregation.block_ack_window)
             piled = min(piled, _MOST_DATAGRAMS)
@@ -149,7 +148,7 @@ def _of_flows(
 
 
 def _arrivals(flow: object) -> tuple[float, float]:
-    """Count how many packets or transfers of a flow come in a second, and of how many bits."""
+    """Return how many packets or transfers of a flow arrive per second, and their bits."""
     application = flow.application  # type: ignore[attr-defined]
     if application.kind == "udp":
         bits = 8 * application.packet_bytes + _OVERHEAD_BITS
@@ -162,7 +161,7 @@ def _arrivals(flow: object) -> tuple[float, float]:
         return 0.0, 0.0
     if size is None:
         return 0.0, 0.0
-    # A page of no think time takes an access at least.
+    # A page without think time still needs a channel access.
     return 1 / max(gap.mean(), 1e-4), 8 * size.mean() + _OVERHEAD_BITS
 
 
@@ -174,9 +173,9 @@ def refuse_too_large(
     sample_s: float | None = None,
     samples_only: bool = False,
 ) -> None:
-    """Raise ScenarioError for a simulation that may need more memory than there is.
+    """Raise ScenarioError if a simulation may need more memory than available.
 
-    It names the key that asks for most of it.
+    The message names the key that needs most of it.
     """
     found = costs(
         scenario,
@@ -206,10 +205,10 @@ def _gigabytes(size: float) -> str:
 
 
 def available_bytes() -> int | None:
-    """The memory that this process may still take, in bytes; None where nobody says.
+    """Return the memory in bytes that this process may still use; None if unknown.
 
-    The least of what the machine has free, what its control groups allow (versions 1 and 2) and
-    what is left of its own limit (`ulimit -v`).
+    This is the minimum of the machine's free memory, the limits of its control groups (versions 1
+    and 2), and the rest of its own limit (`ulimit -v`).
     """
     found = [size for size in (_of_machine(), *_of_groups(), _of_limit()) if size is not None]
     return max(0, min(found)) if found else None
@@ -230,7 +229,7 @@ def _of_limit() -> int | None:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield what the control group of the process, and each that it is in, has left."""
+    """Yield the memory left in the control group of the process and in each of its parents."""
     for line in _text(Path("/proc/self/cgroup")).splitlines():
         _, controllers, own = line.split(":", 2)
         if controllers not in ("", "memory"):
@@ -248,13 +247,13 @@ def _of_groups() -> Iterator[int]:
                 break
             limit, used = _text(group / most).strip(), _text(group / taken).strip()
             if limit.isdigit() and used.isdigit():
-                # Memory that only caches files gives way.
+                # Memory of the file cache can be reclaimed.
                 cached = _field(group / "memory.stat", "inactive_file", 1) or 0
                 yield int(limit) - int(used) + cached
 
 
 def _field(path: Path, name: str, unit: int) -> int | None:
-    """The number in the line of a file that begins with `name`."""
+    """Return the number in the line of a file that begins with `name`."""
     for line in _text(path).splitlines():
         first, *rest = line.split()
         if first == name:
@@ -263,7 +262,7 @@ def _field(path: Path, name: str, unit: int) -> int | None:
 
 
 def _text(path: Path) -> str:
-    """The text of a file of the kernel; nothing where there is none."""
+    """Return the text of a kernel file; "" if it does not exist."""
     try:
         return path.read_text(encoding="ascii")
     except OSError:

@@ -1,7 +1,7 @@
-"""Single replications as rows of numbers: what a sweep makes of each of its points.
+"""Single replications as rows of numbers, for sweeps.
 
-The same runs as `airtcp.simulate` makes, bit for bit, without what a result object takes. Knows the
-core and the shape of its answers. Which replications are wanted is the business of its users.
+The runs equal those of `airtcp.simulate` bit for bit, without the cost of result objects. Callers
+decide which replications to run.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ if TYPE_CHECKING:
     from airtcp import _core
     from airtcp.scenario import ResolvedScenario
 
-#: The beginning of the table in canonical JSON.
+#: The beginning of the table `run` in canonical JSON.
 _RUN: Final = '"run":{'
-#: A row: a number for each metric as float64, little-endian; NaN where one does not exist.
+#: A row: one number per metric as float64, little-endian; NaN if the metric does not exist.
 Row = bytes
 _NUMBER: Final = struct.Struct("<d")
 
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """The part of a replication that estimates of the headline metrics are made of.
+    """The data of a replication that estimates of the headline metrics need.
 
-    Values that go to other processes: `metrics` as measured, and the columns of its books.
+    The values can be sent to other processes: `metrics` as measured, and the columns of its records
+    in `books`.
     """
 
     metrics: dict[str, float | None]
@@ -43,14 +44,14 @@ class Booked:
 
 
 class Numbers:
-    """The replications of a scenario, each as a row of the metrics asked for."""
+    """The replications of a scenario, each as a row of the requested metrics."""
 
     def __init__(self, resolved: str, metrics: Sequence[str]) -> None:
-        """Take the resolved form of a scenario, as JSON, and names of metrics.
+        """Initialize from the resolved form of a scenario, as JSON, and names of metrics.
 
-        A name is that of a metric of everything, GROUP.PART.METRIC or cells.CELL.METRIC, for the
-        share of what it has alone of one cell of several. A warm-up that is left to us is found.
-        Raises SimulationError if the core does not take the scenario.
+        A name is a metric of all flows, GROUP.PART.METRIC, or cells.CELL.METRIC, which includes a
+        cell's share of its goodput alone. A missing warm-up is detected. Raises SimulationError if
+        the core rejects the scenario.
         """
         from airtcp import _core
 
@@ -69,9 +70,9 @@ class Numbers:
         self._take = _taker(metrics, self._cells)
 
     def row(self, replication: int, control: Any) -> Row:
-        """The metrics of one replication.
+        """Return the metrics of one replication.
 
-        `control` is a `RunControl`. Raises SimulationError if the run fails, `_core.Cancelled`.
+        `control` is a `RunControl`. Raises SimulationError if the run fails, and `_core.Cancelled`.
         """
         from airtcp import _core
 
@@ -84,7 +85,7 @@ class Numbers:
         return self._take(json.loads(answer), self._goodputs_alone(replication, control))
 
     def booked(self, replication: int, control: Any) -> tuple[Row, Booked]:
-        """The metrics of one replication, and what estimates need of it. Raises as `row`."""
+        """Return the metrics of one replication, and the data for estimates. Raises as `row`."""
         from airtcp import _core
 
         try:
@@ -93,18 +94,18 @@ class Numbers:
             raise self._failed(replication, error) from error
         answer = json.loads(text)
         metrics = {name: answer["metrics"].get(name) for name in HEADLINES}
-        # The transfers that ended are for percentiles, and as long as a run.
+        # Drop the transfers ("scopes"): only percentiles need them, and they are large.
         row = self._take(answer, self._goodputs_alone(replication, control))
         return row, Booked(metrics, {**books, "scopes": b""})
 
     def width(self, booked: Sequence[Booked], confidence: float) -> float:
-        """The relative half width of the widest headline interval, infinite if one is unknown."""
+        """Return the widest relative half width of the headline metrics, or infinity if unknown."""
         from airtcp.run.precision import headlines
 
         return widest(headlines([_Run(one) for one in booked], self._scenario, confidence))
 
     def _goodputs_alone(self, replication: int, control: Any) -> dict[str, float]:
-        """The goodput of cells with no other about, where metrics ask for shares of it."""
+        """Return the goodput of cells simulated alone, if the metrics include shares of it."""
         from airtcp import _core
 
         found = {}
@@ -118,7 +119,7 @@ class Numbers:
 
     @cached_property
     def _alone(self) -> dict[str, _core.Simulation]:
-        """The core of each cell of whose share of what it has alone a metric is."""
+        """The core of each cell whose share of its goodput alone is requested."""
         from airtcp import _core
         from airtcp.scenario.alone import cell_alone
 
@@ -141,7 +142,7 @@ class Numbers:
 
 
 class _Run:
-    """A replication, as estimates of the headline metrics read one."""
+    """A replication in the form that estimates of the headline metrics read."""
 
     def __init__(self, booked: Booked) -> None:
         import numpy as np
@@ -154,18 +155,18 @@ class _Run:
 
 
 def metric_names() -> tuple[str, ...]:
-    """The metrics of everything, in the order of the catalogue."""
+    """Return the metrics of all flows, in the order of the catalogue."""
     from airtcp.metrics import metrics_of
 
     return tuple(metrics_of("all"))
 
 
 def wanted(widths: Mapping[int, float], precision: float, most: int) -> tuple[int, bool]:
-    """Count the replications that there shall be, and tell whether these are enough.
+    """Return the number of replications to reach, and whether they are enough.
 
-    The rounds of `airtcp.simulate`, which are the same however often they are interrupted:
-    `widths` has the relative half width of the widest headline interval by numbers of replications.
-    They are not enough, or not known to be, where a width is to be found first.
+    The rounds equal those of `airtcp.simulate`, however often they are interrupted. `widths` has
+    the relative half width of the widest headline interval by number of replications. False means
+    that the width for the returned number must be computed first.
     """
     target = min(FIRST_ROUND, most)
     while target in widths:
@@ -176,10 +177,10 @@ def wanted(widths: Mapping[int, float], precision: float, most: int) -> tuple[in
 
 
 def _run_of(resolved: str) -> dict[str, Any]:
-    """The table `run` of a resolved form. Raises ValueError.
+    """Return the table `run` of a resolved form. Raises ValueError.
 
-    Only that is read: to read all takes as long as to simulate a little. Nothing behind it has a
-    key of that name; what a text says has its quotes escaped.
+    Only this table is parsed, because parsing everything takes as long as a small simulation. No
+    later key has this name, and quotes in strings are escaped.
     """
     begin = resolved.rindex(_RUN) + len(_RUN) - 1
     found: dict[str, Any] = json.JSONDecoder().raw_decode(resolved, begin)[0]
@@ -196,9 +197,9 @@ def _with_warmup(resolved: str) -> str:
 def _taker(
     metrics: Sequence[str], cells: Sequence[str]
 ) -> Callable[[Mapping[str, Any], Mapping[str, float]], Row]:
-    """Return a function that takes a row out of an answer, whose cells have these names.
+    """Return a function that extracts a row from a core result with these cell names.
 
-    Beside the answer it takes the goodput that cells have alone, by their names.
+    The function also takes the goodput of cells alone, by name.
     """
 
     def take(answer: Mapping[str, Any], alone: Mapping[str, float]) -> Row:
@@ -211,7 +212,7 @@ def _taker(
             if metric == SHARE_OF_ALONE:
                 goodput: float = answer["cells"][cells.index(part)]["goodput_bps"]
                 return goodput / alone[part] if alone[part] > 0.0 else None
-            # A group may be called as the table of cells is.
+            # A group may be called "cells".
             if group in groups and part in PARTS and "." not in metric:
                 return (groups[group].get(part) or {}).get(metric)
             return cell_value(answer["cells"][cells.index(part)], metric)

@@ -1,8 +1,7 @@
-"""Several scenarios on common random numbers, each for as many replications as are asked for.
+"""Run several scenarios on common random numbers, for any number of replications each.
 
-Knows which replications of which scenario have ended, and runs those that are missing on threads,
-those of all scenarios together. Does not know what the scenarios differ in or why more is wanted.
-What comes out depends on scenarios and seed alone.
+Tracks the completed replications of each scenario, and runs the missing ones of all scenarios
+together on threads. The results depend only on scenarios and seed.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 class TimeIsOver(Exception):  # noqa: N818
-    """The time that was given is over."""
+    """The given time is over."""
 
 
 class _Watch(Interruption):
-    """An interruption that also comes when a time is over."""
+    """An interruption that also ends the work at a deadline."""
 
     deadline = math.inf
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if there was a signal, TimeIsOver if it is so late."""
+        """Raise KeyboardInterrupt after a signal, or TimeIsOver after the deadline."""
         super().check()
         if time.monotonic() > self.deadline:
             raise TimeIsOver
 
 
 class Points(Generic[_Key]):
-    """Replications of scenarios that go by keys. Entered, it keeps Ctrl-C for safe moments."""
+    """Replications of scenarios by key. As a context manager it delays Ctrl-C to safe moments."""
 
     def __init__(
         self,
@@ -72,7 +71,7 @@ class Points(Generic[_Key]):
 
     @property
     def deadline(self) -> float:
-        """Tell when, by `time.monotonic`, TimeIsOver is raised; what has ended by then is kept."""
+        """The time (`time.monotonic`) at which TimeIsOver is raised; completed runs are kept."""
         return self._interruption.deadline
 
     @deadline.setter
@@ -81,19 +80,19 @@ class Points(Generic[_Key]):
 
     @property
     def generator(self) -> str:
-        """The name of the random generator."""
+        """The name of the random number generator."""
         from airtcp import _core
 
         return _core.GENERATOR
 
     @property
     def runs(self) -> int:
-        """Count how many replications have ended."""
+        """The number of completed replications."""
         return sum(map(len, self._ended.values()))
 
     @property
     def interrupted(self) -> bool:
-        """Tell whether there was a Ctrl-C, also one that came too late to stop anything."""
+        """Whether there was a Ctrl-C, even one that came too late to stop anything."""
         return self._interruption.asked
 
     def check(self) -> None:
@@ -101,14 +100,14 @@ class Points(Generic[_Key]):
         self._interruption.check()
 
     def warmed_up(self, scenario: ResolvedScenario) -> int:
-        """The warm-up of a scenario in nanoseconds, found by pilots if it leaves that to us."""
+        """Return the warm-up of a scenario in nanoseconds; detect it with pilots if not set."""
         found = with_warmup(scenario, threads=self._threads, interruption=self._interruption)
         return found.run.warmup_ns or 0
 
     def add(self, key: _Key, scenario: ResolvedScenario) -> None:
-        """Let a scenario, which has a warm-up, go by `key`.
+        """Add a scenario, which has a warm-up, under `key`.
 
-        Raises SimulationError, and ScenarioError if it may need more memory than there is.
+        Raises SimulationError, and ScenarioError if it may need more memory than available.
         """
         from airtcp import _core
 
@@ -126,14 +125,15 @@ class Points(Generic[_Key]):
         self._ended[key] = {}
 
     def ended(self, key: _Key) -> list[Replication]:
-        """The replications of a scenario that have ended, in the order of their index."""
+        """Return the completed replications of a scenario, in the order of their index."""
         runs = self._ended.get(key, {})
         return [runs[index] for index in sorted(runs)]
 
     def run(self, wanted: Mapping[_Key, int]) -> None:
         """Run the replications 0 .. n-1 of each key that have not been run yet.
 
-        Raises SimulationError; KeyboardInterrupt on Ctrl-C, and TimeIsOver: what had ended is kept.
+        Raises SimulationError, KeyboardInterrupt on Ctrl-C, and TimeIsOver. Completed runs are
+        kept.
         """
         tasks = [
             (key, index)
@@ -157,7 +157,7 @@ class Points(Generic[_Key]):
 
 @dataclass(frozen=True)
 class _Together:
-    """Numbered runs, each a replication of a scenario of its own."""
+    """Numbered runs, each a replication of its own scenario."""
 
     runs: list[tuple[Runner, int]]
 

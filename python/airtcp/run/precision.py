@@ -1,7 +1,6 @@
-"""The precision that a run is to reach: by which intervals, and whether it can within its cap.
+"""The target precision of a run: which intervals count, and whether the cap allows it.
 
-Knows the headline metrics, their improved estimates, and that half widths shrink as 1/sqrt(n). Does
-not run anything.
+Uses the improved estimates of the headline metrics; half widths shrink as 1/sqrt(n).
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from airtcp.estimates.traffic import Run
     from airtcp.scenario import ResolvedScenario
 
-#: From so many replications on their intervals say how many more it takes.
+#: From this many replications on, the intervals predict how many more are needed.
 _TELLING: Final = 10
 
 
 def headlines(
     runs: Sequence[Run], scenario: ResolvedScenario, confidence: float | None = None
 ) -> list[Interval]:
-    """The intervals that are to be narrow: of each headline metric that the runs have.
+    """Return the interval of each headline metric that the runs have.
 
-    An interval without a mean, which is what runs have that are too short for their traffic, is
-    among them: it is not narrow.
+    An interval without a mean, from runs too short for their traffic, is included and counts as
+    imprecise.
     """
     if not runs:
         return []
@@ -43,10 +42,10 @@ def _has(runs: Sequence[Run], name: str) -> bool:
 
 
 def beforehand(scenario: ResolvedScenario) -> str | None:
-    """Say which law makes the precision of a scenario hard to reach, None if there is none.
+    """Warn about a distribution that makes the precision hard to reach; None without one.
 
-    No error: sizes without a variance leave means of a measured time with one, but such that few
-    large transfers decide.
+    This is not an error: sizes without a variance still give a variance to means over a finite
+    time, but a few large transfers dominate them.
     """
     if scenario.run.precision is None:
         return None
@@ -64,9 +63,9 @@ def beforehand(scenario: ResolvedScenario) -> str | None:
 
 
 def outlook(known: Sequence[Interval], scenario: ResolvedScenario, n: int) -> str | None:
-    """Say how many replications the precision would take if that is more than the cap.
+    """Return how many replications the precision needs, if that exceeds the cap.
 
-    None where `n` are too few to tell, or it can be reached.
+    None if `n` are too few to predict it, or if it can be reached.
     """
     run = scenario.run
     widths = [one.relative_half_width for one in known]
@@ -75,7 +74,7 @@ def outlook(known: Sequence[Interval], scenario: ResolvedScenario, n: int) -> st
     widest = max((width for width in widths if width is not None), default=0.0)
     if not math.isfinite(widest):
         return None
-    # Two digits are more than so few runs know.
+    # So few runs determine no more than two digits.
     wanted = int(float(f"{n * (widest / run.precision) ** 2:.2g}"))
     if wanted <= run.max_replications:
         return None

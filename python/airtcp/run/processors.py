@@ -1,4 +1,4 @@
-"""The number of replications to run at a time. Knows the machine, not what runs on it."""
+"""The number of replications to run at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def processors() -> int:
-    """Processors that this process may use; a container often allows fewer than there are."""
+    """Return the processors available to this process; a container may allow fewer than exist."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

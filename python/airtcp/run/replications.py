@@ -1,7 +1,7 @@
-"""Replications on threads: handed in, watched, cancelled, and kept by their index.
+"""Run replications on threads: submit, watch, cancel, and keep them by index.
 
-Knows threads and the core; which replications are wanted is said in `airtcp.simulate`. What
-comes out depends on scenario and seed alone: threads do not matter.
+The results depend only on scenario and seed, not on threads. Callers decide which replications to
+run.
 """
 
 from __future__ import annotations
@@ -30,54 +30,54 @@ _POLL_S = 0.1
 _PATIENCE_WITH_PLUGINS_S = 0.3
 
 left_behind: set[int] = set()
-"""Threads in calls of plug-ins that do not return: the process cannot end but at once."""
+"""Threads stuck in plug-in calls that do not return: the process must then exit immediately."""
 
 
 @dataclass
 class Capture:
-    """A file for what is on the air, and why it could not be written."""
+    """A capture file, and the error if it could not be written."""
 
     path: Path
     error: OSError | None = None
 
 
 class Work(Protocol):
-    """Runs that go by numbers."""
+    """Numbered runs."""
 
     def run(self, index: int, control: _core.RunControl) -> Replication:
-        """One of them, to its end."""
+        """Run one to its end."""
 
     def name(self, index: int) -> str:
-        """Say what a message calls it."""
+        """Return its name for messages."""
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs single replications, and has them write down what is asked for."""
+    """Runs single replications, with the requested recordings."""
 
     core: _core.Simulation
     seed: int
     trace_interval_ns: int | None
     capture: Capture | None
     snaplen: int
-    #: The number of replication 0 for the random streams.
+    #: The number of replication 0 in the random streams.
     first: int = 0
     transfers: bool = False
-    #: The trace has no events and PPDUs.
+    #: Leave events and PPDUs out of the trace.
     samples_only: bool = False
 
     def name(self, index: int) -> str:
-        """Say what a message calls a replication."""
+        """Return the name of a replication for messages."""
         return f"replication {index} with seed {self.seed}"
 
     def run(self, index: int, control: _core.RunControl) -> Replication:
-        """One replication, to its end."""
+        """Run one replication to its end."""
         import numpy as np
 
         from airtcp.results.trace import Trace
         from airtcp.results.transfers import Transfers
 
-        # The replications of a scenario are alike: one capture shows what there is to see.
+        # One capture is enough, because the replications of a scenario are alike.
         capture = self.capture if index == 0 else None
         trace = None
         transfers = None
@@ -112,13 +112,13 @@ class Runner:
         except OSError as error:
             if capture is None:
                 raise
-            # No number depends on the capture: the same run, without it.
+            # The capture failed. No number depends on it, so run again without it.
             capture.error = error
             return self._recorded(index, control, None)
 
 
 class Replications:
-    """Runs replications on threads and keeps those that ended, by their index."""
+    """Runs replications on threads and keeps the completed ones, by index."""
 
     def __init__(
         self,
@@ -130,18 +130,20 @@ class Replications:
         *,
         plugged: bool,
     ) -> None:
-        """Take what runs them; `plugged`: it may call an algorithm of a user."""
+        """Initialize; `plugged` means that the runs may call a plug-in."""
         self.finished: dict[int, Replication] = {}
         self._runner = runner
         self._plugged = plugged
         self._progress = progress
         self._interruption = interruption
         self._trace_file = trace_file
-        # Started when there is work: a sweep makes ten thousand results of one replication each.
+        # Threads start only when there is work: a sweep makes ten thousand results of one
+        # replication each.
         self._threads, self._started = threads, 0
         self._idents: list[int] = []
-        # Some more than there are threads, so that none waits for the next to be handed in; but
-        # traces take more memory than results, and those who interrupt wait until all are written.
+        # Submit more runs than threads, so that no thread waits for work. With a trace file, do
+        # not: traces take more memory than results, and an interruption waits until all are
+        # written.
         self._most_under_way = threads if trace_file is not None else 4 * threads
         self._handed_in: SimpleQueue[tuple[int, _core.RunControl] | None] = SimpleQueue()
         self._ended: SimpleQueue[tuple[int, Replication | BaseException]] = SimpleQueue()
@@ -154,17 +156,17 @@ class Replications:
         self._cancel()
 
     def in_order(self) -> list[Replication]:
-        """The replications that ended, by index."""
+        """Return the completed replications, by index."""
         return [self.finished[index] for index in sorted(self.finished)]
 
     def run_until(self, target: int) -> None:
         """Run those of the replications 0 .. target-1 that have not been run yet.
 
-        Raises SimulationError if one fails; KeyboardInterrupt on Ctrl-C. Either way what is under
-        way is cancelled, and what ended before is kept.
+        Raises SimulationError if one fails, KeyboardInterrupt on Ctrl-C. In both cases the runs
+        under way are cancelled, and completed runs are kept.
         """
         waiting = iter(range(len(self.finished), target))
-        # A plug-in that never returns would keep this thread, which alone hears Ctrl-C.
+        # A plug-in that never returns would block this thread, the only one that receives Ctrl-C.
         if len(self.finished) == target - 1 and not self._plugged:
             self._run_here(target - 1)
             self._interruption.check()
@@ -185,7 +187,7 @@ class Replications:
             raise
 
     def _run_here(self, index: int) -> None:
-        """Run the only one that is left, in this thread: another costs more than a short run."""
+        """Run the last replication in this thread: a thread costs more than a short run."""
         from airtcp import _core
 
         def look() -> None:
@@ -210,13 +212,13 @@ class Replications:
             self._under_way[index] = control
             self._handed_in.put((index, control))
             if self._started < self._threads:
-                # A daemon: who cannot wait for the end of a run need not wait for the thread.
-                # `threading` would wait until it has begun, which a sweep pays for each point.
+                # A daemon thread, so that the process can exit without waiting for a run.
+                # `threading` would wait for the thread to start, at each point of a sweep.
                 self._idents.append(_thread.start_new_thread(self._work, ()))
                 self._started += 1
 
     def _work(self) -> None:
-        """Say what a thread does until it is sent away."""
+        """The loop of a worker thread."""
         while (task := self._handed_in.get()) is not None:
             index, control = task
             try:
@@ -225,7 +227,7 @@ class Replications:
                 self._ended.put((index, error))
 
     def _keep(self, index: int, ended: Replication | BaseException) -> None:
-        """Take the result of a run that ended. Raises SimulationError if it failed."""
+        """Store the result of a completed run. Raises SimulationError if it failed."""
         from airtcp import _core
 
         del self._under_way[index]
@@ -239,7 +241,7 @@ class Replications:
         if self._trace_file is not None and run.trace is not None:
             self._trace_file.add(index, run.trace)
             if index > 0:
-                # One is kept for pictures; all of them may not fit into memory.
+                # Keep only one trace, for pictures; all of them may not fit into memory.
                 run = replace(run, trace=None)
         self.finished[index] = run
 
@@ -249,7 +251,7 @@ class Replications:
             self._progress(min(1.0, (len(self.finished) + running) / target))
 
     def _keep_what_ends(self, patience_s: float | None) -> bool:
-        """Keeps results of cancelled runs until all have ended; False if that takes too long."""
+        """Keep results of cancelled runs until all have ended; False if that takes too long."""
         while self._under_way:
             try:
                 index, ended = self._ended.get(timeout=patience_s)
@@ -261,7 +263,7 @@ class Replications:
         return True
 
     def _cancel(self) -> None:
-        """Stop what is under way, keep what ended before it noticed, and send the threads away."""
+        """Cancel the runs under way, keep those that completed anyway, and end the threads."""
         for control in self._under_way.values():
             control.cancel()
         with suppress(Empty):
@@ -269,8 +271,8 @@ class Replications:
                 task = self._handed_in.get_nowait()
                 if task is not None:
                     del self._under_way[task[0]]
-        # A run notices within a moment. A call of a plug-in may never return: it is interrupted,
-        # and left behind if it does not hear that (a pause, say).
+        # A run notices the cancellation quickly. A plug-in call may never return: it is
+        # interrupted, and abandoned if it does not react (a sleep, for example).
         if not self._plugged:
             self._keep_what_ends(None)
         elif not self._keep_what_ends(_PATIENCE_WITH_PLUGINS_S):

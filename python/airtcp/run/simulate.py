@@ -1,8 +1,7 @@
-"""Packet-level simulation: replications on threads, put together to one result.
+"""Packet-level simulation: replications on threads, combined into one result.
 
-With `replications` and `warmup`, the only caller of the Rust core for packets. Knows seeds, rounds
-and what is written down on the way; knows nothing about packets. The answer depends on scenario and
-seed alone: whether more replications are needed is decided from results.
+With `replications` and `warmup`, this is the only caller of the Rust core for packets. The result
+depends only on scenario and seed: the decision to run more replications uses results only.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from airtcp.results.trace_file import TraceFile
     from airtcp.scenario import ResolvedScenario
 
-#: The time between the samples of a trace, if the caller does not say.
+#: The default time between the samples of a trace.
 TRACE_INTERVAL_S = 0.1
 
 _File = TypeVar("_File")
@@ -60,36 +59,36 @@ def simulate(
 ) -> SimulationResult:
     """Simulate a scenario packet by packet, in independent replications.
 
-    `scenario` is one, or what `airtcp.load` takes: the name of a file, or a text.
+    `scenario` is a scenario, or any argument of `airtcp.load`: a file name or a text.
 
     `seed` and `replications` replace those of the scenario; the scenario in the result is the one
-    that was run. If it leaves the warm-up to us, that is found first, by pilots (`airtcp.warmup`).
-    Without `replications`, a scenario with `precision` goes on, in rounds, until the intervals of
-    goodput and (where there are transfers) transfer time, by the improved estimates
-    (`airtcp.estimates`), are within +-precision of their means or `max_replications` is reached;
-    `simulation.stopped` says which. `tell` is told, before hours go by, that the precision is out
-    of reach. `threads` is the number of
-    replications under way at a time (default: one per processor) and does not change any number.
-    `progress` is called now and then with the fraction done, 0 to 1, of the replications planned so
-    far.
+    that was run. A missing warm-up is first detected by pilots (`airtcp.run.warmup`). Without
+    `replications`, a scenario with `precision` runs in rounds until the intervals of goodput and
+    (if there are transfers) transfer time, by the improved estimates (`airtcp.estimates`), are
+    within ±precision of their means, or until `max_replications`; `simulation.stopped` says which.
+    `tell` receives an early warning if the precision is out of reach. `threads` is the number of
+    replications to run at a time (default: one per processor) and does not change any number.
+    `progress` is called regularly with the completed fraction, 0 to 1, of the replications planned
+    so far.
 
-    On Ctrl-C the replications under way are cancelled; those that had ended are reported with
+    On Ctrl-C the replications under way are cancelled; the completed ones are returned with
     `stopped` set to "interrupted".
 
-    `trace` asks for time series of flows and queues, a sample every `trace_interval_s`, and for
-    what happened, of all replications: True keeps them as `simulation.runs[i].trace`
-    (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there and keeps that of
-    replication 0 (traces.md). `pcap` is a file for what was on the air in replication 0, as
-    Wireshark reads it, of each frame the first `snaplen` bytes; with several cells, or where not
-    all hear each other, what each node hears. `transfers` keeps each transfer that ended in the
-    measured time (`simulation.transfers()`); a path that ends in .parquet or .csv writes them
-    there, too. None of them changes a number of the result.
+    `trace` records time series of flows and queues, with a sample every `trace_interval_s`, and
+    events, of all replications. True keeps them as `simulation.runs[i].trace`
+    (`airtcp.results.trace.Trace`); a path that ends in .parquet or .csv writes them there and keeps
+    that of replication 0. `pcap` is a file for the frames of replication 0, as Wireshark reads it,
+    with the first `snaplen` bytes of each frame; with several cells or hidden stations, it has what
+    each node hears. `transfers` keeps each transfer that ended in the measured time
+    (`simulation.transfers()`); a path that ends in .parquet or .csv also writes them there. None of
+    them changes a number of the result.
 
-    Raises SimulationError if a replication breaks a conservation law or the core does not take
-    the scenario, ScenarioError if it may need more memory than there is (`airtcp.run.memory`),
+    Raises SimulationError if a replication breaks a conservation law or the core rejects the
+    scenario, ScenarioError if it may need more memory than available (`airtcp.run.memory`),
     ValueError for a number of replications or threads below one or an interval that is not
-    positive, OutputError if a file cannot be written (if that shows only on the way, the error has
-    the `result`), and KeyboardInterrupt if interrupted before the first replication ended.
+    positive, OutputError if a file cannot be written (if this is only detected during the run, the
+    error has the `result`), and KeyboardInterrupt if interrupted before the first replication
+    ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -147,7 +146,7 @@ def simulate(
                         raise
                     stopped = "interrupted"
             if capture is not None and 0 not in done.finished:
-                # Interrupted: there is half a capture at most.
+                # Interrupted: the capture is incomplete.
                 capture.path.unlink()
             if transferred is not None:
                 transferred(done.in_order())
@@ -172,10 +171,10 @@ def simulate(
             alone = goodputs_alone(scenario, simulation.replications, threads)
             simulation = replace(simulation, alone=alone)
         except KeyboardInterrupt:
-            # All that was asked for is there, but for what cells have alone.
+            # All requested replications are complete; only the cells alone are missing.
             simulation = replace(simulation, stopped="interrupted")
     if interruption.asked:
-        # Also where it came too late to stop anything: who asked is to be told.
+        # Also if the interruption came too late to stop anything, so that the user learns of it.
         simulation = replace(simulation, stopped="interrupted")
     result = SimulationResult(scenario, provenance, simulation)
     if lost:
@@ -184,7 +183,7 @@ def simulate(
 
 
 def _engine(scenario: ResolvedScenario, core: _core.Simulation) -> str:
-    """The engines that play the cells, each with the reason and, of several, its cells."""
+    """Describe the engine of each cell with the reason; with several cells, name them."""
     names = [cell.name for cell in scenario.cells or ()]
     cells: dict[str, list[str]] = {}
     for number, (engine, reason) in enumerate(core.engines()):
@@ -195,9 +194,10 @@ def _engine(scenario: ResolvedScenario, core: _core.Simulation) -> str:
 
 
 def goodputs_alone(scenario: ResolvedScenario, replications: int, threads: int) -> Alone:
-    """The goodputs of each of several cells with no other about, replication by replication.
+    """Return the goodputs of each of several cells simulated alone, by replication.
 
-    On common random numbers: nodes keep their names, and so their streams. Empty for one cell.
+    The runs use common random numbers: nodes keep their names, and so their streams. Empty for a
+    single cell.
     """
     if scenario.cells is None or len(scenario.cells) < 2:
         return {}
@@ -212,9 +212,9 @@ def goodputs_alone(scenario: ResolvedScenario, replications: int, threads: int) 
 
 @contextmanager
 def _kept(file: AbstractContextManager[_File], lost: list[OutputError]) -> Iterator[_File]:
-    """A file that is written on the way: if it cannot be finished, `lost` says so, and no more.
+    """Yield a file written during the run. If closing it fails, only append the error to `lost`.
 
-    What is being computed was costly, and other files may be whole.
+    The computed result was costly, and other files may be complete.
     """
     entered = file.__enter__()
     try:
@@ -244,7 +244,7 @@ def _capture_file(path: str | Path | None) -> Iterator[Capture | None]:
 def _transfers_file(
     transfers: bool | str | Path,
 ) -> Iterator[Callable[[list[Replication]], None] | None]:
-    """Say what writes the transfers of replications, if there is a file for them."""
+    """Yield a function that writes the transfers of replications, or None without a file."""
     if isinstance(transfers, bool):
         yield None
         return
@@ -260,7 +260,7 @@ def _transfers_file(
             try:
                 write(runs, beside, path.suffix)
             except OSError as error:
-                # All else that there is to write is not lost by that.
+                # Do not raise: the other outputs must still be written.
                 failure.append(error)
 
         yield into_file
@@ -269,15 +269,15 @@ def _transfers_file(
 
 
 def _planned(scenario: ResolvedScenario) -> int:
-    """The replications that a simulation begins with, and has to keep."""
+    """Return the number of replications to begin with, which must be kept."""
     run = scenario.run
     return run.replications or min(FIRST_ROUND, run.max_replications)
 
 
 def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: float) -> int:
-    """The interval of samples in nanoseconds.
+    """Return the interval of samples in nanoseconds.
 
-    Raises ValueError if it is none, OutputError if it gives more samples than anyone can keep.
+    Raises ValueError if it is invalid, OutputError if it gives too many samples.
     """
     if not 1e-9 <= interval_s < math.inf:
         raise ValueError(f"trace_interval_s must be positive, not {interval_s}")
@@ -307,7 +307,7 @@ def _run(
 ) -> Stopped:
     run = scenario.run
     if run.precision is None:
-        # The resolved form has exactly one of the two.
+        # The resolved form has exactly one of `precision` and `replications`.
         assert run.replications is not None
         done.run_until(run.replications)
         return "replications"

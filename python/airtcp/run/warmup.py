@@ -1,12 +1,12 @@
-"""The time that a scenario needs to reach its steady state: MSER-5 on pilot runs.
+"""The warm-up that a scenario needs to reach its steady state: MSER-5 on pilot runs.
 
 MSER (K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
-Simulation 69(6), 1997) deletes as many observations from the beginning of a series as make the
-standard error of the mean of the rest least; MSER-5 looks at means of five (K. P. White, M. J.
-Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics for simulation", WSC
-2000). The series is a mean over several pilots, as K. Hoad, S. Robinson and R. Davies take it
-("Automating warm-up length estimation", J. Oper. Res. Soc. 61, 2010). Knows series and traces; the
-pilots have random streams that no measured replication has.
+Simulation 69(6), 1997) deletes the number of initial observations that minimizes the standard error
+of the mean of the rest. MSER-5 uses means of five observations (K. P. White, M. J. Cobb, S. C.
+Spratt, "A comparison of five steady-state truncation heuristics for simulation", WSC 2000). The
+series is a mean over several pilots, as in K. Hoad, S. Robinson and R. Davies ("Automating warm-up
+length estimation", J. Oper. Res. Soc. 61, 2010). The pilots use random streams that no measured
+replication uses.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
-#: As Hoad, Robinson and Davies advise, five.
+#: Five, as Hoad, Robinson and Davies recommend.
 PILOTS = 5
-#: Far from the numbers of replications that anyone asks for.
+#: Far from the replication numbers of any run.
 _FIRST_PILOT = 2**32
-#: The series of a pilot has so many points, fewer for very many flows.
+#: The number of points in a pilot's series; fewer for very many flows.
 _MOST_SAMPLES, _FEWEST_SAMPLES, _MOST_ROWS = 1000, 200, 2_000_000
-#: A pilot is as long as a replication measures, but not so short that nothing happens in it.
+#: The minimum length of a pilot. Otherwise it is as long as the measured time of a replication.
 _SHORTEST_NS = 20_000_000_000
-#: If that is too short, it becomes so many times as long, twice at most.
+#: If a pilot is too short, its length is multiplied by this, at most twice.
 _GROWTH: Final = 4
 _FACTORS: Final = (1, _GROWTH, _GROWTH**2)
-#: But only as long as all of them are so much work (as `airtcp.run.glance` counts it: 2 s of CPU
-#: time), or no more than so many times what the replications are that they are for.
+#: But only while the work of all pilots (as counted in `airtcp.run.glance`; this is 2 s of CPU
+#: time) stays below this, or below this multiple of the replications' own work.
 _MOST_WORK: Final = 20_000_000
 _MOST_TIMES: Final = 16
-#: Means at the end that are never all that is left: a few may agree by chance (White 2000).
+#: This many batch means are never deleted: a few at the end may agree by chance (White 2000).
 _LEAST_LEFT = 5
 
 
 def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
-    """Count how many observations to delete from the beginning of a series; a multiple of `batch`.
+    """Return how many observations to delete from the beginning of a series.
 
-    Of z_1 .. z_n, the means of `batch` observations in a row, the first d are deleted that make
-    sum over i > d of (z_i - mean of those)^2 / (n - d)^2 least; the smallest d if there are
-    several, so nothing of a constant series. None if that is more than half of them: then the
-    series is too short to tell, or has no steady state.
+    The number is a multiple of `batch`. Let z_1 .. z_n be the means of `batch` consecutive
+    observations. The function deletes the first d, where d minimizes the sum over i > d of (z_i -
+    mean of those)^2 / (n - d)^2; the smallest d if there are several, so nothing of a constant
+    series. None if d exceeds half of n: then the series is too short, or has no steady state.
 
     Raises ValueError unless the series is one row of at least 10 batches of finite numbers.
     """
@@ -68,10 +68,10 @@ def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
         raise ValueError("observations must be finite")
     n = len(values) // batch
     means = values[: n * batch].reshape(n, batch).mean(axis=1)
-    # Relative to the last one: equal numbers then have a spread of exactly zero.
+    # Relative to the last mean, so that equal numbers have a spread of exactly zero.
     means = means - means[-1]
     left = np.arange(n, 0, -1.0)
-    # Sums from the end: over all that is left after d.
+    # Sums from the end: over all means after d.
     sums = np.cumsum(means[::-1])[::-1]
     squares = np.cumsum(means[::-1] ** 2)[::-1]
     spread = np.maximum(squares - sums**2 / left, 0.0) / left**2
@@ -82,7 +82,7 @@ def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
 def with_warmup(
     scenario: ResolvedScenario, *, threads: int, interruption: Interruption | None = None
 ) -> ResolvedScenario:
-    """The scenario with a warm-up: its own, or the one that is found if it leaves that to us.
+    """Return the scenario with a warm-up: its own, or the detected one.
 
     Raises as `find_warmup_ns`.
     """
@@ -95,15 +95,16 @@ def with_warmup(
 def find_warmup_ns(
     scenario: ResolvedScenario, *, threads: int, interruption: Interruption | None = None
 ) -> int:
-    """The warm-up of a scenario: the longest that MSER-5 finds for any of four series.
+    """Return the warm-up of a scenario: the longest that MSER-5 finds for any of four series.
 
-    They are goodput, payload in flight, packets in queues, and connections with something to send,
-    each over all flows or queues, from the start of the run on and in the mean over five pilots,
-    which are as long as a replication measures, 20 s at least. If one of them has no end within
-    half of that, the pilots become longer, up to sixteen times, where that is not far more work
-    than the replications. The same for the same scenario and seed, on any number of threads.
+    The series are goodput, payload in flight, packets in queues, and connections with data to send,
+    each summed over all flows or queues, from the start of the run, and averaged over five pilots.
+    A pilot is as long as the measured time of a replication, at least 20 s. If a series does not
+    settle within half of that, the pilots become longer, up to sixteen times, unless that is far
+    more work than the replications. The result is the same for the same scenario and seed, on any
+    number of threads.
 
-    Raises SimulationError if no end is found then, or a pilot fails.
+    Raises SimulationError if a series still does not settle, or a pilot fails.
     """
     run = scenario.run
     asked_ns = (run.replications or min(FIRST_ROUND, run.max_replications)) * run.duration_ns
@@ -156,13 +157,13 @@ def _pilots(
 
 
 def _work(pilots: Sequence[Replication]) -> int:
-    """Count the work of pilots: events, and twice the attempts and the segments."""
+    """Return the work of pilots: events, plus twice the attempts and segments."""
     counts = [pilot.answer["counts"] for pilot in pilots]
     return sum(one["events"] + 2 * (one["mac_attempts"] + one["tcp_segments"]) for one in counts)
 
 
 def _series(traces: Sequence[Trace]) -> list[NDArray[np.float64]]:
-    """Say what becomes steady, each in the mean over pilots."""
+    """Return the series that must become steady, each averaged over pilots."""
     means = np.mean([_totals(trace) for trace in traces], axis=0)
     return list(means)
 

@@ -1,12 +1,12 @@
-"""Grids of scenarios into one table that can be asked: what varies, who runs it, what is kept.
+"""Run grids of scenarios into one table for queries.
 
     axes, spec          what varies, and sweep files
     points              every combination, each with its resolved form
-    chunk               runs of some points, and what is left when the time is over
-    workers, cluster    who makes them: here, and on a cluster
-    execute             what is missing, in chunks, into the store
+    chunk               run some points until the time is up
+    workers, cluster    workers on this machine, and on a cluster
+    execute             run what is missing, in chunks, into the store
 
-Knows scenarios, the simulator and tables of results. Does not know terminals or pictures.
+Workers run on this machine or on a Dask cluster. `airtcp.results` has the tables.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ def sweep(
     dask: str | None = None,
     progress: bool | Callable[[Progress], None] = False,
 ) -> Results:
-    """Run every combination of the steps of `axes`, and give the table of results.
+    """Run every combination of the steps of `axes`, and return the table of results.
 
-    What is in the store already is not run again: more steps, more axes and more replications go on
-    with it, and so does the same call after it was interrupted.
+    Runs that are already in the store are not repeated: you can add steps, axes and replications,
+    or repeat an interrupted call to resume it.
 
     Args:
-        base: the scenario that is varied, or what `airtcp.load` takes.
-        axes: what varies, as in a sweep file (sweeps.md): `{"stations.laptop.count": [1, 2]}`.
+        base: the scenario to vary, or any argument of `airtcp.load`.
+        axes: what varies, as in a sweep file: `{"stations.laptop.count": [1, 2]}`.
         to: the directory of the store.
-        replications: runs of each point; without it and `precision`, as the scenario says.
-        precision: instead, go on until the intervals of each point are this narrow ("2 %").
-        max_replications: give up the precision after so many.
-        metrics: the metrics to keep; all, if left out.
-        threads: processors to use at a time; it changes no number.
+        replications: runs of each point; without it and `precision`, the scenario decides.
+        precision: instead, run until the intervals of each point are this narrow ("2 %").
+        max_replications: the most replications for the precision.
+        metrics: the metrics to keep; all by default.
+        threads: processors to use at a time; does not change any number.
         dask: the address of a Dask scheduler, or "local" (docs/guide/cluster.md).
-        progress: whether to show a bar, or what to call with how far it is.
+        progress: whether to show a progress bar, or a function to call with the progress.
 
     Raises:
-        ScenarioError: an axis names no key, is empty, or makes a point that is no scenario.
-        OutputError: the store cannot be written, is of another version, or the directory has files
-            of others.
+        ScenarioError: an axis names no key, is empty, or makes an invalid scenario.
+        OutputError: the store cannot be written, is of another version, or the directory has other
+            files.
         QuestionError: the cluster cannot be reached, or has another airtcp.
         SimulationError: some points have no result; all others are in the store.
-        KeyboardInterrupt: what had ended before is in the store.
+        KeyboardInterrupt: completed runs are in the store.
 
     With the `cafe` of `airtcp.load`:
 

@@ -1,9 +1,8 @@
-"""What varies: the axes of a sweep, each with its steps.
+"""The axes of a sweep, each with its steps.
 
-An axis has steps; a step changes keys of the base scenario and has labels, which are what the
-columns of the store hold. Five kinds: a list of values, a range, keys that change together (`zip`),
-named alternatives, and Sobol points over several ranges. Knows the written form of axes and
-quantities with units. Does not know which keys a scenario has, nor what becomes of a step.
+A step changes keys of the base scenario and has labels, which the columns of the store hold. There
+are five kinds of axes: a list of values, a range, keys that change together (`zip`), named
+alternatives, and Sobol points over several ranges.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from airtcp.exceptions import UnitError
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.quantities import Name, Written, needed, optional
 
-#: The type of a cell of an axis column.
+#: The type of a cell in the column of an axis.
 Label = int | float | str | bool | None
 
-#: The written forms, as messages name them.
+#: The written forms, as error messages describe them.
 AXIS_FORMS: Final = (
     "a list of values; a range { from, to, points } or { from, to, step }; "
     "{ zip = { KEY = [...], ... } }; { alternatives = { NAME = { KEY = VALUE }, ... } }; "
     "{ sobol = { KEY = { from, to }, ... }, points = N }"
 )
-#: More steps of one axis than this are a mistake.
+#: An axis with more steps is treated as a mistake.
 MOST_STEPS: Final = 1_000_000
-#: Columns of the store that no axis may be called.
+#: Columns of every store, which an axis cannot be named after.
 RESERVED: Final = frozenset({"point", "replication", "seed", "version", "core"})
 
 
@@ -46,7 +45,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of an axis: a label for each of its columns, and values by key paths."""
+    """A step of an axis: a label for each of its columns, and values by key path."""
 
     labels: tuple[Label, ...]
     changes: Mapping[str, Any]
@@ -54,10 +53,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What varies: `name` as the sweep calls it, the columns that tell it, its steps in order.
+    """An axis: its name in the sweep, its columns in the store, and its steps in order.
 
-    The keys of a `free` axis (Sobol points) each have their own values; of any other axis, the
-    changes of a step belong together.
+    The keys of a `free` axis (Sobol points) vary independently. In any other axis, the changes of a
+    step belong together.
     """
 
     name: str
@@ -66,7 +65,7 @@ class Axis:
     free: bool = False
 
 
-#: From one value to another. No class statement takes a field that is a word of Python.
+#: A range. Uses `create_model` because the field "from" is a Python keyword.
 _Span: Final[Any] = create_model(  # type: ignore[call-overload]
     "_Span",
     __base__=Written,
@@ -79,7 +78,7 @@ _Span: Final[Any] = create_model(  # type: ignore[call-overload]
 
 
 class _Range(_Span):
-    """Values from one to another."""
+    """Values in a range."""
 
     points: Annotated[int, Field(ge=2, le=MOST_STEPS)] | None = optional(
         "How many values, both ends included.", default="none: `step` says it"
@@ -89,7 +88,7 @@ class _Range(_Span):
 
 
 class _Values(Written):
-    """A list of values under a name of its own."""
+    """A list of values with an explicit name."""
 
     key: str = needed("the key that varies")
     values: list[Any] = needed("its values")
@@ -102,7 +101,7 @@ class _Zip(Written):
 
 
 class _Alternatives(Written):
-    """Sets of changes, each with a name."""
+    """Named sets of changes."""
 
     alternatives: dict[Name, dict[str, Any]] = needed("changes by name")
 
@@ -126,11 +125,10 @@ _FORMS: Final[dict[str, type[Written]]] = {
 def read_axes(
     data: Mapping[str, Any], parse: Callable[[type[Written], Any, str], Any]
 ) -> list[Axis]:
-    """The axes of a table `[axes]`.
+    """Return the axes of a table `[axes]`.
 
-    `parse` reads a table as one of the written forms, and knows how to refuse what is not.
-
-    Raises InvalidError for what is no axis: its path begins with "axes" and the name of the axis.
+    `parse` reads a table as one of the written forms, and rejects invalid ones. Raises InvalidError
+    for an invalid axis; its path begins with "axes" and the name of the axis.
     """
     axes = [_axis(name, value, parse) for name, value in data.items()]
     taken: dict[str, str] = {}
@@ -210,14 +208,15 @@ def _alternatives(name: str, table: _Alternatives, where: tuple[str, ...]) -> Ax
 
 
 def _sobol(name: str, table: _Sobol, where: tuple[str, ...]) -> Axis:
-    # SciPy takes a noticeable part of a second to import.
+    # Importing SciPy takes a noticeable fraction of a second.
     from scipy.stats import qmc
 
     inside = (*where, "sobol")
     if not table.sobol:
         raise InvalidError(inside, "is empty; allowed: KEY = { from, to }, ...")
     spans = {key: _read_span(span, (*inside, key)) for key, span in table.sobol.items()}
-    # Not scrambled: the same points with every version of SciPy, and more points go on with these.
+    # Not scrambled: the points are the same with every version of SciPy, and more points extend
+    # them.
     power = max(0, math.ceil(math.log2(table.points)))
     unit_cube = qmc.Sobol(len(spans), scramble=False).random_base2(power)[: table.points]
     changes = [
@@ -229,7 +228,7 @@ def _sobol(name: str, table: _Sobol, where: tuple[str, ...]) -> Axis:
         columned.append(labels)
         columns.append(Column(key, unit))
     rows = zip(*columned, strict=True)
-    # Ranges of few whole numbers: some points fall together.
+    # In ranges of few integers, some points coincide.
     steps = dict.fromkeys(rows)
     first = {row: changes[at] for at, row in reversed(list(enumerate(zip(*columned, strict=True))))}
     return Axis(name, tuple(columns), tuple(Step(row, first[row]) for row in steps), free=True)
@@ -237,7 +236,7 @@ def _sobol(name: str, table: _Sobol, where: tuple[str, ...]) -> Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A span: numbers in a base unit, and how one of them is written in a file."""
+    """A range of numbers in a base unit, and a function that writes a number as in a file."""
 
     low: float
     high: float
@@ -245,7 +244,7 @@ class Bounds:
     write: Callable[[float], Any]
 
     def at(self, share: float) -> Any:
-        """The value at a share of the way, 0 to 1."""
+        """Return the value at a relative position, 0 to 1."""
         if self.log:
             return self.write(self.low * (self.high / self.low) ** share)
         return self.write(self.low + (self.high - self.low) * share)
@@ -269,9 +268,9 @@ def _read_span(span: Written, where: tuple[str, ...]) -> Bounds:
 
 
 def read_span(table: Mapping[str, Any], axis: str) -> tuple[Bounds, bool, str]:
-    """All values from one to another: the span, whether they are whole numbers, and their unit.
+    """Read a range. Return it, whether its values are integers, and their unit.
 
-    Raises ScenarioError for what is no span.
+    Raises ScenarioError for an invalid range.
     """
     try:
         span = _Span.model_validate(dict(table))
@@ -288,7 +287,7 @@ def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
         raise InvalidError(where, "has neither or both of points and step; allowed: one of them")
     if table.points is not None:
         values = [span.at(index / (table.points - 1)) for index in range(table.points)]
-        # Rounded to whole numbers, neighbours may be the same.
+        # After rounding to integers, neighbours may be equal.
         return list(dict.fromkeys(values))
     step, kind = _number(table.step, (*where, "step"))
     if kind is not _number(getattr(table, "from"), where)[1] or span.log:
@@ -299,14 +298,14 @@ def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
         raise InvalidError(
             (*where, "step"), "never arrives; allowed: a step from `from` towards `to`"
         )
-    # A step that ends within a millionth of the last value is meant to.
+    # Include the last value if a step ends within a millionth of it.
     count = math.floor((span.high - span.low) / step + 1e-6) + 1
     if count > MOST_STEPS:
         raise InvalidError((*where, "step"), f"makes {count} values; allowed: {MOST_STEPS}")
     return [span.write(span.low + index * step) for index in range(count)]
 
 
-#: Kinds of quantities: the unit of their numbers, how they are read, how a number is written again.
+#: Kinds of quantities: base unit, parser, and formatter of a number.
 _Kind = tuple[str, Callable[[object], float], Callable[[float], str]]
 _KINDS: Final[tuple[_Kind, ...]] = (
     ("s", units.parse_time_s, lambda value: f"{round(value * units.NS_PER_S)} ns"),
@@ -318,7 +317,7 @@ _KINDS: Final[tuple[_Kind, ...]] = (
 
 
 def _number(value: Any, where: tuple[str, ...]) -> tuple[float, _Kind | None]:
-    """The number of a value, and the kind of quantity that it is; None for a bare number."""
+    """Return the number in a value, and its kind of quantity; None for a bare number."""
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return value, None
     for kind in _KINDS:
@@ -336,7 +335,10 @@ def _writer(kind: _Kind | None, whole: bool) -> Callable[[float], Any]:
 
 
 def labels_of(values: Sequence[Any]) -> tuple[list[Label], str]:
-    """What the column of these values holds, and its unit: numbers if all of them are of a kind."""
+    """Return the labels of values in a column, and their unit.
+
+    The labels are numbers if all values are of one kind, otherwise texts.
+    """
     found: list[tuple[float, _Kind | None]] = []
     for value in values:
         try:

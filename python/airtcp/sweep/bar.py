@@ -1,4 +1,4 @@
-"""A bar that shows how far a sweep is, in a terminal and in a notebook. Knows Rich alone."""
+"""A progress bar for a sweep, in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def shown(wanted: bool | Callable[[Progress], None]) -> Iterator[Callable[[Progress], None] | None]:
-    """What to call with how far it is: what is given, or a bar that goes when the block ends."""
+    """Yield the function to call with the progress: the given one, or one that moves a bar."""
     if not isinstance(wanted, bool):
         yield wanted
         return
@@ -32,7 +32,7 @@ def shown(wanted: bool | Callable[[Progress], None]) -> Iterator[Callable[[Progr
 
 
 def on(bars: Bars | None) -> Callable[[Progress], None] | None:
-    """What to call so that it is seen on the bars."""
+    """Return the function to call with the progress, so that it shows on the bars."""
     if bars is None:
         return None
     task = bars.add_task("sweeping", total=1.0, left="")
@@ -45,7 +45,7 @@ def on(bars: Bars | None) -> Callable[[Progress], None] | None:
 
 
 def columns() -> tuple[ProgressColumn, ...]:
-    """What stands on the bar. The time left is told by the sweep, which knows what is left."""
+    """Return the columns of the bar. The sweep itself estimates the remaining time."""
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
     return (

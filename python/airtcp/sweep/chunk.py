@@ -1,8 +1,7 @@
-"""A chunk of work: runs of some points, made one after the other where the processor is.
+"""A chunk of work: runs of some points, one after the other, on one worker.
 
-What is done here is the same in a thread, in a process beside and on a cluster: a chunk in, rows
-out, and what was left when the time was over. Knows templates of points, metrics and rounds. Does
-not know stores, nor who else works.
+The work is the same in a thread, in another process and on a cluster: the input is a chunk, and the
+output has rows and the tasks left when the time is up.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 
 
 def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
-    """Make the runs of a chunk. At least one is made, however long it takes.
+    """Run the tasks of a chunk, at least one run, however long it takes.
 
     `control` is a `RunControl`. Raises `_core.Cancelled`.
     """
@@ -48,7 +47,7 @@ def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
 
 
 def _run(work: Work, task: Task, control: Any, end: float, done: Done) -> Task | None:
-    """Make the runs of a task; what is left of it when the time is over."""
+    """Run a task; return the part left when the time is up."""
     numbers = Numbers(work.template.filled(task.filling), work.metrics)
 
     def keep(replication: int, row: Row) -> None:

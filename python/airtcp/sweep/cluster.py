@@ -1,7 +1,6 @@
-"""Who makes chunks elsewhere: the workers of a Dask cluster.
+"""Workers on a Dask cluster.
 
-Knows Dask. A chunk is a task; if the worker that has it dies, Dask gives it to another one, and
-what had ended before is with us. Does not know what is in a chunk.
+A chunk is a task. If its worker dies, Dask reassigns it; results that have arrived are kept.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from airtcp.extras import needed
 from airtcp.sweep.work import Chunk, Done, Work
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 
-#: Dask's classes say little of their types.
+#: Dask's classes have few type annotations.
 _Client = Any
 _Future = Any
 
-#: The longest waits for a scheduler, and for its first worker.
+#: The longest time to wait for a scheduler, and for its first worker.
 _PATIENCE_S: Final = 20.0
-#: Chunks that are handed in for each thread of the cluster: one to work on, one that waits.
+#: Chunks submitted per thread of the cluster: one being run, one queued.
 _EACH: Final = 2
-#: A tenth of a second of two stations: equal answers say that the cores are alike.
+#: A tenth of a second of two stations. Equal results show that the cores are equal.
 _PROBE: Final = """
 [phy]
 standard = "802.11b"
@@ -44,10 +43,10 @@ replications = 1
 
 @contextmanager
 def connected(address: str, processes: int) -> Iterator[ClusterCrew]:
-    """The workers of the scheduler at `address`, or, if that is "local", so many processes here.
+    """Yield the workers of the scheduler at `address`; "local" starts `processes` workers here.
 
-    Raises QuestionError if there is no Dask, no scheduler, no worker, or a worker with another
-    airtcp than ours.
+    Raises QuestionError if there is no Dask, scheduler or worker, or a worker has another version
+    of airtcp.
     """
     distributed = needed("distributed", "cluster", "--dask")
     if address == "local":
@@ -85,7 +84,7 @@ def _checked(client: _Client, address: str) -> ClusterCrew:
 
 
 class ClusterCrew(Crew):
-    """The workers of a cluster; those that come later are checked, and taken up, too."""
+    """The workers of a cluster. Workers that join later are checked and used too."""
 
     def __init__(self, client: _Client, address: str, probe: str) -> None:
         self._client, self._address, self._probe = client, address, probe
@@ -94,11 +93,11 @@ class ClusterCrew(Crew):
 
     @property
     def threads(self) -> int:
-        """How many chunks the cluster makes at a time."""
+        """The number of chunks that the cluster runs at a time."""
         return sum(self._client.nthreads().values())
 
     def check(self) -> None:
-        """See that all workers have our airtcp. Raises QuestionError."""
+        """Check that all workers have the same airtcp. Raises QuestionError."""
         there = set(self._client.nthreads())
         new = sorted(there - self._checked)
         if not new:
@@ -108,7 +107,7 @@ class ClusterCrew(Crew):
                 _identity, self._probe, workers=new, on_error="return"
             )
         except OSError:
-            # One of them has gone meanwhile: next time.
+            # A worker has left in the meantime; check again next time.
             return
         for worker, identity in found.items():
             if identity != self._ours:
@@ -121,7 +120,7 @@ class ClusterCrew(Crew):
     def more(
         self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
     ) -> list[Worker]:
-        """A place for each chunk that the cluster can take beside those that it has."""
+        """Return a place for each further chunk that the cluster can hold."""
         self.check()
         return [
             _Place(self._client, work, ended) for _ in range(_EACH * max(1, self.threads) - hired)
@@ -129,10 +128,10 @@ class ClusterCrew(Crew):
 
 
 class _Place(Worker):
-    """A task at a time, wherever Dask lets it be made."""
+    """Holds one task at a time, wherever Dask runs it."""
 
     lasting = True
-    # Dask has the chunks that wait.
+    # Dask queues the other chunks.
     places = 1
 
     def __init__(self, client: _Client, work: Work, ended: Ended) -> None:
@@ -140,12 +139,12 @@ class _Place(Worker):
         self._task: _Future = None
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Submit a chunk."""
         self._task = self._client.submit(_made, self._work, chunk, pure=False)
         self._task.add_done_callback(self._end)
 
     def stop(self) -> None:
-        """Stop at once; what is under way is lost."""
+        """Stop at once; the chunk under way is lost."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -167,7 +166,7 @@ class _Place(Worker):
 
 
 def _made(work: Work, chunk: Chunk) -> Done:
-    """A chunk, where the worker is."""
+    """Run a chunk on the worker."""
     from airtcp import _core
     from airtcp.sweep.chunk import run_chunk
 
@@ -175,7 +174,7 @@ def _made(work: Work, chunk: Chunk) -> Done:
 
 
 def _identity(probe: str) -> tuple[str, str]:
-    """The version of airtcp, and the digest of what its core answers to a scenario."""
+    """Return the version of airtcp, and a digest of its core's result for a scenario."""
     from airtcp import _core
     from airtcp._version import __version__
 

@@ -1,4 +1,4 @@
-"""The workers of a sweep: those of this machine, or of a cluster. Knows which are asked for."""
+"""The workers of a sweep: on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from airtcp.sweep.workers import Crew, LocalCrew
 
 @contextmanager
 def crew_of(workers: int, dask: str | None) -> Iterator[Crew]:
-    """So many workers here, or those of a Dask cluster. Raises QuestionError."""
+    """Yield this many local workers, or those of a Dask cluster. Raises QuestionError."""
     if dask is None:
         yield LocalCrew(workers)
         return

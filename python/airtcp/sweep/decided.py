@@ -1,12 +1,11 @@
-"""The half widths of a sweep's intervals, which say how many replications its points take.
+"""The half widths of a sweep's intervals, which decide how many replications its points need.
 
-    precision.json          for each point the relative half width of its widest headline interval
-                            by numbers of replications, `null` where one has no interval
+    precision.json    for each point the relative half width of its widest headline interval
+                      by numbers of replications, `null` if one has no interval
 
-Estimates are made of the books of replications, which rows do not have. So that a sweep that goes
-on need not run them again, what they said is beside the rows. Without the file, or with one of
-another version, core or confidence, they are run again, and say the same. Knows files; does not
-know how wide an interval should be.
+Estimates need more data than the rows of the store hold. This file keeps their half widths next to
+the rows, so that a resumed sweep need not repeat runs. Without the file, or with a file of another
+version, core or confidence, the runs are repeated, with the same results.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _MOST_BYTES: Final = 2**28
 
 
 class Decided:
-    """The half widths that are known, by point."""
+    """The known half widths, by point."""
 
     def __init__(self, folder: Path, made_by: dict[str, Any]) -> None:
         self._file = folder / _FILE
@@ -37,7 +36,7 @@ class Decided:
 
     @classmethod
     def of(cls, folder: Path, about: Contents) -> Self:
-        """Those of a folder; none where the file is not there, is damaged, or not made alike."""
+        """Read them from a folder; empty if the file is missing, damaged, or of another origin."""
         found = cls(
             folder,
             {"version": about.version, "core": about.core, "confidence": about.confidence},
@@ -53,21 +52,21 @@ class Decided:
                     for point, widths in data["points"].items()
                 }
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            # It saves time, and is made anew.
+            # The file only saves time and is written again.
             found._widths = {}
         return found
 
     def widths(self, point: str) -> dict[int, float]:
-        """Those of a point, by numbers of replications."""
+        """Return the half widths of a point, by number of replications."""
         return dict(self._widths.get(point, {}))
 
     def add(self, point: str, widths: Mapping[int, float]) -> None:
-        """Take those of a point."""
+        """Add half widths of a point."""
         self._widths[point] = {**self._widths.get(point, {}), **widths}
         self._is_written = False
 
     def write(self) -> None:
-        """Write what is new. Raises OutputError."""
+        """Write the file if there are new values. Raises OutputError."""
         if self._is_written:
             return
         points = {

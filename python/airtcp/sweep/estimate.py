@@ -1,7 +1,4 @@
-"""What a sweep will take, measured on a few of its points.
-
-Knows how points are drawn and how their times are put together. Writes nothing.
-"""
+"""Estimate the effort of a sweep by measuring a few of its points."""
 
 from __future__ import annotations
 
@@ -20,20 +17,21 @@ from airtcp.stats import FIRST_ROUND
 from airtcp.sweep.points import Points, count_of
 from airtcp.sweep.spec import Sweep
 
-#: More runs than this are asked for on purpose, or by mistake.
+#: From this many runs on, ask the user for confirmation.
 MANY_RUNS: Final = 100_000
-#: Points that are measured, and the time after which no further one is.
+#: The most points to measure, and the time after which no further point is started.
 _MEASURED: Final = 12
 _LONGEST_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a sweep has before it.
+    """The effort that a sweep needs.
 
-    `runs` of its `points` are wanted, of which `there` are in the store; with a precision they are
-    the first round, and there may be more. `run_s` is the time of the core for a run, mean over the
-    `measured` points; `cpu_s` is that of all that are missing, and `wall_s` on so many `workers`.
+    `runs` runs of `points` points are wanted, of which `there` are already in the store. With a
+    precision this is only the first round, and more may follow. `run_s` is the time of the core per
+    run, averaged over the `measured` points. `cpu_s` is the time for all missing runs, and `wall_s`
+    the same on `workers` workers.
     """
 
     points: int
@@ -48,7 +46,7 @@ class Estimate:
 
 
 def runs_of(sweep: Sweep) -> int:
-    """How many runs a sweep is about; at least, where it has a precision."""
+    """Return the number of runs of a sweep; with a precision, the minimum."""
     often = sweep.often
     each = often.replications or min(FIRST_ROUND, often.most)
     return count_of(sweep) * each
@@ -57,10 +55,10 @@ def runs_of(sweep: Sweep) -> int:
 def estimate(
     sweep: Sweep, points: Points, folder: Path, *, workers: int, on_run: Callable[[], None]
 ) -> Estimate:
-    """Measure some points of a sweep, one replication each, and say what all of them take.
+    """Measure some points of a sweep, one replication each, and estimate the total effort.
 
-    `on_run` is called in front of each, and may raise. Raises SimulationError if none of them can
-    be run, OutputError if the store cannot be read.
+    `on_run` is called before each run, and may raise. Raises SimulationError if none of them can
+    run, OutputError if the store cannot be read.
     """
     from airtcp import _core
 
@@ -85,7 +83,7 @@ def estimate(
             break
     if failed is not None and not times:
         raise failed
-    # The first one also pays for what is imported.
+    # The first measurement includes imports, so leave it out.
     run_s = _mean(times[1:] or times)
     cpu_s = (wanted - there) * run_s
     at_least = sweep.often.precision is not None

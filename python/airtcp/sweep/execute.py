@@ -1,8 +1,8 @@
-"""Runs what a sweep has not run yet, and puts it into the store.
+"""Run the missing part of a sweep and write it to the store.
 
-Knows what is missing, how large chunks are, how long it takes, and what becomes of a worker that
-dies. Does not know how a chunk is made (`chunk`), who makes it (`workers`, `cluster`), nor how a
-table lies on disk (`airtcp.results.table`).
+This module determines what is missing, sizes the chunks, estimates the remaining time, and handles
+workers that die. `chunk` runs a chunk, `workers` and `cluster` provide the workers, and
+`airtcp.results.table` stores the rows.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: The time of a first chunk, and of the longest: so much is lost when a worker dies.
+#: The duration of the first chunk and of the longest one. This much work is lost if a worker dies.
 _FIRST_S: Final = 0.2
 _LONGEST_S: Final = 30.0
-#: A chunk takes this share of the time that the sweep has taken so far.
+#: The duration of a chunk, as a fraction of the elapsed time of the sweep.
 _SHARE: Final = 0.05
-#: A chunk that has lost so many workers is to blame.
+#: A chunk that has lost this many workers is the cause itself.
 _MOST_LOSSES: Final = 3
-#: Runs of one point stay together, but there are at least so many tasks for each worker.
+#: Runs of one point stay together, as long as there are this many tasks per worker.
 _TASKS_EACH: Final = 200
-#: Chunks are not shorter than this, if there is enough to do.
+#: The shortest duration of a chunk, if there is enough to do.
 _SHORTEST_S: Final = 0.01
 _POLL_S: Final = 0.1
-#: Rows wait so long for others to be written with; each file takes some milliseconds of a core.
+#: How long rows are buffered before writing; each file costs some milliseconds of CPU time.
 _KEEP_EACH_S: Final = 0.5
-#: The period of looks whether more workers are worth while, or have come.
+#: How often to check for new workers, and whether more of them pay off.
 _HIRE_EACH_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a sweep: tasks that are done of all, and the time that the rest will take."""
+    """The progress of a sweep: the completed share of tasks, and the remaining time."""
 
     share: float
     left_s: float | None
@@ -61,10 +61,10 @@ class Progress:
 
 @dataclass
 class Swept:
-    """The work that a sweep has done.
+    """The outcome of a sweep.
 
-    `points` are those of the sweep, `runs` those that were made now, `there` those that were in the
-    store before; `failed` says which points have no result and why.
+    `points` counts the points of the sweep, `runs` the new runs, and `there` the runs that the
+    store already had. `failed` has the reason for each point without a result.
     """
 
     folder: Path
@@ -80,7 +80,7 @@ class Swept:
 
 @dataclass
 class _Plan:
-    """The work to be done: the points by number, and tasks for what they lack."""
+    """The work to do: the points by number, and tasks for their missing runs."""
 
     points: Points
     hashes: list[str]
@@ -95,10 +95,10 @@ def execute(
     crew: Crew,
     progress: Callable[[Progress], None] | None = None,
 ) -> Swept:
-    """Run what is missing of a sweep. On Ctrl-C what has ended is in the store.
+    """Run the missing part of a sweep. After Ctrl-C, completed runs are in the store.
 
-    Raises ScenarioError, OutputError, what `crew` raises, and SimulationError if the workers die or
-    a disk is full.
+    Raises ScenarioError, OutputError, the errors of `crew`, and SimulationError if the workers die
+    or a disk is full.
     """
     begin = time.perf_counter()
     points = points_of(sweep)
@@ -120,7 +120,7 @@ def execute(
             run.stop()
         with _kept(folder):
             writer.compact()
-    # Also where it came too late to stop anything: who asked is to be told.
+    # Also if the interruption came too late to stop anything, so that the user learns of it.
     outcome.interrupted |= interruption.asked
     outcome.wall_s = time.perf_counter() - begin
     return outcome
@@ -128,9 +128,9 @@ def execute(
 
 @contextmanager
 def _kept(folder: Path) -> Iterator[None]:
-    """Raises SimulationError if the store cannot be written: the input was right.
+    """Raise SimulationError if the store cannot be written, because the input was valid.
 
-    A disk may be full, or somebody has removed the store.
+    A disk may be full, or the store may have been removed.
     """
     try:
         yield
@@ -140,7 +140,7 @@ def _kept(folder: Path) -> Iterator[None]:
 
 
 def contents_of(sweep: Sweep, points: Points) -> Contents:
-    """The contents of the tables of a sweep."""
+    """Return the description of the tables of a sweep."""
     from airtcp._version import __version__
 
     metrics = sweep.metrics or metric_names()
@@ -157,7 +157,7 @@ def contents_of(sweep: Sweep, points: Points) -> Contents:
 
 
 def _other_core(writer: Writer) -> str | None:
-    """Another compiled core than ours that has made rows of the table, if there is one."""
+    """Return a different core version that has made rows of the table, if there is one."""
     cores = writer.files().rows(("core",)).column("core").unique().to_pylist()
     return next((core for core in cores if core != writer.contents.core), None)
 
@@ -171,14 +171,15 @@ def _named(points: Points, hashes: Sequence[str]) -> pa.Table:
 
 
 def _planned(points: Points, work: Work, writer: Writer, decided: Decided, workers: int) -> _Plan:
-    """The replications that are missing, in an order that has nothing to do with the axes.
+    """Plan the missing replications, in an order independent of the axes.
 
-    So the time left can be told from what is done: the costly points are not all at the end.
+    The hash order mixes cheap and costly points, so that the remaining time can be predicted from
+    the completed part.
     """
     have = writer.have()
     fillings = points.fillings()
     hashes = [point_hash(points.template.filled(filling)) for filling in fillings]
-    # Of equal points, the first one.
+    # Of equal points, take the first one.
     first = dict(zip(reversed(hashes), reversed(range(len(hashes))), strict=True))
     numbers = [first[point] for point in sorted(first)]
     tasks: list[Task] = []
@@ -210,18 +211,18 @@ def _planned(points: Points, work: Work, writer: Writer, decided: Decided, worke
 
 
 def _columns(metrics: Sequence[str], rows: Sequence[Row]) -> dict[str, pa.Array]:
-    """A column for each metric. Threads of this process wait as long as this takes."""
+    """Return a column for each metric. Other threads of this process wait meanwhile."""
     import numpy as np
     import pyarrow as pa
 
     numbers = np.frombuffer(b"".join(rows), "<f8").reshape(len(rows), len(metrics))
     columns = zip(metrics, numbers.T.copy(), strict=True)
-    # From pandas: NaN is what does not exist.
+    # from_pandas turns NaN into missing values.
     return {name: pa.array(column, from_pandas=True) for name, column in columns}
 
 
 class _Run:
-    """A sweep under way."""
+    """An active sweep."""
 
     def __init__(
         self,
@@ -236,7 +237,7 @@ class _Run:
         self._plan, self._work, self._writer, self._outcome = plan, work, writer, outcome
         self._progress, self._interruption, self._decided = progress, interruption, decided
         self._ended: Ended = SimpleQueue()
-        #: The chunks of each worker: that it is working on, and those that wait.
+        #: The chunks of each worker: the active one, and queued ones.
         self._held: dict[Worker, deque[Chunk]] = {}
         self._losses: dict[int, int] = {}
         self._begin = self._kept = time.perf_counter()
@@ -244,15 +245,16 @@ class _Run:
         self._rows: list[tuple[int, int, int, Row]] = []
         self._tasks = len(plan.tasks)
         self._finished = 0
-        #: Of what has ended: the time that workers took, and how many tasks that were.
+        #: The time that workers spent on completed tasks.
         self._worked_s = 0.0
 
     def all(self, crew: Crew) -> None:
-        """Make all tasks. Raises KeyboardInterrupt, SimulationError, OutputError."""
+        """Run all tasks. Raises KeyboardInterrupt, SimulationError, OutputError."""
         try:
             self._hire(crew)
             self._hand_out()
-            # No row is in the store before the name of its point; the workers need not wait for it.
+            # The store needs the names of points before rows; workers start before they are
+            # written.
             with _kept(self._writer.folder):
                 self._writer.add_points(_named(self._plan.points, self._plan.hashes))
             asked = self._begin
@@ -270,7 +272,7 @@ class _Run:
             self._keep()
 
     def _wait(self) -> None:
-        """Wait for a chunk to end, and take all that have ended."""
+        """Wait for a chunk to end, and handle all that have ended."""
         wait: float | None = _POLL_S
         with suppress(Empty):
             while True:
@@ -279,7 +281,7 @@ class _Run:
                 self._take(worker, ended)
 
     def stop(self) -> None:
-        """Send the workers away."""
+        """Stop the workers."""
         for worker in self._held:
             worker.stop()
 
@@ -294,7 +296,7 @@ class _Run:
                 self._held[worker] = deque()
 
     def _hand_out(self) -> None:
-        """Fill the places of the workers: first that all have something to do."""
+        """Fill the places of the workers, beginning with idle workers."""
         for place in range(max((worker.places for worker in self._held), default=0)):
             for worker, chunks in self._held.items():
                 if self._plan.tasks and len(chunks) == place < worker.places:
@@ -302,11 +304,11 @@ class _Run:
                     worker.submit(chunks[-1])
 
     def _chunk(self) -> Chunk:
-        """Tasks for one worker: as many as take the time that is right now."""
+        """Return tasks for one worker: as many as fit the target duration."""
         elapsed = time.perf_counter() - self._begin
         seconds = min(_LONGEST_S, max(_FIRST_S, _SHARE * elapsed))
         tasks = self._plan.tasks
-        # At the end all are to be ready at the same time.
+        # Near the end, smaller chunks let all workers finish at the same time.
         most = len(tasks) // (2 * max(1, len(self._held)))
         if self._finished:
             each_s = max(self._worked_s / self._finished, 1e-6)
@@ -316,7 +318,7 @@ class _Run:
         return Chunk(tuple(tasks.popleft() for _ in range(min(max(most, 1), len(tasks)))), seconds)
 
     def _take(self, worker: Worker, ended: Done | BaseException) -> None:
-        """Take what has become of a chunk. Raises what the worker has raised."""
+        """Handle the result of a chunk. Raises the error of the worker."""
         chunks = self._held[worker]
         if isinstance(ended, Lost):
             if worker.lasting:
@@ -340,7 +342,7 @@ class _Run:
             self._decided.add(self._plan.hashes[number], widths)
 
     def _keep(self) -> None:
-        """Put the rows that there are into the store."""
+        """Write the buffered rows to the store."""
         self._kept = time.perf_counter()
         with _kept(self._writer.folder):
             self._decided.write()
@@ -359,7 +361,7 @@ class _Run:
         self._outcome.runs += len(made)
 
     def _lose(self, chunks: Sequence[Chunk], lost: Lost) -> None:
-        """Give the tasks of a worker that died to others; only those under way are to blame."""
+        """Requeue the tasks of a dead worker. Only the active chunk is suspected."""
         for task in chunks[0].tasks if chunks else ():
             times = self._losses[task.number] = self._losses.get(task.number, 0) + 1
             if times >= _MOST_LOSSES:

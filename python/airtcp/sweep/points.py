@@ -1,14 +1,11 @@
 """The points of a sweep: every combination of steps, each with its resolved form.
 
-Resolving a scenario takes a millisecond; a sweep of small scenarios has less for a point. So the
-base is resolved once, and each step of each axis; what differs are the holes of a template, and a
-point is the template with what its steps put into the holes. That is right as long as no part of
-the resolved form follows from two axes at once. Axes that reach for the same part are therefore
-taken together, as one that has all their combinations; and whether all else is independent is tried
-at corners of the grid and at other points, by resolving these in full. Where that finds a
-difference, every point is resolved in full.
-
-Knows both forms of scenarios. Does not know what the keys mean, nor how points are run.
+Resolving a scenario takes a millisecond, which is more than the run of a small scenario. So only
+the base and each step of each axis are resolved. The parts that differ become holes of a template,
+and a point is the template with the holes filled in. This is correct if no part of the resolved
+form depends on two axes at once. Axes that affect the same part are therefore combined into one
+axis with all their combinations. Independence of the rest is checked at corners of the grid and
+other points by resolving them in full. If a check fails, every point is resolved in full.
 """
 
 from __future__ import annotations
@@ -38,10 +35,11 @@ from airtcp.units import (
     parse_time_s,
 )
 
-#: The place of a value in a resolved form.
+#: The path of a value in a resolved form.
 _Path = tuple[str | int, ...]
 
-#: Steps of an axis that are resolved one by one, before a rule for its values is looked for.
+#: Axes with more steps than this are first tried with a conversion rule instead of resolving each
+#: step.
 _EACH: Final = 16
 #: Points at which the template is compared with the full resolution.
 _TRIED: Final = 48
@@ -49,9 +47,10 @@ _TRIED: Final = 48
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a sweep, by number: the last axis runs fastest.
+    """The points of a sweep, by number; the last axis varies fastest.
 
-    `resolved_each` says that every point is resolved in full, for its keys depend on each other.
+    `resolved_each` means that every point is resolved in full, because its keys depend on each
+    other.
     """
 
     sweep: Sweep
@@ -63,51 +62,51 @@ class Points:
         return count_of(self.sweep)
 
     def filling(self, number: int) -> Filling:
-        """What makes the template the resolved form of a point.
+        """Return the values that fill the template for a point.
 
-        Raises ScenarioError if the point is wrong, where every point is resolved in full.
+        Raises ScenarioError if the point is invalid, provided that every point is resolved in full.
         """
         return self._fill(_steps(self.sweep.axes, number))
 
     def fillings(self) -> list[Filling]:
-        """Those of all points. Raises ScenarioError, as `filling` does."""
+        """Return the fillings of all points. Raises ScenarioError, as `filling` does."""
         lengths = (range(len(axis.steps)) for axis in self.sweep.axes)
         return list(map(self._fill, itertools.product(*lengths)))
 
     def labels(self, number: int) -> tuple[Label, ...]:
-        """What the axis columns of a point hold."""
+        """Return the values of a point in the axis columns."""
         steps = zip(self.sweep.axes, _steps(self.sweep.axes, number), strict=True)
         return tuple(label for axis, step in steps for label in axis.steps[step].labels)
 
     def json(self, number: int) -> str:
-        """The resolved form of a point."""
+        """Return the resolved form of a point."""
         return self.template.filled(self.filling(number))
 
     def hashes(self) -> list[str]:
-        """The scenario hash of each point."""
+        """Return the scenario hash of each point."""
         return [point_hash(self.template.filled(filling)) for filling in self.fillings()]
 
     def told(self, number: int) -> str:
-        """A point as messages name it: `stations.laptop.count = 5, remedy = none`."""
+        """Describe a point for messages: `stations.laptop.count = 5, remedy = none`."""
         columns = [column.name for axis in self.sweep.axes for column in axis.columns]
         pairs = zip(columns, self.labels(number), strict=True)
         return ", ".join(f"{column} = {label}" for column, label in pairs)
 
 
 def count_of(sweep: Sweep) -> int:
-    """How many points a sweep has."""
+    """Return the number of points of a sweep."""
     return math.prod(len(axis.steps) for axis in sweep.axes)
 
 
 def point_hash(resolved: str) -> str:
-    """The scenario hash of a point, by which the store knows it."""
+    """Return the scenario hash of a point, which is its key in the store."""
     return hashlib.sha256(resolved.encode()).hexdigest()
 
 
 def points_of(sweep: Sweep, *, patch: bool = True) -> Points:
-    """The points of a sweep. Without `patch`, every point is resolved in full.
+    """Return the points of a sweep. Without `patch`, every point is resolved in full.
 
-    Raises ScenarioError if a step, or a point that is tried, is no scenario.
+    Raises ScenarioError if a step, or a checked point, is invalid.
     """
     resolver = _Resolver(sweep)
     resolver.of((0,) * len(sweep.axes))
@@ -123,7 +122,7 @@ class _Resolver:
 
     def __init__(self, sweep: Sweep) -> None:
         self.sweep = sweep
-        # The number of replications is no part of a point: more of them extend a store.
+        # The number of replications is not part of a point, so that more of them extend a store.
         self.base = _vary(
             sweep,
             sweep.base,
@@ -132,13 +131,13 @@ class _Resolver:
         )
 
     def of(self, steps: Sequence[int]) -> Scenario:
-        """The scenario of a point. Raises ScenarioError."""
+        """Return the scenario of a point. Raises ScenarioError."""
         chosen = [axis.steps[step] for axis, step in zip(self.sweep.axes, steps, strict=True)]
         changes = {key: value for step in chosen for key, value in step.changes.items()}
         return self.with_changes(changes)
 
     def with_changes(self, changes: Mapping[str, Any]) -> Scenario:
-        """The base with values at some key paths. Raises ScenarioError."""
+        """Return the base with values at some key paths. Raises ScenarioError."""
         told = ", ".join(f"{key} = {_shown(value)}" for key, value in changes.items())
         return _vary(self.sweep, self.base, changes, told)
 
@@ -160,7 +159,7 @@ def _shown(value: Any) -> str:
 
 
 def _steps(axes: Sequence[Axis], number: int) -> tuple[int, ...]:
-    """The steps of the point with this number."""
+    """Return the steps of the point with this number."""
     steps = []
     for axis in reversed(axes):
         number, step = divmod(number, len(axis.steps))
@@ -170,9 +169,9 @@ def _steps(axes: Sequence[Axis], number: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one axis, or several together, put into the template.
+    """The part of the template that one axis, or several together, fill in.
 
-    `paths` are its holes; `texts` gives their JSON by the steps of `axes` (numbers of axes).
+    `paths` are its holes. `texts` returns their JSON for the steps of `axes` (numbers of axes).
     """
 
     axes: tuple[int, ...]
@@ -181,7 +180,7 @@ class _Part:
 
 
 def _patched(resolver: _Resolver) -> Points | None:
-    """Points by a template; None if their keys depend on each other too much for one."""
+    """Build points from a template; None if their keys depend on each other too much."""
     sweep = resolver.sweep
     first = resolver.of((0,) * len(sweep.axes)).to_dict()
     groups: list[tuple[int, ...]] = [(number,) for number in range(len(sweep.axes))]
@@ -190,7 +189,7 @@ def _patched(resolver: _Resolver) -> Points | None:
         one, other = pair
         group = tuple(sorted(parts[one].axes + parts[other].axes))
         if 2 * math.prod(len(sweep.axes[axis].steps) for axis in group) > count_of(sweep):
-            # As many as there are points, or nearly: nothing is gained.
+            # Nearly as many combinations as points: nothing is gained.
             return None
         rest = [part for index, part in enumerate(parts) if index not in pair]
         parts = [*rest, _each_step(resolver, first, group)]
@@ -213,7 +212,7 @@ def _patched(resolver: _Resolver) -> Points | None:
 
 
 def _some(sweep: Sweep) -> Iterator[tuple[int, ...]]:
-    """Points to try: corners of the grid, and others drawn by a fixed seed."""
+    """Yield points to check: corners of the grid, and others drawn with a fixed seed."""
     lengths = [len(axis.steps) for axis in sweep.axes]
     count = math.prod(lengths)
     if count <= _TRIED:
@@ -227,7 +226,7 @@ def _some(sweep: Sweep) -> Iterator[tuple[int, ...]]:
 
 
 def _learned(resolver: _Resolver, first: Any, group: tuple[int, ...]) -> _Part:
-    """What an axis puts into the template, the other axes being at their first step."""
+    """Return what an axis fills in, with the other axes at their first step."""
     (number,) = group
     axis = resolver.sweep.axes[number]
     if len(axis.steps) > _EACH:
@@ -238,7 +237,7 @@ def _learned(resolver: _Resolver, first: Any, group: tuple[int, ...]) -> _Part:
 
 
 def _each_step(resolver: _Resolver, first: Any, group: tuple[int, ...]) -> _Part:
-    """What some axes put into the template: all combinations of their steps, resolved."""
+    """Return what some axes fill in, by resolving all combinations of their steps."""
     axes = resolver.sweep.axes
     forms = {}
     for steps in itertools.product(*(range(len(axes[axis].steps)) for axis in group)):
@@ -253,7 +252,7 @@ def _each_step(resolver: _Resolver, first: Any, group: tuple[int, ...]) -> _Part
     return _Part(group, paths, texts.__getitem__)
 
 
-#: Conversions of a value of a file to one of the resolved form, where it depends on no other key.
+#: Conversions of a value from a file to the resolved form that depend on no other key.
 _RULES: Final[tuple[Callable[[Any], Any], ...]] = (
     lambda value: value,
     float,
@@ -267,7 +266,7 @@ _RULES: Final[tuple[Callable[[Any], Any], ...]] = (
 
 
 def _by_rules(resolver: _Resolver, first: Any, number: int) -> _Part | None:
-    """What an axis of many steps puts into the template, each key by a rule; None if none holds."""
+    """Return what an axis with many steps fills in, with a rule per key; None if no rule fits."""
     axis = resolver.sweep.axes[number]
     keys = list(axis.steps[0].changes)
     if not (axis.free or len(keys) == 1) or any(list(s.changes) != keys for s in axis.steps):
@@ -292,7 +291,7 @@ def _by_rules(resolver: _Resolver, first: Any, number: int) -> _Part | None:
                 for value in _samples(values)
             }
         except ScenarioError:
-            # The keys of a free axis may be right together only.
+            # The values of a free axis may be valid only together.
             if len(keys) == 1:
                 raise
             return None
@@ -313,7 +312,7 @@ def _by_rules(resolver: _Resolver, first: Any, number: int) -> _Part | None:
 
 
 def _samples(values: Sequence[Any]) -> list[Any]:
-    """Some of the values, the least and the greatest among them: bounds are tried at these."""
+    """Return some of the values, with the smallest and the largest, to check bounds."""
     at = {0, 1, len(values) // 3, len(values) // 2, len(values) - 1}
     order = sorted(range(len(values)), key=lambda index: _size(values[index]))
     return [values[index] for index in sorted(at | {order[0], order[-1]})]
@@ -338,7 +337,7 @@ def _holds(rule: Callable[[Any], Any], samples: Mapping[Any, Any], path: _Path) 
 
 
 def _differences(one: Any, other: Any, at: _Path = ()) -> Iterator[_Path]:
-    """The paths at which two resolved forms differ, as deep as they are of the same shape."""
+    """Yield the deepest paths at which two resolved forms of the same shape differ."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         for key in one:
             yield from _differences(one[key], other[key], (*at, key))
@@ -350,7 +349,7 @@ def _differences(one: Any, other: Any, at: _Path = ()) -> Iterator[_Path]:
 
 
 def _shortest(paths: Iterator[_Path]) -> tuple[_Path, ...]:
-    """The paths without those that lead into one of the others."""
+    """Drop paths that lead into another path of the list."""
     kept: set[_Path] = set()
     for path in sorted(set(paths), key=len):
         if not any(path[:length] in kept for length in range(len(path) + 1)):
@@ -359,7 +358,7 @@ def _shortest(paths: Iterator[_Path]) -> tuple[_Path, ...]:
 
 
 def _order(path: _Path) -> list[tuple[bool, str | int]]:
-    """The order of paths in canonical JSON: keys sorted, entries of lists by number."""
+    """Return the sort key of canonical JSON: keys sorted, list entries by number."""
     return [(isinstance(step, str), step) for step in path]
 
 
@@ -371,7 +370,7 @@ def _overlapping(parts: Sequence[_Part]) -> tuple[int, int] | None:
 
 
 def _overlap(paths: Sequence[_Path]) -> bool:
-    """Whether one of the paths is another, or leads into it; of one part they never do."""
+    """Whether one of the paths equals another, or leads into it."""
     known = set(paths)
     return len(known) < len(paths) or any(
         path[:length] in known for path in paths for length in range(len(path))
@@ -383,14 +382,14 @@ def _at(form: Any, path: _Path) -> Any:
 
 
 def _text(value: Any) -> str:
-    """As `ResolvedScenario.to_json` writes it."""
+    """Format a value as `ResolvedScenario.to_json` does."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
 
 
 def _template(form: Any, holes: Sequence[_Path]) -> Template:
-    """The form as JSON, cut at the holes, which are in the order of the text."""
+    """Return the form as JSON, cut at the holes, which are in the order of the text."""
     marks = {path: f"\x00{number}\x00" for number, path in enumerate(holes)}
 
     def marked(value: Any, at: _Path) -> Any:
@@ -405,7 +404,7 @@ def _template(form: Any, holes: Sequence[_Path]) -> Template:
     text = _text(marked(form, ()))
     parts = []
     for mark in marks.values():
-        # No text of a scenario has a null character in front of a number and behind it.
+        # No text of a scenario has a null character before and after a number.
         part, _, text = text.partition(_text(mark))
         parts.append(part)
     return Template((*parts, text))

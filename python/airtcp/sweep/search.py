@@ -1,9 +1,8 @@
-"""A search for the best values of some keys, by Optuna, with what it simulates kept in a store.
+"""Search for the best values of some keys with Optuna, with all simulations kept in a store.
 
-Asks for some points at a time, always as many, so that a search depends on its seed and not on the
-machine; simulates them as a sweep does, all on the same random numbers; and tells what came out.
-A point that is in the store is not run again, so a search that was interrupted goes on. Knows
-metrics and steps. Does not know how points are run.
+The search asks for a fixed number of points at a time, so that it depends on its seed and not on
+the machine. It simulates them as a sweep does, all on common random numbers. Points in the store
+are not run again, so an interrupted search can be resumed.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import Sweep, sweep_of
 from airtcp.sweep.workers import Crew
 
-#: Points that are asked for at a time, whatever there is to run them on.
+#: Points to request at a time, independent of the machine.
 _AT_A_TIME: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is best: most or least of a metric, in the mean over replications."""
+    """The objective: the largest or smallest mean of a metric."""
 
     metric: str
     most: bool
@@ -38,7 +37,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search has found: the changes that are best, what they give, and after how many."""
+    """The result of a search: the best changes, their metric, and the number of trials."""
 
     goal: Goal
     changes: Mapping[str, Any]
@@ -49,7 +48,7 @@ class Found:
 
 
 def goal_of(text: str) -> Goal:
-    """What `max jain_index` or `min transfer_time_s` asks for. Raises QuestionError."""
+    """Parse `max jain_index` or `min transfer_time_s`. Raises QuestionError."""
     word, _, name = text.strip().partition(" ")
     *of, last = name.strip().split(".")
     metric = spellings().get(last)
@@ -63,7 +62,7 @@ def goal_of(text: str) -> Goal:
 
 @dataclass(frozen=True)
 class _Steps:
-    """Steps of an axis; `ordered` says that neighbours are alike."""
+    """The steps of an axis. `ordered` means that neighbouring steps are similar."""
 
     axis: Axis
     ordered: bool
@@ -73,7 +72,7 @@ class _Steps:
         return self.axis.columns
 
     def asked(self, trial: Any) -> Step:
-        """One of them, as Optuna suggests."""
+        """Return the step that Optuna suggests."""
         count = len(self.axis.steps)
         at: int = (
             trial.suggest_int(self.axis.name, 0, count - 1)
@@ -85,7 +84,7 @@ class _Steps:
 
 @dataclass(frozen=True)
 class _Between:
-    """Any value of a span."""
+    """Any value of a range."""
 
     key: str
     bounds: Bounds
@@ -93,7 +92,7 @@ class _Between:
     columns: tuple[Column, ...]
 
     def asked(self, trial: Any) -> Step:
-        """A value, as Optuna suggests."""
+        """Return the value that Optuna suggests, as a step."""
         bounds = self.bounds
         suggest = trial.suggest_int if self.whole else trial.suggest_float
         value = bounds.write(suggest(self.key, bounds.low, bounds.high, log=bounds.log))
@@ -112,13 +111,13 @@ def search(
     replications: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Found:
-    """Look for the steps of `over` that are best, in so many trials.
+    """Search the steps of `over` for the best, in `trials` trials.
 
-    `over` is a table like `[axes]`, in which a range without points and step stands for all values
-    between. `progress` is called with how many trials have ended, of how many.
+    `over` is a table like `[axes]`, in which a range without points and step means all values in
+    it. `progress` is called with the number of completed trials, and of all trials.
 
-    Raises ScenarioError, OutputError, QuestionError if there is no Optuna or no trial had a value,
-    KeyboardInterrupt if interrupted: what had ended is in the store.
+    Raises ScenarioError, OutputError, QuestionError if Optuna is missing or no trial had a value,
+    KeyboardInterrupt if interrupted: completed runs are in the store.
     """
     optuna = needed("optuna", "search", "--optimise")
     space = [_part(base, name, value) for name, value in over.items()]
@@ -169,7 +168,7 @@ def _part(base: Any, name: str, value: Any) -> _Steps | _Between:
 
 
 def _keeping(wanted: Sweep, metric: str) -> Sweep:
-    """The sweep, which keeps the metric of the goal beside all others."""
+    """Return the sweep with the metric of the goal added to the others."""
     if "." not in metric:
         return wanted
     from airtcp.run.numbers import metric_names
@@ -178,7 +177,7 @@ def _keeping(wanted: Sweep, metric: str) -> Sweep:
 
 
 def _step(space: Sequence[_Steps | _Between], trial: Any) -> Step:
-    """What a trial changes, of all parts of the space."""
+    """Return the changes of a trial, for all parts of the space."""
     labels: list[Label] = []
     changes: dict[str, Any] = {}
     for part in space:
@@ -196,7 +195,7 @@ def _values(
     folder: Path,
     crew: Crew,
 ) -> list[Interval]:
-    """What the goal's metric is at some steps; of one that cannot be run, nothing."""
+    """Return the goal's metric at some steps; without a value for a step that cannot run."""
     columns = tuple(column for part in space for column in part.columns)
     unique = {step.labels: step for step in steps}
     axis = Axis("search", columns, tuple(unique.values()))

@@ -1,7 +1,7 @@
-"""What a sweep is: a base scenario, axes, how often each point is run, which metrics are kept.
+"""The definition of a sweep: base scenario, axes, replications per point, metrics to keep.
 
-Knows sweep files and how they are read, in the style of scenario files: a key that is not known, or
-a value that is not allowed, is refused by name. Does not know points, stores or processors.
+Reads sweep files in the style of scenario files: unknown keys and invalid values are rejected by
+name.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class _SweepFile(Written):
 
 @dataclass(frozen=True)
 class Sweep:
-    """A base scenario, axes, how often each point is run, which metrics are kept.
+    """A base scenario, axes, replications per point, and metrics to keep.
 
-    `name` is what messages call it; `metrics` is None for all that the simulator gives.
+    `name` is used in messages. `metrics` is None to keep all metrics of the simulator.
     """
 
     base: Scenario
@@ -59,14 +59,14 @@ class Sweep:
     name: str = "sweep"
 
     def with_replications(self, replications: int | None) -> Sweep:
-        """The same sweep with so many runs of each point; None changes nothing."""
+        """Return the sweep with this many runs per point; None changes nothing."""
         if replications is None:
             return self
         return replace(self, often=replace(self.often, replications=replications, precision=None))
 
 
 def load_sweep(path: Path, changes: Mapping[str, Any] | None = None) -> Sweep:
-    """The sweep of a file, with other values at some key paths of its scenario.
+    """Load the sweep of a file, with other values at some key paths of its scenario.
 
     Raises ScenarioError, which names the file and the key.
     """
@@ -110,10 +110,10 @@ def sweep_of(
     max_replications: int | None = None,
     metrics: Sequence[str] | None = None,
 ) -> Sweep:
-    """The sweep of a base scenario and axes as a file would have them.
+    """Return the sweep of a base scenario and axes in the form of a sweep file.
 
-    `precision` is a fraction or a text such as "2 %"; without it and `replications`, those of the
-    scenario hold. Raises ScenarioError, and ValueError for numbers out of bounds.
+    `precision` is a fraction or a text such as "2 %". Without it and `replications`, those of the
+    scenario apply. Raises ScenarioError, and ValueError for numbers out of bounds.
     """
     if isinstance(precision, str):
         precision = parse_percent(precision)
@@ -171,7 +171,7 @@ def _sweep(
 
 
 def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
-    """The metrics to keep, each of everything, as GROUP.PART.METRIC or as cells.CELL.METRIC."""
+    """Return the metrics to keep: of all flows, GROUP.PART.METRIC, or cells.CELL.METRIC."""
     if not names:
         raise InvalidError(("metrics",), "is empty; allowed: names of metrics, or leave it out")
     groups = [group.name for group in base.stations]
@@ -197,7 +197,7 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
 
 
 def _of_cell(name: str, base: Scenario) -> str:
-    """The name of a metric of a cell that is written as in a target, `cell hall goodput`."""
+    """Suggest the name for a cell's metric that is written as in a target, `cell hall goodput`."""
     words = name.split()
     if len(words) != 3 or words[0] != "cell" or words[1] not in {c.name for c in base.cells or ()}:
         return ""

@@ -1,7 +1,4 @@
-"""What goes to workers and comes back: plain values, and nothing that takes time to import.
-
-Knows how points, runs and rows are written. Does not know scenarios, nor the simulator.
-"""
+"""The messages between a sweep and its workers: plain values without slow imports."""
 
 from __future__ import annotations
 
@@ -12,20 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from airtcp.run.numbers import Booked
 
-#: The fillings of the holes of a template: JSON texts.
+#: The values for the holes of a template, as JSON texts.
 Filling = tuple[str, ...]
-#: The metrics of a run: float64, little-endian; NaN where one does not exist.
+#: The metrics of a run: float64, little-endian; NaN if a metric does not exist.
 Row = bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The resolved form as JSON with holes in it: `parts` is one longer than a filling."""
+    """The resolved form as JSON with holes; `parts` has one more entry than a filling."""
 
     parts: tuple[str, ...]
 
     def filled(self, filling: Filling) -> str:
-        """The resolved form of a point, canonical JSON."""
+        """Return the resolved form of a point as canonical JSON."""
         pieces = [self.parts[0]]
         for hole, part in zip(filling, self.parts[1:], strict=True):
             pieces += (hole, part)
@@ -34,7 +31,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Often:
-    """How often a point is run: `replications`, or until `precision` is reached."""
+    """How often to run a point: `replications` times, or until `precision` is reached."""
 
     replications: int | None
     precision: float | None = None
@@ -44,22 +41,23 @@ class Often:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all chunks of a sweep share."""
+    """The data shared by all chunks of a sweep."""
 
     template: Template
     metrics: tuple[str, ...]
     often: Often
-    #: Plug-ins by the names of their files, as `airtcp.plugins.carried` tells them.
+    #: Plug-ins by file name, as `airtcp.plugins.carried` returns them.
     plugins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Runs of one point: its number, what fills the template, and which replications.
+    """Runs of one point: its number, the filling of the template, and the replications to run.
 
-    Where a precision is wanted, `replications` are none. Of those from 0 on `there` have a row in
-    the store, `have` are what estimates need of the first of them, and `widths` how wide intervals
-    of so many are. What is not in `have` is run again, for a row does not tell it.
+    With a precision, `replications` is empty. Of the replications from 0 on, `there` have a row in
+    the store, `have` holds the estimate data of the first of them, and `widths` the half widths by
+    number of replications. Replications missing in `have` are run again, because a row does not
+    contain this data.
     """
 
     number: int
@@ -72,7 +70,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Tasks for one worker, which stops taking up runs after `seconds`."""
+    """Tasks for one worker. It starts no further run after `seconds`."""
 
     tasks: tuple[Task, ...]
     seconds: float
@@ -80,11 +78,11 @@ class Chunk:
 
 @dataclass(slots=True)
 class Done:
-    """What has become of a chunk: (point, replication, seed, metrics) of each run that ended.
+    """The result of a chunk: (point, replication, seed, metrics) of each completed run.
 
-    `widths` has of each point whose precision was looked at how wide intervals are, by numbers of
-    replications. `left` is what there was no time for, `failed` says of points why they have no
-    row, `finished` counts the tasks that nothing is left of.
+    `widths` has the half widths by number of replications, for each point whose precision was
+    checked. `left` holds the tasks for which there was no time, `failed` the reasons of points
+    without a row. `finished` counts the completed tasks.
     """
 
     rows: list[tuple[int, int, int, Row]] = field(default_factory=list)

@@ -1,9 +1,8 @@
-"""Workers that make chunks on this machine: threads of this process, and processes beside it.
+"""Workers on this machine: threads of this process, and other processes.
 
-The core lets other threads work while it runs, but what is around it does not. So a few threads are
-as fast as so many processes, and take no time to start; of many threads each would wait for the
-others. A process ends with the one that it works for, whatever has become of that. Knows threads,
-processes and pipes. Does not know what is in a chunk.
+The core runs without Python's global lock, but the code around it does not. A few threads are as
+fast as the same number of processes and start at once; many threads would wait for each other. A
+worker process ends with the process that it works for, however that ends.
 """
 
 from __future__ import annotations
@@ -21,38 +20,38 @@ from typing import IO, Any, Final, Protocol
 from airtcp.sweep.chunk import run_chunk
 from airtcp.sweep.work import Chunk, Done, Work
 
-#: Threads of this process. Of a run of a third of a millisecond, the shortest that sweeps are made
-#: for, some 30 us are not the core's: up to here threads seldom wait for each other.
+#: The most threads. Of a run of a third of a millisecond, the shortest in practice, some 30 us are
+#: outside the core: up to this number threads seldom wait for each other.
 THREADS: Final = 4
-#: Below this, a process beside this one takes longer to start than it helps.
+#: With less work than this, starting a process does not pay off.
 WORTH_A_PROCESS_S: Final = 1.0
 #: The time that a process takes to start.
 _START_S: Final = 0.4
 
 
 class Lost(Exception):  # noqa: N818  # not an error of anyone's
-    """A worker has died; what it was working on is to be made by another."""
+    """A worker has died. Another one must run its chunk."""
 
 
-#: Which worker has ended its chunk, and how.
+#: A worker with the result of its chunk.
 Ended = SimpleQueue[tuple["Worker", Done | BaseException]]
 
 
 class Worker(Protocol):
-    """Makes chunks in their order, and puts what has become of each where it was told.
+    """Runs chunks in order, and puts each result into the queue `Ended`.
 
-    It has `places` for chunks: one to work on, and others that wait, so that it need not. One that
-    is `lasting` can go on after what was under way is lost.
+    A worker has `places` for chunks: one to run, and others queued so that it never waits. A
+    `lasting` worker can continue after its chunk was lost.
     """
 
     lasting: bool
     places: int
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
 
     def stop(self) -> None:
-        """Stop at once; what is under way is lost."""
+        """Stop at once; the chunk under way is lost."""
 
 
 class Crew(Protocol):
@@ -60,33 +59,33 @@ class Crew(Protocol):
 
     @property
     def threads(self) -> int:
-        """The number of chunks that are made at a time."""
+        """The number of chunks that run at a time."""
 
     def more(
         self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
     ) -> list[Worker]:
-        """Workers to hire beside so many; `left_s` is what all that is left takes, if known."""
+        """Return workers to add to the `hired` ones; `left_s` is the remaining work, if known."""
 
 
 class LocalCrew(Crew):
-    """Threads of this process, and processes beside it as soon as these are worth while."""
+    """Threads of this process, and other processes once they pay off."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
 
     @property
     def threads(self) -> int:
-        """The number of chunks that are made at a time."""
+        """The number of chunks that run at a time."""
         return self._workers
 
     def more(
         self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
     ) -> list[Worker]:
-        """The threads at first; processes if there is enough to do for them."""
+        """Return the threads first, then processes if there is enough work."""
         threads = min(self._workers, THREADS)
         if hired < threads:
             return [Thread(work, ended) for _ in range(threads - hired)]
-        # As long as the first chunk is not back: then it is a long one.
+        # While the first chunk is still running: it is a long one.
         worth = elapsed_s > _START_S if left_s is None else left_s > WORTH_A_PROCESS_S
         return [Process(work, ended) for _ in range(self._workers - hired)] if worth else []
 
@@ -103,15 +102,15 @@ class Thread(Worker):
         self._work, self._ended = work, ended
         self._control = _core.RunControl()
         self._chunks: SimpleQueue[Chunk | None] = SimpleQueue()
-        # A daemon: who cannot wait for the end of a run need not wait for the thread.
+        # A daemon thread, so that the process can exit without waiting for a run.
         threading.Thread(target=self._run, name="airtcp-sweep", daemon=True).start()
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
         self._chunks.put(chunk)
 
     def stop(self) -> None:
-        """Stop at once; what is under way is lost."""
+        """Stop at once; the chunk under way is lost."""
         self._control.cancel()
         self._chunks.put(None)
 
@@ -124,7 +123,7 @@ class Thread(Worker):
 
 
 class Process(Worker):
-    """A process beside this one."""
+    """Another process."""
 
     lasting = False
     places = 2
@@ -136,7 +135,7 @@ class Process(Worker):
             [sys.executable, "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Ctrl-C is for the one who is asked, and that stops the others.
+            # Only the main process receives Ctrl-C, and stops the others.
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
@@ -149,22 +148,25 @@ class Process(Worker):
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
         self._said.put(chunk)
 
     def stop(self) -> None:
-        """Stop at once; what is under way is lost."""
+        """Stop at once; the chunk under way is lost."""
         self._process.kill()
         self._said.put(None)
         self._process.wait()
 
     def _talk(self) -> None:
-        """Say what is to be said: a process that still starts hears less than a pipe can hold."""
-        # One that has died says so by what it no longer says.
+        """Send queued chunks.
+
+        A thread, because a starting process reads less than the pipe can hold.
+        """
+        # A dead process is detected by `_listen`.
         with suppress(OSError), self._to:
             while (value := self._said.get()) is not None:
                 pickle.dump(value, self._to)
@@ -183,12 +185,12 @@ class Process(Worker):
 
 
 def main() -> None:
-    """Work for the process at the other end of stdin and stdout, as long as it is there."""
+    """Run chunks for the process at the other end of stdin and stdout, as long as it exists."""
     from airtcp import _core
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sink = os.fdopen(os.dup(1), "wb")
-    # Printed text is no part of the answer.
+    # Redirect printed text to stderr: stdout carries the results.
     os.dup2(2, 1)
     control = _core.RunControl()
     heard: SimpleQueue[Any] = SimpleQueue()
@@ -207,9 +209,9 @@ def main() -> None:
 
 
 def _hear(heard: SimpleQueue[Any]) -> None:
-    """Take what is said as it comes: who says it does not wait until a chunk is made.
+    """Read chunks as they arrive, so that the sender need not wait for a run.
 
-    When there is nobody any more, the process ends at once.
+    If the sender is gone, the process ends at once.
     """
     with suppress(EOFError, OSError, pickle.UnpicklingError):
         while True:
