@@ -96,6 +96,7 @@ def test_every_kind_is_tried_or_has_a_reason(of_the_page: Gap) -> None:
     assert shares == sorted(shares, reverse=True)
 
 
+@pytest.mark.slow
 def test_it_is_the_same_on_any_number_of_threads(of_the_page: Gap) -> None:
     assert explain(beside(MEASURED), threads=1).to_dict() == of_the_page.to_dict()
 
@@ -152,6 +153,7 @@ def test_a_change_moves_the_mean_as_it_moves_a_replication() -> None:
     assert carried(axis, 5e6, None) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 17])
 def test_planted_gaps_are_told_first(seed: int) -> None:
     """Two of those on which strengths were chosen; the page has twenty others."""
@@ -163,7 +165,16 @@ def test_nothing_changed_is_nothing_explained() -> None:
     assert (said.gap.state, said.first) == ("no gap", "")
 
 
-def test_run_tells_what_would_explain_it(tmp_path: Path) -> None:
+def test_run_tells_what_would_explain_it(
+    of_the_page: Gap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command asks for the explanation of its own result, which is the one of the page."""
+
+    def known(result: Any, **_: object) -> Gap:
+        assert result.measured == beside(MEASURED).measured
+        return of_the_page
+
+    monkeypatch.setattr("airtcp.gaps.explain.explain", known)
     command = ["run", str(HOME), "--measured", str(MEASURED), "--replications", "4", "--quiet"]
 
     told = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])

@@ -196,7 +196,7 @@ def test_a_glance_stands_where_no_model_does_and_nowhere_else() -> None:
 
 
 @given(written())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_prediction_is_never_empty(text: str) -> None:
     try:
         scenario = loads(text)

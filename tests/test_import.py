@@ -420,6 +420,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LARGE)
 def test_large_texts_end_soon(tmp_path: Path, kind: str) -> None:
     """Files of 20 MiB are refused, or read, in seconds."""

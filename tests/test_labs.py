@@ -99,6 +99,7 @@ def test_there_are_six_sheets_with_answers() -> None:
         assert re.findall(r"\*\*Question (\w+)\.\*\*", one.text) == list(one.questions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sheet_runs_from_its_text_alone(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -119,6 +120,7 @@ def test_a_sheet_runs_from_its_text_alone(
         assert done.exit_code == 0, f"{command}\n{done.output}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_does_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
