@@ -1,17 +1,17 @@
-"""The capacity of a scenario: the last value at which every target is met, and what raises it.
+"""The capacity of a scenario: the last value that meets every target, and what raises it.
 
     capacity      the order of the work
-    axis          what is varied, and its values in the order from good to bad
-    search        which values are simulated, and where a target is missed first
-    channels      the other question: which channel, power and place each cell is to have
-    assignments   the ways of giving channels
-    settings      the powers and places that access points may have
-    candidates    the ways of giving both, and which look best
+    axis          what is varied, and its values in order from good to bad
+    search        chooses the values to simulate, and finds where a target is first missed
+    channels      plans for cells: the channel, power and position of each access point
+    assignments   the ways to assign channels
+    settings      the powers and positions that access points may have
+    candidates    combinations of both, and the most promising ones
     halving       which of many plans may still be the best
-    shares        what a chain says of them
-    objective     what is to be best
+    shares        estimates of their results by a Markov chain
+    objective     what to optimize
 
-The answers are `airtcp.results.plans`, their words `airtcp.messages.plan`.
+The answers are in `airtcp.results.plans`, their words in `airtcp.messages.plan`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from airtcp.exceptions import QuestionError
 
-# `import airtcp` imports this module: what costs time is imported where it is used.
+# `import airtcp` imports this module, so slow imports are local.
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LIMIT_S", "plan"]
 
-#: The time that a plan takes at most, if the caller does not say: eight minutes.
+#: The default time limit of a plan: eight minutes.
 LIMIT_S: Final = 480.0
 
 
@@ -112,48 +112,48 @@ def plan(
     progress: Callable[[float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Plan | ChannelPlan:
-    """Find the last value of `vary` at which every target is met, or the best cells.
+    """Find the last value of `vary` that meets every target, or the best settings of cells.
 
     Args:
-        scenario: where to start from, or what `airtcp.load` takes.
-        vary: `"stations"`, all groups in proportion, which is the default, or a key path such as
+        scenario: the scenario to start from, or any argument of `airtcp.load`.
+        vary: `"stations"` (the default) varies all groups in proportion. A key path varies one key,
+            such as
             `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
-            `"channels"`, `"powers"`, `"positions"`, or some of them with commas between, the answer
-            is a `ChannelPlan`: what the access point of each of several cells is to have.
-        until: conditions that must not hold, `"p90 transfer_time > 2 s"`, beside the targets of the
-            scenario or of its traffic, and in the place of those about the same metric; not with
+            `"channels"`, `"powers"`, `"positions"`, or several of them separated by commas, the
+            answer is a `ChannelPlan`: the settings of the access point of each cell.
+        until: stop conditions such as `"p90 transfer_time > 2 s"`. They are added to the targets of
+            the scenario or of its traffic, and replace targets about the same metric. Not for
             channels.
-        channels: the channels that cells may have, instead of the first four of the band that do
-            not overlap.
-        powers: the powers that access points may have, such as `["11 dBm", "14 dBm"]`, instead of
-            that of each and 3, 6 and 9 dB less.
-        grid: the distance of the points where access points may stand, `"5 m"` if it is not given:
-            within the rectangle that holds the nodes of the cell, one of them where each stands.
-        objective: what the best plan is best in: `"least"`, the goodput of the cell that has
-            least; `"sum"`, that of all; `"targets"`, the smallest margin of the scenario's targets,
-            or of those that its traffic usually has, the default where it has some or not all
-            flows are endless; or a metric, `"p90 transfer_time"`.
-        begin: where the axis begins, as in a file: where no condition holds.
-        end: where it ends. Numbers of stations need neither.
-        seed: instead of the scenario's.
-        replications: at most so many at a value, instead of the scenario's number (or 40 where it
-            has a precision).
-        threads: replications under way at a time; no number depends on it.
-        remedies: try what may carry it further, too: all of `airtcp.remedies`, or those of these
-            names.
-        limit_s: seconds after which no more is run, and the plan says what is known so far, with
+        channels: the channels to use; by default the first four of the band that do not overlap.
+        powers: the powers to try, such as `["11 dBm", "14 dBm"]`; by default the current power of
+            each access point and 3, 6 and 9 dB less.
+        grid: the spacing of the positions to try for access points, by default `"5 m"`. The grid
+            covers the rectangle around the nodes of the cell and includes the current position.
+        objective: what to optimize. `"least"`: the lowest goodput of a cell. `"sum"`: the goodput
+            of all cells. `"targets"`: the smallest margin of the scenario's targets, or of the
+            default targets of its traffic; this is the default if there are targets or not all
+            flows are endless. Or a metric: `"p90 transfer_time"`.
+        begin: the first value, as in a file. No stop condition may hold there.
+        end: the last value. Numbers of stations need neither.
+        seed: replaces the scenario's seed.
+        replications: the most replications per value. The default is the scenario's number, or 40
+            if it has a precision.
+        threads: replications to run at a time; does not change any number.
+        remedies: whether to try changes that may raise the capacity: all of `airtcp.remedies`, or
+            those with these names.
+        limit_s: the time limit in seconds. After it, the plan has what is known so far, with
             `stopped` set to "time".
-        progress: is told now and then how far the runs that are under way are, 0 to 1.
-        tell: is told what is run next.
+        progress: called regularly with the progress of the current runs, 0 to 1.
+        tell: called with a description of the next runs.
 
-    On Ctrl-C the plan says what is known so far, with `stopped` set to "interrupted".
+    On Ctrl-C the plan has what is known so far, with `stopped` set to "interrupted".
 
     Raises:
-        QuestionError: a condition that cannot be asked or that never or always holds; an axis
-            without bounds; no channels that may be given, or no such objective.
-        ScenarioError: a key path that is none.
+        QuestionError: a condition is invalid, or never or always holds; an axis has no bounds; no
+            channels are allowed, or the objective is unknown.
+        ScenarioError: a key path does not exist.
         SimulationError: a run failed.
-        KeyboardInterrupt: before anything had ended.
+        KeyboardInterrupt: interrupted before any result.
 
     With the `cafe` of `airtcp.load`:
 
@@ -221,7 +221,7 @@ def plan(
 
 
 def _read(parse: Callable[[object], float], value: object, option: str) -> float:
-    """Read a quantity of an option. Raises QuestionError."""
+    """Parse a quantity of an option. Raises QuestionError."""
     from airtcp.exceptions import UnitError
 
     try:

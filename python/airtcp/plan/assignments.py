@@ -1,7 +1,7 @@
-"""Channels of cells: which may be given, and in how many ways.
+"""The ways to assign channels to cells.
 
-Knows that cells on channels that do not overlap do not hear each other. Ways that differ by names
-of equal channels alone are one. Does not know which way is good, nor runs anything.
+Cells on channels that do not overlap do not hear each other. Assignments that differ only in the
+names of equivalent channels count as one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 #: The channels of cells, in the order of the scenario.
 Channels = tuple[int, ...]
 
-#: The number of channels that are allowed unless somebody says which.
+#: The number of channels to use by default.
 _USUAL: Final = 4
 
 
 def allowed_channels(scenario: Scenario, given: Sequence[int] | None) -> list[int]:
-    """Return the channels that cells may have, no two of which share spectrum.
+    """Return the channels that cells may have. No two of them share spectrum.
 
-    Without any given the first four of the band: of 2.4 GHz as many as are far enough apart.
+    The default is the first four of the band, or in 2.4 GHz as many as do not overlap.
 
     Raises:
-        QuestionError: numbers that the band does not have, that overlap, or fewer than two.
+        QuestionError: a number is not in the band, channels overlap, or there are fewer than two.
     """
     band, width = band_and_width(scenario)
     known = numbers.channels(band, width)
@@ -70,7 +70,7 @@ def allowed_channels(scenario: Scenario, given: Sequence[int] | None) -> list[in
 
 
 def present_channels(scenario: Scenario) -> Channels | None:
-    """Return the channels of the cells as they are; None where all are on one without a number."""
+    """Return the current channels of the cells; None if all share one without a number."""
     cells = scenario.cells or ()
     found = tuple(cell.channel for cell in cells if cell.channel is not None)
     return found if len(found) == len(cells) else None
@@ -82,11 +82,11 @@ def with_channels(scenario: Scenario, plan: Channels) -> Scenario:
 
 
 def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
-    """Return the scenario with all cells on a channel: it says who could hear whom.
+    """Return the scenario with all cells on one channel, to find which could hear each other.
 
     Raises:
-        QuestionError: there is one cell, or nothing says of some whether they would hear each
-            other.
+        QuestionError: there is only one cell, or the scenario does not define whether some cells
+            would hear each other.
     """
     cells = scenario.cells or ()
     if len(cells) < 2:
@@ -109,15 +109,15 @@ def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
 
 
 def plans(cells: int, channels: Sequence[int], present: Channels | None) -> list[Channels]:
-    """List all ways of giving channels to cells that are not alike up to names of channels.
+    """List all assignments of channels to cells, up to the names of channels.
 
-    Of those that are alike it is the one that moves fewest cells.
+    Of equivalent assignments it returns the one that moves the fewest cells.
     """
     return [_named(sets, channels, present) for sets in _partitions(cells, len(channels))]
 
 
 def count(cells: int, channels: int) -> int:
-    """Count the ways that `plans` lists: Stirling's numbers of the second kind, added up.
+    """Count the assignments in `plans`: a sum of Stirling numbers of the second kind.
 
     >>> count(6, 3), count(20, 4)
     (122, 45813246635)
@@ -129,13 +129,13 @@ def count(cells: int, channels: int) -> int:
 
 
 def moving_fewest(plan: Channels, channels: Sequence[int], present: Channels | None) -> Channels:
-    """Return the way that is alike up to names of channels and moves fewest cells."""
+    """Return the equivalent assignment that moves the fewest cells."""
     number: dict[int, int] = {}
     return _named(tuple(number.setdefault(one, len(number)) for one in plan), channels, present)
 
 
 def _partitions(cells: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Iterate over the ways to part cells into at most `most` sets, as numbers of their sets."""
+    """Iterate over the partitions of cells into at most `most` sets, as set numbers per cell."""
     groups = [0] * cells
 
     def extend(place: int, used: int) -> Iterator[tuple[int, ...]]:

@@ -1,8 +1,4 @@
-"""The axis of a plan: the number of stations or a key, on a grid of values from good to bad.
-
-Knows which values a text with a unit may take between
-two others. Does not know what is asked of the scenarios.
-"""
+"""The axis of a plan: the number of stations or a key, on a grid of values from good to bad."""
 
 from __future__ import annotations
 
@@ -28,20 +24,21 @@ from airtcp.units import (
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: The axis that varies the number of all stations, the groups in proportion.
+#: The axis that varies the number of all stations, with groups in proportion.
 STATIONS: Final = "stations"
-#: Neighbours of a continuous grid are about so far apart.
+#: The approximate spacing of values on a continuous grid.
 _STEP: Final = 0.01
 _MOST_STEPS: Final = 400
-#: Values whose ends are further apart than this stand in equal ratios, others in equal differences.
+#: If the ends differ by a larger factor, the values form a geometric series, otherwise an
+#: arithmetic one.
 _GEOMETRIC: Final = 3.0
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The values of a key path, or of the number of stations, in the order from good to bad.
+    """The values of a key path, or of the number of stations, in order from good to bad.
 
-    `numbers` are in the base unit (s, b/s, B, or none), `written` what stands in a file.
+    `numbers` are in the base unit (s, b/s, B, or none); `written` has the values as in a file.
     """
 
     scenario: Scenario
@@ -55,21 +52,21 @@ class Axis:
 
     @property
     def whole(self) -> bool:
-        """Tell whether the values are whole numbers, each of them on the grid."""
+        """Whether the grid contains every integer between its ends."""
         return isinstance(self.numbers, range)
 
     @property
     def has_steps(self) -> bool:
-        """Tell whether groups grow in turns, so that metrics jump between some values."""
+        """Whether groups grow in turns, so that metrics jump at some values."""
         return self.path == STATIONS and len(self.scenario.stations) > 1
 
     @property
     def label(self) -> str:
-        """Say what is varied, for people."""
+        """The name of what is varied, for people."""
         return "stations" if self.path == STATIONS else self.path
 
     def text(self, number: float) -> str:
-        """A value for people."""
+        """Format a value."""
         if self.unit == "s":
             return format_time_s(number, 3)
         if self.unit == "b/s":
@@ -81,14 +78,14 @@ class Axis:
         return f"{number:g}"
 
     def name(self, index: int) -> str:
-        """A value with what is varied: "1 station", "ap.queue.limit = 20"."""
+        """Format a value with its name: "1 station", "ap.queue.limit = 20"."""
         text = self.text(self.numbers[index])
         if self.path != STATIONS:
             return f"{self.path} = {text}"
         return "1 station" if text == "1" else f"{text} {self.label}"
 
     def at(self, index: int) -> Scenario:
-        """The scenario with a value of the grid. Raises ScenarioError where there is none."""
+        """Return the scenario at a value of the grid. Raises ScenarioError if it is invalid."""
         if self.path != STATIONS:
             return self.scenario.vary({self.path: self.written[index]})
         return self.scenario.with_stations(int(self.numbers[index]))
@@ -98,7 +95,7 @@ class Axis:
         return Axis(scenario, self.path, self.unit, self.numbers, self.written)
 
     def nearest(self, number: float) -> int:
-        """The index of the value that is nearest to a number."""
+        """Return the index of the value nearest to a number."""
         if isinstance(self.numbers, range):
             offset = round((number - self.numbers.start) / self.numbers.step)
             return min(max(offset, 0), len(self.numbers) - 1)
@@ -106,7 +103,7 @@ class Axis:
 
     @cached_property
     def present(self) -> int | None:
-        """The index of what the scenario has; None for what is not known to be on the grid."""
+        """The index of the scenario's own value; None if it is not known to be on the grid."""
         if self.path == STATIONS:
             return self.nearest(sum(group.count for group in self.scenario.stations))
         here: Any = self.scenario.written
@@ -127,14 +124,14 @@ class Axis:
 def axis_of(
     scenario: Scenario, path: str, begin: Any | None = None, end: Any | None = None
 ) -> Axis:
-    """The axis of a key path, from the good end `begin` to the bad end `end`.
+    """Return the axis of a key path, from the good end `begin` to the bad end `end`.
 
-    The number of stations, of all or of a group, needs no ends: it goes from one for each group to
-    2007, or to as many as there is room for where each hears differently. Values are as in a file.
+    A number of stations, total or of a group, needs no ends: it goes from one per group to 2007, or
+    to as many as the air allows if stations hear differently. Values are as in a file.
 
     Raises:
-        QuestionError: an end is missing, or the two are of different kinds or the same.
-        ScenarioError: the path is no key of the scenario, or an end is no value for it.
+        QuestionError: an end is missing, or the two ends have different kinds or are equal.
+        ScenarioError: the path is not a key of the scenario, or an end is not a valid value.
     """
     if path == STATIONS:
         least = len(scenario.stations)
@@ -147,7 +144,7 @@ def axis_of(
             f"--vary {path}: is a group of stations; allowed: {path}.count, their number, or "
             "another key of theirs"
         )
-    # A path that is no key is said to be none before anything is asked of its values.
+    # Report an unknown key before checking its values.
     _check_path(scenario, path)
     cell = re.fullmatch(r"cells\.[^.]+\.(channel|position)", path)
     if cell is not None:
@@ -186,7 +183,7 @@ def _check_path(scenario: Scenario, path: str) -> None:
     try:
         scenario.vary({path: None})
     except ScenarioError as error:
-        # A scenario may be wrong without the key; only that there is none is meant.
+        # The scenario may be invalid without the key. Only report that the key does not exist.
         if "is no key" in error.message or "flows are of" in error.message:
             raise
 
@@ -205,10 +202,10 @@ def _whole(scenario: Scenario, path: str, begin: Any, end: Any, least: int) -> A
 
 
 def _with_room(axis: Axis) -> Axis:
-    """Return the axis up to the last value of which there is a scenario.
+    """Return the axis up to the last value with a valid scenario.
 
-    It is looked for from the end, in growing steps: each scenario costs as much as it has stations.
-    Raises ScenarioError where there are fewer than two.
+    The search goes from the end in growing steps, because a scenario's cost grows with its
+    stations. Raises ScenarioError if there are fewer than two values.
     """
     none = len(axis) - 1
     if _is_there(axis, none):
@@ -240,7 +237,7 @@ def _range(scenario: Scenario, path: str, begin: int, end: int) -> Axis:
 
 
 def _number(value: Any) -> tuple[str, float]:
-    """Unit and value of what stands in a file. Raises ValueError for what is no number."""
+    """Return the unit and number of a value in a file. Raises ValueError if it is not a number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "", float(value)
     if isinstance(value, str):
@@ -261,7 +258,7 @@ _PARSERS: Final[dict[str, Any]] = {
 
 
 def _grid(unit: str, first: float, last: float) -> tuple[list[float], list[Any]]:
-    """Numbers with three significant digits between two others, ends included, and their texts."""
+    """Return numbers with three significant digits between two ends (included), and their texts."""
     low, high = sorted((first, last))
     geometric = low > 0.0 and high / low >= _GEOMETRIC
     span = math.log(high / low) if geometric else (high - low) / max(abs(low), abs(high))

@@ -1,10 +1,9 @@
-"""Candidates of a plan of cells: all ways that may be tried, and those that look best.
+"""Candidate plans of cells, and the most promising of them.
 
-Knows ways of giving channels and settings to cells, and a guess of each. Does not know what guesses
-come from, nor runs anything.
+A candidate has channels and settings for each cell; a guess function ranks them.
 
-Where there are few enough all are ranked. Else cells are moved one at a time, from today's plan and
-from some at random, to the best that each may have, until no cell moves any more.
+If there are few enough, all are ranked. Otherwise cells are moved one at a time, starting from the
+current plan and from random ones, to the best choice for each, until no cell moves any more.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from typing import Any, Final, NamedTuple
 
 from airtcp.plan.assignments import Channels, count, moving_fewest, plans
 
-#: The most ways of giving channels, and of channels with settings, that are all ranked: the chain
-#: knows each set of cells by then, or has to ask for most of them.
+#: The most assignments of channels, and of channels with settings, to rank completely. At this size
+#: the chain knows each set of cells, or must compute most of them.
 MOST_CHANNELS: Final = 100_000
 MOST_SETTINGS: Final = 20_000
-#: The plans at random from which cells are moved.
+#: The number of random plans to start from.
 _STARTS: Final = 8
-#: Steps of the guess within which plans are held for equal, and the tie decides.
+#: Plans within this fraction (1/50) of the best guess count as equal, and the tie decides.
 _STEPS: Final = 50
-#: Digits of a guess over that of today that count as one cell moves.
+#: Digits of a guess, relative to that of the current plan, that count when cells move.
 _DIGITS: Final = 6
 
 
 class Candidate(NamedTuple):
-    """A plan: of each cell the channel, and the place of its setting among those of the cell."""
+    """A plan: for each cell its channel, and the index of its setting."""
 
     channels: tuple[int | None, ...]
     settings: tuple[int, ...]
@@ -45,8 +44,9 @@ Tie = Callable[[Candidate], Any]
 class Space:
     """The plans that may be tried.
 
-    `channels` are those that cells may have, None if all keep theirs; `present` those that they
-    have, None if all are on one without a number. `settings` are those that each may have.
+    `channels` are the allowed channels, None if all cells keep theirs. `present` are the current
+    channels, None if all share one without a number. `settings` are the allowed settings of each
+    cell.
     """
 
     cells: int
@@ -56,25 +56,25 @@ class Space:
 
     @property
     def size(self) -> int:
-        """The number of plans that are not alike up to names of channels."""
+        """The number of plans, up to the names of channels."""
         ways = 1 if self.channels is None else count(self.cells, len(self.channels))
         return ways * math.prod(map(len, self.settings))
 
     @property
     def whole(self) -> bool:
-        """Tell whether all of them are ranked."""
+        """Whether all plans are ranked."""
         several = any(len(one) > 1 for one in self.settings)
         return self.size <= (MOST_SETTINGS if several else MOST_CHANNELS)
 
     @property
     def kept(self) -> tuple[int | None, ...]:
-        """The channels of today."""
+        """The current channels."""
         return self.present or (None,) * self.cells
 
     def best(self, guess: Guess, tie: Tie, most: int) -> tuple[list[Candidate], int]:
-        """Return the plans of the highest guess, and how many there was a guess of.
+        """Return the plans with the highest guess, and how many plans were ranked.
 
-        Of those that are within a part of the highest the least `tie` comes first.
+        Among plans close to the highest guess, the lowest `tie` comes first.
         """
         found = {one: guess(one) for one in self._all()} if self.whole else self._moved(guess, tie)
         step = max(map(abs, found.values())) / _STEPS or 1.0
@@ -100,7 +100,7 @@ class Space:
         return one._replace(channels=moving_fewest(numbers, self.channels, self.present))
 
     def _moved(self, guess: Guess, tie: Tie) -> dict[Candidate, float]:
-        """Guess the plans that are met as one cell after the other takes what is best for all."""
+        """Return the guesses for all plans met while cells in turn move to the best choice."""
         seen: dict[Candidate, float] = {}
         ranks: dict[Candidate, Any] = {}
         scale = 1.0
@@ -136,7 +136,7 @@ class Space:
             yield Candidate(channels, tuple(draw.choice(one) for one in self.settings))
 
     def _beside(self, one: Candidate, cell: int) -> Iterator[Candidate]:
-        """Iterate over the plan and those in which one cell has something else."""
+        """Iterate over the plan and those that differ in one cell."""
         yield one
         channels: Sequence[int | None] = self.channels or [one.channels[cell]]
         for channel, setting in itertools.product(channels, self.settings[cell]):

@@ -1,8 +1,8 @@
-"""The work of `airtcp.plan`: the capacity of a scenario, for everybody, and what raises it.
+"""`airtcp.plan` for capacity: the largest value that meets all targets, and what raises it.
 
-Every target bounds it: those of the file, or the defaults of its traffic, with those of `until` in
-the place of others about the same metric. The changes race just beyond the end
-(`airtcp.judge.race`), and the end is searched again with each of the best.
+The targets are those of the file, or the defaults for its traffic; conditions of `until` replace
+targets about the same metric. Candidate changes compete just beyond the capacity
+(`airtcp.judge.race`), and the capacity is searched again with each of the best.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
 
-#: Changes race at this many times the end.
+#: The changes compete at this multiple of the capacity.
 _BEYOND: Final = 1.25
-#: The work of the race, in the core's counts: some two seconds of a processor.
+#: The work of the competition, in the core's counts: about two seconds of CPU time.
 _BUDGET: Final = 2e7
-#: Changes whose end is searched.
+#: The number of changes whose capacity is searched.
 _SOUGHT: Final = 3
-#: A gain below this part of the end is none.
+#: A smaller relative gain counts as none.
 _LITTLE: Final = 0.03
 
 
@@ -61,7 +61,7 @@ def capacity(
     progress: Callable[[float], None] | None,
     tell: Callable[[str], None] | None,
 ) -> Plan:
-    """The work of `airtcp.plan`, which says what the arguments are."""
+    """Do the work of `airtcp.plan`, which documents the arguments."""
     scenario = cast("Scenario", timed(scenario))
     axis = axis_of(scenario, vary, begin, end)
     asked = [until] if isinstance(until, str) else list(until)
@@ -131,19 +131,19 @@ def capacity(
 
 
 def _is_about(unsteady: Mapping[str, Any], targets: Sequence[Target], never: Sequence[str]) -> bool:
-    """True if runs that are too short leave the metric of a target without a mean."""
+    """Whether runs that are too short leave a target's metric without a mean."""
     metrics = {one.condition.metric for one in targets if one.condition.text not in never}
     return bool(metrics & set(unsteady["at_least"]) or unsteady.get("state") == "unsteady")
 
 
 def target_of(condition: Condition) -> Condition:
-    """Return the target that a stop condition is the failure of."""
+    """Return the target that is missed when a stop condition holds."""
     old, new = (">", "<") if condition.above else ("<", ">")
     return replace(condition, text=condition.text.replace(old, new, 1), above=not condition.above)
 
 
 def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
-    """Return the targets that bound the capacity. Raises QuestionError if one cannot be."""
+    """Return the targets that bound the capacity. Raises QuestionError if one is invalid."""
     stops = list(dict.fromkeys(map(parse_condition, texts)))
     for one in stops:
         try:
@@ -193,7 +193,7 @@ def _check_answerable(
     found: Found | None,
     stopped: PlanStopped,
 ) -> None:
-    """Raise QuestionError where a condition holds at the first value, or none at the last."""
+    """Raise QuestionError if a condition holds at the first value, or none at the last."""
     if stopped != "done":
         return
     mine = [target_of(parse_condition(text)).text for text in asked]
@@ -215,7 +215,7 @@ def _check_answerable(
 
 
 def _evidence(search: Search, targets: Sequence[Target]) -> list[Evidence]:
-    """Return what each simulated value says of each target, in its metric's unit."""
+    """Return the simulated value of each target at each point, in the metric's unit."""
     found = []
     for index in sorted(search.places):
         place = search.places[index]
@@ -243,7 +243,7 @@ class _Sought:
 
 
 class _Changes:
-    """The changes of a scenario whose end was found."""
+    """The changes of a scenario whose capacity was searched."""
 
     def __init__(
         self, base: Search, found: Found, settings: dict[str, Any], names: frozenset[str]
@@ -278,7 +278,10 @@ class _Changes:
         return min(max(here, index + 1), len(axis) - 1)
 
     def run(self) -> None:
-        """Race the changes, and search the end with the best. Raises as `Search.find`."""
+        """Let the changes compete, and search the capacity with the best.
+
+        Raises as `Search.find`.
+        """
         search = self._base
         search.simulate([self._here])
         place = search.places[self._here]
@@ -317,7 +320,7 @@ class _Changes:
             best.found = best.search.known()
 
     def _moved(self, one: _Sought) -> float:
-        """Return how much further the end is with a change, in values of the axis."""
+        """Return how much a change raises the capacity, in values of the axis."""
         if one.found is None:
             return -math.inf
         numbers = self._base.axis.numbers
@@ -325,7 +328,7 @@ class _Changes:
         return sign * (one.found.answer.value - self._found.answer.value)
 
     def _contenders(self, race: Race) -> list[Candidate]:
-        """Return the changes whose end is worth a search: those that help, the best first."""
+        """Return the changes whose capacity is worth a search: the helpful ones, best first."""
         known = [
             one
             for one in race.ranked()
@@ -336,7 +339,7 @@ class _Changes:
         return [*easy[:_SOUGHT], *rest[:1]]
 
     def _with(self, one: Candidate) -> Scenario | str:
-        """Return the scenario of the axis with a change, or why that cannot be."""
+        """Return the scenario of the axis with a change, or the reason why it is invalid."""
         every = {each.name: each for each in singles(self._named)[0]}
         mine = [every[remedy.name] for remedy in one.remedies if remedy.name in every]
         if len(mine) != len(one.remedies):
@@ -347,13 +350,13 @@ class _Changes:
         return "they change the same keys" if made is None else made.changed.scenario
 
     def _varies(self, one: Candidate) -> bool:
-        """Tell whether a change is one of the axis itself."""
+        """Whether a change affects the varied key itself."""
         path, groups = self._base.axis.path, self._named.stations
         varied = [f"stations.{each.name}.count" for each in groups] if path == STATIONS else [path]
         return any(meet(each, key) for each in varied for key in one.changes)
 
     def gains(self) -> list[Gain]:
-        """Return the changes with their capacity, those that raise it most first."""
+        """Return the changes with their capacity, largest gain first."""
         found = [self._gain(one) for one in self._sought]
         return sorted(
             found,
@@ -403,7 +406,7 @@ class _Changes:
 
 
 def _contains(one: Candidate, known: Sequence[Candidate]) -> bool:
-    """True if one of the remedies is ranked before, alone."""
+    """Whether a subset of the change's remedies is ranked higher."""
     before = known[: known.index(one)]
     return any(
         len(each.remedies) < len(one.remedies)
@@ -413,7 +416,7 @@ def _contains(one: Candidate, known: Sequence[Candidate]) -> bool:
 
 
 def _half(answer: Answer) -> float:
-    """Return half the width of an answer's interval; that of nothing where it has none."""
+    """Return half the width of an answer's interval, or 0 without an interval."""
     if answer.low is None or answer.high is None:
         return 0.0
     return (answer.high - answer.low) / 2.0

@@ -1,11 +1,11 @@
-"""The work of `airtcp.plan` for cells: a chain ranks plans, the simulator the best of them.
+"""`airtcp.plan` for cells: a Markov chain ranks plans, and the simulator tries the best.
 
-Knows the order of the work, and which plans may still be the best (`halving`). Does not know which
-plans there are (`candidates`, `assignments`, `settings`), nor what is wanted (`objective`).
+`candidates`, `assignments` and `settings` generate the plans, `objective` defines the goal, and
+`halving` drops losing plans.
 
-All plans run on common random numbers, so that their differences are paired. Those that surely are
-not the best by a hundredth of it are dropped on the way; the best, the second and today's plan have
-most replications.
+All plans run on common random numbers, so that their differences are paired. Plans that are worse
+than the best with certainty, by a hundredth, are dropped early. The best, the second and the
+current plan get the most replications.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ if TYPE_CHECKING:
     from airtcp.results.plans import PlanStopped
     from airtcp.scenario import ResolvedScenario, Scenario
 
-#: The plans that are simulated, beside today's: those that the chain holds for the best.
+#: The number of plans to simulate in addition to the current one: the best by the chain.
 SIMULATED: Final = 32
 _FIRST: Final = 2
-#: Replications of the best and of today's plan, at least; and at most where a file has a precision.
+#: The least replications of the best and the current plan; and the most, if a file has a precision.
 OWN: Final = 5
 MOST: Final = 40
 _MORE: Final = 1.5
-#: Plans that are nearer than this part of the best are as good.
+#: Plans within this fraction of the best are equally good.
 _NEAR: Final = 0.01
 
 #: Words of `vary` that ask for a plan of cells.
 VARIED: Final = ("channels", "powers", "positions")
 _SINGULAR: Final = {word.removesuffix("s"): word for word in VARIED}
 
-#: A plan, or a cell that is simulated alone, by what of its setting tells there.
+#: A plan; or a cell that is simulated alone, with the part of its setting that matters there.
 _Key = tuple[str, Candidate | str]
 
 
 def varied(vary: str) -> tuple[str, ...]:
-    """Return what of cells a text asks to vary; nothing if it is something else.
+    """Return the properties of cells that a text asks to vary; empty if it asks for something else.
 
     Raises:
-        QuestionError: it asks for something else beside.
+        QuestionError: it mixes properties of cells with others.
     """
     words = [word.strip() for word in vary.split(",")]
     if words[0] in _SINGULAR and len(words) == 1:
@@ -90,7 +90,7 @@ def channel_plan(
     progress: Callable[[float], None] | None,
     tell: Callable[[str], None] | None,
 ) -> ChannelPlan:
-    """The work of `airtcp.plan`, which says what the arguments are."""
+    """Do the work of `airtcp.plan`, which documents the arguments."""
     for option, given, word in (
         ("--channels", channels, "channels"),
         ("--powers", powers_dbm, "powers"),
@@ -172,7 +172,7 @@ def channel_plan(
 def _lines(
     before: Scenario, after: Scenario, best: TriedPlan, today: TriedPlan
 ) -> dict[str, Lines]:
-    """Return the lines of equipment of each cell that has another channel or power."""
+    """Return the device settings for each cell whose channel or power changes."""
     return {
         cell.name: cell_lines(
             after,
@@ -189,9 +189,9 @@ def _lines(
 
 
 def _alike(alone: ResolvedScenario) -> str:
-    """Return a text that is that of another cell alone where who hears whom and rates are.
+    """Return a text that is equal for cells alone with equal hearing and rates.
 
-    Powers differ then in what is captured of frames that collide, which a guess does not need.
+    The powers then only matter for capture of colliding frames, which a guess ignores.
     """
     air = alone.air
     assert air is not None, "cells come with the air"
@@ -205,9 +205,9 @@ def _alike(alone: ResolvedScenario) -> str:
 
 
 class _Race:
-    """The plans under trial, today's among them, and what has been seen of each.
+    """The plans under trial, including the current one, and their results.
 
-    `seen` counts those that the chain has ranked, `silence` says why it has no number of some.
+    `seen` counts the plans ranked by the chain. `silence` says why the chain has no value for some.
     """
 
     def __init__(
@@ -229,14 +229,15 @@ class _Race:
         self._most = most
         self._settings = settings
         self._tell = tell
-        #: The objective of each plan by the chain; None where it is declined, for that reason.
+        #: The objective of each plan by the chain; None if the chain cannot compute it, with the
+        #: reason in `silence`.
         self._guesses: dict[Candidate, float | None] = {}
         self._warmup_ns = 0
-        #: Of each setting of each cell by what it was simulated alone.
+        #: For each setting of each cell, the key of its simulation alone.
         self._alone: list[list[str]] = []
 
     def alone(self) -> None:
-        """Simulate each cell with no other about, with each of its settings that differ there."""
+        """Simulate each cell alone, with each of its settings that differ there."""
         self._say("cells alone")
         self._warmup_ns = self._points.warmed_up(self._scenario)
         runs: dict[_Key, int] = {}
@@ -252,7 +253,7 @@ class _Race:
         self._points.run(runs)
 
     def goodputs_alone(self) -> dict[str, float]:
-        """Return the goodput of each cell alone as it is, in b/s."""
+        """Return the current goodput of each cell alone, in b/s."""
         found = {}
         for cell, names in zip(self._scenario.cells or (), self._alone, strict=False):
             runs = self._points.ended(("alone", names[0]))
@@ -262,7 +263,7 @@ class _Race:
         return found
 
     def choose(self, together: Scenario, space: Space) -> None:
-        """Rank plans by the chain, and take the best, and today's."""
+        """Rank plans by the chain, and keep the best ones and the current one."""
         answers = [
             [self._points.ended(("alone", name))[0].answer for name in names]
             for names in self._alone
@@ -277,7 +278,7 @@ class _Race:
 
         now = self.today
         if space.channels is not None and space.present is None:
-            # All on one channel without a number is all on one that has one.
+            # Cells on one unnumbered channel are equivalent to cells on one numbered channel.
             now = now._replace(channels=(space.channels[0],) * len(now.channels))
 
         def tie(plan: Candidate) -> tuple[float, int, Candidate]:
@@ -293,7 +294,7 @@ class _Race:
             self._points.add(("plan", known), scenario.with_run(warmup_ns=self._warmup_ns))
 
     def run(self) -> None:
-        """Simulate, and drop what cannot be the best, until one is left or replications end."""
+        """Simulate and drop losing plans, until one is left or replications run out."""
         left = [plan for plan in self._guesses if plan != self.today]
         n = min(_FIRST, self._most)
         while left:
@@ -304,15 +305,15 @@ class _Race:
             n = min(math.ceil(_MORE * n), self._most)
         n = min(max(n, OWN), self._most)
         for _ in range(2):
-            # More runs may bring another plan to the second place, once.
+            # More runs may move another plan to second place, once.
             self._simulate([*self.ranked()[:2], self.today], n)
 
     def known(self) -> bool:
-        """Tell whether anything is known of today's plan and another."""
+        """Whether the current plan and another one have results."""
         return bool(self._guesses) and bool(self._samples(self.today))
 
     def told(self, order: Sequence[Candidate]) -> list[TriedPlan]:
-        """Return the plans that were simulated, in this order, the best first."""
+        """Return the simulated plans in this order, the best first."""
         level = self._scenario.run.confidence
         best = self._samples(order[0])
         names = [cell.name for cell in self._scenario.cells or ()]
@@ -349,7 +350,7 @@ class _Race:
         return found
 
     def changes_of(self, plan: Candidate) -> dict[str, Any]:
-        """Return the changes, by key path, that make a plan of the scenario."""
+        """Return the changes, by key path, that turn the scenario into a plan."""
         changes: dict[str, Any] = {}
         for place, setting in enumerate(plan.settings):
             changes |= setting_changes(self._scenario, place, self._settings.each[place][setting])
@@ -368,9 +369,9 @@ class _Race:
         self._points.run({("plan", plan): n for plan in wanted})
 
     def ranked(self) -> list[Candidate]:
-        """Return the plans with a run, the best first; of equals what moves fewest cells.
+        """Return the simulated plans, best first; among equals, the one that moves fewest cells.
 
-        Those that were dropped have fewer runs, and only their mean to be judged by.
+        Dropped plans have fewer runs, so only their mean is used.
         """
         means = {plan: self._mean(plan) for plan in self._guesses if self._samples(plan)}
         order = list(means)
@@ -384,7 +385,7 @@ class _Race:
         )
 
     def _moved(self, plan: Candidate) -> int:
-        """Count the cells that have something else than today."""
+        """Count the cells that differ from the current plan."""
         each = zip(plan.channels, plan.settings, self.today.channels, strict=True)
         return sum(bool(setting) or channel != now for channel, setting, now in each)
 

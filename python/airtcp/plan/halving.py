@@ -1,16 +1,17 @@
-"""Which of many candidates may still be the best, by few samples of each: successive halving.
+"""Which of many candidates may still be the best, from few samples of each: successive halving.
 
-Knows samples of candidates on common random numbers, each as a difference from what is there
-already, of which less is better. Does not know what was measured, nor runs anything.
+Samples of candidates are on common random numbers, each as a difference from the current plan;
+lower is better.
 
-The idea is that of successive halving (Jamieson and Talwalkar, AISTATS 2016): few samples of all,
-more of those that may still win. A candidate goes only if it surely loses, as in procedures that
-select the best with an indifference zone (Kim and Nelson, ACM TOMACS 11(3), 2001): the end of the
-one-sided interval of what it lies behind the leader, or before what is there, says that it is not
-better by `margin` or more. Two samples say next to nothing of their own spread; but candidates are
-alike in it. So each variance is moderated by that which is usual among them, which counts as
-`PRIOR` degrees of freedom (Smyth, Stat. Appl. Genet. Mol. Biol. 3(1), 2004). It is the median, for
-one that changes all, or nothing, varies as no other does.
+The idea is that of successive halving (Jamieson and Talwalkar, AISTATS 2016): few samples of all
+candidates, more of those that may still win. A candidate is dropped only if it loses with
+certainty, as in procedures that select the best with an indifference zone (Kim and Nelson, ACM
+TOMACS 11(3), 2001): the one-sided interval of its distance to the leader, or of its lead over the
+current plan, shows that it is not better by `margin` or more. Two samples hardly determine their
+own variance, but candidates have similar variances. So each variance is moderated by a typical
+variance of all candidates, which counts as `PRIOR` degrees of freedom (Smyth, Stat. Appl. Genet.
+Mol. Biol. 3(1), 2004). The typical variance is the median, because a candidate that changes
+everything, or nothing, has an unusual variance.
 """
 
 from __future__ import annotations
@@ -24,35 +25,35 @@ from airtcp.stats import Interval
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-#: The degrees of freedom that the mean variance of all counts for.
+#: The degrees of freedom of the typical variance.
 PRIOR: Final = 4
-#: The chance with which a candidate that is better by the margin is dropped in one look.
+#: The probability to drop a candidate that is better by the margin, per round.
 _ERROR: Final = 0.01
-#: From so many samples on the worse half goes, whatever is sure, ...
+#: From this many samples on, the worse half is dropped in any case, ...
 _HALVED_FROM: Final = 2
-#: ... but so many stay.
+#: ... but this many candidates stay.
 _KEPT: Final = 6
 
 
 class Spread(NamedTuple):
-    """A variance that is known beforehand, by so many degrees of freedom."""
+    """A prior variance with its degrees of freedom."""
 
     variance: float
     degrees: float
 
 
-#: The spread of candidates that have none.
+#: The prior variance if there is none.
 NONE: Final = Spread(0.0, PRIOR)
 
 
 def survivors(
     samples: Mapping[_Key, Mapping[int, float]], margin: float, *, keep: int, spread: Spread = NONE
 ) -> list[_Key]:
-    """The candidates that may still be the best by `margin` or more, the best first.
+    """Return the candidates that may still be the best by `margin` or more, best first.
 
-    `samples` has of each candidate, by replication, how far it lies from what is there already; a
-    candidate without any stays. The best `keep` stay as long as they may be better than that by
-    `margin`. `spread` is that of a sample where no candidate has two.
+    `samples` has the difference of each candidate from the current plan, by replication; a
+    candidate without samples stays. The best `keep` candidates stay as long as they may beat the
+    current plan by `margin`. `spread` is the prior variance if no candidate has two samples.
     """
     means = {key: _mean(list(one.values())) for key, one in samples.items() if one}
     if not means:
@@ -76,11 +77,12 @@ def survivors(
 
 
 def pooled(samples: Sequence[Sequence[float]], otherwise: Spread = NONE) -> Spread:
-    """The spread that is usual among several samples; `otherwise` if none has two values.
+    """Return the typical variance of several samples, or `otherwise` if none has two values.
 
-    The median of the variances, each over the median of its law: that of n normal values has the
-    chi-squared law of k = n - 1 degrees of freedom over k, whose median is about (1 - 2 / 9k)^3
-    (Wilson and Hilferty, Proc. Natl. Acad. Sci. 17, 1931).
+    It is the median of the variances, each divided by the median of its distribution: the sample
+    variance of n normal values, relative to the true one, is chi-squared with k = n - 1 degrees of
+    freedom over k, whose median is about (1 - 2 / 9k)^3 (Wilson and Hilferty, Proc. Natl. Acad.
+    Sci. 17, 1931).
     """
     variances = [
         _variance(one) / (1.0 - 2.0 / (9.0 * (len(one) - 1))) ** 3
@@ -91,24 +93,24 @@ def pooled(samples: Sequence[Sequence[float]], otherwise: Spread = NONE) -> Spre
 
 
 def of_two(samples: Sequence[float]) -> Spread:
-    """The spread of the difference of two numbers as these are, which have nothing in common."""
+    """Return the variance of the difference of two independent numbers like these samples."""
     if len(samples) < 2:
         return NONE
     return Spread(2.0 * _variance(samples), len(samples) - 1)
 
 
 def moderated(samples: Sequence[float], spread: Spread, confidence: float) -> Interval:
-    """The interval of the mean of few samples, their variance moderated by a spread.
+    """Return the interval of the mean of few samples, their variance moderated by a prior.
 
-    Student's law with so many degrees of freedom more than the samples have. `samples` are not
-    empty.
+    It uses Student's law with the degrees of freedom of the samples plus those of the prior.
+    `samples` must not be empty.
     """
     mean, half = _mean(samples), _half_width(samples, spread, 0.5 + confidence / 2.0)
     return Interval(mean, mean - half, mean + half, len(samples))
 
 
 def _least(samples: Sequence[float], spread: Spread) -> float:
-    """The lower end of the one-sided interval of a mean; minus infinity without samples."""
+    """Return the lower end of the one-sided interval of a mean; minus infinity without samples."""
     if not samples:
         return -math.inf
     return _mean(samples) - _half_width(samples, spread, 1.0 - _ERROR)

@@ -1,7 +1,7 @@
-"""The objective of a plan of channels: the least cell, the sum, a metric, or targets.
+"""The objective of a channel plan: the lowest cell, the sum, a metric, or targets.
 
-Knows how one number of a replication follows, and how one is guessed from what each cell has alone
-and the share that it keeps. Does not know channels.
+The objective is computed for a replication, and guessed from each cell's results alone and the
+share that it keeps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LEAST: Final = "least"
 SUM: Final = "sum"
 TARGETS: Final = "targets"
-#: The least share that a guess divides by.
+#: The smallest share that a guess divides by.
 _LEAST_SHARE: Final = 1e-3
 
 Answer = Mapping[str, Any]
@@ -33,9 +33,9 @@ Answer = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Objective:
-    """A number for each replication: `sign` is 1 where more is better, else -1.
+    """A number for each replication. `sign` is 1 if more is better, otherwise -1.
 
-    `conditions` are the targets, or one that carries the metric.
+    `conditions` are the targets, or one condition that carries the metric.
     """
 
     name: str
@@ -48,10 +48,11 @@ class Objective:
     cells: tuple[str, ...] = ()
 
     def value(self, answer: Answer) -> float:
-        """Return the number of a replication.
+        """Return the objective of a replication.
 
-        Where no transfer ended, the time that it takes is no less than the run; a target's margin
-        is its distance from the bound over the bound, that of several is the smallest.
+        If no transfer ended, its time counts as the length of the run. The margin of a target is
+        the distance from its bound, divided by the bound; several targets count with the smallest
+        margin.
         """
         if self.name == LEAST:
             return min(float(cell["goodput_bps"]) for cell in answer["cells"])
@@ -63,7 +64,7 @@ class Objective:
         return self._margin(measured)
 
     def guess(self, alone: Sequence[Answer], shares: Sequence[float]) -> float:
-        """Guess the number from the answers of cells alone, and the shares that they keep of it."""
+        """Guess the objective from results of cells alone and the shares of them that they keep."""
         if self.name in (LEAST, SUM):
             kept = [
                 answer["cells"][0]["goodput_bps"] * share
@@ -82,7 +83,7 @@ class Objective:
     def _measured(self, answer: Answer, one: Condition) -> float:
         if one.cell is not None:
             cells = answer["cells"]
-            # Of a cell alone the answer has that one.
+            # The result of a cell alone contains only this cell.
             place = self.cells.index(one.cell) if len(cells) > 1 else 0
             return float(cells[place][one.metric])
         found = metric_in(answer, one.group, one.part, one.metric)
@@ -91,7 +92,7 @@ class Objective:
         return float(found)
 
     def _guessed(self, alone: Sequence[Answer], shares: Sequence[float], one: Condition) -> float:
-        """Guess a metric: what users wait for grows as a share shrinks, what they get shrinks."""
+        """Guess a metric: times grow as the share shrinks, and goodputs shrink with it."""
         cells: Sequence[int] = range(len(alone))
         if one.cell is not None:
             cells = [self.cells.index(one.cell)]
@@ -108,13 +109,13 @@ class Objective:
 
 
 def objective_of(scenario: Scenario, text: str | None) -> Objective:
-    """Return the objective of a text; without one the targets, or the least cell.
+    """Return the objective of a text. The default is the targets, or the lowest cell.
 
-    Without `[targets]` they are those that the traffic usually has, where some of it ends or has a
-    rate of its own, so that no channel gives it more goodput.
+    Without `[targets]`, the default targets of the traffic apply if some flows end or have a fixed
+    rate, so that no channel gives them more goodput.
 
     Raises:
-        QuestionError: it is none, the scenario has no such group or metric, or no targets.
+        QuestionError: the objective is unknown, or the scenario lacks the group, metric or targets.
     """
     targets = _targets(scenario, is_asked=text == TARGETS)
     name = text or (TARGETS if targets else LEAST)
@@ -158,9 +159,9 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
 
 
 def _targets(scenario: Scenario, *, is_asked: bool) -> tuple[Condition, ...]:
-    """The targets of a file, else those that its traffic usually has.
+    """Return the targets of a file, or else the defaults for its traffic.
 
-    Where all flows are endless these are asked for or none: they have no use for a bound.
+    If all flows are endless, default targets are used only on request: such flows need no bound.
     """
     targets, is_written = targets_of(scenario)
     if not is_written and not is_asked and all(map(is_endless, scenario.flows)):

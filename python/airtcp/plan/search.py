@@ -1,10 +1,10 @@
-"""The search for the capacity of one scenario along an axis: where a target is missed first.
+"""Search for the capacity of one scenario along an axis: where a target is first missed.
 
-Replications at values of the axis are on common random numbers, and each value has the outcome of
-all targets (`airtcp.judge.outcome`). First the end is enclosed by single replications in growing
-steps, then narrowed where the worst ratio of a value to its bound crosses one. Then the values next
-to the end are simulated for longer, and a line through the logarithms of ratio and value gives the
-end with its interval. What comes out depends on scenario and seed alone.
+Replications at different values use common random numbers, and each value has the outcome of all
+targets (`airtcp.judge.outcome`). First, single replications in growing steps bracket the end. The
+bracket is then narrowed where the worst ratio of a value to its bound crosses one. Finally the
+values next to the end are simulated for longer, and a line through the logarithms of ratio and
+value gives the end with its interval. The result depends only on scenario and seed.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from airtcp.run.points import Points
     from airtcp.scenario import Scenario
 
-#: The factor of the value by which the search goes outwards.
+#: The growth factor of the value while searching outwards.
 _GROWTH: Final = 1.5
-#: The end is enclosed closely enough where its two sides are this near, relatively or in steps.
+#: The bracket is narrow enough if its two sides are this close, relatively or in steps.
 _NEAR: Final = 0.06
-#: The places around the end that are simulated for longer, relative to it, and for how much longer.
+#: The places around the end to simulate for longer, relative to it, and the factor of the length.
 _AROUND: Final = (0.93, 1.0, 1.1)
 _LONGER: Final = 2.5
-#: A line is drawn through places that are at most this factor away from the end.
+#: The regression line uses places within this factor of the end.
 _WINDOW: Final = 1.5
-#: A ratio beyond this says little about where the bound is crossed.
+#: A larger ratio says little about the crossing of the bound.
 _FAR: Final = math.log(NOTHING)
 
 
 @dataclass
 class Place:
-    """A value of the axis that was simulated: replications, their length, the outcome."""
+    """A simulated value of the axis: its replications, their length, and the outcome."""
 
     index: int
     replications: int
@@ -50,7 +50,7 @@ class Place:
 
 @dataclass
 class Found:
-    """The end: the last index at which every target is met, and what is missed beyond it."""
+    """The end: the last index that meets every target, and the targets missed beyond it."""
 
     answer: Answer
     index: int
@@ -59,7 +59,7 @@ class Found:
 
 @dataclass
 class Search:
-    """The search along `axis`. `name` is what its points go by."""
+    """The search along `axis`. `name` is the prefix of its keys in `points`."""
 
     name: str
     axis: Axis
@@ -71,14 +71,14 @@ class Search:
     confidence: float
     tell: Callable[[str], None] | None = None
     places: dict[int, Place] = field(default_factory=dict)
-    #: The targets that are missed at every value; known if they are given.
+    #: The targets that are missed at every value; `never_known` means that they are given.
     never: tuple[str, ...] = ()
     never_known: bool = False
 
     def find(self, start: int, *, rough: bool = False) -> Found | None:
-        """Return the end, from `start` on; None if no target is met even at the smallest value.
+        """Return the end, searching from `start`; None if even the smallest value meets no target.
 
-        A `rough` end is not confirmed by longer runs. Raises KeyboardInterrupt or TimeIsOver:
+        A `rough` end is not confirmed by longer runs. Raises KeyboardInterrupt or TimeIsOver;
         `known` then returns what is known.
         """
         if not self.never_known:
@@ -92,7 +92,7 @@ class Search:
         return self.known()
 
     def known(self) -> Found | None:
-        """Return what is known of the end by what has ended; None if it is not enclosed."""
+        """Return the end as known from the completed runs; None if it is not bracketed."""
         good, bad = self._good, self._bad
         if good is None:
             return None
@@ -113,7 +113,7 @@ class Search:
         return Found(answer, index, self._limits(index))
 
     def steadiness(self, index: int) -> dict[str, Any] | None:
-        """Return why runs at an index are too short, as in results; None if they are not."""
+        """Return why the runs at an index are too short, as in results; None if they are not."""
         place = self.places[index]
         scenario = self._of_length(index, place.longer)
         runs = self.points.ended((self.name, index, place.longer))
@@ -121,40 +121,40 @@ class Search:
         return replace(found.simulation, scenario=scenario).steadiness
 
     def outcome(self, index: int) -> Outcome:
-        """Return the outcome at an index that was simulated."""
+        """Return the outcome at a simulated index."""
         return self.places[index].outcome
 
     def worst(self, index: int) -> float:
         """Return the logarithm of the worst ratio of the targets that bound the end.
 
-        The smallest value, if it was not simulated, meets all that were not left out.
+        The smallest value, if not simulated, meets all targets that were not left out.
         """
         if index not in self.places:
             return -_FAR
         return max(map(_log_ratio, self._bounding(self.outcome(index))), default=-_FAR)
 
-    # Where to look.
+    # Choosing values to simulate.
 
     @property
     def _good(self) -> int | None:
-        """The largest index below every one that misses a target."""
+        """The largest index below every index that misses a target."""
         bad = self._bad
         good = [one for one in self.places if self.worst(one) <= 0.0 and (bad is None or one < bad)]
-        # By what was left out every other target is met at the smallest value.
+        # Targets missed at the smallest value were left out; all others are met there.
         return max(good, default=0 if 0 in self.places or self.never_known else None)
 
     @property
     def _bad(self) -> int | None:
-        """The smallest index at which a target is missed, above the last one that is good.
+        """The smallest index at which a target is missed, above the last good one.
 
-        Where an index beyond one that misses a target meets all again, the longer run decides.
+        If a larger index meets all targets again, the longer run decides.
         """
         missed = sorted(one for one in self.places if self.worst(one) > 0.0)
         sure = [one for one in missed if self._is_sure(one)]
         return min(sure, default=None)
 
     def _is_sure(self, index: int) -> bool:
-        """Tell whether no better-simulated place beyond this one meets all targets."""
+        """Whether no larger index with a longer simulation meets all targets."""
         mine = self.places[index]
         return not any(
             one.index > index
@@ -169,7 +169,7 @@ class Search:
         self.never = tuple(one.text for one in self.outcome(0).targets if _log_ratio(one) > 0.0)
 
     def _enclose(self, start: int) -> None:
-        """Go outwards in growing steps until the end is enclosed, or the axis is over."""
+        """Search outwards in growing steps until the end is bracketed, or the axis ends."""
         here = min(start, len(self.axis) - 1)
         while True:
             self.simulate([here])
@@ -200,7 +200,7 @@ class Search:
         return min(max(new, 0), len(axis) - 1)
 
     def _narrow(self) -> None:
-        """Look between the two sides, where the worst ratio should be one, until they are near."""
+        """Simulate where the worst ratio should be one, until both sides are close."""
         for _ in range(24):
             good, bad = self._good, self._bad
             if good is None or bad is None or bad - good <= self._apart(good):
@@ -217,7 +217,7 @@ class Search:
         return 1
 
     def confirm(self) -> None:
-        """Simulate the places around the end for longer, until one of each side is known so."""
+        """Simulate the places around the end for longer, until both sides are confirmed."""
         for _ in range(4):
             found = self.known()
             if found is None or self._bad is None:
@@ -247,7 +247,7 @@ class Search:
         return min(max(new, 0), len(axis) - 1)
 
     def simulate(self, indices: Iterable[int], longer: float = 1.0) -> None:
-        """Simulate values that have not been simulated for as long."""
+        """Simulate values that have not been simulated for this long."""
         wanted: dict[tuple[str, int, float], int] = {}
         runs = 1 if longer == 1.0 else 2
         new = []
@@ -278,13 +278,13 @@ class Search:
             self.places[index] = Place(index, runs, longer, found)
 
     def _of_length(self, index: int, longer: float) -> Scenario:
-        """Return the scenario at an index, measured for so many times its own duration."""
+        """Return the scenario at an index, measured for `longer` times its own duration."""
         return self.axis.at(index).with_run(
             warmup_ns=self.warmup_ns,
             duration_ns=round(longer * self.axis.scenario.run.duration_ns),
         )
 
-    # What they say.
+    # Evaluating the results.
 
     def _bounding(self, found: Outcome) -> list[TargetOutcome]:
         return [one for one in found.targets if one.text not in self.never]
@@ -292,7 +292,7 @@ class Search:
     def _crossing(self, good: int, bad: int) -> tuple[float, float, float]:
         """Return where the worst ratio crosses one, as an index, with its interval.
 
-        By a weighted line through logarithms of ratio and value of the places near the end.
+        Uses a weighted line through the logarithms of ratio and value of the places near the end.
         """
         low, high = self.worst(good), self.worst(bad)
         rough = good + (bad - good) * (-low / (high - low) if high > low else 0.5)
@@ -336,13 +336,13 @@ class Search:
         return max(found, key=_log_ratio).spread if found else 1.0
 
     def _number(self, index: float) -> float:
-        """The value at an index, or between two."""
+        """Return the value at an index, interpolated between grid points."""
         below = min(max(int(index), 0), len(self.axis) - 2)
         low, high = self.axis.numbers[below], self.axis.numbers[below + 1]
         return max(low + (index - below) * (high - low), 1e-12)
 
     def _index(self, number: float) -> float:
-        """The index of a value, also between two values of the axis."""
+        """Return the index of a value, interpolated between grid points."""
         numbers = self.axis.numbers
         falls = numbers[-1] < numbers[0]
         place = self.axis.nearest(number)
@@ -354,7 +354,7 @@ class Search:
         return place + min(max(part, 0.0), 1.0) * (other - place)
 
     def _limits(self, index: int) -> tuple[Limit, ...]:
-        """Return which targets are missed first beyond the end, and where, in order."""
+        """Return the targets missed first beyond the end, and where, in order."""
         found: dict[str, float] = {}
         for place in sorted(one for one in self.places if one > index):
             for one in self._bounding(self.outcome(place)):
@@ -377,7 +377,7 @@ class Search:
 
 
 def _log_ratio(one: TargetOutcome) -> float:
-    """Return the logarithm of a ratio, within `_FAR`; of what was not measured it is small."""
+    """Return the logarithm of a ratio, limited to `_FAR`; unmeasured ratios count as small."""
     if one.ratio is None:
         return -_FAR
     return min(max(math.log(max(one.ratio, 1e-9)), -_FAR), _FAR)

@@ -1,7 +1,7 @@
-"""Settings of cells beside channels: powers and places of access points that a plan may try.
+"""The powers and positions of access points that a plan may try.
 
-Knows which there are, which of them leave every station a signal, and what in a file makes them.
-Stations stay where they are. Does not know channels, nor which setting is good.
+Excludes settings that leave a station without a signal, and translates settings into file keys.
+Stations stay where they are.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float]
 
-#: The powers that are tried unless somebody says which, in dB below that of today.
+#: The default powers to try, in dB below the current power.
 _BELOW_DB: Final = (0.0, 3.0, 6.0, 9.0)
-#: The most settings of all cells, each of which is looked at: some 10 ms for one.
+#: The most settings of all cells; checking one takes about 10 ms.
 _MOST: Final = 400
-#: The distance of points of the grid unless somebody says which, in metres.
+#: The default spacing of the grid, in metres.
 GRID_M: Final = 5.0
 _DIGITS: Final = 3
 
 
 class Setting(NamedTuple):
-    """The power of an access point and its place; None where the scenario has no such thing."""
+    """The power of an access point and its position; None if the scenario does not define it."""
 
     power_dbm: float | None
     position: Point | None
 
 
 def today(scenario: Scenario) -> list[Setting]:
-    """Return the setting of each cell as it is."""
+    """Return the current setting of each cell."""
     cells, air = scenario.cells or (), scenario.air
     where = places(scenario)
     tables = scenario.written.get("cells", {})
@@ -53,9 +53,9 @@ def today(scenario: Scenario) -> list[Setting]:
 
 
 def setting_changes(scenario: Scenario, place: int, setting: Setting) -> dict[str, Any]:
-    """Return the changes, by key path, that give a cell a setting.
+    """Return the changes, by key path, that apply a setting to a cell.
 
-    Stations that are drawn around their access point stay where they are when it moves.
+    Stations drawn around their access point stay where they are when it moves.
     """
     cell, now = (scenario.cells or ())[place], today(scenario)[place]
     changes: dict[str, Any] = {}
@@ -73,22 +73,23 @@ def setting_changes(scenario: Scenario, place: int, setting: Setting) -> dict[st
 
 
 class Settings:
-    """The settings of each cell, that of today first.
+    """The settings of each cell, with the current one first.
 
-    `allowed` are places among them; `left_out` says of each that no station may be left with, why.
+    `allowed` has indices of valid settings. `left_out` has the reason for each invalid one, such as
+    a station without a signal.
     """
 
     def __init__(
         self, scenario: Scenario, powers_dbm: Sequence[float] | None, grid_m: float | None
     ) -> None:
-        """Look at every power of every cell at every point of the grid.
+        """Check every power of every cell at every point of the grid.
 
-        `powers_dbm` are the powers: None varies none, an empty sequence those below today's.
-        `grid_m` is the distance of points of the grid; None moves nobody.
+        With `powers_dbm` None, powers do not vary; an empty sequence means the default powers below
+        the current one. `grid_m` is the spacing of the grid; with None nothing moves.
 
         Raises:
-            QuestionError: the scenario has no powers or places, there is nothing to choose from,
-                too much, or a rule leaves a cell nothing.
+            QuestionError: the scenario has no powers or positions, there is nothing to choose from,
+                too much, or a rule excludes all settings of a cell.
         """
         air, now = scenario.air, today(scenario)
         if powers_dbm is not None and (air is None or not air.powers_known):
@@ -129,7 +130,7 @@ class Settings:
             )
 
     def _taken(self, scenario: Scenario, place: int, wanted: Sequence[Setting]) -> list[int]:
-        """Return the places of the wanted settings with which the scenario stands."""
+        """Return the indices of the wanted settings that give a valid scenario."""
         of_cell, name = self.each[place], (scenario.cells or ())[place].name
         allowed, reasons = [], {}
         for setting in wanted:
@@ -156,12 +157,12 @@ class Settings:
 
 
 def power_text(power_dbm: float) -> str:
-    """Tell a power as files have it."""
+    """Format a power as in a file."""
     return f"{power_dbm:g} dBm"
 
 
 def setting_text(setting: Setting, of: Setting) -> str:
-    """Tell a setting by what it has of its own: "14 dBm, at (4, 0)"."""
+    """Describe how a setting differs from another: "14 dBm, at (4, 0)"."""
     parts = []
     if setting.power_dbm != of.power_dbm and setting.power_dbm is not None:
         parts.append(power_text(setting.power_dbm))
@@ -173,7 +174,7 @@ def setting_text(setting: Setting, of: Setting) -> str:
 def _wanted(
     now: Setting, powers_dbm: Sequence[float] | None, points: Sequence[Point | None]
 ) -> Iterator[Setting]:
-    """Iterate over powers, the least first, at each point."""
+    """Iterate over powers, lowest first, at each point."""
     powers: list[float | None] = [now.power_dbm]
     if powers_dbm is not None and now.power_dbm is not None:
         powers = [*sorted(powers_dbm or (now.power_dbm - below for below in _BELOW_DB))]
@@ -182,9 +183,9 @@ def _wanted(
 
 
 def _points(scenario: Scenario, place: int, grid_m: float | None) -> list[Point | None]:
-    """List the points of the grid within the rectangle that holds the nodes of a cell.
+    """List the points of the grid within the rectangle around the nodes of a cell.
 
-    The access point stands on one of them today.
+    One of them is the current position of the access point.
     """
     where = places(scenario)
     if where is None:
@@ -209,5 +210,5 @@ def _points(scenario: Scenario, place: int, grid_m: float | None) -> list[Point 
 
 
 def _reason(error: ScenarioError) -> str:
-    """Return the rule that a setting breaks, without the name of the file."""
+    """Return the rule that a setting violates, without the name of the file."""
     return f"{error.key}: {error.message}"

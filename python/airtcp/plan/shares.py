@@ -1,11 +1,11 @@
-"""Shares of cells by a chain: who hears whom, and what each keeps of what it has alone.
+"""Estimate by a Markov chain which share of its goodput alone each cell keeps.
 
-Knows received powers between cells as they are and with other powers and places of their access
-points, and the graph that follows. Does not know channels, nor which plan is wanted.
+Uses the received powers between cells, also for other powers and positions of access points, and
+the graph of which cells hear each other.
 
-The chain of independent sets (`airtcp.models.cells`) is asked for the share of time of each cell,
-with the odds of sending that the cell has alone: so a cell that is not saturated stays so. Stations
-that are hidden, frames that fail, and cells of which only one hears the other are not in it.
+The chain of independent sets (`airtcp.models.cells`) gives the share of time of each cell, from the
+odds of sending that the cell has alone, so that an unsaturated cell stays unsaturated. Hidden
+stations, frame errors, and one-way hearing between cells are not modelled.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from airtcp.scenario.resolve_air import places, powers_between
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: The most of its time that a cell alone sends.
+#: The largest share of time that a cell alone sends.
 _MOST_BUSY: Final = 0.999
-#: Below this part of the pairs of nodes of two cells that hear each other they are no neighbours.
+#: Two cells are neighbours if at least this fraction of their pairs of nodes hear each other.
 _NEIGHBOURS: Final = 0.5
-#: A part of milliwatts for what is heard where no powers are known (-50 dBm).
+#: The power assumed for heard nodes if no powers are known, in mW (-50 dBm).
 _HEARD_MW: Final = 1e-5
 
 _Point = tuple[float, float]
 
 
 class Graph:
-    """The cells that hear each other if they are on one channel, and how loud."""
+    """The cells that would hear each other on one channel, and how loudly."""
 
     def __init__(self, scenario: Scenario, settings: Sequence[Sequence[Setting]] = ()) -> None:
-        """Take what nodes receive of each other.
+        """Compute the graph from the received powers of nodes.
 
-        `settings` are those that each cell may have; without any it has that of the scenario.
+        `settings` are the allowed settings of each cell, by default those of the scenario.
         """
         cells = scenario.cells
         assert cells is not None
@@ -49,16 +49,16 @@ class Graph:
 
     @property
     def neighbours(self) -> list[list[bool]]:
-        """The cells that hear each other, each with the first of its settings."""
+        """Whether cells hear each other, each with the first of its settings."""
         cells = range(self.cells)
         return [[a != b and self.hear(a, 0, b, 0) for b in cells] for a in cells]
 
     def hear(self, one: int, setting: int, other: int, its: int) -> bool:
-        """Tell whether two cells hear each other, each with one of its settings."""
+        """Whether two cells hear each other, each with one of its settings."""
         return self._pair(one, setting, other, its)[0] or self._pair(other, its, one, setting)[0]
 
     def louder(self, channels: Sequence[int | None], settings: Sequence[int]) -> float:
-        """Add the powers, in mW, that cells of one channel receive of each other."""
+        """Return the sum of the powers in mW that cells on one channel receive from each other."""
         return sum(
             self._pair(one, settings[one], other, settings[other])[1]
             for one, other in itertools.permutations(range(self.cells), 2)
@@ -66,7 +66,7 @@ class Graph:
         )
 
     def _seen(self, one: int, setting: int, other: int, its: int) -> tuple[bool, float]:
-        """Tell whether a cell hears another, and how loud, in mW, over the pairs of nodes."""
+        """Return whether `other` hears `one`, and the mean received power over node pairs in mW."""
         seen = self._heard.powers(one, setting, other, its)
         heard = [self._heard.senses(power) for power in seen]
         loud = sum(
@@ -74,15 +74,15 @@ class Graph:
             for power in seen
             if power is not None
         )
-        # The access points are the first nodes of both.
+        # The access points are the first nodes of both cells.
         return heard[0] or sum(heard) >= _NEIGHBOURS * len(heard), loud / len(seen)
 
 
 class Chain:
-    """The shares that cells keep of what they have alone, by the chain of independent sets."""
+    """The shares of their goodput alone that cells keep, by the chain of independent sets."""
 
     def __init__(self, graph: Graph, busy: Sequence[float | Sequence[float]]) -> None:
-        """Take of each cell the share of time in which it sends alone, or one for each setting."""
+        """Initialize with each cell's share of time sending when alone, or one per setting."""
         self._graph = graph
         each = [[one] if isinstance(one, float) else one for one in busy]
         self._busy = [[min(max(share, 1e-6), _MOST_BUSY) for share in one] for one in each]
@@ -91,7 +91,7 @@ class Chain:
     def shares(
         self, channels: Sequence[int | None], settings: Sequence[int] | None = None
     ) -> list[float]:
-        """Return of each cell its time on the air over what it has alone."""
+        """Return each cell's airtime divided by its airtime alone."""
         has = [0] * len(channels) if settings is None else settings
         found = [0.0] * len(channels)
         for channel in set(channels):
@@ -112,7 +112,7 @@ class Chain:
 
 
 class _Heard:
-    """The powers that nodes of cells receive of each other, whatever setting each cell has."""
+    """The powers that nodes receive from each other, for any settings of the cells."""
 
     def __init__(self, scenario: Scenario, settings: Sequence[Sequence[Setting]]) -> None:
         cells, air = scenario.cells, scenario.air
@@ -122,11 +122,11 @@ class _Heard:
         self.known = air is not None and air.powers_known
         self._sense_dbm = -82.0
         count = sum(map(len, self._nodes))
-        #: The place of each cell's access point among those that powers are known of.
+        #: The index of each cell's access point, by position, in the table of powers.
         self._access_points: dict[tuple[int, _Point], int] = {}
         self._louder_dbm: list[float | None] = [None] * len(cells)
         if air is None:
-            # All hear all alike.
+            # All nodes hear each other equally.
             self._powers: Sequence[Sequence[float | None]] = [[-50.0] * count] * count
             return
         self._sense_dbm = max(air.sense_dbm, -200.0 if air.obss_pd_dbm is None else air.obss_pd_dbm)
@@ -151,11 +151,11 @@ class _Heard:
         self._louder_dbm = [air.power_dbm] * len(cells)
 
     def senses(self, power: float | None) -> bool:
-        """Tell whether frames are sensed at a power."""
+        """Whether frames with this received power are sensed."""
         return power is not None and (not self.known or power >= self._sense_dbm)
 
     def powers(self, one: int, setting: int, other: int, its: int) -> list[float | None]:
-        """List what the nodes of a cell are received with by those of another, in dBm."""
+        """Return the powers at which the nodes of `other` receive those of `one`, in dBm."""
         found = []
         for sender in self._nodes_of(one, setting):
             louder = 0.0

@@ -1,7 +1,6 @@
-"""Real TCP and real programs through the simulated air, in real time (docs/laboratory/testbed.md).
+"""Real TCP and real programs over the simulated network, in real time (docs/laboratory/testbed.md).
 
-`site` says which networks, addresses and settings of the kernel a scenario asks for, and what it
-asks for that a kernel does not do; `network` makes them; `air` is the thread that carries their
-packets; `programs` are what makes the traffic; `bench` puts them together and measures, `shell`
-runs any command.
+`site` maps a scenario to networks, addresses and kernel settings, and lists what a kernel cannot
+do. `network` creates the networks. `carrier` is the thread that carries their packets. `programs`
+are the traffic generators. `bench` combines them and measures, and `shell` runs any command.
 """

@@ -1,4 +1,4 @@
-"""A scenario on the testbed: networks, air and programs put together, and what comes out."""
+"""Measure a scenario on the testbed: networks, simulated medium and programs combined."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LOOK_EVERY_S: Final = 0.05
 _PATIENCE_S: Final = 20.0
 
-#: Told now and then: the share of the time that has gone by, and what has been so far.
+#: Called regularly with the fraction of time elapsed, and the counters so far.
 Progress = Callable[[float, dict[str, Any]], None]
 
 
@@ -44,15 +44,16 @@ def measure(
 ) -> TestbedResult:
     """Run a scenario with real TCP and real programs, in real time: warm-up and duration, once.
 
-    The flows of `simulated` entries load the cell by simulation. With `gro` stations merge packets
-    that come together, as the drivers of real ones do. `name` is what messages call the scenario.
-    `watch` is called some twenty times a second, with the networks and the air. `pcap` is a file
-    for packets that enter and leave the nodes and frames on the air between, of several cells those
-    that each node hears; of each the first `snaplen` bytes (docs/laboratory/testbed.md).
+    The flows of `simulated` entries load the cell as simulated traffic. With `gro` stations merge
+    packets that arrive together, as drivers of real ones do. `name` is the scenario's name in
+    messages. `watch` is called about twenty times a second with the networks and the carrier.
+    `pcap` is a file for packets that enter and leave the nodes and for frames on the medium (with
+    several cells, those that each node hears), with the first `snaplen` bytes of each
+    (docs/laboratory/testbed.md).
 
-    Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
-    lacks what a testbed needs, SimulationError if a program fails, OutputError if the file cannot
-    be written: then with the result, if it was found out too late.
+    Raises ScenarioError for features that a kernel lacks, QuestionError if this machine lacks what
+    a testbed needs, SimulationError if a program fails, OutputError if the file cannot be written;
+    the error has the result if this was detected too late.
     """
     import numpy as np
 
@@ -117,7 +118,7 @@ def measure(
 
 
 def servers(site: Site, programs: list[Program]) -> list[tuple[str, str, int | None] | None]:
-    """Say what the core has to know of the server of each entry."""
+    """Return what the core must know about the server of each entry."""
     by_entry = {one.real.entry: one for one in programs}
     return [
         None if address is None else (address, by_entry[entry].purpose, by_entry[entry].dialogues)
@@ -126,7 +127,7 @@ def servers(site: Site, programs: list[Program]) -> list[tuple[str, str, int | N
 
 
 def _seen(answer: dict[str, Any]) -> dict[str, Any]:
-    """Without what nobody sees from outside of the endpoints: how often their timers expired."""
+    """Remove the metrics that are invisible from outside the endpoints: TCP timeouts."""
     groups = [
         group.get(part) for group in answer["groups"] for part in ("all", "download", "upload")
     ]

@@ -1,4 +1,4 @@
-"""The thread that carries packets through the air, as fast as time goes by."""
+"""The thread that carries packets through the simulated medium in real time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from airtcp.results.testbed import LAG_BOUND_US, Lag
 if TYPE_CHECKING:
     from airtcp import _core
 
-#: Above other real-time threads that have not asked for more; the kernel's own have 50.
+#: Above real-time threads with the lowest priority; the kernel's own threads have 50.
 _PRIORITY: Final = 20
 
 
 class Carrier:
-    """The air of a scenario between devices; entered, it goes on in a thread of its own.
+    """The simulated medium of a scenario between devices. As a context manager it runs in a thread.
 
-    `servers` has for each entry of flows the address of its server, what its connections are for,
-    and the port of dialogues; None if the entry is simulated. What enters and leaves the nodes and
-    is on the air is written down in a `capture`.
+    `servers` has for each flow entry the address of its server, the purpose of its connections, and
+    the port of dialogues; None if the entry is simulated. A `capture` records packets that enter
+    and leave the nodes, and frames on the medium.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Carrier:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
             self._is_real_time = True
         except OSError:
-            # Not allowed: then the lag says what that means.
+            # Not allowed: the lag then shows the effect.
             pass
         try:
             self._answer = _core.run_testbed(
@@ -76,23 +76,23 @@ class Carrier:
 
     @property
     def now_s(self) -> float:
-        """The time on the air's clock."""
+        """The time in seconds on the clock of the simulation."""
         return (time.monotonic_ns() - self.epoch_ns) / 1e9
 
     def is_over(self) -> bool:
-        """Tell whether the scenario has ended."""
+        """Whether the scenario has ended."""
         return not self._thread.is_alive()
 
     def progress(self) -> dict[str, Any]:
-        """Say what has been so far."""
+        """Return the counters so far."""
         return self._control.progress(LAG_BOUND_US)
 
     def lag(self) -> Lag:
-        """Tell how late packets were so far."""
+        """Return the lateness of packets so far."""
         return Lag.of(self.progress(), real_time=self._is_real_time)
 
     def answer(self) -> tuple[str, bytes]:
-        """The core's answer, when the scenario has ended. Raises SimulationError."""
+        """Return the core's result after the end of the scenario. Raises SimulationError."""
         from airtcp import _core
 
         self._thread.join()
@@ -113,11 +113,10 @@ def captured(
     snaplen: int,
     lost: list[OutputError],
 ) -> Iterator[_core.TestbedCapture | None]:
-    """A capture with these interfaces of nodes and of the air, if there is a file for it.
+    """Yield a capture with these interfaces of nodes and of the medium; None without a file.
 
-    The file is there as a whole when the block has ended without an error. If it cannot be written
-    to its end `lost` says so, for what was measured is not lost by that. Raises OutputError before
-    the block.
+    The file is complete if the block ends without an error. If writing fails, only `lost` gets the
+    error, because the measurement must not be lost. Raises OutputError before the block.
     """
     from airtcp import _core
 
@@ -125,7 +124,7 @@ def captured(
         yield None
         return
     with aside(path) as beside:
-        # By a thread that is not the air's, and has not its priority.
+        # The capture writes in its own thread, without the carrier's priority.
         capture = _core.TestbedCapture(str(beside), list(names), list(air), snaplen)
         try:
             yield capture
@@ -133,13 +132,13 @@ def captured(
             failure = _finished(capture)
         if failure is not None:
             beside.unlink()
-            # Behind that stands a number for developers of the kernel.
+            # Cut off the error number that follows.
             why, _, _ = str(failure).partition(" (os error")
             lost.append(OutputError(f"cannot write to {path}: {why}"))
 
 
 def _finished(capture: _core.TestbedCapture) -> OSError | None:
-    """Waits until all is written: why it could not be."""
+    """Wait until everything is written. Return the error, if any."""
     try:
         capture.finish()
     except OSError as error:

@@ -1,16 +1,16 @@
-"""The first process inside the namespaces of a testbed: makes its networks, keeps them alive.
+"""The first process inside the namespaces of a testbed: creates its networks and keeps them alive.
 
-Run as a program, by its file: it knows the standard library alone, and no other module of airtcp.
-Its standard input is a socket of whoever started it. It is process 1 of a PID namespace: when it
-ends, by whatever death, the kernel ends all that runs in there, and networks, devices and the
-mounts of its mount namespace go with it. It ends when the socket does, so nothing is left of a
-testbed whose owner was killed, and there is nothing to sweep up.
+It runs as a program by its file path and uses only the standard library, no other module of airtcp.
+Its standard input is a socket of the process that started it. It is process 1 of a PID namespace:
+when it ends for any reason, the kernel ends all processes in the namespace, and networks, devices
+and the mounts of its mount namespace disappear. It ends when the socket is closed, so nothing is
+left of a testbed whose owner was killed.
 
-Told is a JSON object on a line: `nodes`, each with its `name`, `addresses`, `routes` (as `ip route
-add` has them), `mtu`, `queue` (packets that its device holds for us), `flags` of its TUN device,
-`gso` (whether TCP may send several segments in one buffer) and `sysctls`. The answer is a JSON
-object on a line, with `devices` or with an `error`, and the devices as descriptors, the first
-node's first.
+The request is a JSON object on one line: `nodes`, each with its `name`, `addresses`, `routes` (in
+the syntax of `ip route add`), `mtu`, `queue` (the packet queue of its device), `flags` of its TUN
+device, `gso` (whether TCP may send several segments in one buffer) and `sysctls`. The response is a
+JSON object on one line, with `devices` or with an `error`, and the devices as file descriptors, in
+the order of the nodes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _IFF_TUN = 0x0001
 _IFF_NO_PI = 0x1000
 #: <sched.h>, <sys/mount.h>
 _CLONE_NEWNET = 0x40000000
-#: Descriptors that one message may carry (SCM_MAX_FD of the kernel is 253).
+#: File descriptors per message (the kernel's limit SCM_MAX_FD is 253).
 _AT_ONCE = 64
 
 
 def _tun(name: str, flags: int) -> int:
-    """A TUN device of this network; it is there as long as its descriptor."""
+    """Create a TUN device in this network. It exists while its file descriptor is open."""
     fd = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
     request = struct.pack("16sH22x", name.encode(), _IFF_TUN | _IFF_NO_PI | flags)
     fcntl.ioctl(fd, _TUNSETIFF, request)
@@ -71,14 +71,14 @@ def _set(sysctls: dict[str, str]) -> None:
 
 
 def _make(node: dict[str, Any]) -> int:
-    """A network with its device; a name for it is mounted where `ip netns` looks for names."""
+    """Create a network with its device, and a name for it where `ip netns` looks for names."""
     _enter_new_network()
     name = node["name"]
     place = Path("/run/netns", name)
     place.touch()
     subprocess.run(["mount", "--bind", "/proc/self/ns/net", str(place)], check=True)
     fd = _tun("air", node["flags"])
-    # `ip netns exec` would mount a new /sys: this process is in the network anyway.
+    # Not `ip netns exec`, which would mount a new /sys: this process is already in the network.
     _set(node["sysctls"])
     gso = "" if node["gso"] else " gso_max_segs 1"
     lines = ["link set lo up", f"link set air mtu {node['mtu']} txqueuelen {node['queue']}{gso}"]
@@ -97,21 +97,21 @@ def _send(sock: socket.socket, text: str, fds: list[int]) -> None:
 
 
 def _reap(*_: object) -> None:
-    """Children of processes that have ended are process 1's."""
+    """Reap orphaned processes, which become children of process 1."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0] > 0:
             pass
 
 
 def main() -> None:
-    """Make what is asked for, and stay until the other end of the socket is closed."""
+    """Create the requested networks, and stay until the other end of the socket is closed."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sock = socket.socket(fileno=os.dup(0))
     with sock.makefile("r", encoding="utf-8") as lines:
         asked = json.loads(lines.readline())
     try:
-        # Names of networks and files of programs are this testbed's own, and go with it.
+        # Names of networks and files of programs are private to this testbed and vanish with it.
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True, capture_output=True)
         Path("/run/netns").mkdir()
         Path("/run/airtcp").mkdir()

@@ -1,7 +1,8 @@
-"""The networks of a testbed: made, entered by programs, and gone when their owner is.
+"""The networks of a testbed: creation, running programs inside, and cleanup.
 
-Nothing here has a name outside: PID, mount and network namespaces live as long as the keeper, which
-lives as long as our end of a socket. Whoever ends us, the kernel closes that, and clears up.
+Nothing here is visible outside: the PID, mount and network namespaces live as long as the keeper
+process, which lives as long as our end of a socket is open. Even if this process is killed, the
+kernel closes the socket and cleans up.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from airtcp.testbed.site import Node
 
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
 _TUN: Final = Path("/dev/net/tun")
-#: A kernel makes some ten networks a second on a slow machine.
+#: A slow machine creates about ten networks a second.
 _PATIENCE_S: Final = 60.0
 _FDS_AT_ONCE: Final = 64
-#: The least real-time priority.
+#: The lowest real-time priority.
 _PROMPT: Final = 1
-#: Programs of every testbed, and the Debian packages that have them.
+#: Programs that every testbed needs, and their Debian packages.
 _PROGRAMS: Final = {
     "ip": "iproute2",
     "unshare": "util-linux",
@@ -42,7 +43,7 @@ _PROGRAMS: Final = {
 
 
 def check_machine(programs: dict[str, str] | None = None) -> None:
-    """Say what is missing here for a testbed with `programs`, Debian packages by program.
+    """Check that this machine can run a testbed with `programs` (Debian packages by program).
 
     Raises QuestionError.
     """
@@ -59,7 +60,7 @@ def check_machine(programs: dict[str, str] | None = None) -> None:
     try:
         os.close(os.open(_TUN, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
-        # A device that is there and not for everyone wants no module.
+        # The device exists but is not accessible, so no kernel module is missing.
         todo = "modprobe tun, and in a container give it the device"
         if isinstance(error, PermissionError):
             todo = f"chmod a+rw {_TUN}, or the testbed itself"
@@ -69,16 +70,16 @@ def check_machine(programs: dict[str, str] | None = None) -> None:
 
 
 def _found(program: str) -> str | None:
-    """Servers are in directories that users do not search."""
+    """Find a program, also in the directories of servers, which users do not search."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     return shutil.which(program, path=path)
 
 
 class Network:
-    """Networks with their TUN devices, as long as it is entered.
+    """Networks with their TUN devices, while the context is active.
 
-    `devices` are descriptors, in the order of the nodes. Raises QuestionError if the kernel does
-    not let us make them.
+    `devices` are file descriptors, in the order of the nodes. Raises QuestionError if the kernel
+    does not allow their creation.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -96,7 +97,7 @@ class Network:
             "--", sys.executable, "-I", "-S", str(_KEEPER),
         ]  # fmt: skip
         with theirs:
-            # A session of its own: Ctrl-C is for us.
+            # A separate session, so that only this process receives Ctrl-C.
             self._unshare = subprocess.Popen(
                 command,
                 stdin=theirs.fileno(),
@@ -129,7 +130,7 @@ class Network:
         self._pid = _only_child(self._unshare.pid)
 
     def _line(self) -> bytes:
-        """Say what the keeper says; not a byte more, for descriptors come with the next."""
+        """Read one line from the keeper, and no byte more, since descriptors follow."""
         line = bytearray()
         while not line.endswith(b"\n"):
             byte = self._socket.recv(1)
@@ -158,7 +159,7 @@ class Network:
         for fd in self.devices:
             os.close(fd)
         self.devices.clear()
-        # The keeper ends, and the kernel ends all that it keeps.
+        # The keeper ends, and the kernel ends all processes and networks.
         self._socket.close()
         try:
             self._unshare.wait(_PATIENCE_S)
@@ -176,11 +177,11 @@ class Network:
 
     @property
     def files(self) -> Path:
-        """A directory that programs see as /run/airtcp, and that goes with the networks."""
+        """The directory that programs see as /run/airtcp. It vanishes with the networks."""
         return Path(f"/proc/{self._pid}/root/run/airtcp")
 
     def inside(self, node: str, command: Sequence[str]) -> list[str]:
-        """The command that runs `command` in the network of `node`."""
+        """Return the command line that runs `command` in the network of `node`."""
         user = [] if self._is_root else ["--user", "--preserve-credentials"]
         return [
             "nsenter", "--target", str(self._pid), *user, "--pid", "--mount",
@@ -199,10 +200,10 @@ class Network:
         variables: Mapping[str, str] | None = None,
         promptly: bool = False,
     ) -> subprocess.Popen[Any]:
-        """Start a program in the network of a node; it ends with the networks at the latest.
+        """Start a program in the network of a node. It ends with the networks at the latest.
 
-        With `promptly` it has real-time priority, below that of the air, where that is allowed: a
-        station has a processor of its own, and does not wait for others.
+        With `promptly` it gets real-time priority below the carrier's, if that is allowed: a real
+        station has its own processor, and does not wait for other stations.
         """
         first = ["chrt", "--rr", str(_PROMPT)] if promptly and _may_be_prompt() else []
         process = subprocess.Popen(
@@ -218,7 +219,7 @@ class Network:
         return process
 
     def counters(self, node: str) -> dict[str, int]:
-        """The kernel's counters of TCP in a network (proc_net_netstat, RFC 4022)."""
+        """Return the kernel's TCP counters of a network (proc_net_netstat, RFC 4022)."""
         shown = subprocess.run(
             self.inside(node, ["cat", "/proc/net/netstat", "/proc/net/snmp"]),
             capture_output=True,
@@ -235,19 +236,19 @@ class Network:
 
 @cache
 def _may_be_prompt() -> bool:
-    """Tell whether programs may have real-time priority."""
+    """Whether programs may have real-time priority."""
     command = ["chrt", "--rr", str(_PROMPT), "true"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def environment() -> dict[str, str]:
-    """Ours, with the directories of servers."""
+    """Return the current environment plus server directories in PATH."""
     path = os.environ.get("PATH", os.defpath)
     return os.environ | {"PATH": f"{path}:/usr/sbin:/sbin"}
 
 
 def _only_child(pid: int) -> int:
-    """The process that `unshare` has made."""
+    """Return the process that `unshare` created."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
@@ -259,6 +260,6 @@ def _only_child(pid: int) -> int:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """End a program that is not needed any more, with all its children in its session."""
+    """End a program that is no longer needed, with all processes of its session."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)

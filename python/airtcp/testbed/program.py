@@ -1,7 +1,4 @@
-"""A pair of a real server and a real client, which make the traffic of one flow that is real.
-
-Knows what a testbed asks of every such pair. Does not know any program.
-"""
+"""The interface of traffic programs: a real server and a real client for one flow."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Program(ABC):
-    """The program that makes the traffic of one flow.
+    """The program that generates the traffic of one flow.
 
-    `purpose` and `dialogues` say what its connections are for, as `airtcp._core.run_testbed` wants
-    it; `packages` are the Debian packages of the programs that it needs.
+    `purpose` and `dialogues` describe its connections for `airtcp._core.run_testbed`. `packages`
+    are the Debian packages that it needs.
     """
 
     purpose = "stream"
@@ -30,26 +27,26 @@ class Program(ABC):
     def __init__(self, real: RealFlow, seed: int) -> None:
         self.real = real
         self.seed = seed
-        #: The end of the air, which is known when its warm-up is.
+        #: The end of the simulated time; set once the warm-up is known.
         self.until_s = 0.0
 
     @abstractmethod
     def start_server(self, network: Network) -> None:
-        """Start what has to be there before the first packet."""
+        """Start everything that must run before the first packet."""
 
     @abstractmethod
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Tell whether the server is there, given where something listens."""
+        """Whether the server is ready, given the addresses and ports that listen."""
 
     @abstractmethod
     def step(self, network: Network, air: Carrier) -> None:
         """Do what is due by now. Raises SimulationError."""
 
     def draws(self, law: dict[str, Any], purpose: str, count: int) -> list[float]:
-        """The first draws of a law that the simulator makes for this flow in replication 0.
+        """Return the first draws of a distribution, as the simulator makes them in replication 0.
 
-        `purpose` is that of a stream of random numbers (randomness.md): the testbed has the
-        transfers of the simulation with the same seed.
+        `purpose` selects the stream of random numbers: with the same seed, the testbed has the same
+        transfers as the simulation.
         """
         import numpy as np
 
@@ -62,5 +59,5 @@ class Program(ABC):
 
     @property
     def client(self) -> str:
-        """The network of its client."""
+        """The name of its client's network."""
         return netns_name(self.real.station)

@@ -1,8 +1,6 @@
-"""Programs that make the traffic: real servers and clients, a pair for each flow that is real.
+"""Traffic programs: a real server and a real client for each real flow.
 
-Endless transfers and datagrams are iperf3's, what ends is that of `transfers`. Knows how the
-programs are told what a scenario says, and what their connections are for. Does not know what is
-measured.
+iperf3 generates endless transfers and datagrams; `transfers` has the programs for finite transfers.
 """
 
 from __future__ import annotations
@@ -23,18 +21,18 @@ if TYPE_CHECKING:
 
 _IPERF_PORT: Final = 5201
 _IP_UDP_BYTES: Final = 28
-#: More than the head of any answer of nginx.
+#: Longer than the header of any nginx response.
 _HEAD_BYTES: Final = 400
-#: A program that is to run until the air ends is told to run for this longer. [s]
+#: A program that runs until the end is started with this much more time. [s]
 _SLACK_S: Final = 60.0
-#: More than the data rate: there is always one more packet.
+#: The offered load relative to the data rate: above 1, there is always another packet.
 _SATURATED: Final = 1.1
 
 
 class Iperf(Program):
     """An endless transfer, or datagrams at a constant rate, by iperf3.
 
-    The first connection to its port is its own; data go over the next.
+    The first connection to its port is iperf3's control connection; data use the next one.
     """
 
     dialogues = 0
@@ -54,18 +52,18 @@ class Iperf(Program):
         self._client: subprocess.Popen[str] | None = None
 
     def start_server(self, network: Network) -> None:
-        """iperf3 serves one client at a time: each has its own."""
+        """Start a server for this flow: iperf3 serves one client at a time."""
         address, port = self.real.server_address, str(self._port)
         network.start(
             SERVER, ["iperf3", "--server", "--bind", address, "--port", port], promptly=True
         )
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Tell whether it listens."""
+        """Whether the server listens."""
         return (self.real.server_address, self._port) in listening
 
     def step(self, network: Network, air: Carrier) -> None:
-        """Start the client when its time has come, and see that it goes on."""
+        """Start the client when it is due, and check that it keeps running."""
         if self._client is None:
             if air.now_s >= self._start_s:
                 self._client = network.start(
@@ -101,7 +99,7 @@ class Iperf(Program):
 
 
 def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
-    """The program that makes the traffic of a flow. Raises ScenarioError if there is none."""
+    """Return the program that generates the traffic of a flow. Raises ScenarioError if none can."""
     application = real.flow.application.model_dump()
     kind = application["kind"]
     if kind == "udp" or (kind == "bulk" and application["size"] is None):
@@ -129,7 +127,7 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
 
 
 def listening(network: Network) -> set[tuple[str, int]]:
-    """Addresses and ports of the server's network where something listens for TCP."""
+    """Return the addresses and ports of the server's network that listen for TCP."""
     shown = subprocess.run(
         network.inside(SERVER, ["cat", "/proc/net/tcp"]),
         capture_output=True,
@@ -147,7 +145,7 @@ def listening(network: Network) -> set[tuple[str, int]]:
 
 
 def wait_until_ready(network: Network, programs: Sequence[Program], patience_s: float) -> None:
-    """Wait until all servers are there. Raises SimulationError if one does not come."""
+    """Wait until all servers are ready. Raises SimulationError if one does not start."""
     deadline = time.monotonic() + patience_s
     missing = list(programs)
     while missing:

@@ -1,4 +1,4 @@
-"""Any program over the simulated air: a command at a station or at the server."""
+"""Run any program over the simulated network: a command at a station or at the server."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 #: Longer than anyone waits. [ns]
 _FOR_EVER_NS: Final = 10**15
-#: A server that has not begun to listen by then may be one that never does. [s]
+#: After this time a server may be one that never listens. [s]
 _SERVER_PATIENCE_S: Final = 5.0
-#: A command that goes on for so long after it was asked to end is killed. [s]
+#: A command that has not ended this long after the request is killed. [s]
 _END_PATIENCE_S: Final = 5
 #: The signals that ask a command to end.
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
@@ -35,7 +35,7 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a command: its status, and the lateness of its packets."""
+    """The end of a command: its exit status, and the lateness of its packets."""
 
     status: int
     lag: Lag
@@ -56,12 +56,11 @@ def shell(
 ) -> Ended:
     """Run a command at a station, or at the server if `node` is "server", until it ends.
 
-    It has our terminal and our files, and in its environment AIRTCP_SERVER and AIRTCP_STATION,
-    the addresses of the two ends. `server` is a command that is started at the server before.
-    Packets of flows in `simulated`, and with `others` those of all other stations, stay in the
-    simulation, and load the cell. `pcap` is a file for what enters and leaves the nodes,
-    and is on the air. Raises as `airtcp.testbed.bench.measure` does; OutputError has `Ended` as its
-    result.
+    It shares the terminal and the file system. Its environment has AIRTCP_SERVER and
+    AIRTCP_STATION, the addresses of the two ends. `server` is a command to start at the server
+    first. Flows in `simulated`, and with `others` those of all other stations, remain simulated and
+    load the cell. `pcap` is a file for packets that enter and leave the nodes, and frames on the
+    medium. Raises as `airtcp.testbed.bench.measure` does; the result of an OutputError is `Ended`.
     """
     from airtcp import _core
 
@@ -90,12 +89,13 @@ def shell(
         ):
             where = SERVER if at_server else netns_name(station)
             with _PassedOn() as signals:
-                # In our session, so that it has the terminal, and Ctrl-C is for it.
+                # In the same session, so that the command has the terminal and receives Ctrl-C.
                 signals.to(
                     subprocess.Popen(network.inside(where, command), env=environment() | addresses)
                 )
                 status = signals.wait()
-        # Of an air that has stopped: before, it is a moment old, and a command may be shorter.
+        # After the carrier has stopped: before, the counters are slightly old, and commands can be
+        # short.
         lag = air.lag()
     ended = Ended(status, lag)
     if lost:
@@ -114,10 +114,11 @@ def _check_has_flow(site: Site, station: str, name: str) -> None:
 
 
 class _PassedOn:
-    """Passes SIGTERM and SIGHUP on to a command, as long as it is entered.
+    """Passes SIGTERM and SIGHUP on to a command while the context is active.
 
-    One that has not ended some seconds after the first of them, or when another comes, is killed.
-    A signal that this process ignores, as under nohup, stays ignored, here and by the command.
+    A command is killed if it has not ended some seconds after the first signal, or at the second
+    signal. A signal that this process ignores, as under nohup, stays ignored here and in the
+    command.
     """
 
     def __init__(self) -> None:
@@ -140,25 +141,26 @@ class _PassedOn:
             signal.signal(number, handler)
 
     def to(self, process: subprocess.Popen[bytes]) -> None:
-        """Says which command it is: nsenter, which waits for the command itself."""
+        """Set the command's process: nsenter, which waits for the command itself."""
         self._process = process
         if self._asked:
             _send(process, self._asked[0])
 
     def wait(self) -> int:
-        """Tell how the command ends. An interrupt is for the command, which may go on after it."""
+        """Return the exit status. An interrupt is for the command, which may continue after it."""
         assert self._process is not None
         while True:
             try:
                 status = self._process.wait()
             except KeyboardInterrupt:
                 if not _has_terminal():
-                    # A terminal sends Ctrl-C to the command as well, `kill` to this process only.
+                    # A terminal sends Ctrl-C to the command as well; `kill` signals only this
+                    # process.
                     _send(self._process, signal.SIGINT)
                 continue
             if self._has_killed:
                 return 128 + self._asked[0]
-            # As a shell says that a signal has ended a command.
+            # As a shell reports a command ended by a signal.
             return status if status >= 0 else 128 - status
 
     def _pass_on(self, number: int, _: object) -> None:
@@ -171,14 +173,14 @@ class _PassedOn:
             _send(self._process, number)
 
     def _kill(self, *_: object) -> None:
-        # The command itself goes with its networks.
+        # The command itself ends with its networks.
         if self._process is not None:
             self._has_killed = True
             self._process.kill()
 
 
 def _has_terminal() -> bool:
-    """True if this process, and so the command, is in the foreground of a terminal."""
+    """Whether this process, and so the command, is in the foreground of a terminal."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     except OSError:
@@ -192,10 +194,10 @@ def _has_terminal() -> bool:
 
 
 def _send(process: subprocess.Popen[bytes], number: int) -> None:
-    """Sends a signal to the command that nsenter waits for; to nsenter if there is none yet."""
+    """Send a signal to the command that nsenter waits for, or to nsenter if it has not started."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     with contextlib.suppress(OSError):
-        # Only `process.wait` takes its status: the number is not another's yet.
+        # Only `process.wait` reaps the process, so its id cannot belong to another one yet.
         found = [int(child) for child in children.read_text(encoding="ascii").split()]
         for pid in found or [process.pid]:
             os.kill(pid, number)
@@ -208,5 +210,5 @@ def _wait_for_server(network: Network) -> None:
 
 
 def default_command() -> list[str]:
-    """The user's own shell."""
+    """Return the user's own shell."""
     return [os.environ.get("SHELL") or "/bin/sh"]

@@ -1,7 +1,8 @@
-"""The site of a testbed: networks, addresses, routes and settings of the kernel.
+"""The site of a testbed: networks, addresses, routes and kernel settings.
 
-Knows what Linux lets one set and where. What it does not let one set is in `deviations`, in plain
-words; what would change the air or the programs is an error. Makes nothing (`network` does).
+Maps a scenario to Linux settings. Features that Linux cannot set are listed in `deviations`, in
+plain words; a feature that would change the medium or the programs is an error. `network` creates
+the networks.
 """
 
 from __future__ import annotations
@@ -19,40 +20,41 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.scenario.keys.traffic import Flow
 
-#: Each has a network of its own in the kernel; and one machine keeps no more of them busy.
+#: Each station has its own network in the kernel, and one machine cannot serve more of them.
 MOST_STATIONS: Final = 200
 MOST_ENTRIES: Final = 250
 SERVER: Final = "server"
 #: The medium, in a capture.
 _AIR: Final = "air"
-#: Where the servers of entries and the stations are.
+#: Address ranges of the servers of entries, and of the stations.
 _SERVERS: Final = "10.77.128"
 _STATIONS: Final = "10.77.0"
 _IP_TCP_BYTES: Final = 40
 #: Timestamps with their padding (RFC 7323, appendix A).
 _TIMESTAMPS_BYTES: Final = 12
-#: Packets that a device holds for us: far more than any window.
+#: The packet queue of a device: far larger than any window.
 _DEVICE_QUEUE: Final = 10_000
-#: The kernel does with less, and no IPv4 host may have less than 68.
+#: The kernel allows less, but no IPv4 host may have less than 68.
 _LEAST_MTU: Final = 576
-#: Larger than what any flow of a cell has under way: the kernel lets a buffer grow with its window.
-#: [bytes]
+#: Larger than the bytes in flight of any flow: the kernel lets the send buffer grow with the
+#: window. [bytes]
 _SEND_BYTES: Final = 16 << 20
-#: What it begins with, as everywhere. ProFTPD has buffers as large as a socket's, and clears one
-#: for each transfer: with 16 MiB it was 9 ms before it answered. [bytes]
+#: The initial send buffer, the usual value. ProFTPD allocates buffers as large as a socket's and
+#: clears one per transfer: with 16 MiB it took 9 ms to respond. [bytes]
 _FIRST_SEND_BYTES: Final = 16 << 10
-#: Memory that a segment takes in the kernel over its payload, as it estimates it: 2816 bytes for
-#: 1500. The window is what the buffer holds, and no more than the route says. With less memory
-#: it is no whole number of segments, and senders of the kernel fill what is left with a small one.
-#: With far more the kernel takes every read for a chance to open the window, and acknowledges each
+#: The kernel's estimate of a segment's memory, relative to its payload: 2816 bytes for 1500. The
+#: receive window is what the buffer holds, up to the limit of the route. With less memory, the
+#: window is not a whole number of segments, and kernel senders fill the rest with a small one. With
+#: far more, the kernel takes every read as a chance to open the window, and acknowledges each
 #: segment.
 _MEMORY_OVER_PAYLOAD: Final = 2.0
 _LEAST_RECEIVE_BYTES: Final = 4096
-#: What a large one begins with, as everywhere: it grows with what comes. If there is more room than
-#: the first window of 64 KiB takes, that grows with each segment, and the kernel acknowledges each
-#: while it does: the first 300 of a download where 6 MiB are there at once. [bytes]
+#: The initial size of a large receive buffer, the usual value; it grows with the data received. If
+#: there is more room than the first window of 64 KiB needs, the window grows with each segment, and
+#: the kernel acknowledges each segment meanwhile: the first 300 of a download with 6 MiB at once.
+#: [bytes]
 _FIRST_RECEIVE_BYTES: Final = 128 << 10
-#: <linux/if_tun.h>: what is written to the device goes through NAPI, and so through GRO.
+#: <linux/if_tun.h>: packets written to the device pass through NAPI, and so through GRO.
 _IFF_NAPI: Final = 0x0010
 
 _AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -60,7 +62,7 @@ _AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 @dataclass(frozen=True)
 class Node:
-    """A network of the kernel with one TUN device."""
+    """A network in the kernel with one TUN device."""
 
     name: str
     addresses: tuple[str, ...]
@@ -68,11 +70,11 @@ class Node:
     mtu: int
     sysctls: Mapping[str, str]
     flags: int = 0
-    #: Whether what TCP sends together is one buffer until the device takes it (GSO).
+    #: Whether segments that TCP sends together stay one buffer until the device takes them (GSO).
     gso: bool = True
 
     def asked(self) -> dict[str, Any]:
-        """As `keeper` wants it."""
+        """Return the node in the format of `keeper`."""
         return {
             "name": self.name,
             "addresses": list(self.addresses),
@@ -87,44 +89,47 @@ class Node:
 
 @dataclass(frozen=True)
 class RealFlow:
-    """One flow whose packets are real: its entry, its station, the addresses of the ends."""
+    """A flow with real packets: its entry, its station, and the addresses of its ends."""
 
     entry: int
     flow: Flow
     station: str
     station_address: str
     server_address: str
-    #: Among the flows of its entry.
+    #: Index among the flows of its entry.
     index: int
-    #: Of its station's frames.
+    #: Data rate of its station's frames.
     data_rate_bps: int
 
 
 @dataclass(frozen=True)
 class Site:
-    """All that a testbed of a scenario needs of the kernel."""
+    """Everything that a testbed of a scenario needs from the kernel."""
 
     scenario: ResolvedScenario
-    #: The server's first, then those of the stations as the core numbers them.
+    #: The server first, then the stations in the order of the core.
     nodes: tuple[Node, ...]
     flows: tuple[RealFlow, ...]
-    #: What the kernel does otherwise than the scenario says.
+    #: Differences between the kernel and the scenario.
     deviations: tuple[str, ...]
-    #: The server of each entry; None if it is simulated.
+    #: The address of each entry's server; None if the entry is simulated.
     servers: tuple[str | None, ...]
-    #: The address of each station; None if all about it is simulated.
+    #: The address of each station; None if the station is simulated.
     stations: tuple[str | None, ...]
 
     @property
     def names(self) -> list[str]:
-        """Say what the scenario calls the nodes: the server, and the stations that are real."""
+        """The names of the real nodes: the server, and the real stations."""
         every = _stations(self.scenario)
         real = [one for (_, one, _), at in zip(every, self.stations, strict=True) if at is not None]
         return [SERVER, *real]
 
     @property
     def air_names(self) -> list[str]:
-        """Name the air where all hear all, else what each node hears, in the order of the core."""
+        """The names of the capture interfaces of the medium, in the order of the core.
+
+        There is one name if all nodes hear each other, otherwise one per node.
+        """
         if self.scenario.cells is None:
             return [_AIR]
         nodes = [cell.name for cell in self.scenario.cells]
@@ -140,10 +145,10 @@ def site_of(
     only: str | None = None,
     gro: bool = False,
 ) -> Site:
-    """The site of a scenario, whose flows are real but for those of the `simulated` entries.
+    """Return the site of a scenario. All flows are real except those of the `simulated` entries.
 
-    With `only` one station is real, and all others are simulated. `name` is what messages call the
-    scenario. Raises ScenarioError for what has no counterpart in a kernel.
+    With `only`, one station is real and all others are simulated. `name` is the scenario's name in
+    messages. Raises ScenarioError for features that a kernel lacks.
     """
     _check(scenario, name, simulated, only)
     stations = [one for one in _stations(scenario) if only in (None, one[1])]
@@ -180,12 +185,12 @@ def site_of(
 
 
 def netns_name(station: str) -> str:
-    """The name of a station's network, which must be that of a file."""
+    """Return the name of a station's network, which must be a valid file name."""
     return station.replace("/", "-")
 
 
 def _stations(scenario: ResolvedScenario) -> list[tuple[str, str, str]]:
-    """Group, name and address of each station."""
+    """Return group, name and address of each station."""
     names = [
         (group.name, f"{group.name}/{index}")
         for group in scenario.stations
@@ -199,7 +204,7 @@ def _stations(scenario: ResolvedScenario) -> list[tuple[str, str, str]]:
 def _check(
     scenario: ResolvedScenario, name: str, simulated: Collection[str], only: str | None
 ) -> None:
-    """Say what would change the air or the programs. Raises ScenarioError."""
+    """Reject features that would change the medium or the programs. Raises ScenarioError."""
     known = {flow.name for flow in scenario.flows}
     for one in simulated:
         if one not in known:
@@ -229,7 +234,7 @@ def _check(
 def _check_station(
     scenario: ResolvedScenario, name: str, simulated: Collection[str], only: str
 ) -> None:
-    """Raises ScenarioError if the station is none, or has no real flow."""
+    """Raise ScenarioError if the station does not exist, or has no real flow."""
     groups = {station: group for group, station, _ in _stations(scenario)}
     if only not in groups:
         there = [f"{group.name}/0 to {group.name}/{group.count - 1}" for group in scenario.stations]
@@ -280,7 +285,7 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
     try:
         available = _AVAILABLE.read_text(encoding="ascii").split()
     except OSError:
-        # There is none, as on another system: what else is missing is said elsewhere.
+        # Not a Linux system; other checks report what is missing.
         return
     if congestion not in available:
         raise ScenarioError(
@@ -292,14 +297,14 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
 
 
 def _packet_bytes(flow: Flow) -> int:
-    """The largest IP packet of a flow."""
+    """Return the largest IP packet of a flow, in bytes."""
     if flow.tcp is None:
         return int(flow.application.model_dump()["packet_bytes"])
     return flow.tcp.mss_bytes + _IP_TCP_BYTES + (_TIMESTAMPS_BYTES if flow.tcp.timestamps else 0)
 
 
 def _first_tcp(flows: list[RealFlow], station_address: str) -> Tcp | None:
-    """That of the first flow of a station that has one: a route has room for one."""
+    """Return the TCP of a station's first TCP flow: a route can hold only one."""
     return next(
         (
             one.flow.tcp
@@ -311,7 +316,7 @@ def _first_tcp(flows: list[RealFlow], station_address: str) -> Tcp | None:
 
 
 def _route(to: str, tcp: Tcp | None) -> str:
-    """A route with all that a route can say of TCP (ip-route(8))."""
+    """Return a route with all TCP settings that a route supports (ip-route(8))."""
     route = f"{to}/32 dev air"
     if tcp is None:
         return route
@@ -326,13 +331,16 @@ def _route(to: str, tcp: Tcp | None) -> str:
 
 
 def _window(tcp: Tcp) -> int:
-    """The window in whole segments: a sender of the kernel fills what is left with a small one."""
+    """Return the window in whole segments: kernel senders fill a remainder with a small segment."""
     whole: int = tcp.receive_window_bytes - tcp.receive_window_bytes % tcp.mss_bytes
     return whole or tcp.receive_window_bytes
 
 
 def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
-    """Settings of a network. Both ends have to agree on options: who wants one gets it."""
+    """Return the settings of a network.
+
+    Both ends must agree on options, so one flow enables them.
+    """
     tcps = [one.flow.tcp.model_dump() for one in flows if one.flow.tcp is not None]
     has = {
         "tcp_sack": any(RECOVERY[tcp["variant"]].has_sack for tcp in tcps),
@@ -341,7 +349,7 @@ def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
         "tcp_ecn": any(tcp.get("ecn") for tcp in tcps),
         "tcp_slow_start_after_idle": any(tcp["rules"]["restart_after_idle"] for tcp in tcps),
     }
-    # RACK and the tail loss probe are one thing with it (RFC 8985), and none without.
+    # RACK and the tail loss probe come together (RFC 8985), and neither without it.
     has_rack = any(RECOVERY[tcp["variant"]].times_segments for tcp in tcps)
     window = max([tcp["receive_window_bytes"] for tcp in tcps], default=_SEND_BYTES)
     receive = max(_LEAST_RECEIVE_BYTES, round(_MEMORY_OVER_PAYLOAD * window))
@@ -357,13 +365,13 @@ def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
 
 
 def _has_gso(flows: list[RealFlow]) -> bool:
-    """Tell whether segments leave together: a device says so for all its flows."""
+    """Whether segments are sent together: a device has one setting for all its flows."""
     tcps = [one.flow.tcp for one in flows if one.flow.tcp is not None]
     return any(tcp.rules.segmentation == "linux" for tcp in tcps)
 
 
 def _folded(flows: list[RealFlow]) -> list[str]:
-    """Say once what the kernel does otherwise, and for which entries."""
+    """List each difference of the kernel once, with the entries that it concerns."""
     told: dict[str, dict[str, None]] = {}
     for flow in {one.entry: one.flow for one in flows}.values():
         for text in _deviations(flow):
@@ -372,7 +380,7 @@ def _folded(flows: list[RealFlow]) -> list[str]:
 
 
 def _deviations(flow: Flow) -> list[str]:
-    """Say what the kernel does otherwise than an entry says."""
+    """Describe how the kernel differs from an entry."""
     if flow.tcp is None:
         return _application_deviations(flow)
     tcp = flow.tcp.model_dump()
@@ -441,7 +449,7 @@ def _application_deviations(flow: Flow) -> list[str]:
 
 
 def _conflicts(flows: list[RealFlow]) -> list[str]:
-    """Say what a route or a network can say only once, and flows of one station say differently."""
+    """List settings on which flows of a station differ, although a route or network has one."""
     told = []
     for station in dict.fromkeys(one.station for one in flows):
         tcps = [one.flow.tcp for one in flows if one.station == station and one.flow.tcp]

@@ -1,7 +1,6 @@
-"""Transfers that end, by real servers: nginx for HTTP and ProFTPD for FTP, and users at stations.
+"""Finite transfers with real servers, nginx for HTTP and ProFTPD for FTP, and users at stations.
 
-Sizes and times are those that the simulator draws for its first replication: the same seed gives
-both the same transfers.
+Sizes and times equal those that the simulator draws for its first replication with the same seed.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 _USERS: Final = Path(__file__).with_name("users.py")
 _HTTP_PORT: Final = 80
 _FTP_PORT: Final = 21
-#: As the programs of a testbed see them.
+#: The directory of files, as programs of a testbed see it.
 _FILES: Final = "/run/airtcp"
-#: More than anyone does in a run that someone waits for.
+#: More transfers than any real run has.
 _MOST_TURNS: Final = 100_000
-#: What comes after these pages is they again.
+#: After this many pages, the same pages repeat.
 _MOST_PAGES: Final = 1000
-#: So many users of a station have logged in before the first transfer.
+#: The number of users of a station that log in before the first transfer.
 _LOGGED_IN: Final = 32
 #: "RETR " or "STOR ", and the end of the line.
 _COMMAND_BYTES: Final = 7
@@ -60,9 +59,9 @@ http {{
     }}
 }}
 """
-#: Files of any size may be put there.
+#: Allow uploads of files of any size.
 _UPLOADS: Final = "dav_methods PUT; client_max_body_size 0;"
-#: No look-ups, no log of who is there, and no wait before an answer about a password.
+#: No name lookups, no login records, and no delay before the reply to a password.
 _PROFTPD: Final = """
 ServerName airtcp
 ServerType standalone
@@ -97,7 +96,7 @@ AllowOverwrite on
 AllowStoreRestart off
 Umask 022
 """
-#: Everybody's password is "airtcp".
+#: The password of every user is "airtcp".
 _PASSWORD: Final = "$1$airtcp$kYvMuw6QZ4cusY4fJZ4G51"
 
 
@@ -116,10 +115,10 @@ class Transfers(Program):
 
     @abstractmethod
     def told(self) -> dict[str, Any]:
-        """Say what the users have to know."""
+        """Return the instructions for the users."""
 
     def step(self, network: Network, air: Carrier) -> None:
-        """Let the users begin, and see that they go on."""
+        """Start the users, and check that they keep running."""
         if self._users is None:
             told = {"folder": self._folder, "epoch_ns": air.epoch_ns} | self.told()
             self._users = network.start(
@@ -140,13 +139,13 @@ class Transfers(Program):
             )
 
     def _folder_in(self, network: Network) -> Path:
-        """The directory of the server's files, as we see it."""
+        """Return the directory of the server's files, as seen from outside."""
         folder = network.files / str(self.real.entry)
         folder.mkdir(exist_ok=True)
         return folder
 
     def _times_and_sizes(self, gaps: dict[str, Any]) -> list[tuple[float, int]]:
-        """Transfers at times with such gaps, until the end."""
+        """Return times and sizes of transfers with these interarrival times, until the end."""
         times: list[float] = []
         at_s, count = 0.0, 256
         while not times or (times[-1] < self.until_s and len(times) < _MOST_TURNS):
@@ -159,9 +158,9 @@ class Transfers(Program):
         return list(zip(times, self._sizes(len(times)), strict=True))
 
     def _gaps(self, law: dict[str, Any], purpose: str, count: int) -> list[float]:
-        """The first gaps of a law; of a constant one the first is a random part of it.
+        """Return the first gaps of a distribution. For a constant one, the first gap is randomized.
 
-        Users and sources whose gaps are constant are not in step with each other.
+        So users and sources with constant gaps do not run in step.
         """
         gaps = self.draws(law, purpose, count)
         if law["kind"] == "deterministic":
@@ -173,7 +172,7 @@ class Transfers(Program):
         return [self._whole(one) for one in draws]
 
     def _whole(self, drawn: float) -> int:
-        """Whole bytes, at least one, and whole segments where they are padded."""
+        """Round up to whole bytes, at least one, and to whole segments if they are padded."""
         size = max(1, math.ceil(drawn))
         tcp = self.real.flow.tcp
         if tcp is not None and tcp.pad_last_segment:
@@ -189,7 +188,7 @@ class Http(Transfers):
     packages: ClassVar[dict[str, str]] = {"nginx": "nginx-light"}
 
     def start_server(self, network: Network) -> None:
-        """One server for all stations of an entry."""
+        """Start one server for all stations of an entry."""
         if self.real.index == 0:
             folder = self._folder_in(network)
             fields = {
@@ -203,11 +202,11 @@ class Http(Transfers):
             network.start(SERVER, command, promptly=True)
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Tell whether it listens."""
+        """Whether the server listens."""
         return (self.real.server_address, _HTTP_PORT) in listening
 
     def told(self) -> dict[str, Any]:
-        """Say who thinks, or when what is transferred."""
+        """Return the think times and sizes of the user, or the times and sizes of transfers."""
         asked = self._application
         told: dict[str, Any] = {
             "server": [self.real.server_address, _HTTP_PORT],
@@ -230,7 +229,7 @@ class Http(Transfers):
         return told | {"kind": "open", "transfers": transfers}
 
     def _pauses(self) -> list[float]:
-        """Think times, until the end and beyond it."""
+        """Return think times that last beyond the end."""
         pauses: list[float] = []
         count = 16
         while sum(pauses) < self.until_s and len(pauses) < _MOST_TURNS:
@@ -245,12 +244,12 @@ class Pages(Http):
     purpose = "pages"
 
     def told(self) -> dict[str, Any]:
-        """Say who thinks, and what their pages are."""
+        """Return the think times and pages of the user."""
         from airtcp import _core
 
         told = super().told()
         del told["sizes"]
-        # Without think times there might be far more of them than anyone loads.
+        # Without think times there could be far more pages than are ever loaded.
         told["pauses"] = told["pauses"][:_MOST_PAGES]
         tcp = self.real.flow.tcp
         pages = _core.drawn_pages(
@@ -273,7 +272,7 @@ class Ftp(Transfers):
     packages: ClassVar[dict[str, str]] = {"proftpd": "proftpd-core"}
 
     def start_server(self, network: Network) -> None:
-        """One server for all stations of an entry."""
+        """Start one server for all stations of an entry."""
         folder = self._folder_in(network)
         (folder / str(self.real.index)).mkdir()
         with (folder / "passwd").open("a", encoding="ascii") as known:
@@ -296,7 +295,7 @@ class Ftp(Transfers):
             )
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Tell whether it listens."""
+        """Whether the server listens."""
         return (self.real.server_address, _FTP_PORT) in listening
 
     @property
@@ -304,7 +303,7 @@ class Ftp(Transfers):
         return f"user{self.real.index}"
 
     def told(self) -> dict[str, Any]:
-        """Say who they are, and when what is transferred."""
+        """Return the login of the users, and the times and sizes of transfers."""
         control = self._application["control"]
         return {
             "kind": "ftp",
@@ -314,7 +313,7 @@ class Ftp(Transfers):
             "password": "airtcp",
             "users": _LOGGED_IN,
             "uploads": self._uploads,
-            # Of which the reply 150 has as many.
+            # The reply 150 repeats the name.
             "name_bytes": max(1, control["retr_bytes"] - _COMMAND_BYTES),
             "transfers": self._times_and_sizes(self._application["interarrival"]),
         }

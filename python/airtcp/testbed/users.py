@@ -1,22 +1,21 @@
-"""The users of one station: clients of HTTP and FTP that transfer what they are told to, in time.
+"""The users of one station: HTTP and FTP clients that make transfers on schedule.
 
-Run as a program in the network of a station, by its file: it knows the standard library alone, and
-no other module of airtcp. Told is a JSON object on a line of standard input: `kind`, `server`
-(address and port), `epoch_ns` (time zero on the monotonic clock), `folder` where the server finds
-its files, and
+It runs as a program in the network of a station, by its file path, and uses only the standard
+library. Its input is a JSON object on one line of standard input: `kind`, `server` (address and
+port), `epoch_ns` (time zero on the monotonic clock), `folder` where the server finds its files, and
 
 - `web`: one user. `pauses` in seconds and `sizes` in bytes, each pause before its transfer; `pad`
-  is what a request has at least, in bytes; names of files begin with `prefix`; `uploads`.
-- `pages`: one user. `pauses` and `pages`, of each the sizes of its objects in bytes, the document
-  first; `connections`, so many at once; `pad` and `prefix`. Names end in the numbers of page and
-  object and how many objects there are, for who looks at the packets.
-- `open`: `transfers`, each its time in seconds and its bytes, however many are under way; `pad`,
-  `prefix` and `uploads`.
-- `ftp`: the same `transfers`, by so many `users` (`user`, `password`) who log in before;
-  `name_bytes`, so long are names of files; `uploads`.
+  is the least size of a request, in bytes; file names begin with `prefix`; `uploads`.
+- `pages`: one user. `pauses` and `pages`, each with the sizes of its objects in bytes, the document
+  first; `connections`, the number of parallel connections; `pad` and `prefix`. Names end in the
+  numbers of page and object and the number of objects, for readers of packet captures.
+- `open`: `transfers`, each with its time in seconds and its size in bytes, independent of each
+  other; `pad`, `prefix` and `uploads`.
+- `ftp`: the same `transfers`, by `users` users (`user`, `password`) who log in before;
+  `name_bytes`, the length of file names; `uploads`.
 
-Files are made before they are asked for, without blocks on a disk. What goes wrong is said on
-standard error, and ends the program with status 1.
+Files are created before they are requested, as sparse files. Errors are printed on standard error,
+and end the program with status 1.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ _LOG_IN_AT_ONCE = 4
 
 
 def wait_until(epoch_ns: int, at_s: float) -> None:
-    """Sleep until a time of the air's clock."""
+    """Sleep until a time on the clock of the simulation."""
     late_s = (time.monotonic_ns() - epoch_ns) / 1e9 - at_s
     if late_s < 0:
         time.sleep(-late_s)
 
 
 def made(folder: Path, name: str, size: int) -> Path:
-    """A file of so many zeros, that takes no memory."""
+    """Create a sparse file of this many zeros."""
     path = folder / name
     with path.open("wb") as file:
         file.truncate(size)
@@ -56,7 +55,7 @@ def made(folder: Path, name: str, size: int) -> Path:
 
 
 def fetch(told: dict[str, Any], name: str, size: int) -> None:
-    """One transfer by HTTP, over a connection of its own."""
+    """Make one transfer by HTTP, over its own connection."""
     path = Path(told["folder"], name)
     connection = http.client.HTTPConnection(*told["server"])
     if told["uploads"]:
@@ -72,7 +71,7 @@ def fetch(told: dict[str, Any], name: str, size: int) -> None:
 
 
 def read(connection: http.client.HTTPConnection) -> int:
-    """Count how many bytes an answer has, when all of it has come."""
+    """Read a response to its end. Return its size in bytes."""
     answer = connection.getresponse()
     if answer.status not in (http.client.OK, http.client.CREATED):
         raise OSError(f"the server answers {answer.status} {answer.reason}")
@@ -84,7 +83,7 @@ def read(connection: http.client.HTTPConnection) -> int:
 
 
 def check(count: int, size: int) -> None:
-    """See that all has come."""
+    """Check that the transfer is complete."""
     if count != size:
         raise OSError(f"{count} bytes came of {size}")
 
@@ -96,7 +95,7 @@ def ask(
     name: str,
     headers: dict[str, str],
 ) -> None:
-    """A request of as many bytes as there should be at least."""
+    """Send a request, padded to the least size."""
     target = f"/{name}"
     headers = {"Host": told["server"][0]} | headers
     lines = [f"{method} {target} HTTP/1.1", *(f"{key}: {text}" for key, text in headers.items())]
@@ -110,7 +109,7 @@ def ask(
 
 
 class Page:
-    """One page, as a browser loads it: the document, then the rest over several connections."""
+    """One page, loaded as by a browser: the document, then the rest over several connections."""
 
     def __init__(self, told: dict[str, Any], number: int, sizes: list[int]) -> None:
         self._told = told
@@ -121,7 +120,7 @@ class Page:
         self._others = min(told["connections"], len(sizes) - 1) - 1
 
     def load(self) -> None:
-        """All of it; then nothing is left of its connections."""
+        """Load the complete page, then close its connections."""
         connection = http.client.HTTPConnection(*self._told["server"])
         self._next(connection)
         others = [
@@ -135,14 +134,14 @@ class Page:
             one.join()
 
     def _go_on(self, connection: http.client.HTTPConnection | None = None) -> None:
-        """Say what is not asked for yet, one object after the other, over one connection."""
+        """Request the remaining objects one after the other, over one connection."""
         connection = connection or http.client.HTTPConnection(*self._told["server"])
         while self._next(connection):
             pass
         connection.close()
 
     def _next(self, connection: http.client.HTTPConnection) -> bool:
-        """The next object, if there is one."""
+        """Load the next object. Return False if there is none."""
         try:
             path, size = self._unasked.get_nowait()
         except queue.Empty:
@@ -154,14 +153,14 @@ class Page:
 
 
 class Users:
-    """Users of FTP who have logged in, for transfers to take."""
+    """FTP users who have logged in, ready for transfers."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         self._told = told
         self._idle: queue.SimpleQueue[ftplib.FTP] = queue.SimpleQueue()
 
     def log_in(self) -> ftplib.FTP:
-        """One more user."""
+        """Log in one more user."""
         address, port = self._told["server"]
         user = ftplib.FTP()
         user.connect(address, port)
@@ -170,12 +169,12 @@ class Users:
         return user
 
     def log_in_many(self, count: int) -> None:
-        """So many users, one after the other."""
+        """Log in this many users, one after the other."""
         for _ in range(count):
             self._idle.put(self.log_in())
 
     def transfer(self, number: int, size: int) -> None:
-        """One transfer, by whoever is idle; else somebody logs in first."""
+        """Make one transfer by an idle user; log in another one if there is none."""
         name = str(number).zfill(self._told["name_bytes"])
         folder = Path(self._told["folder"])
         try:
@@ -197,20 +196,20 @@ class Users:
 
 
 class Zeros(io.RawIOBase):
-    """A file to be read that has so many zeros."""
+    """A readable file of this many zeros."""
 
     def __init__(self, size: int) -> None:
         self._left = size
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next zeros."""
+        """Return the next zeros."""
         some = self._left if size < 0 else min(size, self._left)
         self._left -= some
         return bytes(some)
 
 
 def guarded(what: Callable[[], None]) -> None:
-    """Do it; if it fails, so does the program."""
+    """Call a function; if it fails, end the program."""
     try:
         what()
     except Exception as error:
@@ -219,12 +218,12 @@ def guarded(what: Callable[[], None]) -> None:
 
 
 def start(what: Callable[[], None]) -> None:
-    """Do it aside."""
+    """Call a function in a new thread."""
     threading.Thread(target=guarded, args=(what,), daemon=True).start()
 
 
 def browse(told: dict[str, Any]) -> None:
-    """One user, who thinks, transfers, and thinks again."""
+    """Act as one user: think, transfer, and think again."""
     wait_until(told["epoch_ns"], 0.0)
     what = told["sizes"] if "sizes" in told else told["pages"]
     turns: Iterator[tuple[float, Any]] = itertools.cycle(zip(told["pauses"], what, strict=True))
@@ -237,14 +236,14 @@ def browse(told: dict[str, Any]) -> None:
 
 
 def at_their_times(told: dict[str, Any], transfer: Callable[[int, int], None]) -> None:
-    """All transfers, each when it is due."""
+    """Start all transfers, each when it is due."""
     for number, (at_s, size) in enumerate(told["transfers"]):
         wait_until(told["epoch_ns"], at_s)
         start(lambda number=number, size=size: transfer(number, size))  # type: ignore[misc]
 
 
 def main() -> None:
-    """Do what is told, and stay."""
+    """Follow the instructions, and keep running."""
     told = json.loads(sys.stdin.readline())
     if told["kind"] in ("web", "pages"):
         guarded(lambda: browse(told))
