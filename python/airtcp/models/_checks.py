@@ -1,7 +1,6 @@
-"""Checks of the numbers that callers hand to the models.
+"""Check the numbers that callers pass to the models.
 
-Every function here turns an argument into a float array, or raises `ValueError` with the
-argument's name in it. Knows nothing of any model.
+Each function converts an argument to a float array, or raises `ValueError` with its name.
 """
 
 import math
@@ -26,10 +25,10 @@ def real(
     at_most: float | None = None,
     whole: bool = False,
 ) -> Values:
-    """`value` as finite floats within bounds; `ValueError` naming `name` otherwise.
+    """Return `value` as finite floats within bounds; otherwise raise `ValueError` with `name`.
 
-    Beyond 1e15, and (with `above` 0) below 1e-30, no quantity of a network means anything, and
-    products of several would overflow: these bounds always hold.
+    Values beyond 1e15 and (if `above` is 0) below 1e-30 are meaningless in a network, and products
+    of several would overflow; these bounds always apply.
     """
     try:
         array = np.asarray(value)
@@ -66,7 +65,7 @@ def scalar(
     at_most: float | None = None,
     whole: bool = False,
 ) -> float:
-    """Like `real`, for an argument that cannot be an array."""
+    """Check a value like `real`, for an argument that cannot be an array."""
     if isinstance(value, float) or (type(value) is int and abs(value) < 2**53):
         number = float(value)
         inside = _between(number, number, at_least, above, at_most)
@@ -79,7 +78,7 @@ def scalar(
 
 
 def broadcast(**arguments: Values) -> tuple[Values, ...]:
-    """The arguments at their common shape; `ValueError` naming them where there is none."""
+    """Return the arguments at their common shape; raise `ValueError` if there is none."""
     try:
         return tuple(np.broadcast_arrays(*arguments.values()))
     except ValueError:
@@ -88,7 +87,7 @@ def broadcast(**arguments: Values) -> tuple[Values, ...]:
 
 
 def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """`ValueError` unless `value` is one of `allowed`."""
+    """Raise `ValueError` unless `value` is one of `allowed`."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
 
@@ -96,7 +95,7 @@ def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
 def _between(
     low: float, high: float, at_least: float | None, above: float | None, at_most: float | None
 ) -> bool:
-    """Tell whether all from `low` to `high` is allowed. `_refuse` names others in words."""
+    """Return whether all of `low` to `high` is allowed; `_refuse` describes the limits in words."""
     return (
         low >= (-_LARGEST if at_least is None else at_least)
         and (above is None or low > above)
@@ -112,13 +111,13 @@ def _refuse(name: str, array: Values, bad: NDArray[np.bool_] | bool, wanted: str
 
 
 def _offender(array: Values, bad: NDArray[np.bool_]) -> float:
-    """The first value that is wrong, for the message."""
+    """Return the first wrong value, for the message."""
     return float(array[bad].flat[0]) if array.ndim else float(array)
 
 
 def different(values: Values) -> list[float]:
-    """The different ones of `values`, in ascending order.
+    """Return the distinct `values` in ascending order.
 
-    `numpy.unique` imports masked arrays, which takes longer than most predictions do.
+    `numpy.unique` imports masked arrays, which takes longer than most predictions.
     """
     return sorted(set(values.ravel().tolist()))

@@ -1,7 +1,7 @@
-"""The states of the chain of clusters (`airtcp.models.cells`), its transitions and their rates.
+"""Compute the states, transitions and rates of the chain of clusters (`airtcp.models.cells`).
 
-Knows sets of cells as bit masks, the graph, and given chances of a start in a slot. Does not know
-what those chances come from, nor what a cell gets by it.
+Sets of cells are bit masks. The graph of cells and the probabilities of starting in a slot are
+given.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from airtcp.models._checks import Values
 
-#: The weight of states with collisions where the chain begins.
+#: The initial weight of states with collisions.
 _COLLISIONS: Final = 1e-6
-#: Sweeps of the chain between two looks at the shares of collisions.
+#: Sweeps of the chain between two updates of the collision shares.
 _SWEEPS: Final = 2
-#: The least part of its slots that a cell keeps: the corrections are of first order.
+#: The least fraction of its slots that a cell keeps, because the corrections are of first order.
 _LEAST: Final = 0.02
 
 _Masks = NDArray[np.int64]
@@ -26,10 +26,10 @@ _Masks = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Unaligned:
-    """The waits of a cell whose neighbours do not hear each other.
+    """The waits of a cell whose neighbors do not hear each other.
 
-    `sifs_s` is the gap between a frame and its ACK, `eifs_s` the time by which EIFS is longer than
-    DIFS, `detect_s` the time that it takes to notice a frame; all in seconds.
+    `sifs_s` is the gap between a frame and its ACK, `eifs_s` how much longer EIFS is than DIFS,
+    `detect_s` the time to detect a frame; all in seconds.
     """
 
     sifs_s: float
@@ -38,16 +38,16 @@ class Unaligned:
 
     @property
     def window_s(self) -> float:
-        """The time between two ends after which EIFS follows, at most.
+        """The longest time between two ends after which EIFS follows.
 
-        The later neighbour's data must have ended before the earlier one's ACK begins, which is
-        received then, and its ACK begin when that has been noticed.
+        The later neighbor's data must end before the earlier one's ACK begins, so that this ACK is
+        received. Its own ACK must begin after that ACK was detected.
         """
         return max(self.sifs_s - self.detect_s, 0.0)
 
     @property
     def longer_s(self) -> float:
-        """The part of EIFS that is left, on average, DIFS after the later of them has ended."""
+        """The mean remainder of EIFS, DIFS after the later of them has ended."""
         return max(self.eifs_s - (self.sifs_s + self.detect_s) / 2.0, 0.0)
 
 
@@ -57,8 +57,8 @@ class Chain:
     def __init__(self, adjacent: list[int], *, apart: bool = False) -> None:
         """Build the states and transitions.
 
-        `apart`: cells that do not hear each other have slots of their own, so that they never begin
-        together; else a slot is the slot of all.
+        `apart`: cells that do not hear each other have their own slots, so they never start
+        together; otherwise all cells share their slots.
         """
         self._cells = len(adjacent)
         self._size = 1 << self._cells
@@ -73,23 +73,23 @@ class Chain:
             connected = _is_connected(adjacent, hearing)
             taken = connected[self._set]
             self._from, self._set = self._from[taken], self._set[taken]
-        # The cells that could have begun in the slot.
+        # The cells that could have started in the slot.
         self._might = self._free[self._from]
         if apart:
             self._might &= hearing[self._set] | self._set
-        # The cells of each set that have a neighbour in it.
+        # The cells of each set that have a neighbor in the same set.
         self._colliding_states = (states & hearing) > 0
         self._colliding = self._bits[states & hearing]
         ends = [_clusters_of(cell, hearing) for cell in range(self._cells)]
         state, cluster = (np.concatenate(masks) for masks in zip(*ends, strict=True))
-        #: The cell that ends alone; one more than there are for a collision.
+        #: The cell that ends alone; the number of cells stands for a collision.
         first = np.repeat(np.arange(self._cells), [len(masks) for masks, _ in ends])
         self._ending = np.where(cluster == 1 << first, first, self._cells)
         self._cluster = cluster
         self._leaving = np.concatenate([self._from, state])
         into = np.concatenate([self._from | self._set, state & ~cluster])
-        # By the number of busy cells a matrix, of which only the rates change: starts enter a state
-        # from those with fewer busy cells, ends from those with more.
+        # One matrix per number of busy cells, in which only the rates change: starts enter a state
+        # from states with fewer busy cells, ends from states with more.
         levels = self._bits.sum(axis=1).astype(np.int64)
         order = np.argsort(levels[into] << self._cells | into, kind="stable")
         entered = np.bincount(into, minlength=self._size)
@@ -98,7 +98,7 @@ class Chain:
         for level in range(self._cells + 1):
             rows = np.flatnonzero(levels == level)
             entries = order[of_levels[level] : of_levels[level + 1]]
-            # Every state has an entry: its clusters can begin one after the other.
+            # Every state can be entered: its clusters can start one after the other.
             firsts = np.concatenate([[0], np.cumsum(entered[rows])[:-1]])
             self._levels.append((rows, entries, self._leaving[entries], firsts))
         self._graph = np.array(
@@ -107,15 +107,15 @@ class Chain:
         self._kept: Values | None = None
 
     def _prepare(self) -> None:
-        """Find what corrections ask for: cells of each start, and ends that may be near."""
+        """Prepare the corrections: cells of each start, and ends that may be close in time."""
         self._may = self._bits[self._free]
         closed = self._graph + np.eye(self._cells, dtype=int)
         self._others = self._graph * (closed[:, None] != closed[None]).any(axis=2)
         entries, cells = np.nonzero(self._set[:, None] >> np.arange(self._cells) & 1)
         self._members = self._from[entries] * self._cells + cells
         self._first = np.searchsorted(entries, np.arange(len(self._set)))
-        #: Two cells that do not hear each other, one that hears both, the states in which all
-        #: three are free, and those in which the two send.
+        #: Two cells that do not hear each other, one that hears both, the states in which all three
+        #: are free, and those in which the two transmit.
         self._apart = []
         for one in range(self._cells):
             for other in range(one):
@@ -129,16 +129,16 @@ class Chain:
                     self._apart.append((one, other, cell, at, at | both))
 
     def independent(self, ratios: Values) -> Values:
-        """Return the law of the chain without collisions, where the others have little weight."""
+        """Return the distribution without collisions; states with collisions get a small weight."""
         law = np.asarray(np.exp(self._bits @ np.log(ratios)))
         law[self._colliding_states] *= _COLLISIONS
         return np.asarray(law / law.sum())
 
     def settled(self, law: Values, rates: Values, lasts: Values, collisions: Values) -> Values:
-        """Bring a law nearer to the stationary one, by sweeps over the numbers of busy cells.
+        """Move a distribution towards the stationary one, by sweeps over the number of busy cells.
 
-        `lasts` is the mean time of each cell's exchanges in s, `collisions` that of its collisions,
-        of which the longest counts.
+        `lasts` is the mean duration of each cell's exchanges in s, `collisions` that of its
+        collisions, of which the longest counts.
         """
         ends_s = np.append(lasts, collisions[0])[self._ending]
         if (collisions != collisions[0]).any():
@@ -158,12 +158,12 @@ class Chain:
         return law
 
     def starts(self, law: Values, rates: Values) -> tuple[Values, Values]:
-        """Count the starts of each cell in a second, and those with a neighbour in the slot."""
+        """Return the starts of each cell per second, and those with a neighbor in the same slot."""
         of_sets = np.bincount(self._set, law[self._from] * rates, self._size)
         return of_sets @ self._bits, of_sets @ self._colliding
 
     def rates(self, begins: Values, slot_s: float) -> Values:
-        """Return the rates at which sets of free cells begin, by the chance of each in a slot."""
+        """Return the rates at which sets of free cells start; `begins` is per cell and slot."""
         odds = np.exp(self._bits @ (np.log(begins) - np.log1p(-begins)))
         none = np.exp(self._bits @ np.log1p(-begins)) / slot_s
         rates = np.asarray(odds[self._set] * none[self._might])
@@ -174,11 +174,11 @@ class Chain:
     def correct(
         self, law: Values, begins: Values, slot_s: float, lasts: Values, waits: Unaligned
     ) -> None:
-        """Take from the slots of each cell what neighbours that are not aligned with it cost.
+        """Reduce the slots of each cell by the cost of neighbors that are not aligned with it.
 
-        Cells are aligned that hear the same cells, for they begin their slots together. A slot
-        that another interrupts does not count. EIFS is waited after two neighbours that do not
-        hear each other have sent their ACKs over each other.
+        Cells that hear the same cells are aligned, because their slots start together. A slot that
+        another cell interrupts does not count. EIFS follows after two neighbors that do not hear
+        each other have sent overlapping ACKs.
         """
         if self._kept is None:
             self._prepare()
@@ -194,12 +194,12 @@ class Chain:
         self._kept = kept * np.maximum(1.0 - lost, _LEAST)
 
     def busy(self, law: Values) -> Values:
-        """Return the share of time in which each cell sends."""
+        """Return the fraction of time in which each cell transmits."""
         return np.asarray(law @ self._bits)
 
 
 def _starts(adjacent: list[int]) -> tuple[_Masks, _Masks]:
-    """List the states, and the sets of free cells that may begin from each."""
+    """List the states, and the sets of free cells that may start from each."""
     state, begun = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for cell, others in enumerate(adjacent):
         bit, may_be_busy, may_begin = 1 << cell, (begun & others) == 0, (state & others) == 0
@@ -211,7 +211,7 @@ def _starts(adjacent: list[int]) -> tuple[_Masks, _Masks]:
 
 
 def _clusters_of(cell: int, hearing: _Masks) -> tuple[_Masks, _Masks]:
-    """List the states with a cluster of which a cell is the first, and that cluster."""
+    """List the states in which a cell is the first of a cluster, and that cluster."""
     states = np.arange(len(hearing))
     states = states[(states >> cell & 1) == 1]
     cluster = np.full(len(states), 1 << cell)
@@ -225,7 +225,7 @@ def _clusters_of(cell: int, hearing: _Masks) -> tuple[_Masks, _Masks]:
 
 
 def _is_connected(adjacent: list[int], hearing: _Masks) -> NDArray[np.bool_]:
-    """Tell of each set of cells whether it is one cluster."""
+    """Return for each set of cells whether it is one cluster."""
     sets = np.arange(len(hearing))
     found = np.zeros(len(hearing), dtype=bool)
     for cell in range(len(adjacent)):

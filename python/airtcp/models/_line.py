@@ -1,12 +1,11 @@
-"""The stationary law of a Markov chain whose states lie on a line, and whose ways are short.
+"""Compute the stationary distribution of a Markov chain on a line with short transitions.
 
-Knows rates between states by their places. Does not know what they are states of.
-
-States are taken out from the far end, and what went through them goes on between the others. The
-rate at which a state is left is the sum of its ways and never a difference, so that probabilities
-are right to their last digits, however small they are (W. K. Grassmann, M. I. Taksar, D. P. Heyman,
+States are eliminated from the far end; transitions through them are redirected between the others.
+The rate of leaving a state is the sum of its transitions, never a difference, so probabilities are
+accurate to their last digits, however small they are (W. K. Grassmann, M. I. Taksar, D. P. Heyman,
 "Regenerative analysis and steady state distributions for Markov chains", Operations Research 33,
-1985). Balance equations, of which one is left out, are as right as the state of that one is likely.
+1985). With balance equations, of which one is left out, the accuracy depends on the probability of
+the state left out.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from numpy.lib.stride_tricks import as_strided
 
 from airtcp.models._checks import Values
 
-#: States that are taken out at once.
+#: States eliminated at once.
 _TOGETHER = 32
-#: The error of the probability with which they are left, which is 1, beyond which it is one by one.
+#: They are left with probability 1. If the error of this exceeds the bound, eliminate one by one.
 _WELL = 1e-12
 
 
 def stationary_law(size: int, source: np.ndarray, target: np.ndarray, rates: Values) -> Values:
-    """The law of states 0 to `size` - 1, from the rate of each way from `source` to `target`.
+    """Return the distribution of states 0 to `size` - 1; `rates` are from `source` to `target`.
 
-    No way leads from a state to itself. States that are left for good have probability 0. Takes
-    time and memory for the states times the length of the longest ways.
+    There are no transitions from a state to itself. Transient states have probability 0. Time and
+    memory grow with the number of states times the length of the longest transitions.
     """
     further = target - source
     up, down = int(max(further.max(initial=0), 1)), int(max(-further.min(initial=0), 1))
@@ -42,7 +41,7 @@ def stationary_law(size: int, source: np.ndarray, target: np.ndarray, rates: Val
         visits = _visits(matrix[begin:end, begin:end], ways_down.sum(axis=1))
         if visits is None:
             if begin == end - 1:
-                # No way leads below from here, nor from above.
+                # No transition leads below from here, nor from above.
                 first = begin
                 break
             one_by_one = begin
@@ -60,10 +59,10 @@ def stationary_law(size: int, source: np.ndarray, target: np.ndarray, rates: Val
 
 
 def _visits(among: Values, leaving: Values) -> Values | None:
-    """The time that is spent in each of some states until all are left, from each of them.
+    """Return the time spent in each of some states until all are left, from each of them.
 
-    From the rates `among` them and those of leaving. None where it is not known well; of a single
-    state it is, unless that is never left.
+    Arguments are the rates `among` them and those of leaving. Returns None if the result is
+    inaccurate; that of a single state is accurate unless it is never left.
     """
     rates = among - np.diag(among.diagonal())
     try:
@@ -75,9 +74,9 @@ def _visits(among: Values, leaving: Values) -> Values | None:
 
 
 def _banded(size: int, up: int, down: int) -> Values:
-    """A matrix of zeros of which there are so many diagonals: nothing beyond may be touched."""
+    """Return a matrix of zeros with this many diagonals; nothing beyond them may be accessed."""
     width = up + down + 1
-    # An entry of row i and column j stands at i (width - 1) + j + down.
+    # The entry of row i and column j is at i (width - 1) + j + down.
     flat = np.zeros(size * width + down)
     item = flat.itemsize
     return as_strided(flat[down:], (size, size), ((width - 1) * item, item))

@@ -1,7 +1,7 @@
-"""Sums of products over the independent sets of a graph, and what follows from quotients of them.
+"""Sum products over the independent sets of a graph, and compute quotients of these sums.
 
-Knows the product form of cells that never collide (`airtcp.models.cells`), by which much larger
-graphs are solved than by a list of states. Does not know what the ratios come from.
+This is the product form of cells that never collide (`airtcp.models.cells`). It solves much larger
+graphs than a list of states.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Product:
     """The product form: pi(s) = product of the ratios of the cells in s, s independent.
 
     Z(V) is the sum over all subsets of the cells V, Z(V) = Z(V - i) + ratio_i Z(V - i - its
-    neighbours); what neighbours cells have left is a quotient of two of them. Cells are taken in
-    an order in which neighbours are near each other, so that few sums are needed.
+    neighbors). The share that neighbors leave to a cell is a quotient of two sums. The cells are
+    ordered so that neighbors are close, which keeps the number of sums small.
     """
 
     def __init__(self, neighbours: NDArray[np.bool_]) -> None:
@@ -30,7 +30,7 @@ class Product:
         everything = (1 << self._cells) - 1
         cells = range(self._cells)
         self.edges = np.argwhere(self.graph)
-        # Two neighbours of a cell that do not hear each other.
+        # Two neighbors of a cell that do not hear each other.
         self.forks = np.array(
             [
                 (cell, one, other)
@@ -76,33 +76,33 @@ class Product:
             levels[mask.bit_length() - 1].append(mask)
 
     def inward(self, of_cells: Values) -> Values:
-        """Bring values of cells into the order of this class."""
+        """Convert values per cell to the internal order."""
         return np.asarray(of_cells[self._order])
 
     def outward(self, of_cells: Values) -> Values:
-        """Bring values of cells back into the order of the caller."""
+        """Convert values per cell to the caller's order."""
         found = np.empty(self._cells)
         found[self._order] = of_cells
         return found
 
     def solve(self, ratios: Values) -> None:
-        """Find the sums for the ratios of all cells."""
+        """Compute the sums for the ratios of all cells."""
         for cell, (at, without, apart) in enumerate(self._levels):
             self._sums[at] = self._sums[without] + ratios[cell] * self._sums[apart]
 
     def may_begin(self) -> Values:
-        """Return the share of time in which a cell and all its neighbours are silent."""
+        """Return the fraction of time in which a cell and all its neighbors are silent."""
         return np.asarray(self._sums[self._open] / self._sums[self._whole])
 
     def free_beside(self) -> Values:
-        """Return for cell i, where it may begin, the probability that its neighbour j may, too."""
+        """Return the probability that neighbor j may start, given that cell i may."""
         found = np.zeros((self._cells, self._cells))
         one, other = self.edges.T
         found[one, other] = self._sums[self._pairs] / self._sums[self._open[one]]
         return found
 
     def kept(self, begins: Values, free: Values, slot_s: float, waits: Unaligned) -> Values:
-        """Return the part of its slots that a cell keeps, as in the chain of clusters."""
+        """Return the fraction of its slots that a cell keeps, as in the chain of clusters."""
         closed = self.graph + np.eye(self._cells)
         others = self.graph * (closed[:, None] != closed[None]).any(axis=2)
         interrupted = (others * free) @ begins
@@ -119,7 +119,7 @@ class Product:
 
 
 def _near_each_other(neighbours: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Order cells so that neighbours are near each other (E. Cuthill and J. McKee, 1969)."""
+    """Order cells so that neighbors are close (E. Cuthill and J. McKee, 1969)."""
     degrees = neighbours.sum(axis=1)
     order: list[int] = []
     seen: set[int] = set()

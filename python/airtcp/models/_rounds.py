@@ -1,14 +1,14 @@
-"""One window over A-MPDUs with a wire behind the access point: (A10) of aggregation.md.
+"""Model one window over A-MPDUs with a wired link behind the access point: (A10).
 
-Knows what waits at the access point, what waits at the station, and which segments or ACKs are on
-the wire, for how long yet: segments that one PPDU acknowledges come back together, a round trip of
-the wire later. Knows durations of PPDUs and Bianchi's CWmin; neither scenarios nor more than one
-station (`airtcp.models.tcp_ampdu`).
+(A10) is in aggregation.md. The state is what waits at the access point and at the station, and the
+remaining times of segments or ACKs on the wired link. Segments that one PPDU acknowledges return
+together, one round trip of the wired link later. Inputs are PPDU durations and Bianchi's CWmin.
+There is a single station; `airtcp.models.tcp_ampdu` has several.
 
-The states are followed from success to success. A node that lost a race for the channel goes on
-counting where it stopped, so that it is the likelier one to win the next. Times last as long as
-their means: states whose times on the wire differ by less than a part of the wire's round trip are
-taken for one, which keeps them few.
+The states are followed from success to success. A node that lost a race for the channel continues
+its countdown, so it is more likely to win the next one. All times equal their means. States whose
+times on the wired link differ by less than a fraction of its round trip are merged, which keeps
+them few.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _MOST_LOSSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The throughput of a window by rates of events: per second, and successes of either node.
+    """The throughput of a window as rates of events per second, and successes of either node.
 
     `segments_per_s`; data PPDUs carry `segments_per_ppdu`, PPDUs of ACKs `acks_per_ppdu`;
-    `collisions`, `by_ap` and `by_station` (successes) per second; `backlogged` nodes with something
-    to send, on average over slots of contention.
+    `collisions`, `by_ap` and `by_station` (successes) per second; `backlogged` is the mean number
+    of nodes with something to send, over contention slots.
     """
 
     segments_per_s: float
@@ -56,7 +56,7 @@ class Rounds:
 
 
 class _Race(NamedTuple):
-    """Two nodes contend, one of which lost so many races before: chances, and idle slots."""
+    """Two nodes contend, one of which has lost some races: probabilities and idle slots."""
 
     old_wins: float
     collision: float
@@ -67,8 +67,9 @@ class _Race(NamedTuple):
 class _State(NamedTuple):
     """`ap` and `station` segments wait there; `wire` has (seconds left, segments), soonest first.
 
-    `lost` are races that the station has lost in a row, or, below 0, the access point; `rested` has
-    bit 1 if the access point's counter has run out since its last success, bit 2 if the station's.
+    `lost` is the number of consecutive races that the station has lost or, if negative, the access
+    point. `rested` has bit 1 if the access point's counter has expired since its last success, bit
+    2 if the station's has.
     """
 
     ap: int
@@ -79,7 +80,7 @@ class _State(NamedTuple):
 
 
 class _Means(NamedTuple):
-    """Means over the ways out of a state: seconds, segments of data, ACKs, and counts of events."""
+    """Means over the transitions from a state: seconds, data segments, ACKs, and event counts."""
 
     time_s: float
     data: float
@@ -103,12 +104,12 @@ def rounds(
     download: bool,
     at_once: bool,
 ) -> Rounds | None:
-    """A window of one station whose wire has a round trip of `path_s`; None for too many states.
+    """Solve for one station whose wired path has round trip `path_s`; None if too many states.
 
-    `every` is d; `at_once` tells whether a packet that meets an idle channel is sent after no
-    backoff. What is sent at once has waited for AIFS already, which `times` have with each PPDU.
+    `every` is d; `at_once` is whether a packet that finds the channel idle is sent without backoff.
+    Such a packet has already waited for AIFS, which `times` includes in each PPDU.
 
-    Raises `ConvergenceError` where the states have no stationary law.
+    Raises `ConvergenceError` if the states have no stationary distribution.
     """
     for parts in _PARTS:
         found = _Walk(
@@ -120,7 +121,7 @@ def rounds(
 
 
 class _Walk:
-    """All states that can be reached, found one by one, and the ways between them."""
+    """All reachable states, found one by one, and the transitions between them."""
 
     def __init__(
         self,
@@ -140,7 +141,7 @@ class _Walk:
         self.races = _races(w0)
 
     def from_start(self, window: int) -> Rounds | None:
-        """Say what follows from all segments waiting at the sender's side of the air."""
+        """Compute the result, starting with all segments at the sender's side of the channel."""
         start = _State(*((window, 0) if self.download else (0, window)), (), 0, 0)
         index, order = {self._key(start): 0}, [start]
         source: list[int] = []
@@ -179,7 +180,7 @@ class _Walk:
         return (state.ap, state.station, wire, state.lost, state.rested)
 
     def _sends(self, waiting: int, *, by_ap: bool) -> int:
-        """The segments that one PPDU moves: data, or those that its ACKs acknowledge."""
+        """Return the segments that one PPDU moves: data, or those that its ACKs acknowledge."""
         if by_ap == self.download:
             return min(len(self.times.data_s), waiting)
         return min(len(self.times.ack_s), waiting // self.every) * self.every
@@ -192,20 +193,20 @@ class _Walk:
         return float(array[segments // self.every - 1])
 
     def _ways(self, state: _State) -> tuple[list[tuple[float, _State]], _Means]:
-        """The next states with their chances, and the means over them."""
+        """Return the next states with their probabilities, and the means over them."""
         ap = self._sends(state.ap, by_ap=True) > 0
         station = self._sends(state.station, by_ap=False) > 0
         if not ap and not station:
             wait_s = state.wire[0][0]
-            # A station without a frame counts down as far as the channel is idle.
+            # A station without a frame counts down while the channel is idle.
             rested = 3 if self.at_once and wait_s >= self.rest_s else 0
             after = _passes(state, wait_s)._replace(lost=0, rested=rested)
             return [(1.0, after)], _Means(wait_s, 0, 0, 0, 0, 0, 0, 0)
         if ap and station:
             return self._race(state)
         rested, lost = state.rested & (1 if ap else 2), -state.lost if ap else state.lost
-        # At once: AIFS has passed while the access point had nothing, and half a slot is left on
-        # average until the next begins (10.23.2.4); a station is sent to.
+        # Without backoff: AIFS passed while the access point had nothing, and on average half a
+        # slot is left until the next begins (10.23.2.4). A station, in contrast, receives first.
         wait_s = self.slot_s / 2 - self.aifs_s if rested and ap else 0.0
         if not rested:
             wait_s = self.races[max(lost, 0)].old_alone_slots * self.slot_s
@@ -214,7 +215,7 @@ class _Walk:
         return [(1.0, after)], mean._replace(slots=slots, nodes=slots)
 
     def _race(self, state: _State) -> tuple[list[tuple[float, _State]], _Means]:
-        """Both have something to send; who has lost before has the smaller counter."""
+        """Let both contend; the one that lost before has the smaller counter."""
         race = self.races[abs(state.lost)]
         old_is_ap = state.lost < 0
         more = min(abs(state.lost) + 1, _MOST_LOSSES)
@@ -237,7 +238,7 @@ class _Walk:
     def _success(
         self, state: _State, wait_s: float, *, by_ap: bool, lost: int
     ) -> tuple[_State, _Means]:
-        """The state after a PPDU, which takes what has come while its sender waited, and means."""
+        """Return the state after a PPDU, with packets that arrived during the wait, and means."""
         begins = _passes(state, max(wait_s, 0.0))
         segments = self._sends(begins.ap if by_ap else begins.station, by_ap=by_ap)
         lasts = self._lasts(segments, by_ap=by_ap)
@@ -264,17 +265,17 @@ class _Walk:
 
 
 def _passes(state: _State, time_s: float) -> _State:
-    """The state after some time, with what has come from the wire at the access point."""
+    """Return the state after some time, with arrivals from the wired link at the access point."""
     come = sum(size for left, size in state.wire if left <= time_s)
     wire = tuple((left - time_s, size) for left, size in state.wire if left > time_s)
     return state._replace(ap=state.ap + come, wire=wire)
 
 
 def _races(w0: int) -> list[_Race]:
-    """Chances by the races that a node lost before: its counter against one drawn from CWmin.
+    """Compute race probabilities: the old counter, by races lost, against one drawn from CWmin.
 
-    The winner's slots are gone from the counter of the one that lost, and one more: it goes down
-    at the end of AIFS, too (IEEE 802.11-2020, 10.23.2.4).
+    The loser's counter is reduced by the winner's slots plus one: it also counts down at the end of
+    AIFS (IEEE 802.11-2020, 10.23.2.4).
     """
     fresh = np.full(w0, 1.0 / w0)
     old, drawn = np.indices((w0, w0))
@@ -291,7 +292,7 @@ def _races(w0: int) -> list[_Race]:
         )
         loses = old > drawn
         if not both[loses].sum() > 0.0:
-            # With a window of a slot or two nobody loses so often: what is left is never asked for.
+            # With a window of one or two slots nobody loses this often; the rest is never used.
             continue
         left = np.bincount((old - drawn - 1)[loses], weights=both[loses], minlength=w0)
         counters = left / left.sum()
@@ -301,14 +302,14 @@ def _races(w0: int) -> list[_Race]:
 def _visits_per_s(
     source: Sequence[int], target: Sequence[int], chances: Sequence[float], lasts_s: Values
 ) -> Values:
-    """Tell how often each state is left in a second of the long run, beginning in state 0."""
+    """Return how often per second each state is left in the long run, starting in state 0."""
     from scipy.sparse import csc_matrix
     from scipy.sparse.csgraph import connected_components
 
     size = len(lasts_s)
     ways = csc_matrix((chances, (target, source)), shape=(size, size))
     count, labels = connected_components(ways, directed=True, connection="strong")
-    # A set of states that no way leaves keeps whoever comes there.
+    # The chain ends in a set of states that no transition leaves.
     leaves = np.zeros(count, dtype=bool)
     leaves[labels[source][labels[source] != labels[target]]] = True
     lasting = np.flatnonzero(~leaves)
@@ -324,7 +325,7 @@ def _visits_per_s(
 
 
 def _stationary(ways: csc_matrix) -> Values:
-    """The stationary law of states that all reach each other."""
+    """Return the stationary distribution of states that all reach each other."""
     from scipy.sparse import identity
     from scipy.sparse.linalg import spsolve
 
@@ -332,7 +333,7 @@ def _stationary(ways: csc_matrix) -> Values:
     if size == 1:
         return np.ones(1)
     balance = (ways - identity(size)).tolil()
-    # One balance follows from the others: the probabilities add up to 1 instead.
+    # One balance equation is redundant; the probabilities add up to 1 instead.
     balance[0] = 1.0
     right = np.zeros(size)
     right[0] = 1.0
@@ -340,7 +341,7 @@ def _stationary(ways: csc_matrix) -> Values:
 
 
 def _absorbed(ways: csc_matrix, labels: Labels, lasting: Labels) -> Values:
-    """The chance of ending in each lasting set of states, beginning in state 0."""
+    """Return the probability of ending in each recurrent set of states, from state 0."""
     from scipy.sparse import identity
     from scipy.sparse.linalg import spsolve
 

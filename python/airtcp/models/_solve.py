@@ -1,7 +1,4 @@
-"""Roots of monotone functions, many at a time, verified.
-
-Knows no model: the models of contention bring a function that never decreases on an interval.
-"""
+"""Find roots of monotone functions, many at a time, and verify them."""
 
 from collections.abc import Callable
 
@@ -19,16 +16,16 @@ _MOST_STEPS = 200
 def increasing_root(
     function: Callable[[Values], Values], low: Values, high: Values, *, what: str
 ) -> Values:
-    """The points where `function`, which never decreases, changes its sign.
+    """Return the points where `function`, which never decreases, changes sign.
 
     `function` maps an array of the shape of `low` and `high` to one of the same shape. Ridders'
-    method (C. Ridders, IEEE Trans. Circuits and Systems 26, 1979): the bracket is halved, and cut
+    method (C. Ridders, IEEE Trans. Circuits and Systems 26, 1979) halves the bracket, and cuts it
     again where an exponential through the three points vanishes. A point is done when its residual
-    is at rounding error (for a slope of one or more that bounds the error of the root, too) or when
-    hardly a double is left in its bracket. The end with the smaller residual is returned.
+    is at rounding error (with a slope of one or more this also bounds the root's error), or when
+    its bracket contains hardly another double. The end with the smaller residual is returned.
 
-    Raises `ConvergenceError` (with `what` in the message) where the ends do not bracket a root,
-    or where the function is not finite or jumps over zero.
+    Raises `ConvergenceError` (with `what` in the message) if the ends do not bracket a root, or if
+    the function is not finite or jumps over zero.
     """
     low, high = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     f_low, f_high = function(low), function(high)

@@ -1,16 +1,16 @@
-"""AIMD flows that share a bottleneck: peak windows, shares, and how fast they settle.
+"""Model AIMD flows that share a bottleneck: peak windows, shares, and convergence.
 
 Paper L, section 5 (D. J. Leith, P. Clifford, "Using the 802.11e EDCF to achieve TCP upload fairness
 over WLAN links", 2005), after R. Shorten, F. Wirth, D. Leith, "A positive systems model of TCP-like
-congestion control: asymptotic results", IEEE/ACM Trans. Networking 14(3), 2006. Knows windows at
-the ends of congestion epochs, when the queue of the bottleneck overflows; knows no slow start, no
-timeouts and no packets.
+congestion control: asymptotic results", IEEE/ACM Trans. Networking 14(3), 2006. The model has the
+windows at the ends of congestion epochs, when the bottleneck's queue overflows. It has no slow
+start, no timeouts and no packets.
 
 The last axis of every argument is the flow. alpha_i is the growth of flow i's window in segments
-per second (its increase per RTT over its RTT), beta_i what is left of the window after a loss (0.5
-in standard TCP), lambda_i the probability that flow i is among those that lose when the queue
+per second (its increase per RTT divided by its RTT), beta_i the factor that a loss leaves of the
+window (0.5 in standard TCP), lambda_i the probability that flow i has a loss when the queue
 overflows. lambda_i is an input (L10): with drop-tail the flows do not lose in the same epochs, and
-equal ones do not meet a simulation. In the mean a flow keeps b_i = 1 - lambda_i (1 - beta_i).
+equal lambda_i do not match simulations. On average a flow keeps b_i = 1 - lambda_i (1 - beta_i).
 
 >>> share = wired_shares(increase=1.0, beta=0.5, rtt_s=[0.1, 0.2])
 >>> share.flow_share.round(3)  # footnote 2 of section 5.1: as the inverse square of the RTTs
@@ -45,9 +45,9 @@ _MOST_EPOCHS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares of flows of a wired bottleneck; one value for each flow on the last axis.
+    """The shares of flows at a wired bottleneck; one value per flow on the last axis.
 
-    `window_share` of the mean peak windows, `flow_share` of the throughput; each adds up to 1.
+    `window_share` is of the mean peak windows, `flow_share` of the throughput; each adds up to 1.
     """
 
     window_share: Values
@@ -58,8 +58,8 @@ class Shares:
 class Uploads:
     """TCP uploads from n stations through a wireless and a wired hop.
 
-    `flow_bps` of each flow, on the last axis; `goodput_bps` of all; `jain_index` of the flows; and
-    whether the `wireless` hop is the bottleneck.
+    `flow_bps` is per flow, on the last axis; `goodput_bps` the total; `jain_index` that of the
+    flows; `wireless` whether the wireless hop is the bottleneck.
     """
 
     flow_bps: Values
@@ -76,10 +76,11 @@ def peak_windows(
     weight: ArrayLike = 1.0,
     total: ArrayLike = 1.0,
 ) -> Values:
-    """Mean windows when the queue overflows, section 5.1: alpha_i / (lambda_i (1 - beta_i)).
+    """Return mean windows at queue overflow, section 5.1: alpha_i / (lambda_i (1 - beta_i)).
 
-    Scaled so that the sum of weight_i w_i is `total`. With weight 1 that is the number of segments
-    that fit into path and queue; with 1/RTT_i (queueing included) it is the rate of the bottleneck.
+    They are scaled so that the sum of weight_i w_i is `total`. With weight 1 that is the number of
+    segments that fit into path and queue; with 1/RTT_i (including queueing) it is the rate of the
+    bottleneck.
 
     Raises `ValueError` unless alpha > 0, 0 <= beta < 1, 0 < lambda <= 1, weight > 0, total > 0.
 
@@ -103,10 +104,10 @@ def epoch_s(
     weight: ArrayLike = 1.0,
     total: ArrayLike = 1.0,
 ) -> Values:
-    """Mean duration of a congestion epoch, seconds: what was given up grows back at alpha.
+    """Return the mean congestion epoch in seconds: the time to grow back at alpha.
 
-    (1 - b_i) w_i / alpha_i with the windows of `peak_windows`, the same for every flow. Arguments
-    and errors as there.
+    It is (1 - b_i) w_i / alpha_i with the windows of `peak_windows`, the same for every flow.
+    Arguments and errors as in that function.
 
     >>> float(epoch_s([10.0, 10.0], 0.5, total=40.0))
     1.0
@@ -125,11 +126,11 @@ def aimd_matrix(
     *,
     weight: ArrayLike = 1.0,
 ) -> Values:
-    """A of W(k+1) = A W(k), the peak windows of successive congestion epochs; in the mean.
+    """Return A of W(k+1) = A W(k), the mean peak windows of successive congestion epochs.
 
     A = diag(b) + alpha (weight (1-b))^T / sum(weight alpha): Shorten, Wirth, Leith (2006) for
-    weight 1 and lambda 1. It keeps sum(weight w), and the windows of `peak_windows`. Errors as
-    there.
+    weight 1 and lambda 1. It preserves sum(weight w) and the windows of `peak_windows`. Errors as
+    in that function.
 
     >>> aimd_matrix([1.0, 1.0], 0.5)
     array([[0.75, 0.25],
@@ -150,12 +151,12 @@ def second_eigenvalue(
     *,
     weight: ArrayLike = 1.0,
 ) -> Values:
-    """The second largest eigenvalue of `aimd_matrix`: what an epoch leaves of a disturbance.
+    """Return the second largest eigenvalue of `aimd_matrix`: the decay of a disturbance.
 
-    All eigenvalues are real, the largest is 1, and this one lies between the two largest b_i: with
-    equal beta and lambda 1 it is beta; for two flows with weight 1, (alpha_2 b_1 + alpha_1 b_2) /
-    (alpha_1 + alpha_2). One flow alone has none: 0. Errors as `peak_windows`, and
-    `ConvergenceError` where rounding hides how far below 1 it is.
+    All eigenvalues are real; the largest is 1, and this one is between the two largest b_i. With
+    equal beta and lambda 1 it is beta; for two flows with weight 1 it is (alpha_2 b_1 + alpha_1
+    b_2) / (alpha_1 + alpha_2); for a single flow it is 0. Errors as in `peak_windows`, and
+    `ConvergenceError` if rounding hides how far below 1 it is.
 
     >>> round(float(second_eigenvalue([1.0, 0.2], [0.5, 0.95])), 6)  # Fig. 10b, equal RTTs
     0.875
@@ -171,13 +172,13 @@ def convergence_epochs(
     weight: ArrayLike = 1.0,
     convergence: ArrayLike = 0.95,
 ) -> Values:
-    """Congestion epochs until 95 % of a disturbance is gone, section 5.2.
+    """Return the congestion epochs until 95 % of a disturbance is gone, section 5.2.
 
-    log(1 - convergence) / log(second eigenvalue), not rounded. With beta 0.5 it is 4.3: the paper
-    says 4, after which 93.75 % is gone. For flows with a wired bottleneck only: an upload whose
-    bottleneck is its own station's queue loses nothing before its window is full.
+    That is log(1 - convergence) / log(second eigenvalue), not rounded. With beta 0.5 it is 4.3; the
+    paper says 4, after which 93.75 % is gone. Valid only for flows with a wired bottleneck: an
+    upload whose bottleneck is its own station's queue has no losses before its window is full.
 
-    Raises as `second_eigenvalue`, and `ValueError` unless 0 < convergence < 1.
+    Raises the errors of `second_eigenvalue`, and `ValueError` unless 0 < convergence < 1.
 
     >>> convergence_epochs([1.0, 1.0], [[0.5, 0.5], [0.5, 0.95]]).round(2)
     array([4.32, 9.32])
@@ -200,9 +201,10 @@ def window_history(
     *,
     weight: ArrayLike = 1.0,
 ) -> Values:
-    """Mean windows at the ends of epochs 0 .. `epochs` from `start`, section 5.2, Figs 9 and 10.
+    """Return mean windows at the ends of epochs 0 .. `epochs`, section 5.2, Figs 9 and 10.
 
-    Epochs are the last axis but one. sum(weight w) stays that of `start`. Errors as `peak_windows`.
+    Epochs are the last axis but one. sum(weight w) stays as in `start`. Errors as in
+    `peak_windows`.
 
     >>> window_history([40.0, 0.0], 3, [1.0, 1.0], 0.5)
     array([[40. ,  0. ],
@@ -228,14 +230,14 @@ def wired_shares(
     *,
     window: Literal["peak", "mean"] = "peak",
 ) -> Shares:
-    """Shares of flows with a wired bottleneck, section 5.1, Figs 7 and 8a.
+    """Return the shares of flows with a wired bottleneck, section 5.1, Figs 7 and 8a.
 
-    `increase` of the window in segments per RTT (1 in standard TCP), so that alpha_i = increase_i /
-    RTT_i; `rtt_s` with the queueing. Throughput goes as window / RTT, where the window is the
-    "peak" one (the paper's footnote 2) or the "mean" over an epoch, which is (1 + b_i)/2 of it:
-    with equal beta and lambda the two are the same.
+    `increase` is in segments per RTT (1 in standard TCP), so alpha_i = increase_i / RTT_i; `rtt_s`
+    includes queueing. Throughput is proportional to window / RTT. The window is the "peak" one (the
+    paper's footnote 2) or the "mean" over an epoch, which is (1 + b_i)/2 of it; with equal beta and
+    lambda both give the same.
 
-    Raises `ValueError` as `peak_windows`.
+    Raises `ValueError` like `peak_windows`.
 
     >>> wired_shares(1.0, [0.5, 0.95], 0.1, window="mean").flow_share.round(4)
     array([0.0714, 0.9286])
@@ -254,14 +256,14 @@ def wired_shares(
 
 
 def uploads(wired_bps: ArrayLike, wireless_bps: ArrayLike, wired_share: ArrayLike) -> Uploads:
-    """Uploads through both hops: who is the bottleneck, and what each flow gets; section 5.1.
+    """Return the goodput of uploads through both hops, and the bottleneck; section 5.1.
 
-    `wired_bps` is what the wired link leaves for TCP payload, `wireless_bps` what the wireless hop
-    carries when all stations always have data (`leith.throughput`). Below `wireless_bps` the wired
-    link is the bottleneck and flows share it as AIMD has it (`wired_share`, last axis: the
-    `flow_share` of `wired_shares`); from there on the MAC gives every station the same, whatever
-    its RTT, alpha and beta. The change is abrupt: a station that sends less than its share leaves
-    the rest to others, so up to that point no one waits for the MAC.
+    `wired_bps` is the wired link's capacity for TCP payload, `wireless_bps` the wireless hop's if
+    all stations always have data (`leith.throughput`). Below `wireless_bps` the wired link is the
+    bottleneck and AIMD determines the shares (`wired_share`, last axis: the `flow_share` of
+    `wired_shares`). Above it the MAC gives every station the same, whatever its RTT, alpha and
+    beta. The change is abrupt: a station that sends less than its share leaves the rest to others,
+    so below that point no station waits for the MAC.
 
     Raises `ValueError` unless the rates are above 0 and the shares of each scenario add up to 1.
 
@@ -294,12 +296,12 @@ def uploads(wired_bps: ArrayLike, wireless_bps: ArrayLike, wired_share: ArrayLik
 def _gap(
     alpha: ArrayLike, beta: ArrayLike, loss_probability: ArrayLike, weight: ArrayLike
 ) -> Values:
-    """By how much the second eigenvalue of `aimd_matrix` is less than 1."""
+    """Return 1 minus the second eigenvalue of `aimd_matrix`."""
     increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
     if lost.shape[-1] == 1:
         return np.ones(lost.shape[:-1])
-    # 1 - A is similar to this symmetric matrix (scale flow i by the root of weight lost / alpha),
-    # whose eigenvalues keep their digits where all b are near 1.
+    # 1 - A is similar to this symmetric matrix (scale flow i by the root of weight lost / alpha).
+    # Its eigenvalues keep their precision if all b are near 1.
     share = weights * increase / (weights * increase).sum(axis=-1, keepdims=True)
     root = np.sqrt(share * lost)
     symmetric = lost[..., np.newaxis] * np.eye(lost.shape[-1]) - (
@@ -314,7 +316,7 @@ def _gap(
 def _flows(
     alpha: ArrayLike, beta: ArrayLike, loss_probability: ArrayLike, weight: ArrayLike
 ) -> tuple[Values, Values, Values]:
-    """Alpha, 1 - b = lambda (1 - beta), and the weights, with an axis of flows."""
+    """Return alpha, 1 - b = lambda (1 - beta), and the weights, with an axis of flows."""
     increase = _checks.real("alpha", alpha, above=0.0)
     left = _checks.real("beta", beta, at_least=0.0, at_most=1.0)
     if np.any(left == 1.0):

@@ -1,10 +1,10 @@
-"""How long frames are on the air, for models: `airtcp.airtime` with arguments checked, over arrays.
+"""Compute frame durations for models: `airtcp.airtime` over arrays, with checked arguments.
 
-Knows the `phy` section of a resolved scenario and nothing of contention, queues or TCP. The
-arithmetic, with its clauses of IEEE Std 802.11-2020, is that of `airtcp.airtime`.
+Input is the `phy` section of a resolved scenario. The arithmetic, with its clauses of IEEE Std
+802.11-2020, is in `airtcp.airtime`.
 
-With 34 bytes of MAC header, a packet of 1500 bytes is 1308 us on the air at 11 Mb/s, and 1566 us
-with SIFS and a MAC ACK at 2 Mb/s.
+With 34 bytes of MAC header, a packet of 1500 bytes takes 1308 us at 11 Mb/s, and 1566 us including
+SIFS and a MAC ACK at 2 Mb/s.
 
 >>> int(frame_time_ns(HOT_SPOT, 8 * 1500))
 1307637
@@ -47,9 +47,9 @@ _MOST_BITS = 8 * 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phy:
-    """What a model needs of the `phy` section of a resolved scenario. Times in nanoseconds.
+    """The part of a resolved scenario's `phy` section that models need. Times in nanoseconds.
 
-    `mac_header_bits` includes the FCS; `propagation_delay_ns` passes once after every frame.
+    `mac_header_bits` includes the FCS; one `propagation_delay_ns` follows every frame.
     """
 
     data_rate: Rate
@@ -96,9 +96,9 @@ class Phy:
 
     @classmethod
     def of(cls, phy: airtime.PhyTiming) -> Self:
-        """Takes the attributes of these names from the `phy` of a resolved scenario.
+        """Create it from the attributes of a resolved scenario's `phy`.
 
-        Raises `ValueError` naming one that cannot be.
+        Raises `ValueError` with the name of an invalid one.
 
         >>> Phy.of(HOT_SPOT) == HOT_SPOT
         True
@@ -107,7 +107,7 @@ class Phy:
 
 
 def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
-    """Bits of the MPDU that carries an MSDU (an IP packet): MAC header, FCS and LLC are added.
+    """Return the bits of an MPDU with an MSDU (an IP packet): adds MAC header, FCS and LLC.
 
     Raises `ValueError` unless `msdu_bits` is whole and >= 0.
 
@@ -118,13 +118,13 @@ def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
 
 
 def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
-    """Duration of the PPDU that carries an MPDU (or control frame) of `bits` bits, nanoseconds.
+    """Return the duration of the PPDU with an MPDU (or control frame) of `bits` bits, in ns.
 
-    DSSS (16.3.4): preamble + header + payload, the payload rounded up to a whole microsecond
-    (`symbol_rounding`) or to a whole nanosecond. OFDM (17.4.3): preamble + SIGNAL +
-    ceil((service + tail + bits) / bits per symbol) symbols (or (service + tail + bits) / rate
-    rounded up to a nanosecond without `symbol_rounding`), and the signal extension of ERP-OFDM.
-    802.11n and later: as `airtcp.high_rate` says.
+    DSSS (16.3.4): preamble + header + payload, with the payload rounded up to a whole microsecond
+    (`symbol_rounding`) or a whole nanosecond. OFDM (17.4.3): preamble + SIGNAL + ceil((service +
+    tail + bits) / bits per symbol) symbols (without `symbol_rounding`: (service + tail + bits) /
+    rate rounded up to a nanosecond), and the signal extension of ERP-OFDM. 802.11n and later: see
+    `airtcp.high_rate`.
 
     Raises `ValueError` if `bits` is not whole and >= 0, or if `phy` lacks the modulation.
 
@@ -135,9 +135,9 @@ def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
 
 
 def frame_time_ns(phy: Phy, msdu_bits: ArrayLike, *, data_rate: Rate | None = None) -> Nanoseconds:
-    """Duration of the data frame that carries an MSDU of `msdu_bits` bits, nanoseconds.
+    """Return the duration of a data frame with an MSDU of `msdu_bits` bits, in nanoseconds.
 
-    `data_rate` defaults to that of `phy`. Errors as `ppdu_time_ns`.
+    `data_rate` defaults to that of `phy`. Errors as in `ppdu_time_ns`.
 
     >>> int(frame_time_ns(HOT_SPOT, 12000, data_rate=Rate(1_000_000, "dsss")))
     12464000
@@ -153,11 +153,11 @@ def exchange_time_ns(
     data_rate: Rate | None = None,
     control_rate: Rate | None = None,
 ) -> Nanoseconds:
-    """Duration of a successful exchange from its first bit to the end of the MAC ACK, nanoseconds.
+    """Return the duration of a successful exchange up to the end of the MAC ACK, in ns.
 
-    Basic access: DATA, SIFS, ACK. With `rts`: RTS, SIFS, CTS, SIFS before it (10.3.2).
-    A propagation delay follows each frame. DIFS and backoff are not included. The rates
-    default to those of `phy`. Errors as `ppdu_time_ns`.
+    Basic access: DATA, SIFS, ACK. With `rts`, RTS, SIFS, CTS, SIFS precede it (10.3.2). A
+    propagation delay follows each frame. DIFS and backoff are not included. The rates default to
+    those of `phy`. Errors as in `ppdu_time_ns`.
 
     >>> int(exchange_time_ns(HOT_SPOT, 12000, rts=True))
     2105637
@@ -179,10 +179,11 @@ def collision_time_ns(
     data_rate: Rate | None = None,
     control_rate: Rate | None = None,
 ) -> Nanoseconds:
-    """Time from the start of a collision to the end of its longest frame at the receivers, ns.
+    """Return the time from the start of a collision to the end of its longest frame, in ns.
 
-    `msdu_bits` is the longest MSDU among those that collide; with `rts` all of them are RTS. What
-    everyone waits after that (EIFS, ACK timeout, DIFS) is not included. Errors as `ppdu_time_ns`.
+    The end is at the receivers. `msdu_bits` is the longest colliding MSDU; with `rts` all frames
+    are RTS. The wait after that (EIFS, ACK timeout, DIFS) is not included. Errors as in
+    `ppdu_time_ns`.
 
     >>> [int(collision_time_ns(HOT_SPOT, 12000, rts=rts)) for rts in (False, True)]
     [1307637, 272000]

@@ -1,14 +1,14 @@
-"""Shares of stations at different rates of one sender of A-MPDUs, with airtime fairness or not.
+"""Model stations at different rates behind one A-MPDU sender, with or without fairness.
 
-Knows aggregates, rates and shares of time. Knows no contention and no queues: how long aggregates
-are is given. (`heusse` is the same anomaly among contending hosts, one frame at a time.)
+There is no contention and there are no queues; the sizes of A-MPDUs are given. (`heusse` has the
+same anomaly among contending hosts, one frame at a time.)
 
 T. Hoeiland-Joergensen, M. Kazior, D. Taht, P. Hurtig, A. Brunstrom, "Ending the anomaly: achieving
-low latency and airtime fairness in WiFi", USENIX ATC 2017, 2.2.1, equations (1) to (5). With
-n packets of l bytes in an A-MPDU and the rate r: its bytes L (1), what it lasts T_data = T_phy +
-8 L / r (2), the rate of a station alone R_0 = 8 n l / (T_data + T_oh) (3), its share of the airtime
-T (4), and what it gets R = T R_0 (5). The paper could not be had when this was written: the figures
-that the tests hold it to, and the sum of its overheads, are as cited elsewhere.
+low latency and airtime fairness in WiFi", USENIX ATC 2017, 2.2.1, equations (1) to (5). With n
+packets of l bytes in an A-MPDU at the rate r: its bytes L (1), its duration T_data = T_phy + 8 L /
+r (2), the rate of a station alone R_0 = 8 n l / (T_data + T_oh) (3), its airtime share T (4), and
+its rate R = T R_0 (5). The paper was not available when this was written: the numbers in the tests
+and the sum of its overheads are as cited elsewhere.
 
 >>> alone = station_rate([6892, 7833, 2914], [144.4e6, 144.4e6, 7.2e6])
 >>> (alone / 1e6).round(1)
@@ -45,7 +45,7 @@ BLOCK_ACK_BITS: Final = 464
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """By station `airtime`, a share of the time, and `rate_bps` of payload; `total_bps`."""
+    """`airtime` shares and payload rates `rate_bps` per station, and `total_bps`."""
 
     airtime: Values
     rate_bps: Values
@@ -53,7 +53,7 @@ class Shares:
 
 
 def aggregate_time_s(payload_bytes: ArrayLike, rate_bps: ArrayLike) -> Values:
-    """T_data of (2) for aggregates that carry so many bytes of packets of 1500.
+    """Return T_data of (2) for A-MPDUs with this many bytes in packets of 1500.
 
     Raises `ValueError` unless both are above 0, or for shapes that do not broadcast.
 
@@ -65,7 +65,7 @@ def aggregate_time_s(payload_bytes: ArrayLike, rate_bps: ArrayLike) -> Values:
 
 
 def station_rate(payload_bytes: ArrayLike, rate_bps: ArrayLike) -> Values:
-    """R_0 of (3): what a station gets alone. Raises `ValueError` as `aggregate_time_s`.
+    """Return R_0 of (3), a station's rate alone. Raises `ValueError` like `aggregate_time_s`.
 
     >>> (station_rate([28434, 2914], [144.4e6, 7.2e6]) / 1e6).round(1)
     array([126.7,   6.5])
@@ -84,16 +84,16 @@ def shares(
     packets: ArrayLike = 1.0,
     weight: ArrayLike = 1.0,
 ) -> Shares:
-    """(4) and (5) for stations whose PPDU carries `payload_bits` and takes `cycle_s` in all.
+    """Return (4) and (5) for stations whose PPDU carries `payload_bits` in `cycle_s`.
 
-    `busy_s` is what of a cycle counts as airtime (T_data in the paper). "ppdus": stations have one
-    PPDU each in turn, so that each has T_data over the sum of all (what the paper takes a FIFO
-    queue for); "packets": as many packets each, `packets` of them in a PPDU, which is what one
-    queue in order of arrival gives where all have as much waiting; "airtime": 1/n each, or as their
-    `weight` says.
+    `busy_s` is the part of a cycle that counts as airtime (T_data in the paper). `sharing` is one
+    of: "ppdus", one PPDU per station in turn, so each has T_data over the sum of all (the paper's
+    assumption for a FIFO queue); "packets", as many packets each, `packets` of them per PPDU, which
+    a queue in order of arrival gives if all have as much waiting; "airtime", 1/n each, or in
+    proportion to `weight`.
 
-    The shares of the time are of whole cycles, and the paper's approximation of them by T_data
-    with `busy_s` = T_data and `cycle_s` = T_data + T_oh.
+    Time shares are of whole cycles. With `busy_s` = T_data and `cycle_s` = T_data + T_oh the result
+    is the paper's approximation by T_data.
 
     Raises `ValueError` for an unknown sharing, or an argument that is not above 0.
 

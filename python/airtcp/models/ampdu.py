@@ -1,12 +1,12 @@
-"""PPDUs that carry several frames: how many fit, how long they last, and what a lone sender gets.
+"""Model PPDUs with several frames: how many fit, their duration, and a single sender's rate.
 
-Knows A-MPDUs of equal MPDUs to one receiver, the Block ACK that answers them, the limits of bytes,
-time and Block ACK window, and MPDUs that are lost one by one. Knows no TCP (`tcp_ampdu`). That
-several senders collide is Bianchi's model (`airtcp.models.bianchi`) with the times of `slot_times`:
-under EDCA a counter goes down at the end of AIFS too, so that a busy period is one slot of his.
+The model has A-MPDUs of equal MPDUs to one receiver, the Block ACK, the limits of bytes, time and
+Block ACK window, and independent MPDU errors. TCP is in `tcp_ampdu`. Collisions are in Bianchi's
+model (`airtcp.models.bianchi`) with the times of `slot_times`: under EDCA a counter also decreases
+at the end of AIFS, so a busy period is one of his slots.
 
-Clauses are those of IEEE Std 802.11-2020: 9.7.1 and 10.12 (A-MPDU), 10.25.6 (Block ACK),
-10.23.2.4 (EDCA).
+Clauses are those of IEEE Std 802.11-2020: 9.7.1 and 10.12 (A-MPDU), 10.25.6 (Block ACK), 10.23.2.4
+(EDCA).
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A PPDU at one data rate and what answers it; the limits on what it carries.
+    """A PPDU at one data rate, its response, and the limits on its contents.
 
-    `ampdu_bits` and `ppdu_time_ns` bound the PSDU, `block_ack_window` the MPDUs; `ampdu_bits` 0:
-    each MPDU alone. `rts_threshold_bits`: an RTS goes before longer PSDUs (None: never).
-    `txop_limit_ns`: PPDU, SIFS and Block ACK fit into it (0: no limit).
+    `ampdu_bits` and `ppdu_time_ns` limit the PSDU, `block_ack_window` the MPDUs; `ampdu_bits` 0: no
+    aggregation. `rts_threshold_bits`: an RTS precedes longer PSDUs (None: never). `txop_limit_ns`:
+    limit for PPDU, SIFS and Block ACK together (0: none).
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     phy: Phy
@@ -82,9 +82,9 @@ class Exchange:
         _checks.scalar("txop_limit_ns", self.txop_limit_ns, at_least=0, whole=True)
 
     def psdu_bits(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
-        """Bits of a PSDU of so many MPDUs that carry MSDUs of `msdu_bits` each (9.7.1, 10.12.7).
+        """Return the bits of a PSDU of `mpdus` MPDUs with MSDUs of `msdu_bits` (9.7.1, 10.12.7).
 
-        Each MPDU but the last is padded to whole words behind its delimiter; a single one has a
+        Each MPDU except the last is padded to whole words after its delimiter; a single one has a
         delimiter from VHT on.
 
         Raises `ValueError` unless both are whole, `mpdus` >= 1 and `msdu_bits` >= 0.
@@ -96,13 +96,13 @@ class Exchange:
         return np.where(count == 1, lone, (count - 1) * padded + subframe)[()]
 
     def data_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
-        """Duration of the PPDU of `psdu_bits`, whose errors it raises."""
+        """Return the duration of the PPDU; errors as in `psdu_bits`."""
         return ppdu_time_ns(self.phy, self.data_rate, self.psdu_bits(mpdus, msdu_bits))
 
     def exchange_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
-        """From the first bit of the PPDU, or of the RTS before it, to the end of what answers it.
+        """Return the time from the start of the PPDU or its RTS to the end of the response.
 
-        A Block ACK answers several MPDUs, an ACK a single one. Errors as `psdu_bits`.
+        A Block ACK acknowledges several MPDUs, an ACK a single one. Errors as in `psdu_bits`.
         """
         count, _ = self._numbers(mpdus, msdu_bits)
         delay = self.phy.propagation_delay_ns
@@ -113,9 +113,9 @@ class Exchange:
         return np.asarray(rts + data + delay + self.phy.sifs_ns + answer + delay)[()]
 
     def collision_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
-        """Tell how long such a PPDU, or the RTS before it, keeps the medium when it collides.
+        """Return how long such a PPDU, or its RTS, occupies the medium when it collides.
 
-        What is waited after that is not included. Errors as `psdu_bits`.
+        The wait after that is not included. Errors as in `psdu_bits`.
         """
         data = self.data_time_ns(mpdus, msdu_bits)
         rts = int(ppdu_time_ns(self.phy, self.control_rate, self.phy.rts_bits))
@@ -123,7 +123,7 @@ class Exchange:
         return np.asarray(np.where(has_rts, rts, data) + self.phy.propagation_delay_ns)[()]
 
     def most_mpdus(self, msdu_bits: int) -> int:
-        """Count how many MPDUs with MSDUs of `msdu_bits` one PPDU carries at most; 1 always fits.
+        """Return the most MPDUs with MSDUs of `msdu_bits` that fit into a PPDU; at least 1.
 
         Raises `ValueError` unless `msdu_bits` is whole and >= 0.
         """
@@ -140,7 +140,7 @@ class Exchange:
         return int(ppdu_time_ns(self.phy, self.block_ack_rate, self.block_ack_bits))
 
     def _rts_ns(self, psdu_bits: Counts) -> Counts:
-        """RTS, CTS and the gaps behind them where an RTS goes before such a PSDU, else 0."""
+        """Return the duration of RTS, CTS and their gaps if an RTS precedes such a PSDU, else 0."""
         if self.rts_threshold_bits is None:
             return np.zeros_like(psdu_bits)
         gap = self.phy.sifs_ns + self.phy.propagation_delay_ns
@@ -164,13 +164,13 @@ def slot_times(
     after_collision_ns: int,
     payload_bits: int | None = None,
 ) -> SlotTimes:
-    """Ts and Tc of senders whose every PPDU has so many MPDUs, for `airtcp.models.bianchi`.
+    """Return Ts and Tc of senders with `mpdus` MPDUs per PPDU, for `airtcp.models.bianchi`.
 
-    Ts = exchange + AIFS, Tc = PPDU (or RTS) + `after_collision_ns`, which is AIFS where third
-    parties hear nothing of a collision, and EIFS less DIFS more where they do (10.23.2.4).
-    `payload_s` is what `payload_bits` of each MSDU, default all, take at the data rate.
+    Ts = exchange + AIFS. Tc = PPDU (or RTS) + `after_collision_ns`, which is AIFS if third parties
+    decode nothing of a collision, and EIFS minus DIFS more if they do (10.23.2.4). `payload_s` is
+    the duration of `payload_bits` of each MSDU (default: all) at the data rate.
 
-    Raises `ValueError` as `Exchange`.
+    Raises `ValueError` like `Exchange`.
 
     >>> times = slot_times(HT_20MHZ, 31, 12000, aifs_ns=43_000, after_collision_ns=43_000)
     >>> round(times.success_s * 1e6, 1), round(times.collision_s * 1e6, 1)
@@ -187,25 +187,25 @@ def slot_times(
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The mean load of a PPDU where MPDUs are lost one by one: `sent`, and `delivered`."""
+    """The mean load of a PPDU with independent MPDU errors: `sent` and `delivered`."""
 
     sent: Values
     delivered: Values
 
 
 def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
-    """Count how many MPDUs a PPDU has on average, where each is lost with probability `error`.
+    """Return the mean number of MPDUs per PPDU if each is lost with probability `error`.
 
-    The window (10.25.6.3) begins at the first MPDU that is missing, and a PPDU carries the first
-    `most` missing ones of its `window` positions; new ones are always there. So a loss near the
-    window's beginning holds back what is new, all the more the closer `most` is to `window`.
+    The window (10.25.6.3) begins at the first missing MPDU, and a PPDU carries the first `most`
+    missing ones of its `window` positions; there are always new ones. A loss near the start of the
+    window therefore holds back new MPDUs, the more so the closer `most` is to `window`.
 
-    By how much the window moved last says how many of its positions are new; given that, they are
-    taken to be missing independently of each other. u[a, j] is the probability that position j is
-    missing when a PPDU is made up and the window has just moved by a. A missing one is sent with
-    the probability that less than `most` before it are, and is missing afterwards unless it was
-    sent and not lost; the window then moves to the first that still is. u and the law of a are
-    those that a PPDU leaves unchanged. Exact where nothing is lost; the retry limit is not in it.
+    The last move of the window says how many of its positions are new; given that, positions are
+    assumed to be missing independently. u[a, j] is the probability that position j is missing when
+    a PPDU is built after the window has moved by a. A missing MPDU is sent with the probability
+    that fewer than `most` before it are missing. It stays missing unless it was sent and not lost;
+    the window then moves to the first that is still missing. u and the distribution of a are a
+    fixed point of this step. Exact without losses; there is no retry limit.
 
     Raises `ValueError` unless most >= 1, 1 <= window <= 1024 and 0 <= error < 1, and
     `ConvergenceError`.
@@ -225,7 +225,7 @@ def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
 
 
 def _window(most: int, window: int, error: float) -> float:
-    """MPDUs sent on average, at the u and the moves that a PPDU leaves unchanged."""
+    """Return the mean number of MPDUs sent, at the fixed point of u and the moves."""
     if error == 0.0:
         return float(most)
     moves = window + 1
@@ -233,8 +233,8 @@ def _window(most: int, window: int, error: float) -> float:
     for _ in range(_MOST_ROUNDS):
         reached = _fewer_before(missing, most)
         still = missing * (1.0 - reached * (1.0 - error))
-        # The first that is still missing is at place f with probability first[:, f]; at `window`
-        # where none is. Before it all are there, behind it they are as independent as they were.
+        # The first missing one is at position f with probability first[:, f]; at `window` if none
+        # is missing. All before it have arrived; those after it are as independent as before.
         clear = np.cumprod(1.0 - still, axis=1)
         some = still * np.hstack([np.ones((moves, 1)), clear[:, :-1]])
         weight = moved[:, np.newaxis] * np.hstack([some, clear[:, -1:]])
@@ -250,7 +250,7 @@ def _window(most: int, window: int, error: float) -> float:
 
 
 def _fewer_before(missing: Values, most: int) -> Values:
-    """For each position the probability that fewer than `most` before it are missing."""
+    """Return for each position the probability that fewer than `most` before it are missing."""
     rows, window = missing.shape
     if most >= window:
         return np.ones((rows, window))

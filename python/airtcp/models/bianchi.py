@@ -1,15 +1,16 @@
-"""Bianchi's model of the saturated DCF: how often nodes that always have a frame collide.
+"""Model the saturated DCF after Bianchi: collisions of nodes that always have a frame.
 
-Knows backoff stages and the durations of a slot, a success and a collision; these are plain
-numbers, so that any PHY fits (`slot_times` makes them from one). Knows no TCP and no queues.
+Inputs are backoff stages and the durations of a slot, a success and a collision. These are plain
+numbers, so any PHY fits (`slot_times` derives them from one). There is no TCP and there are no
+queues.
 
 G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function", IEEE JSAC
 18(3), 2000 (unlimited retries); finite retry limits after H. Wu et al., "Performance of reliable
-transport protocol over IEEE 802.11 wireless LAN: analysis and enhancement", INFOCOM 2002. Symbols
-as there: n nodes, W the window of the first stage (CWmin + 1), m doublings, tau the probability
-that a node sends in a slot, p the probability that what it sends collides.
+transport protocol over IEEE 802.11 wireless LAN: analysis and enhancement", INFOCOM 2002. Their
+symbols: n nodes, W the window of the first stage (CWmin + 1), m doublings, tau the probability that
+a node transmits in a slot, p the probability that a transmission collides.
 
-The two equations are solved in their summed form, where p = 1/2 is an ordinary point.
+The two equations are solved in their summed form, in which p = 1/2 is not singular.
 
 >>> point = fixed_point([5, 20], w0=32, m=3)
 >>> times = FHSS_BASIC
@@ -50,9 +51,9 @@ _MOST_STAGES = 10_000
 class SlotTimes:
     """The durations of exchanges and collisions, in seconds.
 
-    `slot_s` an empty slot; `success_s` (Ts) and `collision_s` (Tc) the slots with a success and
-    with a collision, the waits after them included; `payload_s` the time that the payload itself
-    takes.
+    `slot_s` is an idle slot; `success_s` (Ts) and `collision_s` (Tc) are slots with a success and
+    with a collision, including the waits after them; `payload_s` is the transmission time of the
+    payload.
     """
 
     slot_s: float
@@ -75,7 +76,7 @@ FHSS_RTS: Final = SlotTimes(50e-6, 9568e-6, 417e-6, 8184e-6)
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
-    """The solution: `tau`, `p`, and `drop`, the probability that a frame meets the retry limit."""
+    """The solution: `tau`, `p`, and `drop`, the probability of reaching the retry limit."""
 
     n: Values
     tau: Values
@@ -87,9 +88,9 @@ class FixedPoint:
 class Saturation:
     """The channel in saturation.
 
-    `p_transmission` (Ptr) at least one node sends in a slot; `p_success` (Ps) exactly one does,
-    given that; `slot_s` the mean duration of a slot; `success_rate_per_s` successes of all nodes
-    per second; `utilization` (S) the fraction of time that carries payload of successes.
+    `p_transmission` (Ptr): at least one node transmits in a slot. `p_success` (Ps): exactly one
+    does, given that. `slot_s`: mean duration of a slot. `success_rate_per_s`: successes of all
+    nodes per second. `utilization` (S): fraction of time with payload of successes.
     """
 
     p_transmission: Values
@@ -102,11 +103,11 @@ class Saturation:
 def attempt_probability(
     p: ArrayLike, w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None = None
 ) -> Values:
-    """Attempt probability tau as a function of the collision probability p.
+    """Return the attempt probability tau for the collision probability p.
 
-    Bianchi (7) for `retries` None, Wu et al. (2002) for a limit: a frame is sent at most
-    `retries` + 1 times; at stage i the backoff is uniform over 0 .. 2^min(i, m) `w0` - 1.
-    tau = 1 / (1 + mean backoff over the attempts of a frame).
+    Bianchi (7) for `retries` None, Wu et al. (2002) for a limit: a frame is sent at most `retries`
+    + 1 times; at stage i the backoff is uniform over 0 .. 2^min(i, m) `w0` - 1. tau = 1 / (1 + mean
+    backoff over the attempts of a frame).
 
     Raises `ValueError` unless 0 <= p <= 1, w0 >= 1, 0 <= m <= 60, 0 <= retries < 10000.
 
@@ -124,11 +125,11 @@ def fixed_point(
 ) -> FixedPoint:
     """Solve for tau and p of `n` nodes: `attempt_probability` and p = 1 - (1 - tau)^(n-1).
 
-    `retries`: None for no limit (Bianchi 2000), else a frame is sent `retries` + 1 times at most
-    and then dropped, with probability `drop` = p^(retries+1). Every argument may be an array; `n`
-    need not be whole. tau never increases with p, so the root is one, and always there.
+    `retries`: None for no limit (Bianchi 2000). Otherwise a frame is sent at most `retries` + 1
+    times and then dropped, with probability `drop` = p^(retries+1). Every argument may be an array;
+    `n` need not be whole. tau never increases with p, so there is exactly one root.
 
-    Raises `ValueError` naming an argument out of range (n >= 1), `ConvergenceError`.
+    Raises `ValueError` with the name of an argument out of range (n >= 1), and `ConvergenceError`.
 
     >>> round(float(fixed_point(5, 32, 5).p), 4)
     0.1781
@@ -155,14 +156,14 @@ def saturation(
     variant: Literal["bianchi", "freezing"] = "bianchi",
     w0: ArrayLike | None = None,
 ) -> Saturation:
-    """Throughput of the saturated channel: Bianchi (13).
+    """Return the throughput of the saturated channel: Bianchi (13).
 
-    Variant "freezing" (Bianchi and Tinnirello 2005) lets only the node that just succeeded use the
-    first slot after its success, which it does with probability B = 1/`w0`: a success carries
-    1/(1-B) payloads on average and takes Ts/(1-B) + slot; a collision takes Tc + slot. It needs
-    `w0`. (ns-3's tables are of this variant, but without the slot after a collision.)
+    In the variant "freezing" (Bianchi and Tinnirello 2005) only the node that just succeeded can
+    use the first slot after its success, which it does with probability B = 1/`w0`. A success then
+    carries 1/(1-B) payloads on average and takes Ts/(1-B) + slot; a collision takes Tc + slot. The
+    variant needs `w0`. (ns-3's tables use it without the slot after a collision.)
 
-    Raises `ValueError` for an unknown variant, or `w0` missing or below 2 there.
+    Raises `ValueError` for an unknown variant, or if that variant has no `w0` or one below 2.
 
     >>> ten = fixed_point(10, 32, 5)
     >>> round(float(saturation(ten, FHSS_BASIC).utilization), 4)
@@ -180,7 +181,7 @@ def saturation(
         successes = 1.0 / (1.0 - 1.0 / _checks.real("w0", w0, at_least=2.0))
         success, collision = success * successes + times.slot_s, collision + times.slot_s
     _checks.broadcast(n=point.n, w0=np.asarray(successes))
-    # log1p and expm1 keep the digits of tiny tau; tau = 1 gives log 0 = -inf, which is right.
+    # log1p and expm1 keep the precision of tiny tau; tau = 1 gives log 0 = -inf, which is right.
     with np.errstate(divide="ignore"):
         busy = -np.expm1(point.n * np.log1p(-point.tau))
         one = point.n * point.tau * _power_one_less(point.tau, point.n)
@@ -197,10 +198,10 @@ def saturation(
 
 
 def largest_utilization(n: ArrayLike, times: SlotTimes) -> Values:
-    """The largest utilization that `n` saturated nodes can have, over all tau.
+    """Return the largest utilization that `n` saturated nodes can have, over all tau.
 
-    At the tau that solves Bianchi (26): (1-tau)^n = Tc* (n tau - 1 + (1-tau)^n), Tc* = Tc/slot.
-    `n` may be infinite, where n tau keeps a limit.
+    It is at the tau that solves Bianchi (26): (1-tau)^n = Tc* (n tau - 1 + (1-tau)^n), Tc* =
+    Tc/slot. `n` may be infinite, with a limit for n tau.
 
     Raises `ValueError` for n < 1, `ConvergenceError`.
 
@@ -220,7 +221,7 @@ def largest_utilization(n: ArrayLike, times: SlotTimes) -> Values:
     def excess(load: Values) -> Values:
         return collision * (load - 1.0 + idle(load)) - idle(load)
 
-    # The load is n tau: at most n, and without limit (but never above 1) in an endless crowd.
+    # The load is n tau: at most n; for infinite n there is no limit, but it never exceeds 1.
     high = np.where(endless, 1.0 + 1.0 / collision, nodes)
     load = increasing_root(excess, np.zeros(nodes.shape), high, what="load of largest throughput")
     tau = np.where(endless, 0.0, load / nodes)
@@ -231,10 +232,10 @@ def largest_utilization(n: ArrayLike, times: SlotTimes) -> Values:
 
 
 def approximate_largest_utilization(times: SlotTimes) -> float:
-    """Bianchi's estimate of the largest utilization of many nodes, from n tau = 1 / K.
+    """Return Bianchi's estimate of the largest utilization of many nodes, from n tau = 1 / K.
 
-    K = sqrt(Tc* / 2) (Bianchi (28)) is the optimum for a long collision time only: with RTS/CTS it
-    gives 0.8359 where `largest_utilization` has 0.8361.
+    K = sqrt(Tc* / 2) (Bianchi (28)) is the optimum only for long collisions: with RTS/CTS it gives
+    0.8359, and `largest_utilization` 0.8361.
 
     >>> round(approximate_largest_utilization(FHSS_RTS), 4)
     0.8359
@@ -254,13 +255,13 @@ def slot_times(
     data_rate: Rate | None = None,
     control_rate: Rate | None = None,
 ) -> SlotTimes:
-    """Ts and Tc of nodes that send MSDUs of `msdu_bits` bits, from a PHY; seconds.
+    """Return Ts and Tc of nodes that send MSDUs of `msdu_bits` bits, from a PHY; in seconds.
 
-    Ts = exchange + DIFS. Tc = frame (RTS with `rts`) and then DIFS (Bianchi 2000), EIFS, or EIFS
-    and DIFS. Propagation delays as in `exchange_time_ns`. The payload counts at the data rate,
-    headers aside: `payload_bits` of it, default the whole MSDU.
+    Ts = exchange + DIFS. Tc = frame (RTS with `rts`), then DIFS (Bianchi 2000), EIFS, or EIFS and
+    DIFS. Propagation delays as in `exchange_time_ns`. The payload without headers counts at the
+    data rate: `payload_bits`, default the whole MSDU.
 
-    Raises `ValueError` as `airtcp.models.airtime`.
+    Raises `ValueError` like `airtcp.models.airtime`.
 
     >>> from airtcp.models.airtime import HOT_SPOT
     >>> times = slot_times(HOT_SPOT, 12000, rts=True)
@@ -287,14 +288,14 @@ def slot_times(
 
 
 def collision_given(tau: Values, n: Values) -> Values:
-    """Bianchi (9), p = 1 - (1 - tau)^(n-1): at least one of the `n` - 1 others sends too."""
+    """Return p = 1 - (1 - tau)^(n-1), Bianchi (9): at least one of the other `n` - 1 transmits."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p = -np.expm1((n - 1.0) * np.log1p(-tau))
-    return np.where(n == 1.0, 0.0, p)  # a lone sender has no others: 0 * log 0 means 0 here
+    return np.where(n == 1.0, 0.0, p)  # a single sender has no others: 0 * log 0 means 0 here
 
 
 def _power_one_less(tau: Values, n: Values) -> Values:
-    """(1 - tau)^(n-1): none of the others sends."""
+    """Return (1 - tau)^(n-1): none of the others transmits."""
     return 1.0 - collision_given(tau, n)
 
 
@@ -311,10 +312,11 @@ def _stages(w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None) -> dict[str,
 
 
 def _tau(p: Values, stages: dict[str, Values]) -> Values:
-    """Attempts over slots: sum p^i / sum p^i (2^min(i,m) W + 1)/2, i the stages of a frame."""
+    """Return attempts over slots: sum p^i / sum p^i (2^min(i,m) W + 1)/2, i a frame's stages."""
     w0, m, retries = stages["w0"], stages["m"], stages.get("retries")
     if retries is None:
-        # Stages m, m+1, ... have the same window: together they weigh p^m, stage i < m (1-p) p^i.
+        # Stages m, m+1, ... have the same window: their total weight is p^m, that of stage i < m is
+        # (1-p) p^i.
         last = int(m.max())
         weight = np.ones(np.broadcast_shapes(p.shape, m.shape))
         slots = np.zeros(np.broadcast_shapes(p.shape, m.shape, w0.shape))

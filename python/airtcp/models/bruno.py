@@ -1,15 +1,15 @@
-"""Paper B: how many stations should contend at once, so that TCP ACKs get through fastest.
+"""Model paper B: how many stations should contend at once so that TCP ACKs are fastest.
 
-Knows m stations that each send once in the next w slots, the three kinds of slot and what they
-last, and the law by which an access point sizes its bursts. Knows no doubling of windows, no queues
-and no TCP but the number of TCP ACKs that a burst causes.
+The model has m stations that each transmit once in the next w slots, the three kinds of slot and
+their durations, and the law by which an access point sizes its bursts. Windows never double, and
+there are no queues. Of TCP there is only the number of TCP ACKs that a burst causes.
 
 R. Bruno, M. Conti, E. Gregori, "Throughput evaluation and enhancement of TCP clients in Wi-Fi hot
-spots", WONS 2004. Symbols as there: w slots (w = 32 is the standard's aCWmin + 1), m stations that
-have a TCP ACK to send, N_s, N_c, N_i slots with one, several and no station, T_s, T_c and t_slot
-what they last. Ids (B1, ...) are those of the errata.
+spots", WONS 2004. Its symbols: w slots (w = 32 is the standard's aCWmin + 1), m stations that have
+a TCP ACK to send, N_s, N_c, N_i slots with one, several and no station, T_s, T_c and t_slot their
+durations. Ids (B1, ...) are those of the errata.
 
-- `attempt_distribution`: (2), who sends in the next slot
+- `attempt_distribution`: (2), who transmits in the next slot
 - `lemma_1`: (3) to (7) by the matrix iteration; `expected_slots`: the same in closed form
 - `success_rate`: (1); `best_stations`: m*; `best_share`: m*/w in a wide window
 - `maximum_goodput`, `theoretical_limit`: the 7.28 Mb/s of section 2
@@ -69,9 +69,9 @@ _TCP_ACK_BITS = 320
 class Overheads:
     """The durations of the three kinds of slot, in seconds: t_slot, T_s and T_c.
 
-    T_s and T_c contain the waits after the frame. A collision lasts a slot at least.
+    T_s and T_c include the waits after the frame. A collision lasts at least a slot.
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     slot_s: float
@@ -93,13 +93,13 @@ class Overheads:
         data_rate: Rate | None = None,
         control_rate: Rate | None = None,
     ) -> Self:
-        """From any PHY: stations send MSDUs of `msdu_bits` bits, without RTS/CTS.
+        """Derive them from a PHY: stations send MSDUs of `msdu_bits` bits without RTS/CTS.
 
-        T_s is the exchange and DIFS. The paper does not say what T_c is (B5): "as-success", T_s
-        itself (the frame, and an EIFS whose ACK goes at the control rate); the frame and "difs";
-        or the frame and the "eifs" of the PHY.
+        T_s is the exchange and DIFS. The paper does not define T_c (B5). It is "as-success", T_s
+        itself (the frame, and an EIFS based on an ACK at the control rate); the frame and "difs";
+        or the frame and the PHY's "eifs".
 
-        Raises `ValueError` as `airtcp.models.airtime`.
+        Raises `ValueError` like `airtcp.models.airtime`.
 
         >>> Overheads.from_phy(HOT_SPOT, collision="difs")
         Overheads(slot_s=2e-05, success_s=0.000553819, collision_s=0.000295819)
@@ -117,7 +117,7 @@ class Overheads:
 
     @classmethod
     def hot_spot(cls, *, collision: Literal["as-success", "difs", "eifs"] = "as-success") -> Self:
-        """802.11b, 40-byte packets, 34 bytes of MAC header, MAC ACK at 2 Mb/s (B5).
+        """Return those of 802.11b: 40-byte packets, 34-byte MAC header, MAC ACK at 2 Mb/s (B5).
 
         With T_c = T_s, the default, m* = w/4 for w = 8 to 128, and within 2 % of it beyond.
 
@@ -129,7 +129,7 @@ class Overheads:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Mean numbers among `w` slots, with `m` stations: `idle` N_i, `success` N_s, `collision` N_c.
+    """Mean numbers of the `w` slots, with `m` stations: `idle` N_i, `success` N_s, `collision` N_c.
 
     The three add up to w.
     """
@@ -143,7 +143,10 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`goodput_bps` of TCP payload, `utilization` (goodput over data rate), `cycle_s` a segment."""
+    """The limit: `goodput_bps` of TCP payload, its `utilization`, and `cycle_s` per segment.
+
+    `utilization` is the goodput over the data rate.
+    """
 
     goodput_bps: float
     utilization: float
@@ -151,10 +154,10 @@ class Limit:
 
 
 def attempt_distribution(w: int, m: int) -> Values:
-    """(2): probability that k = 0 .. m of `m` stations send in the first of `w` slots.
+    """Return (2): the probabilities that k = 0 .. m of `m` stations use the first of `w` slots.
 
-    Each of them sends in any of the w slots, p_w = 1/w. Element 0 is P_i (2c), element 1 P_s (2a)
-    with exponent m - 1 (B1), and element k >= 2 P_c(w, m, k) (2b): they add up to one.
+    Each of them transmits in one of the w slots, p_w = 1/w. Element 0 is P_i (2c), element 1 P_s
+    (2a) with exponent m - 1 (B1), and element k >= 2 P_c(w, m, k) (2b). They add up to one.
 
     Raises `ValueError` unless w is whole, >= 1 and <= 2^20, and m whole, >= 0 and <= 2048.
 
@@ -167,11 +170,11 @@ def attempt_distribution(w: int, m: int) -> Values:
 
 
 def lemma_1(w: int, m: int) -> Slots:
-    """Lemma 1 by the matrix iteration (4) to (7): `m` stations that each send once in `w` slots.
+    """Apply Lemma 1 by the matrix iteration (4) to (7): `m` stations transmit once in `w` slots.
 
-    Gives the last row of the three matrices: arrays over j = 0 .. m stations. Row i follows from
+    Return the last row of the three matrices: arrays over j = 0 .. m stations. Row i follows from
     row i - 1 with p = 1/i, the *remaining* window (B2), and the sum in (4) runs to j (B3).
-    Collisions so large that their probability is below 1e-20 are left out.
+    Collisions of more stations, with a probability below 1e-20, are ignored.
 
     Raises `ValueError` unless w is whole, >= 1 and <= 8192, and m whole, >= 0 and <= 2048.
 
@@ -181,7 +184,7 @@ def lemma_1(w: int, m: int) -> Slots:
     """
     last, stations = _whole("w", w, 1, _MOST_ROWS), _whole("m", m, 0, _MOST_STATIONS)
     j = np.arange(stations + 1.0)
-    # Row i = 1 of (5), (6), (7): whoever is left sends in the one slot that is left.
+    # Row i = 1 of (5), (6), (7): the remaining stations transmit in the one remaining slot.
     success = np.where(j == 1.0, 1.0, 0.0)
     collision = np.where(j > 1.0, 1.0, 0.0)
     idle = np.where(j == 0.0, 1.0, 0.0)
@@ -198,9 +201,9 @@ def lemma_1(w: int, m: int) -> Slots:
 
 
 def expected_slots(w: ArrayLike, m: ArrayLike) -> Slots:
-    """Say what Lemma 1 adds up to, in closed form: N_s = m (1-1/w)^(m-1), N_i = w (1-1/w)^m.
+    """Return the sums of Lemma 1 in closed form: N_s = m (1-1/w)^(m-1), N_i = w (1-1/w)^m.
 
-    `m` stations fall on `w` slots independently and uniformly, so that each slot has a binomial
+    `m` stations choose among `w` slots independently and uniformly, so each slot has a binomial
     number of them; N_c is w times the probability of two or more.
 
     Raises `ValueError` unless w is whole, >= 1 and <= 2^20, and m whole and >= 0.
@@ -215,9 +218,9 @@ def expected_slots(w: ArrayLike, m: ArrayLike) -> Slots:
 
 
 def success_rate(w: ArrayLike, m: ArrayLike, overheads: Overheads) -> Values:
-    """(1): successes per second of the time that w slots take, N_s / (N_i t + N_s T_s + N_c T_c).
+    """Return (1): successes per second in w slots, N_s / (N_i t + N_s T_s + N_c T_c).
 
-    Raises `ValueError` as `expected_slots`.
+    Raises `ValueError` like `expected_slots`.
 
     >>> success_rate(32, [1, 8, 16], Overheads.hot_spot()).round(0)
     array([ 852., 1433., 1335.])
@@ -232,10 +235,10 @@ def success_rate(w: ArrayLike, m: ArrayLike, overheads: Overheads) -> Values:
 
 
 def best_stations(w: ArrayLike, overheads: Overheads) -> Values:
-    """m*: the number of stations with the largest success rate in `w` slots, the smallest if tied.
+    """Return m*, the number of stations with the largest success rate in `w` slots.
 
-    It does not depend on T_s (B5): it minimises (N_i t_slot + N_c T_c) / N_s. All m up to w are
-    compared; with T_c >= t_slot no larger m is better.
+    The smallest one wins a tie. It does not depend on T_s (B5): it minimizes (N_i t_slot + N_c T_c)
+    / N_s. All m up to w are compared; with T_c >= t_slot no larger m is better.
 
     Raises `ValueError` unless w is whole, >= 1 and <= 2^20.
 
@@ -250,17 +253,18 @@ def best_stations(w: ArrayLike, overheads: Overheads) -> Values:
         lost = slots["idle"] * overheads.slot_s + slots["collision"] * overheads.collision_s
         with np.errstate(divide="ignore"):
             lost = lost / slots["success"]
-        # With T_c = t_slot, w - 1 and w stations do equally well, but for rounding.
+        # With T_c = t_slot, w - 1 and w stations are equally good, except for rounding.
         best[windows == window] = stations[np.argmax(lost <= lost.min() * (1.0 + 1e-12))]
     return best[()]
 
 
 def best_share(overheads: Overheads) -> float:
-    """m*/w when w is large: the root a of (T_c/t_slot) (1 - (1-a) e^a) = 1.
+    """Return m*/w for large w: the root a of (T_c/t_slot) (1 - (1-a) e^a) = 1.
 
-    The slots then have a Poisson number of stations with mean a = m/w, and the derivative of
-    `best_stations`' quotient vanishes there. So m* = w/4 is no law of the protocol, but T_c/t_slot
-    = 27.04 (540.8 us for slots of 20 us), from which T_c = T_s of the paper is not far (B5).
+    The slots then have a Poisson number of stations with mean a = m/w, and the derivative of the
+    quotient of `best_stations` vanishes there. So m* = w/4 is not a law of the protocol; it
+    corresponds to T_c/t_slot = 27.04 (540.8 us for slots of 20 us), which is close to T_c = T_s of
+    the paper (B5).
 
     Raises `ConvergenceError`.
 
@@ -274,7 +278,7 @@ def best_share(overheads: Overheads) -> float:
     def excess(share: Values) -> Values:
         return ratio * share**2 * np.polyval(_SHARE_SERIES, share) - 1.0
 
-    # The root is at most 1; beyond, rounding cannot hide it.
+    # The root is at most 1; rounding may return slightly more.
     root = increasing_root(excess, np.zeros(()), np.full((), 2.0), what="share of a wide window")
     return min(float(root), 1.0)
 
@@ -285,12 +289,14 @@ def maximum_goodput(
     tcp_ack_s: ArrayLike = 0.0,
     acks_per_segment: ArrayLike = 0.0,
 ) -> Values:
-    """Payload bits per second of segments that never wait: payload / (data + share of a TCP ACK).
+    """Return the goodput without waits: payload / (data + share of a TCP ACK), in bit/s.
 
-    `data_s` and `tcp_ack_s` are exchanges with the DIFS before them, and no backoff. The paper
-    neglects TCP ACKs (`acks_per_segment` 0); delayed ACK sends 1/2 per segment, standard TCP 1.
+    `data_s` and `tcp_ack_s` are exchanges including the DIFS before them, without backoff. The
+    paper neglects TCP ACKs (`acks_per_segment` 0); delayed ACK sends 1/2 per segment, standard TCP
+    1.
 
-    Raises `ValueError` naming an argument that is negative, not finite or (`data_s`) zero.
+    Raises `ValueError` with the name of an argument that is negative, not finite or (`data_s`)
+    zero.
 
     >>> float(maximum_goodput(12000, 1650e-6).round(-4))
     7270000.0
@@ -314,13 +320,13 @@ def theoretical_limit(
     data_rate: Rate | None = None,
     control_rate: Rate | None = None,
 ) -> Limit:
-    """The theoretical maximum throughput of section 2 on a PHY, without RTS/CTS.
+    """Return the theoretical maximum throughput of section 2 on a PHY, without RTS/CTS.
 
     7.28 Mb/s and 0.66 of 11 Mb/s in the paper. B6: basic access, no backoff, 12000 bits of TCP
-    payload under 40 bytes of headers, MAC ACK at 2 Mb/s; 7.30 with no propagation delay, 7.28 with
-    2 us per frame. `acks_per_segment` as in `maximum_goodput`: what TCP itself could reach.
+    payload with 40 bytes of headers, MAC ACK at 2 Mb/s; 7.30 without propagation delay, 7.28 with 2
+    us per frame. `acks_per_segment` as in `maximum_goodput`: what TCP itself could reach.
 
-    Raises `ValueError` as `maximum_goodput` and `airtcp.models.airtime`.
+    Raises `ValueError` like `maximum_goodput` and `airtcp.models.airtime`.
 
     >>> round(theoretical_limit().utilization, 2)
     0.66
@@ -352,16 +358,17 @@ def burst_size(
     floor: Literal["one-ack", "zero", "none"] = "one-ack",
     collided: Literal["twice", "once"] = "twice",
 ) -> Values:
-    """(8): how many TCP packets the access point sends next, l_(i+1).
+    """Return l_(i+1) of (8): how many TCP packets the access point sends next.
 
-    `burst` l_i are the packets of the last burst, floor(l_i/2) the stations that they woke;
-    `successes` ns_i and `collisions` nc_i the slots of either kind since; `target` is m*.
+    `burst` l_i is the number of packets in the last burst, floor(l_i/2) that of the stations that
+    it triggered; `successes` ns_i and `collisions` nc_i are the slots of either kind since;
+    `target` is m*.
 
-    The paper gives no floor, and the printed law can be zero or negative (B7); `floor`: "one-ack",
-    two packets at least, which cause one TCP ACK under delayed ACK, so that the cycle goes on;
-    "zero"; or "none", the printed value. `collided` "twice" is the printed law: stations that
-    collided are among the floor(l_i/2) - ns_i without a success, and their nc_i slots are
-    subtracted as well; "once" subtracts nc_i only where all stations that were woken have sent.
+    The paper gives no lower limit, and the printed law can be zero or negative (B7). `floor`:
+    "one-ack", at least two packets, which cause one TCP ACK under delayed ACK, so the cycle
+    continues; "zero"; or "none", the printed value. `collided` "twice" is the printed law: stations
+    that collided are among the floor(l_i/2) - ns_i without a success, and their nc_i slots are
+    subtracted as well; "once" subtracts nc_i only if all triggered stations have transmitted.
 
     Raises `ValueError` unless all numbers are whole and >= 0 and `target` >= 1.
 
@@ -386,7 +393,7 @@ def burst_size(
 
 
 def _binomial_slots(slots: Values, stations: Values) -> dict[str, Values]:
-    """N_i, N_s and N_c; N_c as a binomial tail, which keeps its digits where it is small."""
+    """Return N_i, N_s and N_c; N_c as a binomial tail, which keeps its precision if small."""
     return {
         "idle": np.asarray(slots * (1.0 - 1.0 / slots) ** stations)[()],
         "success": np.asarray(stations * (1.0 - 1.0 / slots) ** np.maximum(stations - 1.0, 0.0))[
@@ -396,17 +403,18 @@ def _binomial_slots(slots: Values, stations: Values) -> dict[str, Values]:
     }
 
 
-#: Terms of a sum whose k-th is less than 0.1^k / k!: more change no digit.
+#: Terms of a sum whose k-th is less than 0.1^k / k!: further ones change no digit.
 _FEW_TERMS = 12
 
 
 def _two_or_more(slots: Values, stations: Values) -> Values:
-    """The chance that two or more of `stations` choose a certain one of `slots`: all its digits."""
+    """Return the probability that two or more of `stations` choose a given one of `slots`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = 1.0 / (slots - 1.0)
         nobody = stations * np.log1p(-1.0 / slots)
         likely = -np.expm1(nobody + np.log1p(stations * odds))
-        # A small one is a difference of nearly equal numbers: two, three and so on.
+        # A small probability would be a difference of nearly equal numbers: sum two, three and so
+        # on.
         ratio = np.ones_like(odds * stations)
         total = ratio.copy()
         for k in range(2, _FEW_TERMS):
@@ -414,12 +422,12 @@ def _two_or_more(slots: Values, stations: Values) -> Values:
             total = total + ratio
         unlikely = stations * (stations - 1.0) / 2.0 * odds**2 * np.exp(nobody) * total
         chance = np.where(stations * odds < 0.1, unlikely, likely)
-    # One alone never meets another, whatever rounding makes of it. With one slot all choose it.
+    # A single station never collides, whatever the rounding. With one slot all choose it.
     return np.where(stations < 2.0, 0.0, np.where(slots > 1.0, chance, 1.0))
 
 
 def _log_ways(stations: int) -> Values:
-    """Logarithm of C(j, k) for j and k = 0 .. `stations`, -inf for k > j."""
+    """Return the logarithm of C(j, k) for j and k = 0 .. `stations`, -inf for k > j."""
     j, k = np.ogrid[0.0 : stations + 1.0, 0.0 : stations + 1.0]
     with np.errstate(divide="ignore"):
         factors = np.log(np.maximum(j - k + 1.0, 0.0)) - np.log(np.maximum(k, 1.0))
@@ -428,7 +436,7 @@ def _log_ways(stations: int) -> Values:
 
 
 def _attempts(slots: int, log_ways: Values, stations: Values) -> Values:
-    """(2) for each number of `stations` (rows) and k (columns): C(j,k) p^k (1-p)^(j-k), p = 1/w."""
+    """Return (2) per number of `stations` (rows) and k: C(j,k) p^k (1-p)^(j-k), p = 1/w."""
     from scipy.special import xlog1py
 
     k = np.arange(float(log_ways.shape[1]))
@@ -437,7 +445,7 @@ def _attempts(slots: int, log_ways: Values, stations: Values) -> Values:
 
 
 def _after(chance: Values, rest: Values) -> Values:
-    """Sum over k of `chance`[j, k] `rest`[j-k]: what the remaining slots bring on average."""
+    """Return sums over k of `chance`[j, k] `rest`[j-k]: the mean over the remaining slots."""
     most = chance.shape[1]
     padded = np.concatenate([np.zeros(most - 1), rest])
     return np.asarray(np.einsum("jk,jk->j", chance, sliding_window_view(padded, most)[:, ::-1]))

@@ -1,14 +1,13 @@
-"""Downloads through an access point that sends in the bursts of paper B: goodput and collisions.
+"""Model downloads through an access point with paper B's bursts: goodput and collisions.
 
-Knows cycles of a burst and w virtual slots (paper B, section 3.2), the DCF's backoff of stations
-that have TCP ACKs to send, and the law (8) by which bursts follow from what was observed. Knows no
-losses, no retry limit but in the mean backoff, and nothing of who contends when: the stations with
-a TCP ACK are one mean number.
+The model has cycles of a burst and w virtual slots (paper B, section 3.2), the DCF backoff of
+stations that have TCP ACKs to send, and the law (8) for the next burst. It has no losses, and a
+retry limit only in the mean backoff. The number of stations with a TCP ACK is a mean.
 
 The paper leaves "a more precise characterization" of the stations to further work: this form is
-airtcp's own. A simple cycle of m* stations, of which each sends once, is 6 % too low with one
-station, and 3 to 6 % too high from ten on: stations that collided stay, with larger windows, and
-(8) answers to that.
+airtcp's own. A simple cycle of m* stations that each transmit once is 6 % too low with one station,
+and 3 to 6 % too high from ten on: stations that collided stay, with larger windows, and (8) reacts
+to that.
 
 >>> from airtcp.models.airtime import HOT_SPOT
 >>> said = goodput([1, 5, 20], Exchanges.from_phy(HOT_SPOT, payload_bits=12_000))
@@ -45,13 +44,13 @@ _ANEW = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Exchanges:
-    """The durations of what a cycle is made of, in seconds, with the wait after each.
+    """The durations in a cycle, in seconds, including the wait after each.
 
-    `slot_s` an idle slot; `data_s` and `tcp_ack_s` an exchange of a segment and of a TCP ACK;
-    `collision_s` a collision of stations; `data_collision_s` one of the access point with stations;
-    `payload_bits` of a segment.
+    `slot_s` is an idle slot; `data_s` and `tcp_ack_s` are exchanges of a segment and of a TCP ACK;
+    `collision_s` is a collision of stations; `data_collision_s` one of the access point with
+    stations; `payload_bits` is the payload of a segment.
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     slot_s: float
@@ -79,9 +78,9 @@ class Exchanges:
         data_rate: Rate | None = None,
         control_rate: Rate | None = None,
     ) -> Self:
-        """From any PHY; `rts` says if an RTS goes before a segment, and before a TCP ACK.
+        """Derive them from a PHY; `rts`: whether an RTS precedes a segment and a TCP ACK.
 
-        Raises `ValueError` as `airtcp.models.airtime`.
+        Raises `ValueError` like `airtcp.models.airtime`.
 
         >>> from airtcp.models.airtime import HOT_SPOT
         >>> Exchanges.from_phy(HOT_SPOT, payload_bits=12_000).collision_s
@@ -103,10 +102,11 @@ class Exchanges:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The access point's mean view of a virtual slot of its window, and a station's collisions.
+    """The mean slots that the access point observes in its window, and a station's collisions.
 
-    `success`, `collision` and `idle` are probabilities of the kinds of slot; `access` that of a
-    station that contends to send after an idle slot, `p` that what it sends collides.
+    `success`, `collision` and `idle` are the probabilities of the kinds of virtual slot; `access`
+    is the probability that a contending station transmits after an idle slot, `p` that its
+    transmission collides.
     """
 
     success: Values
@@ -118,11 +118,11 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A mean cycle of the access point; see `goodput`. Numbers are of one cycle.
+    """A mean cycle of the access point; see `goodput`. Numbers are per cycle.
 
-    `contending` is the mean number of stations that have a TCP ACK to send; `packets` the burst,
-    `successes`, `collisions` and `idle` the slots of the window; `lasts_s` all together. `p_ap` and
-    `p_stations` are the probabilities that an attempt of either collides.
+    `contending` is the mean number of stations that have a TCP ACK to send; `packets` is the burst;
+    `successes`, `collisions` and `idle` are the slots of the window; `lasts_s` is the whole cycle.
+    `p_ap` and `p_stations` are the collision probabilities per attempt.
     """
 
     goodput_bps: Values
@@ -139,12 +139,13 @@ class Cycle:
 def observed(
     contending: ArrayLike, *, cw_min: int = 31, cw_max: int = 1023, attempts: int = 7
 ) -> Observed:
-    """Say what `contending` stations make of virtual slots, without the access point.
+    """Return the virtual slots of `contending` stations, without the access point.
 
-    A slot is an idle one or a transmission. Counters go down in idle slots alone: a station whose
-    counter was frozen waits for one after each transmission, unlike in Bianchi's chain, so that it
-    sends with `access` = attempts of a frame over idle slots waited for them, both by the sums over
-    stages of geometric retries (`attempts` at most), and finds p = 1 - (1 - access)^(B - 1).
+    A virtual slot is an idle slot or a transmission. Counters decrease only in idle slots: a
+    station with a frozen counter waits for an idle slot after each transmission, unlike in
+    Bianchi's chain. It therefore transmits with `access` = attempts of a frame over the idle slots
+    waited for them, both summed over stages of geometric retries (`attempts` at most), and has p =
+    1 - (1 - access)^(B - 1).
 
     Raises `ValueError` unless contending >= 1, 1 <= cw_min <= cw_max and attempts >= 1 and whole,
     and `ConvergenceError`.
@@ -180,14 +181,14 @@ def observed(
 
 
 def bursts_of_law(success: float, collision: float, *, window_slots: int, target: int) -> float:
-    """The mean burst, in packets, that (8) makes of windows whose slots are alike and independent.
+    """Return the mean burst, in packets, that (8) yields for independent, identical slots.
 
-    Of the `window_slots` slots of a window each is a success or a collision with the given
-    probabilities; bursts are a Markov chain, whose stationary mean this is. With at least two
-    packets, and stations that collided taken off twice, as `airtcp.models.bruno.burst_size`. Of
-    more than 64 slots or stations mean numbers go into (8), which makes up to 6 % more.
+    Each of the `window_slots` slots of a window is a success or a collision with the given
+    probabilities; bursts are a Markov chain, whose stationary mean is returned. The law has at
+    least two packets and subtracts collided stations twice, as in `airtcp.models.bruno.burst_size`.
+    Above 64 slots or stations mean numbers are used in (8), which gives up to 6 % more.
 
-    Raises `ValueError` naming an argument that cannot be.
+    Raises `ValueError` with the name of an invalid argument.
 
     >>> round(bursts_of_law(0.0, 0.0, window_slots=32, target=8), 2)  # nobody answers: 14, 2, 14
     8.0
@@ -210,8 +211,8 @@ def bursts_of_law(success: float, collision: float, *, window_slots: int, target
     half = np.asarray(following, dtype=np.int64) // 2 - 1
     for row, to in enumerate(half):
         np.add.at(step[row], to, chance)
-    # The long run from 2 m* packets on, where few outcomes may leave several: from there the
-    # chain starts anew now and then.
+    # The long run from 2 m* packets on, from which few outcomes may reach several sets of states.
+    # The chain therefore restarts there now and then.
     equations = np.eye(wanted) - (1.0 - _ANEW) * step.T
     found = np.linalg.solve(equations, _ANEW * np.eye(wanted)[-1])
     return float(2.0 * (found @ size))
@@ -228,15 +229,15 @@ def goodput(
     cw_max: int = 1023,
     attempts: int = 7,
 ) -> Cycle:
-    """The goodput of endless downloads of `stations` stations, and a mean cycle.
+    """Return the goodput of endless downloads of `stations` stations, and a mean cycle.
 
-    As many TCP ACKs leave as are caused: successes = `acks_per_segment` packets. The law (8) asks
-    for a burst that falls with the stations that contend, while successes grow with them: where
-    both agree is their number. Where all `stations` contend and (8) would send more, the windows of
-    TCP hold the access point back, and ACKs set the burst. The access point collides where a
-    station's backoff ends with its window of slots, and sends again.
+    As many TCP ACKs are sent as are caused: successes = `acks_per_segment` packets. The burst of
+    law (8) falls with the number of contending stations, while successes grow with it; the solution
+    is where both agree. If all `stations` contend and (8) would send more, the TCP windows limit
+    the access point, and ACKs determine the burst. The access point collides if a station's backoff
+    ends together with its window of slots, and then retransmits.
 
-    Raises `ValueError` as `observed` and `bursts_of_law`, unless stations >= 1 and whole and
+    Raises `ValueError` like `observed` and `bursts_of_law`, unless stations >= 1 and whole and
     acks_per_segment in (0, 1], and `ConvergenceError`.
 
     >>> from airtcp.models.airtime import HOT_SPOT
@@ -246,12 +247,12 @@ def goodput(
     """
     counts = _checks.real("stations", stations, at_least=1.0, at_most=_MOST_STATIONS, whole=True)
     share = _checks.scalar("acks_per_segment", acks_per_segment, above=0.0, at_most=1.0)
-    # These are checked also where no law is asked.
+    # Check these arguments even if the law is not needed.
     bursts_of_law(0.0, 0.0, window_slots=window_slots, target=target)
     backoff = {"cw_min": cw_min, "cw_max": cw_max, "attempts": attempts}
 
     def lacking(contending: Values) -> Values:
-        """Successes less those that the bursts cause."""
+        """Return successes minus those that the bursts cause."""
         seen = observed(contending, **backoff)
         asked = [
             bursts_of_law(float(s), float(c), window_slots=window_slots, target=target)
@@ -268,7 +269,7 @@ def goodput(
         window_slots * part for part in (seen.success, seen.collision, seen.idle)
     )
     packets = successes / share
-    # Only the first packet of a burst meets stations: the others follow after DIFS.
+    # Only the first packet of a burst can collide with stations: the others follow after DIFS.
     meets = 1.0 - (1.0 - seen.access) ** contending
     met = contending * seen.access
     lasts = (
@@ -293,7 +294,7 @@ def goodput(
 
 
 def _contending(count: float, lacking: Callable[[Values], Values]) -> float:
-    """The smallest number of stations with which bursts cause as many TCP ACKs as leave."""
+    """Return the smallest number of stations for which bursts cause as many ACKs as are sent."""
     low = high = 1.0
     while high < count:
         low, high = high, min(2.0 * high, count)
@@ -304,7 +305,7 @@ def _contending(count: float, lacking: Callable[[Values], Values]) -> float:
 
 
 def _outcomes(slots: int, success: float, collision: float) -> tuple[Values, Values, Values]:
-    """Numbers of successes and of collisions in a window, and how likely each pair is."""
+    """Return the numbers of successes and collisions in a window, with probabilities."""
     from scipy.special import gammaln, xlogy
 
     done, lost = np.indices((slots + 1, slots + 1)).reshape(2, -1)

@@ -1,26 +1,27 @@
-"""Several saturated cells on one channel, of which some hear each other.
+"""Model several saturated cells on one channel, some of which hear each other.
 
-Knows the graph of cells that hear each other, mean backoffs and the durations of exchanges. Knows
-no TCP, no capture, no hidden stations within a cell, and no rate.
+Inputs are the graph of cells that hear each other, mean backoffs and the durations of exchanges.
+There is no TCP, no capture and no hidden station within a cell.
 
-Two chains in continuous time. `independent_sets`: cells that send at the same time never hear each
-other, so that collisions do not exist; the stationary law is a product and depends on mean
-durations alone (R. R. Boorstyn et al., "Throughput analysis in multihop CSMA packet radio
-networks", IEEE Trans. Commun. 35(3), 1987). `clusters`: cells that begin in one slot and hear each
-other collide. Its state is the set of busy cells, whose connected parts are the clusters: one cell
-is a success, more are a collision that ends together. In the state with the free cells F (neither
-busy nor with a busy neighbour) the set X of them begins at the rate
+There are two continuous-time chains. In `independent_sets`, cells that transmit at the same time
+never hear each other, so there are no collisions; the stationary distribution is a product and
+depends only on mean durations (R. R. Boorstyn et al., "Throughput analysis in multihop CSMA packet
+radio networks", IEEE Trans. Commun. 35(3), 1987). In `clusters`, cells that start in the same slot
+and hear each other collide. Its state is the set of busy cells, whose connected parts are the
+clusters: one cell is a success, several are a collision that ends together. In the state with the
+free cells F (neither busy nor with a busy neighbor) a set X of them starts at the rate
 
     prod_X q_i prod_{F without X} (1 - q_j) / slot,   q_i = 1 - (1 - beta(gamma_i))^n_i,
 
 where beta is the number of attempts of a frame over its mean backoff in slots, with the retry
-limit, and gamma_i the share of the starts of i with a neighbour in X or another sender of its own.
+limit, and gamma_i the fraction of the starts of i with a neighbor in X or another sender of its
+own.
 
-With `Unaligned` cells that do not hear each other have slots of their own: they never begin
-together, X is connected and only neighbours of X share its slot. Two more things cost a cell slots:
-those that a neighbour interrupts which does not hear what it hears do not count, which leaves
-L s / (exp(L s) - 1) of them, L the rate of starts of such neighbours that are free; and EIFS
-follows where two neighbours that do not hear each other have sent their ACKs over each other.
+With `Unaligned`, cells that do not hear each other have their own slots: they never start together,
+X is connected, and only neighbors of X share its slot. Two more effects cost a cell slots. Slots do
+not count if a neighbor interrupts them that does not hear the same cells; L s / (exp(L s) - 1) of
+them remain, where L is the rate of starts of such free neighbors. EIFS follows if two neighbors
+that do not hear each other have sent overlapping ACKs.
 """
 
 from __future__ import annotations
@@ -49,24 +50,24 @@ __all__ = [
     "independent_sets",
 ]
 
-#: The most cells of the chain of clusters, which has two to their number of states.
+#: The most cells for the chain of clusters; the number of states is 2 to this power.
 MOST_CELLS: Final = 12
-#: The most cells of the chain of independent sets.
+#: The most cells for the chain of independent sets.
 _MOST_INDEPENDENT: Final = 60
-#: The most looks at the shares of collisions, and the change that is none.
+#: The most iterations for the collision shares, and the change at which they have converged.
 _MOST_LOOKS: Final = 400
 _NEAR: Final = 1e-5
-#: Corrections are found anew with every second look, until the change is so small.
+#: Corrections are recomputed with every second iteration until the change is this small.
 _CORRECTED: Final = 2
 _HELD: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The stationary chain of clusters; an array with a value for each cell.
+    """The stationary chain of clusters; arrays with a value per cell.
 
-    `starts_per_s` exchanges that begin, collisions among them, and `successes_per_s`; `gamma` the
-    share of attempts that fail; `busy` the share of time in which the cell sends.
+    `starts_per_s` are exchanges that start, including collisions, and `successes_per_s`; `gamma` is
+    the fraction of attempts that fail; `busy` the fraction of time in which the cell transmits.
     """
 
     starts_per_s: Values
@@ -90,20 +91,20 @@ def clusters(
 
     Args:
         neighbours: a symmetric matrix, true where two cells hear each other.
-        times: the slot, and the durations of successes and collisions with the waits after them;
-            one for each cell where they differ, with one slot.
+        times: the slot, and the durations of successes and collisions, including the waits after
+            them; one entry per cell if they differ, all with the same slot.
         w0: the slots of the first window, CWmin + 1.
         m: how often the window doubles.
-        retries: a frame is sent `retries` + 1 times at most.
+        retries: a frame is sent at most `retries` + 1 times.
         contenders: the saturated senders of each cell, which hear each other.
-        failing: the share of frames of each cell that fail a first time within the exchange before
-            them, which has that time (`airtcp.models.replies`).
-        unaligned: waits by which slots of cells are corrected whose neighbours do not hear each
-            other; None: no such corrections.
+        failing: the fraction of each cell's frames that first fail within the previous exchange,
+            whose duration includes them (`airtcp.models.replies`).
+        unaligned: waits for correcting the slots of cells whose neighbors do not hear each other;
+            None: no corrections.
 
     Raises:
-        ValueError: an argument out of range, more than `MOST_CELLS` cells, no symmetric matrix.
-        ConvergenceError: the shares of collisions do not converge.
+        ValueError: an argument out of range, more than `MOST_CELLS` cells, or no symmetric matrix.
+        ConvergenceError: the collision shares do not converge.
 
     >>> row = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]  # the middle cell hears both others
     >>> ofdm = SlotTimes(9e-6, 326e-6, 326e-6, 1472 * 8 / 54e6)
@@ -162,19 +163,19 @@ def approximate_clusters(
     failing: ArrayLike = 0,
     unaligned: Unaligned | None = None,
 ) -> Clusters:
-    """Solve cells without a list of states: a product form, with the collisions of the chain.
+    """Solve cells without a list of states: a product form with the collisions of the chain.
 
-    pi(s) = prod of rho_i over independent sets s; rho_i has a collision as half of what it lasts,
-    as it is shared with another. Right for two cells, and for any number that hear nobody. Beside
-    the chain of the same graphs, 3 to 10 cells with one to three neighbours on average, cells that
-    have a fifth of what they have alone are off by 6 % at most; those that starve by 15 % in the
-    middle, and by 30 % at most (`tests/models/test_model_cells.py`).
+    pi(s) = prod of rho_i over independent sets s; in rho_i a collision counts half of its duration,
+    because another cell shares it. Exact for two cells, and for any number of isolated cells.
+    Compared with the chain for graphs of 3 to 10 cells with one to three neighbors on average,
+    cells with at least a fifth of their rate alone are off by at most 6 %; starving cells by 15 %
+    on average and at most 30 % (`tests/models/test_model_cells.py`).
 
-    The arguments are those of `clusters`, of up to 60 cells.
+    The arguments are those of `clusters`, for up to 60 cells.
 
     Raises:
         ValueError: an argument out of range, or no symmetric matrix.
-        ConvergenceError: the shares of collisions do not converge.
+        ConvergenceError: the collision shares do not converge.
 
     >>> ofdm = SlotTimes(9e-6, 326e-6, 326e-6, 1472 * 8 / 54e6)
     >>> row = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -218,15 +219,15 @@ def approximate_clusters(
 
 
 def independent_sets(neighbours: ArrayLike, busy_s: ArrayLike, backoff_s: ArrayLike) -> Values:
-    """Return the share of time in which each of some saturated cells sends, without collisions.
+    """Return the fraction of time in which each saturated cell transmits, without collisions.
 
     pi(s) = prod over s of busy_s / backoff_s, over all independent sets s of the graph. Both times
-    are means; their laws do not matter.
+    are means; their distributions do not matter.
 
     Args:
         neighbours: a symmetric matrix, true where two cells hear each other.
-        busy_s: the mean time of an exchange, in s, of each cell or of all.
-        backoff_s: the mean time of a backoff, in s.
+        busy_s: the mean duration of an exchange in s, per cell or for all.
+        backoff_s: the mean duration of a backoff in s.
 
     Raises:
         ValueError: an argument out of range, or too many cells.
@@ -242,7 +243,7 @@ def independent_sets(neighbours: ArrayLike, busy_s: ArrayLike, backoff_s: ArrayL
 
     @cache
     def weight(among: int) -> float:
-        """Add the products over all independent sets of these cells."""
+        """Return the sum of the products over all independent sets of these cells."""
         if not among:
             return 1.0
         cell = among.bit_length() - 1
@@ -261,7 +262,7 @@ def independent_sets(neighbours: ArrayLike, busy_s: ArrayLike, backoff_s: ArrayL
 def _checked(
     cells: int, contenders: ArrayLike, w0: int, m: int, retries: int
 ) -> tuple[Values, int, int, int]:
-    """Return senders, first window, doublings and attempts of a frame. Raises ValueError."""
+    """Return senders, first window, doublings and attempts per frame. Raises ValueError."""
     senders = np.broadcast_to(_checks.real("contenders", contenders, at_least=1.0), (cells,))
     least = int(_checks.scalar("w0", w0, at_least=2.0, whole=True))
     doublings = int(_checks.scalar("m", m, at_least=0.0, at_most=60.0, whole=True))
@@ -270,7 +271,7 @@ def _checked(
 
 
 def _times(times: SlotTimes | Sequence[SlotTimes], cells: int) -> tuple[float, Values, Values]:
-    """Return the slot, and of each cell the time of a success and of a collision."""
+    """Return the slot, and the durations of a success and of a collision in each cell."""
     each = [times] * cells if isinstance(times, SlotTimes) else list(times)
     if len(each) != cells:
         raise ValueError(f"times has {len(each)} entries; allowed: {cells}, one for each cell")
@@ -281,14 +282,14 @@ def _times(times: SlotTimes | Sequence[SlotTimes], cells: int) -> tuple[float, V
 
 
 def _failing(failing: ArrayLike, cells: int) -> Values:
-    """Return the share of frames of each cell that fail within the exchange before them."""
+    """Return the fraction of each cell's frames that fail within the previous exchange."""
     return np.broadcast_to(_checks.real("failing", failing, at_least=0.0, at_most=0.5), (cells,))
 
 
 def _attempts_per_slot(gamma: Values, inside: Values, w0: int, m: int, attempts: int) -> Values:
-    """Return the attempts of a frame over its mean backoff in slots, by the share that fails.
+    """Return attempts of a frame over its mean backoff in slots, by the failing fraction.
 
-    Attempts that fail `inside` an exchange are not counted, but make the backoff longer.
+    Attempts that fail `inside` an exchange do not count, but lengthen the backoff.
     """
     stage = np.arange(attempts)
     counted = gamma[:, None] ** stage
@@ -298,12 +299,12 @@ def _attempts_per_slot(gamma: Values, inside: Values, w0: int, m: int, attempts:
 
 
 def _own(beta: Values, senders: Values) -> Values:
-    """Return the share of attempts beside another sender of the cell."""
+    """Return the fraction of attempts that coincide with another sender of the cell."""
     return np.asarray(-np.expm1((senders - 1.0) * np.log1p(-beta)))
 
 
 def _graph(neighbours: ArrayLike, most: int) -> list[int]:
-    """Return a bit mask of neighbours for each cell. Raises ValueError."""
+    """Return a bit mask of neighbors for each cell. Raises ValueError."""
     matrix = np.asarray(neighbours)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise ValueError(f"neighbours must be a square matrix, not of shape {matrix.shape}")

@@ -1,11 +1,11 @@
-"""Several queues, each shared by its jobs, whose speeds depend on which of the queues are busy.
+"""Model several processor-sharing queues whose speeds depend on which queues are busy.
 
-Knows arrivals, mean service times and speeds: page times of cells of which each is slowed down
-while its neighbours send. Knows no Wi-Fi: the speeds come from `airtcp.models.cells`. The law of
-sizes is exponential; unlike in one queue that is shared, the mean depends on it here.
+Inputs are arrivals, mean service times and speeds: for example page load times in cells that slow
+down while their neighbors transmit. The speeds come from `airtcp.models.cells`. Sizes are
+exponential; unlike in a single shared queue, the mean depends on that.
 
-The chain of the numbers of jobs is cut at so many that what is cut off has no weight, and solved as
-a sparse system. Where sources wait for their jobs it is as large as they are many.
+The chain of the numbers of jobs is truncated where the rest has no weight, and solved as a sparse
+system. If sources wait for their jobs, the number of sources limits it.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ __all__ = [
     "coupled_sources",
 ]
 
-#: The most queues: the chain has so many dimensions.
+#: The most queues: one dimension of the chain each.
 MOST_QUEUES: Final = 3
-#: The numbers of jobs at which a chain of one, two and three queues is cut, at most.
+#: The largest truncation, in jobs, of a chain of one, two and three queues.
 _MOST_JOBS: Final = {1: 4096, 2: 160, 3: 28}
 _FIRST_JOBS: Final = 16
-#: The most states of a chain whose sources wait.
+#: The most states of a chain with waiting sources.
 MOST_STATES: Final = 10_000
-#: The largest weight of states at the cut, and what it may change.
+#: The largest weight of states at the truncation, and the largest change by it.
 _CUT: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class CoupledQueues:
-    """The queues in equilibrium; an array with a value for each.
+    """The queues in equilibrium; arrays with a value per queue.
 
-    `mean_jobs` in the system, `mean_sojourn_s` of a job, `busy` the share of time with a job.
+    `mean_jobs` is the number in the system, `mean_sojourn_s` the sojourn time of a job, `busy` the
+    fraction of time with a job.
     """
 
     mean_jobs: Values
@@ -54,7 +55,7 @@ class CoupledQueues:
     busy: Values
 
 
-#: The speeds of all queues by which of them are busy.
+#: The speeds of all queues, by which of them are busy.
 Speeds = Callable[[tuple[bool, ...]], Sequence[float]]
 
 
@@ -68,16 +69,15 @@ def coupled_queues(
     """Solve one to three queues that slow each other down.
 
     Args:
-        arrivals_per_s: of each queue the jobs that arrive, a Poisson process.
-        service_s: of each queue the mean time that a job takes alone, at speed 1.
-        speeds: the speeds of all queues by which of them are busy; a queue that is busy has a speed
-            above 0.
-        paces: of each queue how fast 1, 2, ... jobs are served together, over the speed of one
-            alone; the last holds for more. Without any it is 1.
+        arrivals_per_s: the jobs that arrive at each queue, a Poisson process.
+        service_s: the mean duration of a job alone, at speed 1, in each queue.
+        speeds: the speeds of all queues by which of them are busy; above 0 for busy ones.
+        paces: for each queue, how fast 1, 2, ... jobs are served together, relative to one alone;
+            the last value applies to more. Default: 1.
 
     Raises:
         ValueError: an argument out of range, or more than `MOST_QUEUES` queues.
-        ConvergenceError: the queues are unstable, or so nearly that the chain cannot be cut.
+        ConvergenceError: the queues are unstable, or so close to it that truncation fails.
 
     >>> def shared(busy):
     ...     return [1.0 / max(sum(busy), 1)] * len(busy)
@@ -115,13 +115,14 @@ def coupled_sources(
     *,
     paces: Sequence[ArrayLike] | None = None,
 ) -> CoupledQueues:
-    """Solve queues that slow each other down, of sources that each think and then wait for a job.
+    """Solve queues that slow each other down, with sources that think and wait for their job.
 
-    As paper M's (16) for each queue alone; the law of the think times does not matter there.
+    For a single queue this is paper M's (16), where the distribution of think times does not
+    matter.
 
     Args:
-        sources: of each queue the number.
-        away_s: of each queue the mean time between a source's jobs.
+        sources: the number of sources of each queue.
+        away_s: the mean time between a source's jobs, for each queue.
         service_s: as in `coupled_queues`.
         speeds: as in `coupled_queues`.
         paces: as in `coupled_queues`.
@@ -149,7 +150,7 @@ def coupled_sources(
 def _served(
     service: Values, paces: Sequence[ArrayLike] | None, shape: tuple[int, ...]
 ) -> list[Values]:
-    """Return of each queue the jobs that leave in a second by their number, at speed 1."""
+    """Return for each queue the service rate at speed 1, by the number of jobs."""
     found = []
     for queue, most in enumerate(shape):
         table = np.ones(1) if paces is None else np.atleast_1d(np.asarray(paces[queue], float))
@@ -161,7 +162,7 @@ def _served(
 
 
 def _measured(law: Values, coming: Sequence[Values]) -> CoupledQueues:
-    """Return the means of a law, where jobs come at rates by the number that is there."""
+    """Return the means of a distribution; arrival rates depend on the number of jobs."""
     queues = law.ndim
     marginals = [
         law.sum(axis=tuple(other for other in range(queues) if other != queue))
@@ -176,7 +177,7 @@ def _measured(law: Values, coming: Sequence[Values]) -> CoupledQueues:
 def _law(
     shape: tuple[int, ...], coming: Sequence[Values], served: Sequence[Values], speeds: Speeds
 ) -> Values:
-    """Return the law of the numbers of jobs, of which none is at the end of its axis or beyond.
+    """Return the distribution of the numbers of jobs, truncated at the end of each axis.
 
     `coming` and `served` have rates by the number of jobs of a queue.
     """
@@ -201,7 +202,7 @@ def _law(
     into, leaving, flow = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     states = index.size
     leaves = np.bincount(leaving, flow, states)
-    # The balance of the first state follows from the others; its weight is set to 1.
+    # The balance of the first state is redundant; its weight is set to 1.
     keep = into > 0
     rows = np.concatenate([into[keep], np.arange(states)])
     columns = np.concatenate([leaving[keep], np.arange(states)])

@@ -1,9 +1,8 @@
-"""Mean windows on a path that loses one of every 1/p segments: CUBIC, Reno and other AIMD.
+"""Compute mean windows on a path that loses every 1/p-th segment: CUBIC, Reno, AIMD.
 
 RFC 9438, 4.3 and 5.1; M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP
-congestion avoidance algorithm", ACM CCR 27(3), 1997. Symbols of the RFC: p, the probability that a
-segment is lost; RTT; C and beta_cubic. Knows formulas. Does not know queues: the loss is given, and
-the round trip with it.
+congestion avoidance algorithm", ACM CCR 27(3), 1997. Symbols of the RFC: p, the loss probability of
+a segment; RTT; C and beta_cubic. There are no queues: loss and RTT are given.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from airtcp.models._checks import Values
 
 __all__ = ["average_window", "cubic_window", "reno_window", "square_root_window"]
 
-BETA = 0.7  # what a loss leaves of the window: RFC 9438, 4.6
+BETA = 0.7  # the factor that a loss leaves of the window: RFC 9438, 4.6
 
 
 def reno_window(p: ArrayLike) -> Values:
-    """Mean window of Reno in segments, 1.2 / sqrt(p): RFC 3649, 2.
+    """Return the mean window of Reno in segments, 1.2 / sqrt(p): RFC 3649, 2.
 
     Raises ValueError unless p is above 0 and at most 1.
 
@@ -33,13 +32,14 @@ def reno_window(p: ArrayLike) -> Values:
 def square_root_window(
     p: ArrayLike, *, increase: ArrayLike = 1.0, decrease: ArrayLike = 0.5
 ) -> Values:
-    """Mean window of AIMD in segments, sqrt(a (1 + b) / (2 (1 - b) p)): RFC 9438, Figure 3.
+    """Return the mean AIMD window in segments, sqrt(a (1 + b) / (2 (1 - b) p)).
 
-    `increase` a is what a round trip adds, `decrease` b what a loss leaves. With 1 and 1/2 it is
-    the square root of Mathis et al. (1997), sqrt(3/2) / sqrt(p). Losses are regular, one of every
-    1/p segments; as many that are drawn at random leave a little more, as long as they are rare.
+    RFC 9438, Figure 3. `increase` a is the growth per round trip, `decrease` b the factor that a
+    loss leaves. With 1 and 1/2 it is the formula of Mathis et al. (1997), sqrt(3/2) / sqrt(p).
+    Losses are regular, one of every 1/p segments; random losses at the same rate give a slightly
+    larger window, as long as they are rare.
 
-    Raises ValueError unless p is above 0 and at most 1, a above 0 and b in 0 .. 1, without 1.
+    Raises ValueError unless p is above 0 and at most 1, a above 0, and 0 <= b < 1.
 
     >>> square_root_window([1e-2, 1e-4]).round(2)
     array([ 12.25, 122.47])
@@ -53,7 +53,7 @@ def square_root_window(
 
 
 def cubic_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:
-    """AVG_W_cubic in segments, outside the Reno-friendly region: RFC 9438, 5.1.
+    """Return AVG_W_cubic in segments, outside the Reno-friendly region: RFC 9438, 5.1.
 
     (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4); `c` is C in segments per second cubed.
     Raises ValueError unless p is above 0 and at most 1, the RTT and C are above 0, and the shapes
@@ -72,9 +72,9 @@ def cubic_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:
 
 
 def average_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:
-    """Mean window of CUBIC in segments: its own, or its friend Reno's where that is more.
+    """Return the mean window of CUBIC in segments, or the Reno-friendly one if larger.
 
-    Raises ValueError as `cubic_window` does.
+    Raises ValueError like `cubic_window`.
 
     >>> round(float(average_window(1e-4, 0.01)))
     120

@@ -1,20 +1,20 @@
-"""Saturated EDCA: classes of nodes that differ in CWmin, doublings, retries and AIFS.
+"""Model saturated EDCA: classes of nodes with their own CWmin, doublings, retries and AIFS.
 
-Knows backoff stages, AIFS differences in slots, and the durations of `airtcp.models.bianchi`. Knows
-no TCP, no queues, no TXOP and no virtual collisions: each class runs on nodes of its own.
+Inputs are backoff stages, AIFS differences in slots, and the durations of `airtcp.models.bianchi`.
+There is no TCP, no queue, no TXOP and no virtual collision: each class has its own nodes.
 
 The fixed point is that of V. Ramaiyan, A. Kumar, E. Altman, "Fixed point analysis of single cell
-IEEE 802.11e WLANs: uniqueness and multistability", IEEE/ACM Trans. Networking 16(5), 2008, written
-here for any number of classes; the contention zones (the slots after a busy period in which only
-the classes with a short AIFS may send) go back to J. W. Robinson, T. S. Randhawa, "Saturation
-throughput analysis of IEEE 802.11e enhanced distributed coordination function", IEEE JSAC 22(5),
-2004. Every class behaves as in Bianchi 2000, with a collision probability averaged over the slots
-in which it may send. With equal AIFS and windows it is `airtcp.models.bianchi`. Against backoffs
-simulated slot by slot p is up to 4 % low, and the successes are up to 2 % high.
+IEEE 802.11e WLANs: uniqueness and multistability", IEEE/ACM Trans. Networking 16(5), 2008, here for
+any number of classes. The contention zones (the slots after a busy period in which only classes
+with a short AIFS may transmit) are due to J. W. Robinson, T. S. Randhawa, "Saturation throughput
+analysis of IEEE 802.11e enhanced distributed coordination function", IEEE JSAC 22(5), 2004. Every
+class behaves as in Bianchi 2000, with a collision probability averaged over the slots in which it
+may transmit. With equal AIFS and windows this is `airtcp.models.bianchi`. Compared with backoffs
+simulated slot by slot, p is up to 4 % low and the successes are up to 2 % high.
 
-The last axis of every argument is the class; slots count from the end of the smallest AIFS after a
-busy period. What a busy slot does to the counters is as in Bianchi's chain: it counts as one slot
-for those who might have sent in it, and as none for those still waiting out their AIFS.
+The last axis of every argument is the class. Slots count from the end of the smallest AIFS after a
+busy period. A busy slot affects the counters as in Bianchi's chain: it counts as one slot for nodes
+that might have transmitted in it, and not at all for those still waiting for their AIFS.
 
 >>> point = fixed_point(n=[5, 5], w0=[16, 32], m=[1, 5], aifs=[2, 3])
 >>> point.p.round(3), point.tau.round(3)
@@ -46,12 +46,12 @@ _NOTHING = np.zeros(())
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """The effect of attempts on each other; one value for each class.
+    """How attempts affect each other; one value per class.
 
-    `p` the probability that what a node of the class sends collides; `share` the fraction of slots
-    in which the class may send, its AIFS having passed; `success` the probability that a slot (any
-    slot) has a success of the class; `idle` and `collision` those of an empty slot and of one with
-    a collision, without the axis of classes.
+    `p`: probability that a transmission of the class collides. `share`: fraction of slots in which
+    the class may transmit because its AIFS has passed. `success`: probability that any slot has a
+    success of the class. `idle` and `collision`: probabilities of an empty slot and of a collision,
+    without the axis of classes.
     """
 
     p: Values
@@ -63,10 +63,10 @@ class Zones:
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
-    """The solution; one value for each class on the last axis.
+    """The solution; one value per class on the last axis.
 
-    `tau`: the probability that a node sends in a slot in which it may; `p` that it collides; `drop`
-    that a frame meets the retry limit; `n`, `aifs` as given; `zones` the rest.
+    `tau`: probability that a node transmits in a slot in which it may. `p`: that it collides.
+    `drop`: that a frame reaches the retry limit. `n`, `aifs`: as given. `zones`: everything else.
     """
 
     n: Values
@@ -79,10 +79,10 @@ class FixedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """The channel in saturation; the first two have one value for each class.
+    """The channel in saturation; the first two have one value per class.
 
-    `success_rate_per_s` successes per second of all nodes of the class; `utilization` the fraction
-    of time that carries their payload; `slot_s` the mean duration of a slot.
+    `success_rate_per_s`: successes per second of all nodes of the class. `utilization`: fraction of
+    time with their payload. `slot_s`: mean duration of a slot.
     """
 
     success_rate_per_s: Values
@@ -92,10 +92,10 @@ class Saturation:
 
 @dataclass(frozen=True, slots=True)
 class _Ordered:
-    """Classes in the order of their AIFS: `order`, as of `np.argsort`.
+    """Classes sorted by AIFS; `order` is the result of `np.argsort`.
 
     Zone z is the slots from the AIFS of class z to that of class z + 1, `length` of them (the last
-    one never ends); classes 0 to z may send in it.
+    one never ends); classes 0 to z may transmit in it.
     """
 
     order: NDArray[np.intp]
@@ -104,20 +104,20 @@ class _Ordered:
     length: Values
 
     def log_none(self, z: int, but: int | None = None) -> Values:
-        """Logarithm of the probability that nobody sends in a slot of zone z.
+        """Return the logarithm of the probability that nobody transmits in a slot of zone z.
 
-        `but`: nobody but one node of that class.
+        `but`: except one node of that class.
         """
         total = np.zeros(self.n.shape[:-1])
         for c in range(z + 1):
             nodes = self.n[..., c] - (c == but)
-            # A lone sender has no others: 0 * log 0 means 0 here.
+            # A single sender has no others: 0 * log 0 means 0 here.
             with np.errstate(invalid="ignore"):
                 total = total + np.where(nodes == 0.0, 0.0, nodes * self.log_silent[..., c])
         return total
 
     def visits(self, start: int) -> list[Values]:
-        """Mean number of slots of zones `start`, `start` + 1, ... from the first of them on."""
+        """Return the mean number of slots of zones `start`, `start` + 1, ... from the first on."""
         reached = np.ones(self.n.shape[:-1])
         visits = []
         for z in range(start, self.n.shape[-1]):
@@ -129,7 +129,7 @@ class _Ordered:
         return visits
 
     def collide(self) -> Values:
-        """The collision probability of each class, in this order."""
+        """Return the collision probability of each class, in this order."""
         p = []
         for c in range(self.n.shape[-1]):
             visits = self.visits(c)
@@ -138,17 +138,17 @@ class _Ordered:
         return np.stack(p, axis=-1)
 
     def restore(self, values: Values) -> Values:
-        """Back to the order in which the classes were given."""
+        """Restore the order in which the classes were given."""
         return np.take_along_axis(values, np.argsort(self.order, axis=-1), axis=-1)
 
 
 def zones(n: ArrayLike, tau: ArrayLike, aifs: ArrayLike) -> Zones:
-    """Collisions and successes where `n` nodes of each class send with probability `tau`.
+    """Return collisions and successes of `n` nodes per class that transmit with `tau`.
 
-    `aifs` in slots; only differences count, so AIFSN will do. The number of idle slots since the
-    last busy period is a renewal process: zone z goes on from slot to slot with the probability
-    that none of its classes sends. p of a class is the mean over its slots of 1 - (1-tau)^(n-1)
-    times prod (1-tau)^n over the other classes of the zone.
+    `aifs` is in slots; only differences count, so AIFSN works too. The number of idle slots since
+    the last busy period is a renewal process: zone z continues from slot to slot with the
+    probability that none of its classes transmits. p of a class is the mean over its slots of 1 -
+    (1-tau)^(n-1) times prod (1-tau)^n over the other classes of the zone.
 
     Raises `ValueError` unless n >= 1, 0 < tau <= 1, and aifs is whole and >= 0.
 
@@ -168,15 +168,15 @@ def fixed_point(
 ) -> FixedPoint:
     """Solve for tau and p of every class: `bianchi.attempt_probability` and `zones`.
 
-    One class is (`n` nodes, window `w0` = CWmin + 1, `m` doublings, `aifs` in slots), along the
+    A class has `n` nodes, window `w0` = CWmin + 1, `m` doublings and `aifs` in slots, along the
     last axis; further axes are further scenarios. `retries` as in `bianchi.fixed_point`.
 
-    All nodes of a class are taken to have the same tau. With windows of a few slots there may be
-    other solutions (Ramaiyan, Kumar, Altman 2008); the one returned is where the collision
-    probabilities settle when they move towards what they cause.
+    All nodes of a class are assumed to have the same tau. With windows of a few slots there may be
+    other solutions (Ramaiyan, Kumar, Altman 2008). The one returned is where the collision
+    probabilities settle if they move towards the values that they cause.
 
-    Raises `ValueError` naming an argument out of range (n >= 1, w0 >= 1, 0 <= m <= 60, aifs whole
-    and >= 0), `ConvergenceError`.
+    Raises `ValueError` with the name of an argument out of range (n >= 1, w0 >= 1, 0 <= m <= 60,
+    aifs whole and >= 0), and `ConvergenceError`.
 
     >>> float(fixed_point([2, 3], 32, 5, 2).p.round(4)[0])  # equal AIFS: five nodes of one kind
     0.1781
@@ -212,13 +212,13 @@ def fixed_point(
 
 
 def saturation(point: FixedPoint, times: SlotTimes | Sequence[SlotTimes]) -> Saturation:
-    """Throughput of every class, with the durations of all classes or of each.
+    """Return the throughput of every class, with common durations or one per class.
 
-    The waits in `times` end with the smallest AIFS, after which slots count. A collision lasts as
-    long as its longest frame. The slots of `times` must be equal.
+    The waits in `times` end with the smallest AIFS, where slots begin. A collision lasts as long as
+    its longest frame. The slots of `times` must be equal.
 
-    Raises `ValueError` naming `times` where their number is not that of the classes, or where
-    their slots differ.
+    Raises `ValueError` with `times` if their number is not that of the classes, or if their slots
+    differ.
 
     >>> from airtcp.models.bianchi import FHSS_BASIC
     >>> point = fixed_point([5, 15], [32, 32], 3, [0, 0])
@@ -266,14 +266,14 @@ def _zones(n: Values, tau: Values, aifs: Values) -> Zones:
 
 
 def _shares(ordered: _Ordered) -> list[Values]:
-    """The fraction of slots that each zone has."""
+    """Return the fraction of slots in each zone."""
     visits = ordered.visits(0)
     total = sum(visits, start=_NOTHING)
     return [v / total for v in visits]
 
 
 def _collision_s(point: FixedPoint, lengths: Values) -> Values:
-    """Mean of (collision in a slot) times (duration of the longest frame in it)."""
+    """Return the mean of (collision in a slot) times (duration of the longest frame in it)."""
     ordered = _ordered(point.n, point.tau, point.aifs)
     shares = _shares(ordered)
     success = np.take_along_axis(point.zones.success, ordered.order, axis=-1)
@@ -281,7 +281,7 @@ def _collision_s(point: FixedPoint, lengths: Values) -> Values:
     time = np.zeros(point.tau.shape[:-1])
     before = np.asarray(point.zones.idle)
     for length in _checks.different(lengths):
-        # No station sends a longer frame: then the longest frame has this length, or is shorter.
+        # If no station sends a longer frame, the longest frame has this length or is shorter.
         longer = _Ordered(
             order=ordered.order,
             n=np.where(of_class > length, ordered.n, 0.0),
@@ -296,9 +296,10 @@ def _collision_s(point: FixedPoint, lengths: Values) -> Values:
 
 
 def _solve(n: Values, aifs: Values, stages: dict[str, Values]) -> Values:
-    """P of every class: implicit Euler steps on dp/dt = (collisions at p) - p, for ever longer t.
+    """Return p of every class by implicit Euler steps on dp/dt = (collisions at p) - p.
 
-    Long steps are Newton's; short ones follow the flow where Newton's would go astray.
+    The steps grow: long ones are Newton's; short ones follow the flow where Newton's method would
+    diverge.
     """
 
     def flow(p: Values) -> Values:
@@ -306,7 +307,7 @@ def _solve(n: Values, aifs: Values, stages: dict[str, Values]) -> Values:
         ordered = _ordered(n, tau, aifs)
         return ordered.restore(ordered.collide()) - p
 
-    # All nodes of all classes on equal terms: exact where the AIFS and the windows are equal.
+    # All nodes of all classes as if they were equal: exact if AIFS and windows are equal.
     crowd = np.broadcast_to(n.sum(axis=-1, keepdims=True), n.shape)
     p = np.array(bianchi_fixed_point(crowd, **stages).p)
     change = flow(p)
@@ -326,7 +327,7 @@ def _solve(n: Values, aifs: Values, stages: dict[str, Values]) -> Values:
         new_change = flow(new)
         new_size = np.abs(new_change).max(axis=-1)
         nearer = new_size < size
-        # A short step is the flow's own course, which may lead away before it leads in.
+        # A short step follows the flow, which may first increase the residual.
         taken = open_ & (nearer | (step <= _SHORT_STEP))
         step = np.where(nearer, np.minimum(step * 10.0, 1e12), np.maximum(step / 4.0, _SHORT_STEP))
         p = np.where(taken[:, np.newaxis], new, p)

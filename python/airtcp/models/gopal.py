@@ -1,18 +1,19 @@
-"""Paper G: how likely it is that nodes which always have a frame send in the same slot.
+"""Model paper G: how likely nodes that always have a frame transmit in the same slot.
 
-Knows nodes that all draw a backoff at once, uniformly over one window. Knows no doubling of
-windows, no frozen counters, no durations and no TCP.
+All nodes draw a backoff at once, uniformly over one window. Windows do not double, counters do not
+freeze, and there are no durations.
 
 S. Gopal, S. Paul, D. Raychaudhuri, "Investigation of the TCP simultaneous-send problem in 802.11
-wireless local area networks", 2004, section II. Symbols as there: N, here `others`, counts the
-nodes besides the one that is looked at, so that N + 1 contend (erratum G1): with N uploads through
-an access point these are the N stations and the access point. CW, here `w0`, is the number of slots
-that a backoff is drawn from, 0 .. CW - 1 (the standard's aCWmin + 1).
+wireless local area networks", 2004, section II. Its symbols: N, here `others`, is the number of
+other nodes, so N + 1 contend (erratum G1); with N uploads through an access point these are the N
+stations and the access point. CW, here `w0`, is the number of slots for a backoff, 0 .. CW - 1 (the
+standard's aCWmin + 1).
 
-Two probabilities, which the paper takes for one (erratum G2): `any_two_coincide` is its (1), that
-any two of the N + 1 backoffs are equal; `next_transmission_collides` asks the smallest backoff
-alone, since that one decides whether the next transmission fails. A simulation counts the second.
-They are equal for two nodes; for four nodes and 32 slots the first is almost three times as large:
+The paper does not distinguish two probabilities (erratum G2). `any_two_coincide` is its (1): any
+two of the N + 1 backoffs are equal. `next_transmission_collides` concerns only the smallest
+backoff, because that one decides whether the next transmission fails. A simulation counts the
+second. They are equal for two nodes; for four nodes and 32 slots the first is almost three times as
+large:
 
 >>> simultaneous_send([1, 3], 32).any_two.round(4)
 array([0.0312, 0.1769])
@@ -46,7 +47,7 @@ _LAST_SLOT = 45
 
 
 def _bernoulli(last: int) -> list[float]:
-    """B_0 .. B_last, rounded once: sum_{k=0}^{n} C(n+1, k) B_k = 0 for n >= 1."""
+    """Return B_0 .. B_last, rounded once: sum_{k=0}^{n} C(n+1, k) B_k = 0 for n >= 1."""
     exact = [Fraction(1)]
     for n in range(1, last + 1):
         before = (comb(n + 1, k) * exact[k] for k in range(n))
@@ -62,8 +63,8 @@ _BERNOULLI: Final = _bernoulli(24)
 class SimultaneousSend:
     """Both probabilities for `others` + 1 nodes that draw from `w0` slots.
 
-    `any_two` (1) that at least two of them draw the same slot; `next_transmission` that at least
-    two draw the earliest slot that is drawn, so that the next transmission is a collision.
+    `any_two` (1): at least two of them draw the same slot. `next_transmission`: at least two draw
+    the earliest slot of all, so that the next transmission is a collision.
     """
 
     others: Values
@@ -73,10 +74,10 @@ class SimultaneousSend:
 
 
 def any_two_coincide(others: ArrayLike, w0: ArrayLike) -> Values:
-    """(1): at least two of `others` + 1 nodes draw the same of `w0` slots.
+    """Return (1): at least two of `others` + 1 nodes draw the same of `w0` slots.
 
-    1 - (CW-1)! / ((CW-N-1)! CW^N), the birthday problem; 1 for N >= CW, 0 for N = 0. N counts the
-    other nodes (G1). It is not the probability that the next transmission fails (G2).
+    1 - (CW-1)! / ((CW-N-1)! CW^N), the birthday problem; 1 for N >= CW, 0 for N = 0. N is the
+    number of other nodes (G1). It is not the probability that the next transmission fails (G2).
 
     Raises `ValueError` unless `others` is whole and >= 0, and `w0` whole, >= 1 and <= 2^20.
 
@@ -98,11 +99,11 @@ def any_two_coincide(others: ArrayLike, w0: ArrayLike) -> Values:
 
 
 def next_transmission_collides(others: ArrayLike, w0: ArrayLike) -> Values:
-    """At least two of `others` + 1 nodes draw the earliest slot of all that are drawn (G2).
+    """Return the probability that at least two of `others` + 1 nodes draw the earliest slot (G2).
 
     1 - (N+1)/CW^(N+1) sum_{j=0}^{CW-1} j^N: one node draws slot CW-1-j, the N others later ones.
-    The sum over powers is taken in its closed form (Bernoulli numbers, exact for whole N) for
-    N < CW, and term by term from the earliest slot for N >= CW. 1/CW for two nodes, as (1).
+    The sum over powers is computed in closed form (Bernoulli numbers, exact for whole N) for N <
+    CW, and term by term from the earliest slot for N >= CW. For two nodes it is 1/CW, as is (1).
 
     Raises `ValueError` unless `others` is whole and >= 0, and `w0` whole, >= 1 and <= 2^20.
 
@@ -128,9 +129,9 @@ def next_transmission_collides(others: ArrayLike, w0: ArrayLike) -> Values:
 
 
 def simultaneous_send(others: ArrayLike, w0: ArrayLike) -> SimultaneousSend:
-    """(1), and beside it the probability that the next transmission collides.
+    """Return (1), and the probability that the next transmission collides.
 
-    Raises `ValueError` as `any_two_coincide`.
+    Raises `ValueError` like `any_two_coincide`.
 
     >>> round(float(simultaneous_send(1, 64).any_two), 6)  # the window doubled: half of 1/32
     0.015625

@@ -1,17 +1,17 @@
-"""The performance anomaly: one slow host takes the throughput of all hosts down to its own.
+"""Model the performance anomaly: one slow host lowers the throughput of all hosts to its own.
 
-Knows hosts that always have a frame, each with its own rate, and that the DCF gives all of them
-equally many transmissions. Knows no doubling of windows, no queues, no errors. Of TCP it knows one
-thing, in a form that is ours (`tcp_downloads`): every d segments cause a TCP ACK.
+All hosts always have a frame, each at its own rate, and the DCF gives them equally many
+transmissions. Windows do not double; there are no queues and no errors. Of TCP there is only our
+form `tcp_downloads`, in which every d segments cause a TCP ACK.
 
 M. Heusse, F. Rousseau, G. Berger-Sabbatel, A. Duda, "Performance anomaly of 802.11b", IEEE INFOCOM
-2003. Symbols as there: N hosts, s_d bits of a frame, R and r the rates of fast and slow hosts, T_f
-and T_s what their frames take with the mean wait t_cont, P_c collisions per frame that gets
-through, t_jam what a collision takes, U the share of time of a host, X its throughput. CWmin is the
+2003. Its symbols: N hosts, s_d bits of a frame, R and r the rates of fast and slow hosts, T_f and
+T_s the durations of their frames including the mean wait t_cont, P_c collisions per delivered
+frame, t_jam the duration of a collision, U the time share of a host, X its throughput. CWmin is the
 standard's (31).
 
-The published wait, SLOT (1 + P_c)/(2N) CWmin/2, gives a lone host half the mean backoff that the
-standard has; `backoff` "whole" is twice that (ours).
+The published wait, SLOT (1 + P_c)/(2N) CWmin/2, gives a single host half of the standard's mean
+backoff; `backoff` "whole" is twice that (ours).
 
 >>> fast, slow = published_exchange_s(11e6), published_exchange_s(1e6)
 >>> hosts = anomaly([fast, slow], [[1, 1], [2, 1], [4, 1]], 12272, cw_min=31, slot_s=20e-6)
@@ -52,11 +52,11 @@ _MOST_HOSTS = 1e6
 class Anomaly:
     """The shares of hosts of several classes; the classes are the last axis.
 
-    Per class: `host_throughput_bps` (X) of each host and `host_share` (U), the part of all time
-    that its frames take, their waits included. Together: `n` hosts, `p_c`, `contention_s` (t_cont),
-    `collision_s` (t_jam), `cycle_s` in which every host gets one frame through, `throughput_bps`
-    of all hosts, and `collision_share`, the part of all time that goes into collisions. The shares
-    of all hosts and of collisions add up to one.
+    Per class: `host_throughput_bps` (X) of each host, and `host_share` (U), the fraction of time
+    for its frames including their waits. In total: `n` hosts, `p_c`, `contention_s` (t_cont),
+    `collision_s` (t_jam), `cycle_s` in which every host delivers one frame, `throughput_bps` of all
+    hosts, and `collision_share`, the fraction of time for collisions. The shares of all hosts and
+    of collisions add up to one.
     """
 
     host_throughput_bps: Values
@@ -74,8 +74,8 @@ class Anomaly:
 class TcpDownloads:
     """Endless TCP downloads: `goodput_bps` of all connections, `flow_goodput_bps` of each.
 
-    `contenders` (N) nodes contend; `p_c`, `contention_s` and `collision_s` at that N; `cycle_s` is
-    the time a segment takes with its share of a TCP ACK.
+    `contenders` (N) is the number of contending nodes; `p_c`, `contention_s` and `collision_s` are
+    at that N; `cycle_s` is the time of a segment including its share of a TCP ACK.
     """
 
     n_c: Values
@@ -89,7 +89,7 @@ class TcpDownloads:
 
 
 def collision_probability(n: ArrayLike, cw_min: ArrayLike) -> Values:
-    """P_c(N) = 1 - (1 - 1/CWmin)^(N-1): one of the N - 1 others drew the same slot.
+    """Return P_c(N) = 1 - (1 - 1/CWmin)^(N-1): one of the N - 1 others drew the same slot.
 
     `n` need not be whole; `cw_min` is the standard's aCWmin (31 for 802.11b).
 
@@ -105,12 +105,13 @@ def collision_probability(n: ArrayLike, cw_min: ArrayLike) -> Values:
 def contention_time_s(
     n: ArrayLike, cw_min: ArrayLike, slot_s: float, *, backoff: Backoff = "published"
 ) -> Values:
-    """t_cont(N) = SLOT (1 + P_c(N)) / (2N) CWmin/2: mean wait before a frame of any of N hosts.
+    """Return t_cont(N) = SLOT (1 + P_c(N)) / (2N) CWmin/2: the mean wait before a frame.
 
-    `backoff` "published" as above; "whole" twice that (ours), so that a lone host waits CWmin/2
-    slots, the mean of a backoff uniform over 0 .. CWmin.
+    The frame is that of any of N hosts. `backoff` "published" is this formula; "whole" is twice
+    that (ours), so that a single host waits CWmin/2 slots, the mean of a backoff uniform over 0 ..
+    CWmin.
 
-    Raises `ValueError` as `collision_probability`, and unless slot_s > 0.
+    Raises `ValueError` like `collision_probability`, and unless slot_s > 0.
 
     >>> (contention_time_s([1, 2], 31, 20e-6) * 1e6).round(1)
     array([155.,  80.])
@@ -132,12 +133,12 @@ def frame_exchange_s(
     sifs_s: float,
     difs_s: float,
 ) -> Values:
-    """T without t_cont: DIFS + t_pr + s_d/R + SIFS + t_pr + t_ack, seconds.
+    """Return T without t_cont: DIFS + t_pr + s_d/R + SIFS + t_pr + t_ack, in seconds.
 
     `frame_bits` s_d is the whole MPDU; `preamble_s` t_pr is the PLCP preamble and header, before
     the frame and before the MAC ACK.
 
-    Raises `ValueError` naming an argument that is out of range.
+    Raises `ValueError` with the name of an argument out of range.
 
     >>> times = {"preamble_s": 192e-6, "sifs_s": 10e-6, "difs_s": 50e-6}
     >>> round(float(frame_exchange_s(12272, 1e6, ack_bits=112, ack_rate_bps=1e6, **times)), 6)
@@ -157,14 +158,14 @@ def frame_exchange_s(
 
 
 def published_exchange_s(rate_bps: ArrayLike, frame_bits: ArrayLike = 12_272) -> Values:
-    """`frame_exchange_s` with the times of the source, for 802.11b hosts.
+    """Return `frame_exchange_s` with the paper's times for 802.11b hosts.
 
-    SIFS 10 and DIFS 50 us; t_pr 192 us at 1 Mb/s and 96 us (short preamble) above; a MAC ACK of 112
-    bits at the rate of the host; 1500 bytes in a frame of 1534. With these, and s_d counted
-    in full as throughput at the MAC layer, one host at 1 Mb/s leaves 0.81, 0.70 and 0.55 Mb/s to
-    each of 2, 3 and 5 hosts.
+    SIFS is 10 us and DIFS 50 us; t_pr is 192 us at 1 Mb/s and 96 us (short preamble) above; a MAC
+    ACK has 112 bits at the host's rate; 1500 bytes are in a frame of 1534. With these, and with all
+    of s_d counted as throughput at the MAC layer, one host at 1 Mb/s leaves 0.81, 0.70 and 0.55
+    Mb/s to each of 2, 3 and 5 hosts.
 
-    Raises `ValueError` as `frame_exchange_s`.
+    Raises `ValueError` like `frame_exchange_s`.
 
     >>> (published_exchange_s([11e6, 1e6]) * 1e6).round(1)
     array([ 1377.8, 12828. ])
@@ -189,9 +190,9 @@ def phy_exchange_s(
     data_rate: Rate | None = None,
     control_rate: Rate | None = None,
 ) -> Values:
-    """T without t_cont on any PHY: DIFS and the exchange of an MSDU (IP packet), seconds.
+    """Return T without t_cont on any PHY: DIFS and the exchange of an MSDU, in seconds.
 
-    Raises `ValueError` as `airtcp.models.airtime`.
+    Raises `ValueError` like `airtcp.models.airtime`.
 
     >>> from airtcp.models.airtime import HOT_SPOT
     >>> round(float(phy_exchange_s(HOT_SPOT, 12000, rts=False)) * 1e6, 1)
@@ -213,22 +214,22 @@ def anomaly(
     collision_s: float | None = None,
     backoff: Backoff = "published",
 ) -> Anomaly:
-    """Throughput of N saturated hosts of several classes, each with its own rate and frames.
+    """Return the throughput of N saturated hosts of several classes of rates and frames.
 
-    The last axis of `exchange_s` (T without t_cont, see `frame_exchange_s`), `count` (hosts of
-    the class) and `frame_bits` (s_d, or the part of a frame that counts as throughput) are the
-    classes; the axes before it, and `cw_min`, broadcast. Every host gets as many frames through as
-    any other: U_i = T_i / cycle and X_i = s_d,i / cycle, with::
+    The last axis of `exchange_s` (T without t_cont, see `frame_exchange_s`), `count` (hosts of the
+    class) and `frame_bits` (s_d, or the part of a frame that counts as throughput) is the class;
+    the axes before it, and `cw_min`, broadcast. Every host delivers as many frames as any other:
+    U_i = T_i / cycle and X_i = s_d,i / cycle, with::
 
         cycle = sum of all T_i + P_c(N) t_jam N,    T_i = exchange_s_i + t_cont(N).
 
-    t_jam is the mean over all pairs of hosts of the longer T, which for N - 1 fast hosts and one
-    slow is the published (2/N) T_s + (1 - 2/N) T_f; or `collision_s` (RTS/CTS: ours). A lone host
-    has no collisions. As published, every collision is charged to every host in it, which makes
-    the throughput of many hosts too low.
+    t_jam is the mean over all pairs of hosts of the longer T. For N - 1 fast hosts and one slow
+    host that is the published (2/N) T_s + (1 - 2/N) T_f. `collision_s` replaces it (RTS/CTS: ours).
+    A single host has no collisions. As published, every collision is charged to every host in it,
+    which makes the throughput of many hosts too low.
 
     Raises `ValueError` unless `exchange_s` > 0, `count` is whole and >= 0 and adds up to 1 .. 1e6,
-    `frame_bits` >= 0, and as `contention_time_s`.
+    `frame_bits` >= 0, and like `contention_time_s`.
 
     >>> hosts = anomaly([1.4e-3, 13e-3], [9, 1], 12272, cw_min=31, slot_s=20e-6)
     >>> hosts.host_share.round(3)
@@ -283,15 +284,16 @@ def tcp_downloads(
 
     Paper M compares its Fig. 5 with "a modified" version of this model that it does not give. Here
     a segment (exchange `data_s`, from the access point) and 1/d of a TCP ACK (`tcp_ack_s`, from a
-    station) make a cycle, and every frame pays for t_cont(N) and P_c(N) t_jam:
+    station) make a cycle, and every frame costs t_cont(N) and P_c(N) t_jam:
 
         cycle = data + ack/d + (1 + 1/d) (t_cont(N) + P_c(N) t_jam).
 
-    `contenders`: N is "backlogged", 1 + 1/d, the mean of M (11) whatever n_c; or "all", n_c + 1,
-    as if every station always had a TCP ACK. t_jam is the longer exchange of a random pair, with
-    the access point in 2/N of them, or `collision_s` (with RTS/CTS, what a collided RTS takes).
+    `contenders`: with "backlogged" N is 1 + 1/d, the mean of M (11) for any n_c; with "all" it is
+    n_c + 1, as if every station always had a TCP ACK. t_jam is the longer exchange of a random
+    pair, which includes the access point with probability 2/N, or `collision_s` (with RTS/CTS, the
+    duration of a collided RTS).
 
-    Raises `ValueError` unless n_c is whole and 1 <= n_c < 1e6, d >= 1, and as `anomaly`.
+    Raises `ValueError` unless n_c is whole and 1 <= n_c < 1e6, d >= 1, and like `anomaly`.
 
     >>> result = tcp_downloads(
     ...     [1, 20], 8000, data_s=1.83e-3, tcp_ack_s=1.1e-3, collision_s=342e-6,
@@ -333,16 +335,17 @@ def tcp_downloads(
 
 
 def _collision(n: Values, window: Values) -> Values:
-    """P_c(N), with 0^0 = 1: a lone host has no others even where CWmin = 1."""
+    """Return P_c(N), with 0^0 = 1: a single host has no others even if CWmin = 1."""
     return np.asarray(1.0 - (1.0 - 1.0 / window) ** (n - 1.0))
 
 
 def _longer_of_a_pair(time: Values, hosts: Values) -> Values:
-    """Mean over all pairs of distinct hosts of the longer `time`; 0 where there is no pair."""
+    """Return the mean over all pairs of distinct hosts of the longer `time`; 0 without pairs."""
     order = np.argsort(time, axis=-1)
     up_to = np.cumsum(np.take_along_axis(hosts, order, axis=-1), axis=-1)
     pairs = up_to * (up_to - 1.0) / 2.0
-    # A pair whose longer member is of class i lies within the i shortest classes, not i - 1.
+    # A pair whose longer member is of class i is within the i shortest classes, but not within i -
+    # 1.
     new = np.diff(pairs, axis=-1, prepend=0.0)
     longer = (new * np.take_along_axis(time, order, axis=-1)).sum(axis=-1)
     return np.asarray(longer / np.maximum(pairs[..., -1], 1.0))
@@ -356,7 +359,7 @@ def _contenders(n: ArrayLike, cw_min: ArrayLike) -> tuple[Values, Values]:
 
 
 def _slot(slot_s: float, backoff: str) -> float:
-    """The slot that makes SLOT (1 + P_c)/(2N) CWmin the wait of either reading."""
+    """Return the slot that makes SLOT (1 + P_c)/(2N) CWmin the wait of either reading."""
     _checks.choice("backoff", backoff, ("published", "whole"))
     slot = _checks.scalar("slot_s", slot_s, above=0.0)
     return slot if backoff == "whole" else slot / 2.0

@@ -1,16 +1,16 @@
-"""Two saturated stations that do not hear each other and send to one receiver.
+"""Model two saturated hidden stations that send to the same receiver.
 
-Knows stages, slots left and the durations of a frame and of an exchange, in slots. Knows no TCP,
-no RTS, no capture, and no third station.
+Inputs are stages, remaining slots, and the durations of a frame and of an exchange in slots. There
+is no TCP, no RTS, no capture and no third station.
 
-The state at each start of a frame: the stages of who starts and of the other, and how many slots
-are left until the other starts or until its frame ends. Frames that overlap all fail; a frame that
-does not is answered by an ACK, which both hear, so that the other's backoff stands still for as
-long. Two-dimensional windows that are decoupled from each other are far off here, as a station
-that has failed leaves the other alone for longer.
+The state at each start of a frame: the stages of the starting station and of the other, and the
+slots left until the other starts or until its frame ends. Overlapping frames all fail. A frame
+without overlap gets an ACK, which both hear, so the other's backoff freezes during it. Independent
+two-dimensional windows would be far off, because a station that has failed leaves the other
+undisturbed for longer.
 
-Frames and gaps are whole slots, but for the time that a success takes; the law of the state is
-found by iteration, in which a uniform draw is a sum over a window.
+Frames and gaps are whole slots, except the duration of a success. The distribution of the state is
+computed by iteration, in which a uniform draw is a sum over a window.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _NEAR: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class HiddenPair:
-    """Two hidden stations: successes of both together, the share of frames that fail, drops.
+    """Two hidden stations: successes of both together, the fraction of failed frames, drops.
 
-    `successes_per_s` and `drops_per_s` are of both; `failed` is the share of attempts without ACK.
+    `successes_per_s` and `drops_per_s` are of both; `failed` is the fraction of attempts without
+    ACK.
     """
 
     successes_per_s: float
@@ -45,20 +46,20 @@ class HiddenPair:
 def hidden_pair(
     *, slot_s: float, frame_s: float, exchange_s: float, w0: int, m: int, retries: int
 ) -> HiddenPair:
-    """Solve the joint chain of two stations that are alike.
+    """Solve the joint chain of two identical stations.
 
     Args:
         slot_s: an idle slot.
-        frame_s: the frame that must not be overlapped.
-        exchange_s: frame, ACK and the spaces, until slots are counted again; what follows a frame
-            that failed lasts as long.
+        frame_s: the frame, which must not be overlapped.
+        exchange_s: frame, ACK and spaces, until the countdown continues; a failed frame takes as
+            long.
         w0: the slots of the first window, CWmin + 1.
         m: how often the window doubles.
-        retries: a frame is sent `retries` + 1 times at most.
+        retries: a frame is sent at most `retries` + 1 times.
 
     Raises:
         ValueError: an argument out of range.
-        ConvergenceError: the law of the state does not converge.
+        ConvergenceError: the distribution of the state does not converge.
 
     >>> pair = hidden_pair(
     ...     slot_s=9e-6, frame_s=248e-6, exchange_s=326e-6, w0=16, m=6, retries=7
@@ -86,10 +87,10 @@ def hidden_pair(
 
 
 class _Chain:
-    """The law at starts of frames, and what one start brings on average.
+    """The distribution at starts of frames, and the mean results of one start.
 
-    Arrays by the stage of who starts, that of the other, and slots: `waits` until the other starts,
-    `sends` until its frame ends. `slots` is the time from a start to the next.
+    Arrays by the stage of the starting station, that of the other, and slots: `waits` until the
+    other starts, `sends` until its frame ends. `slots` is the time from a start to the next.
     """
 
     def __init__(self, windows: list[int], frame: int, gap: int, exchange: float) -> None:
@@ -106,21 +107,21 @@ class _Chain:
         self.slots = self.successes = self.drops = 0.0
 
     def step(self) -> float:
-        """Go from one start to the next. Returns how far the law has moved."""
+        """Advance from one start to the next. Returns the change in the distribution."""
         stages, frame, gap = len(self._windows), self._frame, self._gap
         waits, sends = np.zeros_like(self._waits), np.zeros_like(self._sends)
         slots = self._slots
-        # The other starts while the frame is under way, which fails.
+        # The other starts during the frame, which fails.
         early = self._waits[:, :, :frame]
         sends[:, :, 1:] += early[:, :, ::-1].transpose(1, 0, 2)
         self.slots = float((early * slots[:frame]).sum())
-        # It does not: the frame is answered, and the next one draws from the first window.
+        # It does not: the frame gets its ACK, and the next one draws from the first window.
         late = np.zeros_like(self._waits)
         late[:, :, : self._length - frame] = self._waits[:, :, frame:]
         self.successes = float(late.sum())
         self.slots += self.successes * self._exchange
         self._draw(late.sum(axis=0), 0, 0, waits, sends)
-        # It begins over a frame of the other, which ends first, draws, and perhaps starts first.
+        # It starts during a frame of the other, which ends first, draws, and perhaps starts first.
         self.drops = 0.0
         ended = np.zeros_like(self._waits)
         for other in range(stages):
@@ -136,13 +137,13 @@ class _Chain:
             self._draw(ended[own], (own + 1) % stages, gap, waits, sends)
         moved = float(np.abs(waits - self._waits).sum() + np.abs(sends - self._sends).sum())
         total = waits.sum() + sends.sum()
-        # A part of the old law, against periods of the chain.
+        # Mix in part of the old distribution to damp periodic behavior of the chain.
         self._waits = 0.9 * waits / total + 0.1 * self._waits
         self._sends = 0.9 * sends / total + 0.1 * self._sends
         return moved
 
     def _uniform(self, law: Values, first: int, window: int) -> Values:
-        """Add a draw of a window, and a constant, to a number of slots; along the last axis."""
+        """Add a draw from a window, and a constant, to a number of slots; along the last axis."""
         found = np.zeros((*law.shape[:-1], self._length + self._frame))
         added = np.zeros_like(found)
         added[..., first : first + law.shape[-1]] = law
@@ -152,24 +153,24 @@ class _Chain:
         return np.asarray(found / window)
 
     def _draw(self, left: Values, own: int, gap: int, waits: Values, sends: Values) -> None:
-        """Draw a backoff of stage `own` beside others with `left` slots, and start the first.
+        """Draw a backoff of stage `own` against others with `left` slots, and start the first.
 
-        The backoff begins after `gap` slots, in which the other counts already. `left` is by the
-        stage of the other, and slots.
+        The backoff begins after `gap` slots, during which the other already counts down. `left` is
+        by the stage of the other, and slots.
         """
         window, length = self._windows[own], self._length
         sums = np.concatenate([np.zeros((len(left), 1)), np.cumsum(left, axis=1)], axis=1)
         slots = self._slots
-        # The own start is z slots away, gap <= z < gap + window; the other's y.
+        # Our start is z slots away, gap <= z < gap + window; the other's y.
         low, high = np.minimum(slots + gap, length), np.minimum(slots + gap + window, length)
         waits[own, :, 1:] += ((sums[:, high] - sums[:, low]) / window)[:, 1:]
         low = np.clip(gap - slots, 0, length)
         high = np.clip(gap + window - slots, 0, length)
         waits[:, own, 1:] += ((sums[:, high] - sums[:, low]) / window)[:, 1:]
-        # In one slot both start: the frame of the other is on the air for all of one's own.
+        # Both start in the same slot: the other's frame overlaps all of ours.
         both = sums[:, min(gap + window, length)] - sums[:, gap]
         sends[own, :, self._frame] += both / window
-        # The least of y and z, on average over z.
+        # The minimum of y and z, averaged over z.
         drawn = np.clip(slots - gap, 0, window)
         below = drawn * gap + drawn * (drawn - 1) / 2.0
         least = np.where(slots <= gap, slots, (below + (window - drawn) * slots) / window)

@@ -1,11 +1,11 @@
-"""The most that one sender alone can get through: no collision, no error, always a frame to send.
+"""Compute the maximum throughput of a single sender without collisions or errors.
 
-Knows the durations of one exchange and the mean backoff. Knows no contention and no TCP; the
-payload is what a UDP-like source hands down.
+The sender always has a frame. Inputs are the duration of one exchange and the mean backoff. The
+payload is that of a UDP-like source.
 
 J. Jun, P. Peddabachagari, M. Sichitiu, "Theoretical maximum throughput of IEEE 802.11 and its
 applications", IEEE NCA 2003: a cycle is DIFS, CWmin/2 slots of backoff on average, and the
-exchange. Where every frame takes bits/rate the result is 8x/(ax + b) Mb/s for x bytes, with a and b
+exchange. If every frame takes bits/rate, the result is 8x/(ax + b) Mb/s for x bytes, with a and b
 in microseconds.
 """
 
@@ -25,7 +25,7 @@ __all__ = ["LoneSender", "lone_sender", "maximum_throughput", "mean_backoff_s"]
 class LoneSender:
     """`throughput_bps` of payload, and the parts of the cycle in seconds.
 
-    `exchange_s` is from the first bit of the (RTS or data) frame to the end of the MAC ACK.
+    `exchange_s` lasts from the start of the (RTS or data) frame to the end of the MAC ACK.
     """
 
     throughput_bps: Values
@@ -35,7 +35,7 @@ class LoneSender:
 
 
 def mean_backoff_s(cw_min: ArrayLike, slot_s: ArrayLike) -> Values:
-    """Mean of a backoff uniform over 0 .. `cw_min` slots of `slot_s` seconds.
+    """Return the mean of a backoff uniform over 0 .. `cw_min` slots of `slot_s` seconds.
 
     Raises `ValueError` for a negative argument, or shapes that do not broadcast.
 
@@ -51,9 +51,12 @@ def mean_backoff_s(cw_min: ArrayLike, slot_s: ArrayLike) -> Values:
 def maximum_throughput(
     payload_bits: ArrayLike, difs_s: ArrayLike, backoff_s: ArrayLike, exchange_s: ArrayLike
 ) -> Values:
-    """Payload bits per second of a lone sender: payload / (DIFS + mean backoff + exchange).
+    """Return the goodput of a single sender: payload / (DIFS + mean backoff + exchange).
 
-    Raises `ValueError` naming an argument that is negative, not finite or (`exchange_s`) zero.
+    It is in bit/s.
+
+    Raises `ValueError` with the name of an argument that is negative, not finite or (`exchange_s`)
+    zero.
 
     >>> float(maximum_throughput(12000, 50e-6, 310e-6, 1568e-6).round(-3))
     6224000.0
@@ -77,12 +80,14 @@ def lone_sender(
     data_rate: Rate | None = None,
     control_rate: Rate | None = None,
 ) -> LoneSender:
-    """Theoretical maximum throughput on a PHY, for MSDUs (IP packets) of `msdu_bits` bits.
+    """Return the theoretical maximum throughput on a PHY, for MSDUs of `msdu_bits` bits.
 
-    `payload_bits` is what counts as throughput (default: the whole MSDU, as in the source). Frames
-    last as in `airtcp.models.airtime`, whole symbols where the PHY rounds so.
+    An MSDU is an IP packet. `payload_bits` is what counts as throughput (default: the whole MSDU,
+    as in the source). Frame durations are as in `airtcp.models.airtime`, in whole symbols if the
+    PHY rounds.
 
-    Raises `ValueError` naming an argument that is out of range, or shapes that do not broadcast.
+    Raises `ValueError` with the name of an argument out of range, or for shapes that do not
+    broadcast.
 
     >>> from airtcp.models.airtime import HOT_SPOT
     >>> lone_sender(HOT_SPOT, [320, 12000], rts=False).throughput_bps.round(-4)

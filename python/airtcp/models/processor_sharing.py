@@ -1,12 +1,13 @@
-"""Processor sharing: n flows, each served at 1/n of the speed (or at C_n / n).
+"""Model processor sharing: n flows, each served at 1/n of the speed (or at C_n / n).
 
-Knows loads, service times and limits as plain numbers: the M/G/1-PS queue of paper H, (23) to (26),
-and what becomes of it where the number of flows is limited, or their sources are few (Engset).
-Knows no Wi-Fi and no TCP: `hoekstra` makes the service times, `miorandi` capacities C_k.
+Inputs are loads, service times and limits as plain numbers. The models are the M/G/1-PS queue of
+paper H, (23) to (26), and its variants with a limit on flows or with few sources (Engset).
+`hoekstra` computes service times for it, `miorandi` capacities C_k.
 
-Everything but the laws of sojourn times holds for any law of service times with the same mean
-(insensitivity): `sojourn_tail`, `engset_sojourn_tail` and their quantiles are of exponential ones.
-Times are in seconds; with a mean service time of 1 they count in mean service times.
+Everything except the distributions of sojourn times holds for any distribution of service times
+with the same mean (insensitivity). `sojourn_tail`, `engset_sojourn_tail` and their quantiles are
+for exponential service times. Times are in seconds; with a mean service time of 1 they are in units
+of the mean service time.
 
 >>> sojourn_tail([0.0, 1.0, 10.0], rho=0.78).round(6)
 array([1.     , 0.69478, 0.12095])
@@ -56,11 +57,10 @@ _UNSEEN = 1e-18
 class Sharing:
     """A limited number of flows in equilibrium.
 
-    `blocking` the probability that a new flow is turned away, `full` the fraction of time in which
-    it would be (with Poisson arrivals the two are equal); `mean_flows` the mean number in service;
-    `carried` the load that gets in, flows admitted per mean service time, which equals the mean
-    speed at which they are served; `mean_sojourn_s` the mean time in the system of a flow that is
-    admitted.
+    `blocking`: probability that a new flow is blocked. `full`: fraction of time in which it would
+    be (equal with Poisson arrivals). `mean_flows`: mean number in service. `carried`: admitted
+    load, flows per mean service time, which equals the mean speed at which they are served.
+    `mean_sojourn_s`: mean sojourn time of an admitted flow.
     """
 
     blocking: Values
@@ -71,7 +71,7 @@ class Sharing:
 
 
 def stable_load(name: str, rho: ArrayLike) -> Values:
-    """`rho` as floats, 0 <= rho < 1; `ValueError` naming it, and saying how unstable, otherwise.
+    """Return `rho` as floats, 0 <= rho < 1; otherwise raise `ValueError` and say how unstable.
 
     >>> stable_load("rho", 1.25)
     Traceback (most recent call last):
@@ -88,7 +88,7 @@ def stable_load(name: str, rho: ArrayLike) -> Values:
 
 
 def number_distribution(n: ArrayLike, rho: ArrayLike) -> Values:
-    """Pr{N = n} of H (23) and (30): (1 - rho) rho^n for n = 0, 1, ... flows in progress.
+    """Return Pr{N = n} of H (23) and (30): (1 - rho) rho^n for n = 0, 1, ... flows.
 
     Raises `ValueError` unless n is whole and >= 0, and 0 <= rho < 1.
 
@@ -100,7 +100,7 @@ def number_distribution(n: ArrayLike, rho: ArrayLike) -> Values:
 
 
 def number_tail(n: ArrayLike, rho: ArrayLike) -> Values:
-    """Pr{N > n} = rho^(n+1): H (23) and (30) added up; Fig. 5 of the paper.
+    """Return Pr{N > n} = rho^(n+1): H (23) and (30) summed; Fig. 5 of the paper.
 
     Raises `ValueError` unless n is whole and >= 0, and 0 <= rho < 1.
 
@@ -112,7 +112,7 @@ def number_tail(n: ArrayLike, rho: ArrayLike) -> Values:
 
 
 def mean_sojourn(mean_service_s: ArrayLike, rho: ArrayLike) -> Values:
-    """E[S] of H (24) and E[R] of (29), seconds: beta / (1 - rho), over all flows.
+    """Return E[S] of H (24) and E[R] of (29), seconds: beta / (1 - rho), over all flows.
 
     Raises `ValueError` unless mean_service_s >= 0 and 0 <= rho < 1.
 
@@ -123,9 +123,9 @@ def mean_sojourn(mean_service_s: ArrayLike, rho: ArrayLike) -> Values:
 
 
 def conditional_mean_sojourn(service_s: ArrayLike, rho: ArrayLike) -> Values:
-    """E[S | tau] of H (25), seconds: tau / (1 - rho), of a flow that alone would take `service_s`.
+    """Return E[S | tau] of H (25), seconds: tau / (1 - rho), where tau = `service_s` alone.
 
-    Proportional to tau: sharing slows short flows and long ones by the same factor.
+    It is proportional to tau: sharing slows short and long flows by the same factor.
 
     Raises `ValueError` unless service_s >= 0 and 0 <= rho < 1.
 
@@ -136,20 +136,20 @@ def conditional_mean_sojourn(service_s: ArrayLike, rho: ArrayLike) -> Values:
 
 
 def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0) -> Values:
-    """Pr{S > t} of the M/M/1-PS queue, H (26) in the form of erratum H4; exponential sizes only.
+    """Return Pr{S > t} of the M/M/1-PS queue, H (26) in the form of erratum H4.
 
-    `t_s` and the mean service time beta in seconds (default: t in units of beta). The braces of the
-    printed (26) do not pair; meant is::
+    Exponential sizes only. `t_s` and the mean service time beta are in seconds (default: t in units
+    of beta). The braces of the printed (26) do not pair; the meaning is::
 
         2/(1-rho) int_0^pi exp(-x g(x) - (1-rho)^2 t / (1+rho - 2 sqrt(rho) cos x))
                            sin x / (1 + exp(-pi g(x))) dx,
         g(x) = (2 sqrt(rho) - (1+rho) cos x) / ((1-rho) sin x).
 
     With tan(x/2) = e^(v-a) and cosh a = (1+rho)/(1-rho), g = sinh v, sin x dx = dv / cosh^2(v-a)
-    and the factor of t is (1-sqrt(rho))^2 + 4 sqrt(rho) / (1 + e^(2v)): no difference of near equal
-    numbers is left, however near rho is to 1, and the integrand falls doubly exponentially to both
-    sides, where the trapezoidal rule is as good as doubles allow. The error is rounding alone:
-    relative to the result, about 1e-15 times (1 + t's exponent), down to 1e-300; below, zero.
+    and the factor of t is (1-sqrt(rho))^2 + 4 sqrt(rho) / (1 + e^(2v)). No difference of nearly
+    equal numbers is left, however near rho is to 1. The integrand falls doubly exponentially on
+    both sides, so the trapezoidal rule is as accurate as doubles allow. The only error is rounding:
+    relative to the result about 1e-15 times (1 + t's exponent), down to 1e-300; below that, zero.
 
     Raises `ValueError` unless t_s >= 0, 0 <= rho < 1 and mean_service_s > 0.
 
@@ -173,12 +173,12 @@ def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
 def sojourn_quantile(
     probability: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
 ) -> Values:
-    """The time below which a fraction `probability` of the flows of `sojourn_tail` stays, seconds.
+    """Return the quantile `probability` of the sojourn time of `sojourn_tail`, in seconds.
 
-    The median for 0.5. Exponential sizes only, as there.
+    It is the median for 0.5. Exponential sizes only.
 
-    Raises `ValueError` unless 0 <= probability < 1, 0 <= rho < 1 and mean_service_s > 0,
-    `ConvergenceError` where a probability so near 1 leaves no digits.
+    Raises `ValueError` unless 0 <= probability < 1, 0 <= rho < 1 and mean_service_s > 0, and
+    `ConvergenceError` if the probability is so near 1 that no digits are left.
 
     >>> sojourn_quantile([0.0, 0.5, 0.9, 0.99], rho=0.78).round(3)
     array([ 0.   ,  2.17 , 11.368, 33.196])
@@ -192,7 +192,7 @@ def sojourn_quantile(
         tail = np.where(t == 0.0, 1.0, sojourn_tail(t, load))
         return np.asarray(1.0 - tail / (1.0 - wanted))
 
-    # The slowest that the tail can fall is exp(-(1 - sqrt(rho))^2 t), with a factor of 2/(1-rho).
+    # The slowest decay of the tail is exp(-(1 - sqrt(rho))^2 t), with a factor of 2/(1-rho).
     slowest = (1.0 - np.sqrt(load)) ** 2
     longest = np.log(2.0 / ((1.0 - load) * (1.0 - wanted))) / slowest
     t = increasing_root(excess, np.zeros(wanted.shape), longest, what="quantile of (26)")
@@ -206,15 +206,16 @@ def limited(
     *,
     speeds: ArrayLike | None = None,
 ) -> Sharing:
-    """Processor sharing with Poisson arrivals and at most `limit` flows; others are turned away.
+    """Model processor sharing with Poisson arrivals and at most `limit` flows.
 
-    `rho` is the load offered (arrival rate times mean service time), 1 and above included: a limit
-    keeps any load stable. `speeds[n-1]` is the speed at which n flows are served together, default
-    1 for all n (M/G/1/K-PS); with 1, 2, 3, ... `blocking` is Erlang's loss formula. Weights of the
-    states as in M (16), with the factor (n-1)(n-2)... of finitely many sources left out.
+    Further arrivals are blocked. `rho` is the offered load (arrival rate times mean service time)
+    and may be 1 or more: a limit keeps any load stable. `speeds[n-1]` is the speed at which n flows
+    are served together, default 1 for all n (M/G/1/K-PS); with 1, 2, 3, ... `blocking` is Erlang's
+    loss formula. State weights are those of M (16) without the factor (n-1)(n-2)... of finitely
+    many sources.
 
-    Raises `ValueError` naming an argument out of range (rho > 0, limit whole, 1 to 100000, speeds
-    positive and at least as many as flows), or shapes that do not broadcast.
+    Raises `ValueError` with the name of an argument out of range (rho > 0, limit whole, 1 to
+    100000, speeds positive and at least as many as flows), or for shapes that do not broadcast.
 
     >>> ten = limited([0.8, 1.0, 2.0], 10)
     >>> ten.blocking.round(4), ten.mean_flows.round(3)
@@ -229,9 +230,9 @@ def limited(
 def limited_distribution(
     rho: ArrayLike, limit: ArrayLike, *, speeds: ArrayLike | None = None
 ) -> Values:
-    """Probabilities of 0, 1, ... flows, along a new last axis, as in `limited`; 0 above `limit`.
+    """Return the probabilities of 0, 1, ... flows in `limited`, along a new last axis.
 
-    Errors as `limited`.
+    They are 0 above `limit`. Errors as in `limited`.
 
     >>> limited_distribution(1.0, 3)
     array([0.25, 0.25, 0.25, 0.25])
@@ -249,16 +250,16 @@ def engset(
     *,
     speeds: ArrayLike | None = None,
 ) -> Sharing:
-    """Processor sharing among finitely many sources, which think between their flows (Engset).
+    """Model processor sharing among finitely many sources that think between flows (Engset).
 
-    Each of the `sources` has one flow at most; `ratio` is the mean service time over the mean think
-    time of an idle one. At most `limit` flows (default: no limit); a source that is turned away
-    thinks anew. `speeds` as in `limited`: 1 for all n is M (16) with a constant capacity, and
-    1, 2, 3, ... the classical Engset loss system, `blocking` its call and `full` its time
-    congestion.
+    Each of the `sources` has at most one flow; `ratio` is the mean service time over the mean think
+    time of an idle source. At most `limit` flows (default: no limit) are admitted; a blocked source
+    thinks again. `speeds` as in `limited`: 1 for all n is M (16) with a constant capacity, and 1,
+    2, 3, ... the classical Engset loss system, with `blocking` its call congestion and `full` its
+    time congestion.
 
-    Raises `ValueError` naming an argument out of range (sources whole, 1 to 100000, ratio > 0,
-    otherwise as `limited`), or shapes that do not broadcast.
+    Raises `ValueError` with the name of an argument out of range (sources whole, 1 to 100000, ratio
+    > 0, otherwise as in `limited`), or for shapes that do not broadcast.
 
     >>> two = engset(2, 1.0, mean_service_s=1.0)
     >>> float(two.mean_flows.round(6)), float(two.mean_sojourn_s.round(6))
@@ -280,9 +281,9 @@ def engset_distribution(
     *,
     speeds: ArrayLike | None = None,
 ) -> Values:
-    """Probabilities of 0, 1, ... flows, along a new last axis, as in `engset`; 0 above `limit`.
+    """Return the probabilities of 0, 1, ... flows in `engset`, along a new last axis.
 
-    Errors as `engset`.
+    They are 0 above `limit`. Errors as in `engset`.
 
     >>> engset_distribution(2, 1.0)
     array([0.2, 0.4, 0.4])
@@ -295,15 +296,14 @@ def engset_distribution(
 def engset_sojourn_tail(
     t_s: ArrayLike, sources: int, ratio: float, mean_service_s: float = 1.0
 ) -> Values:
-    """Pr{S > t} of a flow of `engset` without a limit; exponential sizes and think times only.
+    """Return Pr{S > t} of a flow of `engset` without a limit.
 
-    `t_s` and the mean service time in seconds (default: t in units of it). A flow that begins finds
-    the others as they are without its source (K. Sevcik and I. Mitrani, JACM 28(2), 1981); then
-    they come and go until it ends: with k others, another comes at a rate of (sources - 1 - k)
-    times the ratio, one of them leaves at k / (k + 1), and the flow itself at 1 / (k + 1), per mean
-    service time.
-    This chain is reversible, so that its law is a sum of exponentials of real rates. The error is
-    some 1e-12.
+    Exponential sizes and think times only. `t_s` and the mean service time are in seconds (default:
+    t in units of it). A new flow finds the others distributed as without its source (K. Sevcik and
+    I. Mitrani, JACM 28(2), 1981). Until it ends, they come and go: with k others, another one comes
+    at rate (sources - 1 - k) times the ratio, one of them leaves at k / (k + 1), and the flow
+    itself at 1 / (k + 1), per mean service time. This chain is reversible, so the result is a sum
+    of exponentials with real rates. The error is about 1e-12.
 
     Raises `ValueError` unless t_s >= 0, sources is whole and 1 to 100000, ratio and mean_service_s
     > 0.
@@ -321,12 +321,12 @@ def engset_sojourn_tail(
 def engset_sojourn_quantile(
     probability: ArrayLike, sources: int, ratio: float, mean_service_s: float = 1.0
 ) -> Values:
-    """The time below which a fraction `probability` of the flows of `engset_sojourn_tail` stays.
+    """Return the quantile `probability` of the sojourn time of `engset_sojourn_tail`.
 
-    In seconds; exponential sizes and think times only, as there.
+    In seconds; exponential sizes and think times only.
 
-    Raises `ValueError` unless 0 <= probability < 1, and as `engset_sojourn_tail`,
-    `ConvergenceError` where a probability so near 1 leaves no digits.
+    Raises `ValueError` unless 0 <= probability < 1, the errors of `engset_sojourn_tail`, and
+    `ConvergenceError` if the probability is so near 1 that no digits are left.
 
     >>> engset_sojourn_quantile([0.0, 0.5, 0.9], sources=1, ratio=3.0).round(6)
     array([0.      , 0.693147, 2.302585])
@@ -347,7 +347,7 @@ def engset_sojourn_quantile(
 
 
 def _engset_exponentials(sources: int, ratio: float) -> tuple[Values, Values]:
-    """Weights and rates, per mean service time, of the exponentials of `engset_sojourn_tail`."""
+    """Return weights and rates, per mean service time, of `engset_sojourn_tail`'s exponentials."""
     from scipy.linalg import eigh_tridiagonal
 
     checked = _checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
@@ -359,7 +359,8 @@ def _engset_exponentials(sources: int, ratio: float) -> tuple[Values, Values]:
     found = found[seen[0] : seen[-1] + 1]
     up, down = (others - k) * load, k / (k + 1.0)
     up[-1] = down[0] = 0.0
-    # The chain of the others is in balance with the weights found (k + 1): made symmetric by them.
+    # Detailed balance: the chain of the others has the weights found (k + 1), which make it
+    # symmetric.
     rates, vectors = eigh_tridiagonal(up + down + 1.0 / (k + 1.0), -np.sqrt(up[:-1] * down[1:]))
     begin, end = np.sqrt(found / (k + 1.0)), np.sqrt(found * (k + 1.0))
     return np.asarray((begin @ vectors) * (end @ vectors)), np.asarray(rates)
@@ -385,14 +386,14 @@ def _count_and_load(n: ArrayLike, rho: ArrayLike) -> tuple[Values, ...]:
 
 
 def _tail_nodes(rho: float) -> tuple[Values, Values]:
-    """Logarithms of the weights, and the factors of t, at the nodes of `sojourn_tail`."""
+    """Return logarithms of the weights, and the factors of t, at the nodes of `sojourn_tail`."""
     root, gap = math.sqrt(rho), 1.0 - rho
     a = math.log((1.0 + root) ** 2 / gap)
     # x >= pi/2 min(1, e^(v-a)), so from here on x sinh v exceeds the largest exponent.
     reach = math.log(4.0 * _LARGEST_EXPONENT / math.pi) + 0.1
     v = np.arange(_LOWEST, max(reach, (a + reach) / 2.0), _STEP)
     x, g = 2.0 * np.arctan(np.exp(v - a)), np.sinh(v)
-    # exp(-x g) / (1 + exp(-pi g)), with no overflow where g is far below zero
+    # exp(-x g) / (1 + exp(-pi g)), without overflow if g is far below zero
     shape = -x * g + np.minimum(math.pi * g, 0.0) - np.log1p(np.exp(-math.pi * np.abs(g)))
     distance = np.abs(v - a)
     log_cosh = distance + np.log1p(np.exp(-2.0 * distance)) - math.log(2.0)
@@ -435,17 +436,17 @@ def _speeds(speeds: ArrayLike | None, flows: int) -> Values:
 
 
 def _offered(load: Values, most: Values, sources: Values | None = None) -> Values:
-    """Load offered while 0, 1, ... flows are in service, along a new last axis."""
+    """Return the load offered while 0, 1, ... flows are in service, along a new last axis."""
     busy = np.arange(int(most.max()), dtype=np.float64)
     if sources is None:
         return load[..., np.newaxis] * np.ones(busy.shape)
-    # A source with a flow in service offers none; states above the limit get no weight.
+    # A source with a flow in service offers no load; states above the limit get no weight.
     idle = np.maximum(sources[..., np.newaxis] - busy, 1.0)
     return np.asarray(load[..., np.newaxis] * idle)
 
 
 def _distribution(offered: Values, speeds: Values, most: Values) -> Values:
-    """Balance of each two neighbouring states, in logarithms, so that nothing overflows."""
+    """Solve the balance of neighboring states in logarithms, so that nothing overflows."""
     log = np.cumsum(np.log(offered) - np.log(speeds), axis=-1)
     log = np.concatenate((np.zeros((*log.shape[:-1], 1)), log), axis=-1)
     log = np.where(np.arange(log.shape[-1]) <= most[..., np.newaxis], log, -np.inf)
@@ -462,7 +463,7 @@ def _sharing(
     mean_flows = np.sum(flows * pi, axis=-1)
     if sources is None:
         offered, turned_away = load, load * full
-        # 1 - full by its terms: full may be 1 to rounding where the load is huge
+        # 1 - full, summed by its terms: full may round to 1 at a huge load
         carried = load * np.sum(pi, axis=-1, where=flows < last)
     else:
         idle = sources[..., np.newaxis] - flows

@@ -1,17 +1,18 @@
-"""The contenders of a cell with TCP: data, and ACKs that contend or go at once.
+"""Model the contenders in a cell with TCP: data, and ACKs with or without backoff.
 
-A node that always has a packet counts in every idle slot: idle slots are the sum of its backoffs,
-whoever else counts at the same time. In downloads that is the access point, and for each of its
-accesses there are 1/d of stations: 1 + 1/d contenders, as in M (11). In uploads it is the stations,
-or, where they are so many that it cannot answer them all, the access point again.
+A node that always has a packet counts down in every idle slot: the number of idle slots is the sum
+of its backoffs, whoever else counts at the same time. In downloads that is the access point, and
+for each of its accesses there are 1/d of stations: 1 + 1/d contenders, as in M (11). In uploads it
+is the stations or, if there are so many that the access point cannot acknowledge them all, again
+the access point.
 
-A TCP ACK that reaches its station before the MAC ACK of the data may find the medium idle
-(`mac.rules.arrival_before_own_ack`). If the station's last backoff is over it then goes DIFS after
-that MAC ACK, as a part of the exchange of the data, in a slot that only the access point can use,
-which drew a backoff just then. The other ACKs contend.
+A TCP ACK that its station creates before the MAC ACK of the data may find the medium idle
+(`mac.rules.arrival_before_own_ack`). If the station's last backoff has ended, the ACK is sent DIFS
+after that MAC ACK, as part of the data's exchange, in a slot that only the access point can use,
+because it has just drawn a backoff. The other ACKs contend.
 
-Knows windows of slots, segments and exchanges. Does not know neighbours (`airtcp.models.cells`),
-nor that the segments which a station's next ACK answers may come while its last one still waits.
+Neighbors are in `airtcp.models.cells`. The model ignores that segments for a station's next ACK may
+arrive while its last ACK still waits.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ __all__ = ["Contention", "download", "goodput", "share_at_once", "upload"]
 class Contention:
     """A cell with TCP, in the terms of `airtcp.models.cells.clusters`.
 
-    `times` of its mean exchange, `contenders` and `failing` as there; `segments` are those that an
-    exchange brings on average.
+    `times` are those of its mean exchange, `contenders` and `failing` as there; `segments` is the
+    mean number of segments per exchange.
     """
 
     times: SlotTimes
@@ -42,13 +43,14 @@ class Contention:
 
 
 def share_at_once(w0: int, d: float, connections: int = 1) -> float:
-    """Return the share of TCP ACKs that find the backoff of their station over.
+    """Return the fraction of TCP ACKs that find their station's backoff ended.
 
-    A station draws a backoff from `w0` slots after each ACK; until its next one the access point
+    A station draws a backoff from `w0` slots after each ACK. Before its next ACK the access point
     sends `d` segments to each of the `connections` stations, each after a backoff. The first of
-    these was drawn at the last segment and is not 0 if the last ACK went at once; else it is what
-    was left of one. Segments that come while an ACK waits count for the next one, which is left
-    out here: with one connection and d = 2 the share is .84, and .78 if slots are counted.
+    these was drawn at the last segment. It is not 0 if the last ACK was sent without backoff;
+    otherwise it is the remainder of one. Segments that arrive while an ACK waits count for the next
+    one, which is ignored here: with one connection and d = 2 the fraction is .84, and .78 if slots
+    are counted.
 
     Raises:
         ValueError: an argument out of range.
@@ -62,13 +64,14 @@ def share_at_once(w0: int, d: float, connections: int = 1) -> float:
     drawn = np.full(window, 1.0 / window)
     fresh = np.append(0.0, np.full(window - 1, 1.0 / (window - 1)))
     left = np.append(0.0, np.arange(window - 1.0, 0.0, -1.0))
-    # Of a backoff so many slots are left with the probability that it is as long.
+    # The probability that this many slots of a backoff are left is that of a backoff at least as
+    # long.
     slots = np.stack([fresh, left / left.sum()])
-    # The sum of so many draws is longer than one with a probability of 1 / (1 + that number)!.
+    # The sum of this many draws exceeds one with probability 1 / (1 + number)!.
     for _ in range(min(int(every * count), 20) - 1):
         slots = np.stack([np.convolve(one, drawn)[:window] for one in slots])
     after_fresh, after_left = slots @ (window - 1.0 - np.arange(window)) / window
-    # An ACK goes at once if it is not late, and the access point has not drawn 0.
+    # An ACK skips the backoff if it is not late, and the access point has not drawn 0.
     unharmed = 1.0 - 1.0 / window
     late = (after_left + unharmed * (after_fresh - after_left)) / (
         1.0 + unharmed * (after_fresh - after_left)
@@ -77,14 +80,14 @@ def share_at_once(w0: int, d: float, connections: int = 1) -> float:
 
 
 def download(data: SlotTimes, ack: SlotTimes, *, w0: int, d: float, at_once: float) -> Contention:
-    """Return a cell of downloads, of whose TCP ACKs a share finds the backoff of its station over.
+    """Return a cell of downloads in which a fraction of TCP ACKs skips the backoff.
 
     Args:
         data: the exchange of a segment.
         ack: the exchange of a TCP ACK.
         w0: the slots of the first window, CWmin + 1.
-        d: segments for each ACK.
-        at_once: the share; 0 where every ACK draws a backoff.
+        d: segments per ACK.
+        at_once: the fraction; 0 if every ACK draws a backoff.
 
     Raises:
         ValueError: an argument out of range.
@@ -97,14 +100,14 @@ def download(data: SlotTimes, ack: SlotTimes, *, w0: int, d: float, at_once: flo
     every = _checks.scalar("d", d, at_least=1.0)
     share = _checks.scalar("at_once", at_once, at_least=0.0, at_most=1.0)
     window = int(_checks.scalar("w0", w0, at_least=2.0, whole=True))
-    # The access point has drawn 0 where an ACK goes at once: for each segment.
+    # Per segment: the access point has drawn 0 when an ACK skips the backoff.
     failing = share / every / window
     contending = (1.0 - share) / every + failing
     segments = 1.0 / (1.0 + contending)
-    # The sender of the segment in such a collision waits for its MAC ACK in vain.
+    # The sender of the segment in such a collision gets no MAC ACK.
     lasts = data.success_s + ack.success_s / every + failing * data.success_s
-    # A collision in the cell is one with the access point, whose frame is the longer one; of those
-    # with other cells few are between two ACKs.
+    # A collision in the cell involves the access point, whose frame is the longer one. Few
+    # collisions with other cells are between two ACKs.
     return Contention(
         times=SlotTimes(data.slot_s, segments * lasts, data.collision_s, segments * data.payload_s),
         contenders=1.0 + contending,
@@ -114,10 +117,10 @@ def download(data: SlotTimes, ack: SlotTimes, *, w0: int, d: float, at_once: flo
 
 
 def upload(data: SlotTimes, ack: SlotTimes, *, d: float, stations: int) -> Contention:
-    """Return a cell of uploads, each of one station, whose ACKs all contend.
+    """Return a cell of uploads, one per station, whose ACKs all contend.
 
-    Up to d stations always have a segment, and the access point an ACK for every d of them; more
-    get an access for d segments each time that the access point has had one.
+    Up to d stations always have a segment, and the access point an ACK per d of them; more stations
+    get an access for d segments after each access of the access point.
 
     Raises:
         ValueError: an argument out of range.
@@ -133,18 +136,18 @@ def upload(data: SlotTimes, ack: SlotTimes, *, d: float, stations: int) -> Conte
 
 
 def goodput(cell: Contention, payload_bits: float, *, w0: int, m: int, retries: int) -> float:
-    """Return the goodput of a cell that hears nobody, in b/s.
+    """Return the goodput of an isolated cell, in b/s.
 
     Args:
         cell: the cell.
         payload_bits: TCP payload of a segment.
         w0: the slots of the first window, CWmin + 1.
         m: how often the window doubles.
-        retries: a frame is sent `retries` + 1 times at most.
+        retries: a frame is sent at most `retries` + 1 times.
 
     Raises:
         ValueError: an argument out of range.
-        ConvergenceError: the share of collisions does not converge.
+        ConvergenceError: the collision share does not converge.
 
     >>> times = SlotTimes(9e-6, 326e-6, 282e-6, 1e-4), SlotTimes(9e-6, 114e-6, 70e-6, 1e-4)
     >>> cell = download(*times, w0=16, d=2, at_once=share_at_once(16, 2))

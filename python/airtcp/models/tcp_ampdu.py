@@ -1,19 +1,19 @@
-"""TCP over A-MPDUs: endless transfers of n stations through one access point.
+"""Model TCP over A-MPDUs: endless transfers of n stations through one access point.
 
-Knows how long aggregates get, how many accesses TCP ACKs take, and who collides with whom. Knows
-durations of PPDUs (`airtcp.models.ampdu` makes them), no scenarios; no packet is lost but in
-collisions, and these are repeated until they get through. aggregation.md derives it; equation
-numbers (A1) to (A11) are those of that page. Symbols: n stations with a transfer each, W segments
-of window, an ACK for d segments, A segments in a PPDU at most, C segments that the ACKs of a PPDU
-acknowledge at most.
+The results are how long A-MPDUs become, how many accesses TCP ACKs take, and who collides with
+whom. Inputs are durations of PPDUs (from `airtcp.models.ampdu`). Packets are lost only in
+collisions, and are then retransmitted until delivered. The derivation is in aggregation.md;
+equation numbers (A1) to (A11) are those of that page. Symbols: n stations with a transfer each, a
+window of W segments, an ACK per d segments, at most A segments in a PPDU, at most C segments
+acknowledged by the ACKs of a PPDU.
 
-1. A window of one station goes round: segments wait at one end (data), are sent in PPDUs of A, and
-   wait at the other end to be acknowledged (ACKs). Of all nodes that have something to send each is
-   equally likely to be next, so that in a chain of successes each has rate 1.
-   The access point shares its rate among what waits there: one station against the mean of others.
-2. Stations with something to send are a birth-death chain, whose rates follow from 1.
-3. In each of its states k nodes contend as Bianchi's saturated nodes do; slots of his kind last as
-   long as the PPDUs of 1.
+1. A station's window circulates: segments wait at one end (data), are sent in PPDUs of A, and wait
+   at the other end to be acknowledged (ACKs). Each node with something to send is equally likely to
+   be next, so each has rate 1 in the chain of successes. The access point divides its rate among
+   what waits there: one station against the mean of the others.
+2. The number of stations with something to send is a birth-death chain, whose rates follow from 1.
+3. In each of its states k nodes contend like Bianchi's saturated nodes; slots last as long as the
+   PPDUs of 1.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _RARE = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The durations of PPDUs, in seconds: of k = 1, 2, ... segments, and of k ACKs.
+    """The durations of PPDUs, in seconds: with k = 1, 2, ... segments, and with k ACKs.
 
-    `data_s[k-1]` is the exchange of k segments and AIFS, `data_collision_s[k-1]` their PPDU and
-    what is waited after a collision; `ack_s` and `ack_collision_s` the same of k ACKs. The lengths
-    of the arrays are how many go into one PPDU.
+    `data_s[k-1]` is the exchange of k segments and AIFS, `data_collision_s[k-1]` their PPDU and the
+    wait after a collision; `ack_s` and `ack_collision_s` are the same for k ACKs. The lengths of
+    the arrays are how many fit into one PPDU.
 
-    Raises `ValueError` naming an array that cannot be.
+    Raises `ValueError` with the name of an invalid array.
     """
 
     data_s: Values
@@ -83,9 +83,9 @@ class Times:
         aifs_ns: int,
         after_collision_ns: int,
     ) -> Self:
-        """From the exchanges of either direction, and the bits of their IP packets.
+        """Derive them from the exchanges of each direction and the bits of their IP packets.
 
-        Raises `ValueError` as `Exchange`.
+        Raises `ValueError` like `Exchange`.
 
         >>> from airtcp.models.ampdu import HT_20MHZ
         >>> both = {"segment_bits": 12000, "ack_bits": 416}
@@ -105,12 +105,13 @@ class Times:
 class Throughput:
     """The throughput of `n` stations, and its parts.
 
-    `segments_per_s` of all; `segments_per_ppdu` and `acks_per_ppdu` what PPDUs carry on average;
-    `ack_accesses` successful PPDUs of ACKs for each of data; collision probabilities of attempts of
-    the access point and of stations, and of all; `backlogged` nodes with something to send, on
-    average over slots of contention. `undisturbed` is what windows would get that never wait for
-    each other, by (A11), over what the air carries without the wire; infinite where (A11) has
-    nothing to say. Where it is less than 1 the nodes of the air are not those told of.
+    `segments_per_s`: total. `segments_per_ppdu`, `acks_per_ppdu`: mean contents of PPDUs.
+    `ack_accesses`: successful PPDUs of ACKs per PPDU of data. Collision probabilities: per attempt
+    of the access point, of stations, and of all. `backlogged`: mean number of nodes with something
+    to send, over contention slots. `undisturbed`: the throughput of windows that never wait for
+    each other, by (A11), over the Wi-Fi capacity without the wired link; infinite if (A11) does not
+    apply. If it is below 1 the wired path is the limit; the collision probabilities and
+    `backlogged` are then those without it.
     """
 
     n: Values
@@ -141,19 +142,19 @@ def throughput(
     aifs_s: float = 0.0,
     at_once: bool = False,
 ) -> Throughput:
-    """Endless transfers of `n` stations, (A9); `w0`, `m`, `retries` as in `bianchi.fixed_point`.
+    """Model endless transfers of `n` stations, (A9); arguments as in `bianchi.fixed_point`.
 
-    `path_s` is the round trip on the wires behind the access point. One station is then followed
-    from PPDU to PPDU, (A10). Several stations, and one whose window and wire hold too many PPDUs
-    for that, get the lesser of (A9) without the wire and of windows that all go round undisturbed,
-    (A11). With a wire, packets that meet an idle channel wait for no backoff if `at_once`, and for
-    no AIFS, which is `aifs_s` of the `times`.
+    `path_s` is the round trip on the wired links behind the access point. One station is then
+    followed from PPDU to PPDU, (A10). Several stations, and a single one whose window and path hold
+    too many PPDUs for that, get the smaller of (A9) without the wired path and of windows that all
+    circulate undisturbed, (A11). With a wired path, packets that find the channel idle wait for no
+    backoff if `at_once`, and for no AIFS, which `aifs_s` subtracts from the `times`.
 
-    `acks` "none" is the bound without any access for ACKs: they take no time and nobody contends
-    with the data. Vectorised over `n`, `window` and `d`.
+    `acks` "none" is the bound without any access for ACKs: they take no time and do not contend
+    with the data. Vectorized over `n`, `window` and `d`.
 
-    Raises `ValueError` naming an argument out of range (n, d >= 1, window >= d: with less the
-    delayed-ACK timer moves the window on), `ConvergenceError`.
+    Raises `ValueError` with the name of an argument out of range (n, d >= 1, window >= d: below
+    that the delayed-ACK timer would advance the window), and `ConvergenceError`.
 
     >>> from airtcp.models.ampdu import HT_20MHZ
     >>> both = {"segment_bits": 12000, "ack_bits": 416}
@@ -187,7 +188,7 @@ def throughput(
 
 
 class _Wire(NamedTuple):
-    """The round trip behind the access point, and what nodes wait for when the channel is idle."""
+    """The round trip behind the access point, and what nodes wait for on an idle channel."""
 
     path_s: float
     aifs_s: float
@@ -205,7 +206,7 @@ def _with_wire(
     direction: str,
     wire: _Wire,
 ) -> tuple[float, ...]:
-    """(A10), (A11): what `on_air`, the answer without a wire, becomes; and undisturbed windows."""
+    """Apply (A10), (A11) to `on_air`, the result without a wired path; add undisturbed windows."""
     if wire.path_s == 0.0:
         return (*on_air, math.inf)
     size = min(window, len(times.data_s))
@@ -230,7 +231,7 @@ def _with_wire(
     share = undisturbed / on_air[0]
     if share >= 1.0:
         return (*on_air, share)
-    # Each PPDU has been acknowledged when the next one comes: nobody's ACKs wait for others.
+    # Each PPDU is acknowledged before the next one arrives: no ACKs wait for others.
     per_ppdu = window / math.ceil(window / size)
     return (undisturbed, per_ppdu, per_ppdu / every, 1.0, *on_air[4:], share)
 
@@ -251,11 +252,12 @@ def _of_rounds(said: Rounds, every: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """The states of one station's window, and the ways from one to another.
+    """The states of one station's window, and the transitions between them.
 
-    `states` are the segments x that are the station's to send, as data (upload) or as ACKs
-    (download); of the other `window` - x, `ready` are the access point's to send, less than an ACK
-    answers left out. `source`, `target`, `by_ap` and `segments` describe each possible success.
+    `states` are the segments x that the station has to send, as data (upload) or as ACKs
+    (download). Of the other `window` - x, `ready` are those that the access point has to send,
+    without those that an ACK leaves out. `source`, `target`, `by_ap` and `segments` describe each
+    possible success.
     """
 
     window: int
@@ -270,7 +272,7 @@ class _Loop:
 
     @classmethod
     def of(cls, window: int, every: int, times: Times, direction: str) -> _Loop:
-        """All states that can be reached from the one where the sender has everything."""
+        """Find all states reachable from the one in which the sender has everything."""
         data, most_acks = len(times.data_s), len(times.ack_s)
         window = min(window, _MOST_PPDUS * max(data, most_acks * every))
 
@@ -305,32 +307,32 @@ class _Loop:
         return cls(window, every, states, able, ready, source, target, by.astype(bool), segments)
 
     def law(self, ap_rates: Values) -> Values:
-        """The stationary law of x, (A2): the station's rate is 1, the access point's is given."""
+        """Return the stationary distribution of x, (A2); the station has rate 1."""
         return stationary_law(len(self.states), self.source, self.target, self.rates(ap_rates))
 
     def rates(self, ap_rates: Values) -> Values:
-        """The rate of each way."""
+        """Return the rate of each transition."""
         return np.where(self.by_ap, ap_rates[self.source], 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """A loop in the company of n - 1 others: law of x, flow of each way."""
+    """A loop together with n - 1 others: distribution of x, flow of each transition."""
 
     loop: _Loop
     law: Values
     flow: Values
 
     def mean(self, of: Values, *, by_ap: bool) -> float:
-        """The mean over successes of the access point, or of the station."""
+        """Return the mean over successes of the access point, or of the station."""
         chosen = self.loop.by_ap == by_ap
         mean = self.flow[chosen] @ of[chosen] / self.flow[chosen].sum()
-        # Rounding does not take it out of what there is.
+        # Rounding must not take it out of the range of values.
         return float(np.clip(mean, of[chosen].min(), of[chosen].max()))
 
 
 def _share(loop: _Loop, n: int) -> _Shared:
-    """(A1) to (A3): the law of one station's window, where the others have the same on average."""
+    """Solve (A1) to (A3): one station's window, with the others at its mean."""
     window = float(loop.window)
 
     def given(mean_share: float) -> Values:
@@ -349,7 +351,7 @@ def _share(loop: _Loop, n: int) -> _Shared:
 
 
 def _states(shared: _Shared, n: int) -> list[tuple[int, int, float]]:
-    """(A4), (A5): how many stations have something to send, and the access point or not."""
+    """Return (A4), (A5): how many stations have something to send, and whether the AP has."""
     loop, law = shared.loop, shared.law
     has = loop.able
     if n == 1:
@@ -365,7 +367,7 @@ def _states(shared: _Shared, n: int) -> list[tuple[int, int, float]]:
     waiting = fresh + stations * _mean(law, loop.ready, has)
     some = waiting > _FEW * loop.window
     birth = np.where(some, opens * fresh / np.where(some, waiting, 1.0), 0.0)
-    # In logarithms: 4096 stations have many states of next to no weight.
+    # In logarithms: with 4096 stations many states have almost no weight.
     with np.errstate(divide="ignore"):
         steps = np.log(birth[:-1]) - np.log(clears * stations[1:])
     weights = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
@@ -389,7 +391,7 @@ def _slots(
     m: int,
     retries: int,
 ) -> tuple[float, ...]:
-    """(A6) to (A9): slots of contention in each state, what they last and what they bring."""
+    """Return (A6) to (A9): contention slots in each state, their durations and results."""
     loop = shared.loop
     download = direction == "download"
     data_by = loop.by_ap == download
@@ -406,8 +408,8 @@ def _slots(
     tau = np.asarray(fixed_point(stations + ap, w0, m, retries).tau)
     quiet = 1.0 - tau
     alone = tau * quiet ** (stations + ap - 1.0)
-    # The chain of successes leaves a state at the rate of those who are in it; a slot does so with
-    # the probability of a success.
+    # The chain of successes leaves a state at the rate of its contending nodes; a slot leaves it
+    # with the probability of a success.
     slots = np.array([weight for _, _, weight in states]) / alone
     none = quiet ** (stations + ap)
     by_ap, by_station = ap * alone, stations * alone
@@ -438,12 +440,12 @@ def _slots(
 
 
 def _at(array: Values, index: np.ndarray) -> Values:
-    """Elements by index; one beyond the end, which another case of the caller has, is the last."""
+    """Return elements by index; beyond the end, which another branch uses, the last."""
     return np.asarray(array[np.minimum(index, len(array) - 1)])
 
 
 def _without_acks(window: int, times: Times, slot_s: float, w0: int) -> tuple[float, ...]:
-    """The bound: full PPDUs, a mean backoff before each, and nothing else on the air."""
+    """Return the bound: full PPDUs, a mean backoff before each, and no other traffic."""
     k = min(window, len(times.data_s))
     cycle = float(times.data_s[k - 1]) + (w0 - 1) / 2.0 * slot_s
     return (k / cycle, float(k), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)

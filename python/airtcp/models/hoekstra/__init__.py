@@ -1,15 +1,15 @@
-"""Paper H: file downloads over 802.11 as processor sharing, by their effective service time.
+"""Model paper H: file downloads over 802.11 as processor sharing, by effective service time.
 
 G. J. Hoekstra, R. D. van der Mei, N. Diaz-Feraren, "Engineering elastic traffic in TCP-based
 networks: processor sharing and effective service time". FTP downloads through one access point,
-basic access, a TCP ACK for every second segment.
+basic access, a TCP ACK per two segments.
 
 - `parameters`: Tables I and II, `Parameters` (of these, or of any resolved scenario), `Variant`,
   `PAPER`, `CORRECTED`
 - `service_time`: (1) to (22), the effective service time of a file, basic and refined
 - `load`: (27) to (29), the effective load and the mean transfer time
 
-(23) to (26) and (30), which need a load alone, are in `airtcp.models.processor_sharing`.
+(23) to (26) and (30), which need only a load, are in `airtcp.models.processor_sharing`.
 """
 
 from airtcp.models.hoekstra.load import EffectiveLoad, effective_load

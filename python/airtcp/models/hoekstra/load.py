@@ -1,8 +1,8 @@
-"""Paper H, section III: the effective load of file downloads, (27) to (29).
+"""Compute paper H, section III: the effective load of file downloads, (27) to (29).
 
-Knows the effective service time and how many downloads begin per second. What a queue does with
-such a load is in `airtcp.models.processor_sharing`: its `number_distribution` at `rho` is (30), and
-its `sojourn_tail` at `rho` and `beta_s` is (26) for transfer times.
+Inputs are the effective service time and the rate at which downloads start. The queue with such a
+load is in `airtcp.models.processor_sharing`: its `number_distribution` at `rho` is (30), and its
+`sojourn_tail` at `rho` and `beta_s` is (26) for transfer times.
 """
 
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ __all__ = ["EffectiveLoad", "effective_load"]
 
 @dataclass(frozen=True, slots=True)
 class EffectiveLoad:
-    """Downloads as flows of an M/G/1-PS queue; with beacons, and as if there were none.
+    """Downloads as flows of an M/G/1-PS queue, with and without beacons.
 
-    `beta_s` beta_eff (27), `rho` rho_eff (28), `mean_transfer_s` E[R] (29) are those of EST'',
-    with beacons. The `..._without_beacons` are those of EST', which the paper's stated 0.312 s and
-    0.78 are (erratum H5). A transfer includes what the service time has: FTP dialogue, opening and
+    `beta_s` beta_eff (27), `rho` rho_eff (28), `mean_transfer_s` E[R] (29) are those of EST'', with
+    beacons. The `..._without_beacons` are those of EST', which the paper's 0.312 s and 0.78 refer
+    to (erratum H5). A transfer includes everything in the service time: FTP dialogue, opening and
     closing of the connection.
     """
 
@@ -45,13 +45,13 @@ def effective_load(
     *,
     model: Model = "refined",
 ) -> EffectiveLoad:
-    """beta_eff, rho_eff and E[R] of (27) to (29), for downloads that begin as a Poisson process.
+    """Return beta_eff, rho_eff and E[R] of (27) to (29) for Poisson arrivals of downloads.
 
-    `arrival_rate_per_s` is lambda, of all stations together. (27) needs the mean of the sizes
-    alone, whatever their law, because EST is affine in the size.
+    `arrival_rate_per_s` is lambda, of all stations together. (27) needs only the mean of the sizes,
+    because EST is affine in the size.
 
-    Raises `ValueError` naming an argument out of range; where rho_eff is 1 or more it says that the
-    system is unstable, and by how much.
+    Raises `ValueError` with the name of an argument out of range; if rho_eff is 1 or more it says
+    that the system is unstable, and by how much.
 
     >>> testbed = effective_load(200_000, 1 / 0.40, Parameters.testbed())
     >>> round(float(testbed.beta_without_beacons_s), 3)

@@ -1,6 +1,6 @@
-"""The parameters of paper H: Tables I and II, any resolved scenario, and the readings.
+"""Define the parameters of paper H: Tables I and II, any resolved scenario, and the readings.
 
-Knows times, lengths and rates; adds nothing up but single frames. The paper's Cw_min is the
+These are times, lengths and rates; only single frames are added up. The paper's Cw_min is the
 standard's aCWmin (a backoff is uniform over 0 .. Cw_min), so here it is `cw_min` and not `w0`.
 """
 
@@ -40,13 +40,13 @@ _ROUNDING: Final = 8.0 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Radio:
-    """A column of Table I. Seconds, bits, bits per second; symbols of the table in parentheses.
+    """A column of Table I. Seconds, bits, bits/s; the table's symbols in parentheses.
 
     `cw_min` (Cw_min), `mac_bits` (MAC), `slot_s` (tau), `sifs_s`, `difs_s`, `eifs_s`, `phy_s`
     (PHY), `ack_bits` (ack), `propagation_s` (T_p), `data_rate_bps` (TS), `control_rate_bps` (TS_c),
     `management_rate_bps` (TS_m), `symbol_s` (STT; None where the table has NA).
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     cw_min: int
@@ -143,15 +143,15 @@ TABLE_1_PROVENANCE: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
-    """Bits of the FTP commands and replies that go with a download; defaults are Table II.
+    """Bits of the FTP commands and replies of a download; defaults are Table II.
 
     Refined model: `pasv_bits`, `reply_227_bits`, `retr_bits`, `reply_150_bits`, `reply_226_bits`
     (X_ftp-pasv, -227, -retr, -150, -226). Basic model: `get_bits` and `close_bits` (X_FTPget,
-    X_FTPclose), which the paper does not give (erratum H7). Their default is the pair of
-    the refined model that does the same, RETR and 226; `Dialogue(get_bits=0, close_bits=0)` leaves
-    the frames empty, which makes a transfer at 11 Mb/s 41 us shorter.
+    X_FTPclose), which the paper does not give (erratum H7). Their default is the corresponding pair
+    of the refined model, RETR and 226; `Dialogue(get_bits=0, close_bits=0)` leaves the frames
+    empty, which shortens a transfer at 11 Mb/s by 41 us.
 
-    Raises `ValueError` naming a length that is negative or not whole.
+    Raises `ValueError` with the name of a length that is negative or not whole.
     """
 
     pasv_bits: int = 48
@@ -183,9 +183,9 @@ class Beacon:
 
     @classmethod
     def from_phy(cls, phy: Phy, rate: Rate, *, interval_s: float, bits: int = _BEACON_BITS) -> Self:
-        """A beacon of `bits` bits, header and FCS included, at `rate` on any PHY.
+        """Create a beacon of `bits` bits, including header and FCS, at `rate` on any PHY.
 
-        Raises `ValueError` as `airtcp.models.airtime.ppdu_time_ns`.
+        Raises `ValueError` like `airtcp.models.airtime.ppdu_time_ns`.
 
         >>> from airtcp.models.airtime import HOT_SPOT
         >>> beacon = Beacon.from_phy(HOT_SPOT, Rate(1_000_000, "dsss"), interval_s=0.1024)
@@ -197,21 +197,21 @@ class Beacon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """Everything that equations (1) to (22) need; symbols of the paper in parentheses.
+    """The inputs of equations (1) to (22); symbols of the paper in parentheses.
 
-    Seconds, bits, bits per second. `cw_min` (Cw_min), `slot_s` (tau), `sifs_s`, `difs_s`, `eifs_s`,
+    Seconds, bits, bits/s. `cw_min` (Cw_min), `slot_s` (tau), `sifs_s`, `difs_s`, `eifs_s`,
     `propagation_s` (T_p, after every frame). A data frame takes `phy_s` (PHY) and the time of
     `mac_bits` + `upper_bits` + x bits (MAC, X_hloh) at `data_rate_bps` (TS), rounded up to whole
     `symbol_s`, or not rounded (None, as (1) is printed). `mac_ack_s` is T_c of (2). `mss_bits`
     (X_MSS). `beacon`: None for a network without.
 
-    Beyond the paper: `segments_per_ack`, so many segments a TCP ACK answers, at least 1 and two in
-    the paper; `further_acks`, so many packets without data a transfer has that the paper's dialogue
-    has not, as where a client acknowledges what comes on the control connection.
+    Beyond the paper: `segments_per_ack`, the number of segments per TCP ACK, at least 1 and two in
+    the paper; `further_acks`, the number of packets without data in a transfer that are not in the
+    paper's dialogue, for example ACKs on the control connection.
 
     X_hloh is X_tcp/ip in the basic model; in the refined one LLC/SNAP adds 64 bits.
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     cw_min: int
@@ -257,13 +257,13 @@ class Parameters:
         beacon_interval_s: float | None = 100 * TIME_UNIT_S,
         dialogue: Dialogue = Dialogue(),
     ) -> Self:
-        """From a column of Table I, with the lengths of Table II.
+        """Create parameters from a column of Table I, with the lengths of Table II.
 
-        `llc_bits`: 0 in the basic model, 64 in the refined one. `symbols`: "ignored" as (1) and (2)
-        are printed, or "rounded" up to whole STT where the radio has them (erratum H7). A beacon
-        has the 584 bits of Table II; an interval of None leaves it out.
+        `llc_bits`: 0 in the basic model, 64 in the refined one. `symbols`: "ignored", as (1) and
+        (2) are printed, or "rounded" up to whole STT if the radio has them (erratum H7). A beacon
+        has the 584 bits of Table II; with an interval of None there is none.
 
-        Raises `ValueError` naming what cannot be.
+        Raises `ValueError` with the name of an invalid argument.
 
         >>> quiet = Parameters.from_radio(TABLE_1["802.11a"], llc_bits=0, beacon_interval_s=None)
         >>> quiet.upper_bits, quiet.beacon is None
@@ -304,7 +304,7 @@ class Parameters:
         llc_bits: int = _LLC_SNAP_BITS,
         symbols: Literal["ignored", "rounded"] = "ignored",
     ) -> Self:
-        """A column of Table I with the lengths of Table II, as `from_radio`.
+        """Create parameters from a column of Table I by name, as in `from_radio`.
 
         >>> round(Parameters.table_1("802.11b").mac_ack_s * 1e6, 1)
         304.0
@@ -314,9 +314,9 @@ class Parameters:
 
     @classmethod
     def testbed(cls, *, llc_bits: int = _LLC_SNAP_BITS) -> Self:
-        """Section IV.A and Table II: 802.11b, MAC ACKs at 11 Mb/s, a propagation delay of 1 ns.
+        """Create those of section IV.A and Table II: 802.11b, MAC ACKs at 11 Mb/s, T_p 1 ns.
 
-        `llc_bits` 0 is what the basic model has there.
+        In the basic model `llc_bits` is 0.
 
         >>> round(Parameters.testbed().mac_ack_s * 1e6, 1)
         202.2
@@ -336,12 +336,13 @@ class Parameters:
         dialogue: Dialogue = Dialogue(),
         beacon: Beacon | None = None,
     ) -> Self:
-        """Take the fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
+        """Create parameters from any PHY of `airtcp.models.airtime`; default rates are the PHY's.
 
-        LLC counts as the PHY has it. Where the PHY rounds symbols, payloads are rounded up: DSSS to
-        whole microseconds, OFDM to whole symbols.
+        The PHY determines LLC. If the PHY rounds symbols, payloads are rounded up: DSSS to whole
+        microseconds, OFDM to whole symbols.
 
-        Raises `ValueError` naming what cannot be, or if the PHY lacks the modulation of a rate.
+        Raises `ValueError` with the name of an invalid argument, or if the PHY lacks the modulation
+        of a rate.
 
         >>> from airtcp.models.airtime import HOT_SPOT
         >>> cell = Parameters.from_phy(HOT_SPOT, mss_bytes=1460, header_bits=320)
@@ -375,8 +376,8 @@ class Parameters:
 class Variant:
     """Which reading of paper H's equations to compute; ids are those of `errata.md`.
 
-    - `full_cycles` (H2): the refined last cycle (16) carries X_MSS bits on average, so X_file less
-      X_MSS is left to full cycles ("implied"); (19) "printed" subtracts X_MSS / 2 as (13) does.
+    - `full_cycles` (H2): the refined last cycle (16) carries X_MSS bits on average, so X_file minus
+      X_MSS is left for full cycles ("implied"); (19) "printed" subtracts X_MSS / 2 as (13) does.
       Half a segment is 0.4 % of 200 kB.
     - `short_collision` (H3): T_shortCol in (9) without a weight ("printed"), or "weighted" by the
       probability 1 / (Cw_min + 1) of a collision, as everywhere else.
@@ -400,7 +401,7 @@ CORRECTED: Final = Variant(full_cycles="implied", short_collision="weighted")
 def frame_time(
     bits: ArrayLike, phy_s: float, rate_bps: float, symbol_s: float | None = None
 ) -> Values:
-    """PHY + bits / rate, seconds: the form of (1), (2) and (20), for a frame of `bits` bits in all.
+    """Return PHY + bits / rate in seconds: (1), (2) and (20), for a frame of `bits` bits.
 
     With `symbol_s` (STT, erratum H7) the second term is rounded up to whole symbols.
 
@@ -417,15 +418,15 @@ def frame_time(
     if symbol_s is None:
         return np.asarray(start + length / rate)[()]
     symbol = _checks.scalar("symbol_s", symbol_s, above=0.0)
-    # A whole number of symbols must not become one more by the rounding of rate * symbol.
+    # Rounding of rate * symbol must not turn a whole number of symbols into one more.
     symbols = np.ceil(length / (rate * symbol) * (1.0 - _ROUNDING))
     return np.asarray(start + symbols * symbol)[()]
 
 
 def _format(phy: Phy, rate: Rate) -> tuple[int, int, int]:
-    """Return of a frame at `rate`: nanoseconds, bits, the unit of its payload time, ns.
+    """Return a frame's duration (ns), extra bits, and the unit of its payload time (ns) at `rate`.
 
-    As `airtcp.models.airtime.ppdu_time_ns`, but OFDM's signal extension goes with the preamble.
+    As in `airtcp.models.airtime.ppdu_time_ns`, but OFDM's signal extension is in the preamble.
     """
     if rate.modulation == "dsss":
         if phy.dsss is None:

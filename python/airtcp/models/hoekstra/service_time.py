@@ -1,16 +1,16 @@
-"""Paper H, section II: the effective service time of a file, (1) to (22).
+"""Compute paper H, section II: the effective service time of a file, (1) to (22).
 
-Knows one download through one access point that nobody disturbs but its own TCP ACKs: frames,
-backoff, and collisions with probability 1 / (Cw_min + 1) where access point and station contend. A
-TCP ACK answers every second segment, or `segments_per_ack` of them, which is beyond the paper.
-Knows no load and no other flows: those are in `load`.
+There is one download through one access point, disturbed only by its own TCP ACKs: frames, backoff,
+and collisions with probability 1 / (Cw_min + 1) where access point and station contend. There is a
+TCP ACK per two segments, or per `segments_per_ack`, which is beyond the paper. `load` has other
+flows.
 
 "Basic" is section II.A, (1) to (13), "refined" section II.B, (14) to (19); beacons (20) to (22)
 stretch either.
 
 Where both contend, the shorter of two backoffs takes Cw (2Cw+1) / (6 (Cw+1)) slots on average and
-the longer Cw (4Cw+5) / (6 (Cw+1)); together with single backoffs of Cw / 2 these make up every
-backoff term of the paper: (7Cw+8) / 6 is a longer one and a single one.
+the longer Cw (4Cw+5) / (6 (Cw+1)). With single backoffs of Cw / 2 these make up every backoff term
+of the paper: (7Cw+8) / 6 is a longer and a single one.
 """
 
 from dataclasses import dataclass
@@ -46,9 +46,9 @@ Model: TypeAlias = Literal["basic", "refined"]
 
 @dataclass(frozen=True, slots=True)
 class ServiceTime:
-    """Effective service time of files of `size_bytes` bytes, and what it is made of; seconds.
+    """The effective service time of files of `size_bytes` bytes, and its parts; in seconds.
 
-    `est_s` (EST of (13) or (19), EST' of (22)) is `cycles` full cycles of `cycle_s` (4), and
+    `est_s` (EST of (13) or (19), EST' of (22)) is `cycles` full cycles of `cycle_s` (4), plus
     `last_cycle_s` (9, 16) and `overhead_s` (12, 18). `est_with_beacons_s` (EST'' of (22)) is
     `beacon_factor` times as long; without beacons the factor is 1.
     """
@@ -64,7 +64,7 @@ class ServiceTime:
 
 
 def data_time(bits: ArrayLike, parameters: Parameters) -> Values:
-    """T_d(x) of (1), seconds: the frame of a TCP segment with `bits` bits of payload.
+    """Return T_d(x) of (1), seconds: the frame of a TCP segment with `bits` bits of payload.
 
     Raises `ValueError` unless bits >= 0.
 
@@ -79,7 +79,7 @@ def data_time(bits: ArrayLike, parameters: Parameters) -> Values:
 
 
 def acknowledged_time(bits: ArrayLike, parameters: Parameters) -> Values:
-    """T_da(x) of (3), seconds: DIFS, frame, T_p, SIFS, MAC ACK (T_c), T_p.
+    """Return T_da(x) of (3), seconds: DIFS, frame, T_p, SIFS, MAC ACK (T_c), T_p.
 
     Raises `ValueError` unless bits >= 0.
 
@@ -91,7 +91,7 @@ def acknowledged_time(bits: ArrayLike, parameters: Parameters) -> Values:
 
 
 def collision_time(bits: ArrayLike, parameters: Parameters) -> Values:
-    """T_col, T_shortcol, T_halfMSSCol of (5), (7), (10), seconds: frame, T_p, EIFS.
+    """Return T_col, T_shortcol, T_halfMSSCol of (5), (7), (10), seconds: frame, T_p, EIFS.
 
     `bits` is the payload of the longest segment in the collision: X_MSS, 0, X_MSS / 2.
 
@@ -105,10 +105,10 @@ def collision_time(bits: ArrayLike, parameters: Parameters) -> Values:
 
 
 def cycle_time(parameters: Parameters) -> float:
-    """T_cycle of (4), seconds: two full segments, and the TCP ACK that answers both.
+    """Return T_cycle of (4), seconds: two full segments and the TCP ACK for both.
 
-    With other `segments_per_ack` d it is d segments and their ACK, whose backoff goes on at the
-    same time as that of one of them; the other d - 1 have a backoff each.
+    With another `segments_per_ack` d it is d segments and their ACK, whose backoff overlaps with
+    that of one segment; the other d - 1 have a backoff each.
 
     >>> round(cycle_time(Parameters.testbed()), 7)
     0.0044309
@@ -124,10 +124,11 @@ def cycle_time(parameters: Parameters) -> float:
 
 
 def ack_time(parameters: Parameters) -> float:
-    """Say what one more TCP ACK costs while the access point has segments to send, seconds.
+    """Return the cost of one more TCP ACK while the access point has segments, in seconds.
 
-    Its frame, by how much the longer of two backoffs exceeds one, and its share of collisions: two
-    cycles of one segment each take so much longer than one of two. Beyond the paper.
+    It is the ACK's frame, the difference between the longer of two backoffs and a single one, and
+    its share of collisions: by this much two cycles of one segment each exceed one of two. Beyond
+    the paper.
 
     >>> round(ack_time(Parameters.testbed()), 7)
     0.0006683
@@ -141,7 +142,7 @@ def ack_time(parameters: Parameters) -> float:
 
 
 def tcp_setup_time(parameters: Parameters) -> float:
-    """T_tcp_setup of (6), seconds: the three segments of the handshake.
+    """Return T_tcp_setup of (6), seconds: the three segments of the handshake.
 
     >>> round(tcp_setup_time(Parameters.testbed()), 7)
     0.0018223
@@ -153,7 +154,7 @@ def tcp_setup_time(parameters: Parameters) -> float:
 
 
 def ftp_get_time(parameters: Parameters) -> float:
-    """T_FTPget of (8), seconds: the request of the basic model, `dialogue.get_bits` long (H7).
+    """Return T_FTPget of (8), seconds: the basic model's request, `dialogue.get_bits` (H7).
 
     >>> round(ftp_get_time(Parameters.testbed()), 7)
     0.0005865
@@ -164,7 +165,7 @@ def ftp_get_time(parameters: Parameters) -> float:
 
 
 def ftp_setup_time(parameters: Parameters) -> float:
-    """T_ftp_setup of (14), seconds: PASV and the reply 227 of the refined model.
+    """Return T_ftp_setup of (14), seconds: PASV and the reply 227 of the refined model.
 
     >>> round(ftp_setup_time(Parameters.testbed()), 7)
     0.0013337
@@ -180,7 +181,7 @@ def ftp_setup_time(parameters: Parameters) -> float:
 
 
 def ftp_retrieve_time(parameters: Parameters) -> float:
-    """T_ftp_rr of (15), seconds: RETR and the reply 150 of the refined model.
+    """Return T_ftp_rr of (15), seconds: RETR and the reply 150 of the refined model.
 
     >>> round(ftp_retrieve_time(Parameters.testbed()), 7)
     0.0013659
@@ -198,11 +199,11 @@ def ftp_retrieve_time(parameters: Parameters) -> float:
 def last_cycle_time(
     parameters: Parameters, variant: Variant = PAPER, *, model: Model = "refined"
 ) -> float:
-    """T_lastcycle of (9) ("basic") or (16) ("refined"), seconds.
+    """Return T_lastcycle of (9) ("basic") or (16) ("refined"), seconds.
 
     Basic: a last segment of X_MSS / 2 on average, its TCP ACK, the FTP close command of
     `dialogue.close_bits` (H7), and in one of two cases a second TCP ACK, whose collision (9) counts
-    whole; `variant.short_collision` "weighted" counts it with its probability (H3). Refined: one
+    fully; `variant.short_collision` "weighted" counts it with its probability (H3). Refined: one
     segment or two, the last of X_MSS / 2 on average, and their TCP ACK.
 
     Raises `ValueError` for an unknown model.
@@ -230,7 +231,7 @@ def last_cycle_time(
 
 
 def tcp_close_time(parameters: Parameters, *, model: Model = "refined") -> float:
-    """T_TCP_close of (11) ("basic") or (17) ("refined", with the reply 226), seconds.
+    """Return T_TCP_close of (11) ("basic") or (17) ("refined", with reply 226), seconds.
 
     Raises `ValueError` for an unknown model.
 
@@ -254,9 +255,9 @@ def tcp_close_time(parameters: Parameters, *, model: Model = "refined") -> float
 
 
 def overhead_time(parameters: Parameters, *, model: Model = "refined") -> float:
-    """T_tcpftpOH of (12) ("basic") or (18) ("refined"), seconds: everything around the data.
+    """Return T_tcpftpOH of (12) ("basic") or (18) ("refined"), seconds: all but the data.
 
-    And `further_acks` times `ack_time`, which is nothing in the paper.
+    It includes `further_acks` times `ack_time`, which is zero in the paper.
 
     Raises `ValueError` for an unknown model.
 
@@ -271,7 +272,9 @@ def overhead_time(parameters: Parameters, *, model: Model = "refined") -> float:
 
 
 def beacon_time(parameters: Parameters) -> float:
-    """T_bc of (21), seconds: DIFS, the beacon (20), T_p and its mean backoff; 0 without beacons.
+    """Return T_bc of (21), seconds: DIFS, the beacon (20), T_p and its mean backoff.
+
+    Without beacons it is 0.
 
     >>> round(beacon_time(Parameters.testbed()), 7)
     0.001136
@@ -289,14 +292,14 @@ def effective_service_time(
     *,
     model: Model = "refined",
 ) -> ServiceTime:
-    """EST of (13) ("basic") or (19) ("refined"), and EST'' of (22), for `size_bytes` bytes.
+    """Return EST of (13) ("basic") or (19) ("refined"), and EST'' of (22).
 
-    EST(X) = (X - X') T_cycle / (2 X_MSS) + T_lastcycle + T_tcpftpOH, with `segments_per_ack` in the
-    place of the 2. X' is X_MSS / 2, and X_MSS in
-    the refined model with `variant.full_cycles` "implied" (H2). It is affine in X, below X' too (a
-    file that small has no full cycle, and the term makes the last one shorter): so the mean over
-    any law of sizes is the EST of the mean. (22) multiplies by 1 + T_bc / BI; beacons that
-    displaced data by all of their time would give 1 / (1 - T_bc / BI), 0.01 % more in the testbed.
+    EST(X) = (X - X') T_cycle / (2 X_MSS) + T_lastcycle + T_tcpftpOH for X = `size_bytes`, with
+    `segments_per_ack` instead of 2. X' is X_MSS / 2, and X_MSS in the refined model with
+    `variant.full_cycles` "implied" (H2). It is affine in X, below X' too (a file that small has no
+    full cycle, and the term shortens the last one), so the mean over any distribution of sizes is
+    the EST of the mean. (22) multiplies by 1 + T_bc / BI; beacons that displaced data for all of
+    their time would give 1 / (1 - T_bc / BI), 0.01 % more in the testbed.
 
     Raises `ValueError` for negative sizes or an unknown model.
 
@@ -336,22 +339,22 @@ def _collision(bits: float, parameters: Parameters) -> float:
 
 
 def _chance(parameters: Parameters) -> float:
-    """Probability that two fresh backoffs are equal."""
+    """Return the probability that two fresh backoffs are equal."""
     return 1.0 / (parameters.cw_min + 1.0)
 
 
 def _single(parameters: Parameters) -> float:
-    """Mean of one backoff, seconds."""
+    """Return the mean of one backoff in seconds."""
     return parameters.slot_s * parameters.cw_min / 2.0
 
 
 def _shorter(parameters: Parameters) -> float:
-    """Mean of the shorter of two backoffs, seconds."""
+    """Return the mean of the shorter of two backoffs in seconds."""
     cw = parameters.cw_min
     return parameters.slot_s * cw * (2.0 * cw + 1.0) / (6.0 * (cw + 1.0))
 
 
 def _longer(parameters: Parameters) -> float:
-    """Mean of the longer of two backoffs, seconds."""
+    """Return the mean of the longer of two backoffs in seconds."""
     cw = parameters.cw_min
     return parameters.slot_s * cw * (4.0 * cw + 5.0) / (6.0 * (cw + 1.0))

@@ -1,8 +1,8 @@
-"""Paper L: TCP uploads through an access point whose TCP ACKs go first.
+"""Model paper L: TCP uploads through an access point that prioritizes TCP ACKs.
 
 D. J. Leith, P. Clifford, "Using the 802.11e EDCF to achieve TCP upload fairness over WLAN links",
 2005. The access point sends TCP ACKs with a shorter AIFS and a smaller CWmin than the stations have
-for data, so that the stations share the channel evenly and their queues never empty.
+for data, so that the stations share the channel evenly and their queues never become empty.
 
 - `parameters`: `Parameters` (times, from lengths, a PHY or a resolved scenario), `Variant`, `PAPER`
 - `hold`: the chain with hold states, closed form and transition matrix: (5), L1, L2, L3

@@ -1,12 +1,12 @@
-"""Paper L, section 4: the chain (i, k, d) of a station that holds, in closed form and as a matrix.
+"""Compute paper L, section 4: the chain (i, k, d) of a holding station, in two ways.
 
 Backoff stage i = 0 .. m, counter k = 0 .. 2^i W - 1, and d: 0 while the station counts down, 1 .. D
-in the slots after a busy period in which it still waits and the access point may already send.
-Knows P_s (no other sends, the station not in hold), P_s1 = 1 - tau_1 (the access point does not
-send) and p (what the station sends collides); knows nothing of where they come from.
+in the slots after a busy period in which it still waits and the access point may already transmit.
+Inputs are P_s (no other station transmits, given that the station does not hold), P_s1 = 1 - tau_1
+(the access point does not transmit) and p (the station's transmission collides).
 
-The closed form is corrected by L1 (the inner sum of (5) runs to 2^i W - 1), L2 (stage m carries
-p^m / (1-p)) and L3 (b(0,0,0), which the paper does not give).
+The closed form is corrected by L1 (the inner sum of (5) runs to 2^i W - 1), L2 (stage m carries p^m
+/ (1-p)) and L3 (b(0,0,0), which the paper does not give). The other way is the transition matrix.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from airtcp.models import _checks
 from airtcp.models._checks import Values
 from airtcp.models.bianchi import attempt_probability
 
-# Only the chain as a matrix needs it, and its import takes as long as a prediction.
+# Only the transition matrix needs it, and its import takes as long as a prediction.
 if TYPE_CHECKING:
     import scipy.sparse
 
@@ -36,10 +36,10 @@ _MOST_HOLD_SLOTS = 1_000_000.0
 
 
 def visits_per_hold(tau_1: ArrayLike, hold_slots: ArrayLike) -> Values:
-    """H of L3: mean number of slots that a station spends in hold after a busy period.
+    """Return H of L3: the mean slots that a station spends in hold after a busy period.
 
     H = sum over j = 1 .. D of q^-j with q = 1 - `tau_1`: each transmission of the access point
-    starts the hold again. `hold_slots` is D = (AIFS_1 - AIFS_0) / slot.
+    restarts the hold. `hold_slots` is D = (AIFS_1 - AIFS_0) / slot.
 
     Raises `ValueError` unless 0 <= tau_1 < 1 and D is whole and >= 0.
 
@@ -59,10 +59,10 @@ def visits_per_hold(tau_1: ArrayLike, hold_slots: ArrayLike) -> Values:
 def hold_probability(
     tau_1: ArrayLike, tau_2: ArrayLike, p_s: ArrayLike, hold_slots: ArrayLike
 ) -> Values:
-    """P_hold, (5) with L1, L2 and L3: H x / (1 + H x), x = tau_2 + (1 - tau_2) (1 - P_s).
+    """Return P_hold, (5) with L1, L2, L3: H x / (1 + H x), x = tau_2 + (1 - tau_2) (1 - P_s).
 
-    x is the probability that a slot in which the station does not hold is busy, by the station
-    itself or by others. `tau_1`: probability that the access point sends in a slot; `tau_2`: that
+    x is the probability that a slot in which the station does not hold is busy, because of the
+    station or others. `tau_1`: probability that the access point transmits in a slot; `tau_2`: that
     the station does, given that it does not hold; `p_s`: that nobody else does, given the same.
 
     Raises `ValueError` unless the probabilities are in 0 .. 1 and D is whole and >= 0.
@@ -81,21 +81,21 @@ def hold_probability(
     busy = station + (1.0 - station) * (1.0 - silent)
     with np.errstate(invalid="ignore"):
         hold = busy * spent / (survive + busy * spent)
-    # 0/0: neither does a busy period come nor would it end; the station does not hold.
+    # 0/0: there are no busy periods, and none would end; the station does not hold.
     return np.where(busy * spent == 0.0, 0.0, hold)[()]
 
 
 def state_distribution(
     p: float, p_s: float, p_s1: float, w0: int, m: int, hold_slots: int
 ) -> Values:
-    """Stationary probability of every state (i, k, d), in closed form (L1, L2, L3).
+    """Return the stationary probability of every state (i, k, d), closed form (L1, L2, L3).
 
-    In the order of stages, in each stage of counters, for each counter d = 0 .. D. With W_i = 2^i W
-    and q = P_s1: b(i,k,0) = (W_i - k)/W_i p^i b(0,0,0), for i = m over (1-p); b(i,k,d) = q^-(D-d+1)
-    times b(i,k,0) (1 - P_s), or times b(i,0,0) for k = 0; b(0,0,0) = (1 - P_hold) tau_2 (1-p).
+    States are ordered by stage, then counter, then d = 0 .. D. With W_i = 2^i W and q = P_s1:
+    b(i,k,0) = (W_i - k)/W_i p^i b(0,0,0), for i = m over (1-p); b(i,k,d) = q^-(D-d+1) times
+    b(i,k,0) (1 - P_s), or times b(i,0,0) for k = 0; b(0,0,0) = (1 - P_hold) tau_2 (1-p).
 
-    Raises `ValueError` unless 0 <= p < 1, 0 <= p_s <= 1, 0 < p_s1 <= 1, or where there are more
-    than two million states.
+    Raises `ValueError` unless 0 <= p < 1, 0 <= p_s <= 1, 0 < p_s1 <= 1, or if there are more than
+    two million states.
 
     >>> b = state_distribution(0.1, 0.8, 0.9, w0=4, m=2, hold_slots=3)
     >>> b.shape, round(float(b.sum()), 12)
@@ -119,10 +119,10 @@ def state_distribution(
 def transition_matrix(
     p: float, p_s: float, p_s1: float, w0: int, m: int, hold_slots: int
 ) -> "scipy.sparse.csr_array[np.float64]":
-    """The transition probabilities of section 4, all of them, in the order of `state_distribution`.
+    """Return all transition probabilities of section 4, in the order of `state_distribution`.
 
-    Row: from; column: to. For D = 0, which the paper does not print, nobody holds: a busy slot
-    counts as one slot, which is Bianchi's chain. Raises as `state_distribution`.
+    Row: from; column: to. For D = 0, which the paper does not print, no station holds: a busy slot
+    counts as one slot, which is Bianchi's chain. Errors as in `state_distribution`.
 
     >>> matrix = transition_matrix(0.1, 0.8, 0.9, w0=4, m=2, hold_slots=3)
     >>> bool(abs(matrix.sum(axis=1) - 1.0).max() < 1e-12)
@@ -143,7 +143,7 @@ def transition_matrix(
     for i, window in enumerate(stages):
         here = starts[i] + deep * np.arange(window)  # (i, k, 0) for every k
         waiting, counted = here[1:], here[:-1]
-        # The state in which a hold ends, or the only one where there is no hold.
+        # The state in which a hold ends, or the only state without a hold.
         last_waiting, last_sent = waiting + hold_slots, here[0] + hold_slots
         if hold_slots:
             go(waiting, counted, p_s)
@@ -169,10 +169,11 @@ def transition_matrix(
 def state_distribution_by_chain(
     p: float, p_s: float, p_s1: float, w0: int, m: int, hold_slots: int
 ) -> Values:
-    """Compute as `state_distribution`, from the balance equations of `transition_matrix`.
+    """Compute `state_distribution` from the balance equations of `transition_matrix`.
 
-    Slow, and independent of (1), (5) and L1 to L3: their test. Raises as `state_distribution`, and
-    `ConvergenceError` where the solution does not satisfy the equations to 1e-12.
+    This is slow, but independent of (1), (5) and L1 to L3, which it tests. Errors as in
+    `state_distribution`, and `ConvergenceError` if the solution does not satisfy the equations to
+    1e-12.
 
     >>> case = (0.1, 0.8, 0.9, 4, 2, 3)
     >>> bool(abs(state_distribution_by_chain(*case) - state_distribution(*case)).max() < 1e-10)
@@ -185,7 +186,7 @@ def state_distribution_by_chain(
     size = matrix.shape[0]
     if size == 1:
         return np.ones(1)
-    # All states lead to (0, 0, 0): with its weight set to 1, the others follow from their balance.
+    # All states lead to (0, 0, 0): its weight is set to 1, and balance determines the others.
     balance = scipy.sparse.csc_array(matrix.T - scipy.sparse.eye_array(size))
     weights = np.ones(size)
     weights[1:] = spsolve(balance[1:, 1:], -balance[1:, [0]].toarray().ravel())
@@ -197,7 +198,7 @@ def state_distribution_by_chain(
 
 
 def hold_terms(tau_1: Values, hold_slots: Values) -> tuple[Values, Values]:
-    """q^D and H q^D = (1 - q^D) / (1 - q), which stay finite for all 0 <= tau_1 <= 1."""
+    """Return q^D and H q^D = (1 - q^D) / (1 - q), which are finite for all 0 <= tau_1 <= 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         power = np.where(hold_slots == 0.0, 0.0, hold_slots * np.log1p(-tau_1))
         spent = np.where(tau_1 == 0.0, hold_slots, -np.expm1(power) / tau_1)
@@ -205,7 +206,7 @@ def hold_terms(tau_1: Values, hold_slots: Values) -> tuple[Values, Values]:
 
 
 def checked_hold_slots(hold_slots: ArrayLike) -> Values:
-    """D, a whole number of slots."""
+    """Return D, checked to be a whole number of slots."""
     return _checks.real(
         "hold_slots", hold_slots, at_least=0.0, at_most=_MOST_HOLD_SLOTS, whole=True
     )
@@ -214,7 +215,7 @@ def checked_hold_slots(hold_slots: ArrayLike) -> Values:
 def _checked_chain(
     p: float, p_s: float, p_s1: float, w0: int, m: int, hold_slots: int
 ) -> list[int]:
-    """The windows of the stages."""
+    """Return the windows of the stages, after checking the arguments."""
     _checks.scalar("p", p, at_least=0.0, at_most=1.0)
     if p == 1.0:
         raise ValueError("p must be less than 1, not 1: no frame would ever get through")

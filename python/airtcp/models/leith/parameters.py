@@ -1,10 +1,10 @@
-"""The parameters of paper L: the times of section 4, and the readings of each equation.
+"""Define the parameters of paper L: the times of section 4, and the reading of each equation.
 
-Knows T_s1, T_s2 and T_c and how lengths, a PHY or a resolved scenario fill them. Solves nothing.
+T_s1, T_s2 and T_c can be derived from lengths, a PHY or a resolved scenario.
 
-The paper does not state payload, rate of the MAC ACK, ACK timeout and m behind its figures (L6):
-`Parameters.of_figures` is the choice made here, each value an argument. Data goes from stations to
-the access point; "TCP ACK" is the frame that comes back.
+The paper does not state payload, MAC ACK rate, ACK timeout and m of its figures (L6):
+`Parameters.of_figures` is the choice made here, with each value an argument. Data goes from
+stations to the access point; "TCP ACK" is the frame in the other direction.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Parameters:
     """The times of section 4, in seconds, and the payload in bits.
 
     `slot_s`: sigma. `t_s1_s`, `t_s2_s`: T_s1 and T_s2, a successful data frame and a successful TCP
-    ACK, the wait AIFS_0 after them included. `t_c_s`: T_c, a collision. `payload_s`: E, the time
-    that the TCP payload takes; `payload_bits`: how much that is.
+    ACK, including the wait AIFS_0 after them. `t_c_s`: T_c, a collision. `payload_s`: E, the
+    transmission time of the TCP payload; `payload_bits`: its size.
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     slot_s: float
@@ -58,15 +58,15 @@ class Parameters:
         propagation_s: float = 0.0,
         headers: Literal["sent", "printed"] = "sent",
     ) -> Self:
-        """The paper's sums, with a frame of PHY + bits / rate.
+        """Create the times by the paper's sums, with a frame of PHY + bits / rate.
 
-        T_s1 = PHY + MAC + E + SIFS + delta + ACK + DIFS + delta; T_s2 the same with the TCP ACK
-        (`header_bits`: TCP and IP) in place of E; T_c = PHY + MAC + E + ACK_Timeout + DIFS, as
+        T_s1 = PHY + MAC + E + SIFS + delta + ACK + DIFS + delta; T_s2 is the same with the TCP ACK
+        (`header_bits`: TCP and IP) instead of E; T_c = PHY + MAC + E + ACK_Timeout + DIFS, as
         printed without a delta. `mac_header_bits` includes FCS and LLC. The printed T_s1 has no
-        term for the TCP and IP headers of a data packet: they are "sent" here with the payload, or
+        term for the TCP and IP headers of a data packet. Here they are "sent" with the payload, or
         left out as "printed" (with the lengths of `of_figures` about 1 % of throughput).
 
-        Raises `ValueError` naming an argument that cannot be.
+        Raises `ValueError` with the name of an invalid argument.
         """
         rates = {"data_rate_bps": data_rate_bps, "control_rate_bps": control_rate_bps}
         for name, rate in rates.items():
@@ -111,12 +111,12 @@ class Parameters:
         ack_timeout_s: float = 222e-6,
         headers: Literal["sent", "printed"] = "sent",
     ) -> Self:
-        """Times for Figs 4, 5 and 8: 802.11b at 11 Mb/s, with the choices that L6 leaves open.
+        """Create the times of Figs 4, 5 and 8: 802.11b at 11 Mb/s; choices that L6 leaves open.
 
-        Chosen: 1460 bytes of payload (with which the bottleneck of Fig. 8a moves near 5 Mb/s, as
-        the text says), 40 of TCP and IP headers, 34 of MAC header and FCS, no LLC, long preamble,
-        MAC ACK at 2 Mb/s, ACK timeout SIFS + slot + PHY header, AIFS_0 = DIFS = 50 us (Fig. 3), no
-        propagation delay. The m that goes with it here is 5 (CW 32 to 1024), and D 2 (90 - 50 us).
+        Chosen: 1460 bytes of payload (which puts the bottleneck of Fig. 8a near 5 Mb/s, as the text
+        says), 40 of TCP and IP headers, 34 of MAC header and FCS, no LLC, long preamble, MAC ACK at
+        2 Mb/s, ACK timeout SIFS + slot + PHY header, AIFS_0 = DIFS = 50 us (Fig. 3), no propagation
+        delay. The corresponding m is 5 (CW 32 to 1024), and D is 2 (90 - 50 us).
 
         >>> round(Parameters.of_figures().t_s1_s * 1e6, 1)
         1615.6
@@ -149,9 +149,9 @@ class Parameters:
         data_rate: Rate | None = None,
         control_rate: Rate | None = None,
     ) -> Self:
-        """Take the times from any PHY of `airtcp.models.airtime`, basic access.
+        """Create the times from any PHY of `airtcp.models.airtime`, with basic access.
 
-        `aifs_ns` is AIFS_0, the access point's (default: DIFS); rates default to the PHY's own.
+        `aifs_ns` is AIFS_0, the access point's (default: DIFS); default rates are the PHY's.
 
         >>> from airtcp.models.airtime import HOT_SPOT
         >>> times = Parameters.from_phy(
@@ -189,9 +189,9 @@ class Variant:
 
     - `ap_success` (L4), Q(1,0), the slots with a TCP ACK: "printed" is tau_1, which counts the
       access point's collisions as successes; "exclusive" is tau_1 [P_hold + (1-P_hold)
-      (1-tau_2)^n], the access point sends and nobody else does. (9) is built on the one chosen.
-    - `collisions` (L5), the p of a station: "stations", (2) as printed, which leaves out the
-      access point; or "all", p = 1 - (1-tau_1) (1-tau_2)^(n-1).
+      (1-tau_2)^n], the access point transmits and nobody else does. (9) is based on the chosen one.
+    - `collisions` (L5), the p of a station: "stations", (2) as printed, which leaves out the access
+      point; or "all", p = 1 - (1-tau_1) (1-tau_2)^(n-1).
     """
 
     ap_success: Literal["printed", "exclusive"]

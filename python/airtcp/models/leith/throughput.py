@@ -1,8 +1,8 @@
-"""Paper L, section 4: (1) to (9), TCP throughput, its simplified model, and the best CWmin.
+"""Compute paper L, section 4: (1) to (9), TCP throughput, simplified model, best CWmin.
 
-n stations upload, each with data to send at all times; the access point sends TCP ACKs alone, from
-a queue with a shorter AIFS and a CWmin so small that it needs no backoff. Knows no TCP timeouts:
-where more than about 30 % of the frames collide the paper sees its own simulations leave it.
+n stations upload, each with data to send at all times. The access point sends only TCP ACKs, from a
+queue with a shorter AIFS and a CWmin so small that it needs no backoff. There are no TCP timeouts:
+if more than about 30 % of the frames collide, the paper's own simulations depart from the model.
 """
 
 from collections.abc import Callable
@@ -41,10 +41,10 @@ _AT_ONCE = 10
 class Contention:
     """The solution of (1) to (9) for `n` stations; probabilities.
 
-    `tau_1` the access point sends in a slot; `tau_2` a station does, given that it does not hold;
-    `p` what a station sends collides; `p_hold` the stations hold (P_hold); `b_000` b(0,0,0). A slot
-    is idle with `q_idle` Q(0,0), has a TCP ACK with `q_ack` Q(1,0), one data frame with `q_data`
-    Q(0,1), and a collision with `q_collision` (Q with a bar); these four add up to 1.
+    `tau_1`: the access point transmits in a slot. `tau_2`: a station does, given that it does not
+    hold. `p`: a station's transmission collides. `p_hold`: the stations hold (P_hold). `b_000`:
+    b(0,0,0). A slot is idle with `q_idle` Q(0,0), has a TCP ACK with `q_ack` Q(1,0), one data frame
+    with `q_data` Q(0,1), and a collision with `q_collision` (Q with a bar); these four add up to 1.
     """
 
     n: Values
@@ -63,9 +63,9 @@ class Contention:
 class Throughput:
     """TCP uploads of `n` stations.
 
-    `utilization` S_TCP, the fraction of time that carries TCP payload; `goodput_bps` the same in
-    bits per second (L6), all stations together, `flow_goodput_bps` each; `slot_s` the mean duration
-    of a slot; `collision_probability` p.
+    `utilization`: S_TCP, the fraction of time with TCP payload. `goodput_bps`: the same in bit/s
+    (L6), all stations together; `flow_goodput_bps`: each. `slot_s`: mean duration of a slot.
+    `collision_probability`: p.
     """
 
     n: Values
@@ -78,7 +78,7 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class BestWindow:
-    """The `w0` (CWmin as the paper counts it) at which the `throughput` is largest."""
+    """The `w0` (CWmin as the paper counts it) with the largest `throughput`."""
 
     n: Values
     w0: Values
@@ -87,7 +87,7 @@ class BestWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Slots:
-    """Kinds of slots, given tau_1 and tau_2."""
+    """Probabilities of the kinds of slot, given tau_1 and tau_2."""
 
     p_hold: Values
     counting: Values
@@ -105,15 +105,15 @@ def contention(
     *,
     d: ArrayLike = 1,
 ) -> Contention:
-    """Solve (1) to (9): `n` uploading stations, one access point that acknowledges.
+    """Solve (1) to (9): `n` uploading stations and an access point that acknowledges.
 
-    `w0` W, `m` doublings, `hold_slots` D = AIFS_1 - AIFS_0 in slots; `d` data segments for each TCP
-    ACK (2: delayed ACK), so that (9) reads d Q(1,0) = Q(0,1). (1) and (2) are Bianchi's; with more
-    of tau_1 one side of (9) grows and the other falls, so the root is one, and always there. (5) is
-    taken as L1, L2, L3 have it; `variant` has L4 and L5. `n` need not be whole.
+    `w0` W, `m` doublings, `hold_slots` D = AIFS_1 - AIFS_0 in slots; `d` data segments per TCP ACK
+    (2: delayed ACK), so that (9) reads d Q(1,0) = Q(0,1). (1) and (2) are Bianchi's. As tau_1
+    grows, one side of (9) grows and the other falls, so there is exactly one root. (5) is corrected
+    by L1, L2, L3; `variant` selects L4 and L5. `n` need not be whole.
 
-    Raises `ValueError` naming an argument out of range (n >= 1, w0 >= 1, 0 <= m <= 60, D whole and
-    >= 0, d >= 1), `ConvergenceError`.
+    Raises `ValueError` with the name of an argument out of range (n >= 1, w0 >= 1, 0 <= m <= 60, D
+    whole and >= 0, d >= 1), and `ConvergenceError`.
 
     >>> ten = contention(10, 32, 5, 2)
     >>> round(float(ten.p), 4), round(float(ten.p_hold), 4), round(float(ten.tau_1), 4)
@@ -147,8 +147,8 @@ def contention(
             slots = _slots(*attempts(clear), nodes, hold, variant)
             return np.asarray(slots.data - segments * slots.ack)
 
-        # Solved in 1 - p, which keeps its digits where p is near 1: from nothing gets through
-        # (tau_1 = 1) to what the stations leave each other (tau_1 = 0).
+        # Solve for 1 - p, which keeps its precision if p is near 1: from no delivery at all (tau_1
+        # = 1) to what the stations leave each other (tau_1 = 0).
         most = _nobody_else(tau_2, nodes)
         clear = increasing_root(shortage, np.zeros(nodes.shape), most, what="1 - p of (1) to (9)")
         p, (tau_1, tau_2) = 1.0 - clear, attempts(clear)
@@ -178,10 +178,10 @@ def throughput(
     *,
     d: ArrayLike = 1,
 ) -> Throughput:
-    """S_TCP of section 4, the full model, with (`d` = 2) and without (`d` = 1) delayed ACK.
+    """Return S_TCP of section 4, the full model, with (`d` = 2) or without delayed ACK (1).
 
     S_TCP = Q(0,1) E / (sigma Q(0,0) + T_s2 Q(1,0) + T_s1 Q(0,1) + T_c Q-bar), a fraction of time
-    (L6). Arguments and errors as `contention`.
+    (L6). Arguments and errors as in `contention`.
 
     >>> full = throughput([2, 10], 32, 5, 2, Parameters.of_figures(), d=[[1], [2]])
     >>> (full.goodput_bps / 1e6).round(2)
@@ -207,14 +207,14 @@ def simplified_throughput(
     d: ArrayLike = 1,
     hold_slots: ArrayLike = 0,
 ) -> Throughput:
-    """S of the simplified model: Bianchi's, where a success lasts T_s1 and the TCP ACK after it.
+    """Return S of the simplified model: Bianchi's, with T_s1 and the TCP ACK as a success.
 
-    S = P_s P_tr E / ((1-P_tr) sigma + P_tr P_s T_s + P_tr (1-P_s) T_c). As printed T_s = T_s1 +
+    S = P_s P_tr E / ((1-P_tr) sigma + P_tr P_s T_s + P_tr (1-P_s) T_c). As printed, T_s = T_s1 +
     T_s2: every segment is acknowledged. For delayed ACK, which is not printed (L8), T_s = T_s1 +
-    T_s2 / d is chosen: one of `d` successes has an ACK after it. `hold_slots` 0 is the paper's;
-    with D the slots that stations wait after each success and collision are counted too.
+    T_s2 / d is chosen: an ACK follows one of `d` successes. `hold_slots` 0 is the paper's; with D
+    the slots that stations wait after each success and collision count too.
 
-    Errors as `contention`.
+    Errors as in `contention`.
 
     >>> simple = simplified_throughput([2, 10], 32, 5, Parameters.of_figures())
     >>> (simple.goodput_bps / 1e6).round(2)
@@ -248,14 +248,14 @@ def best_window(
     model: Literal["full", "simplified"] = "full",
     windows: Literal["any", "powers of two"] = "any",
 ) -> BestWindow:
-    """The CWmin at which all stations together get most through (end of section 4).
+    """Return the CWmin with the largest total throughput of the stations (end of section 4).
 
     `model`: `throughput`, or `simplified_throughput` as printed (which has no D). `windows`: "any"
     whole number, or the "powers of two" that 802.11e allows. The throughput rises with W up to its
-    maximum and falls after it; where two windows are equal to rounding, either is returned.
+    maximum and falls after it; if two windows are equal to rounding, either is returned.
 
-    Raises `ValueError` as `contention`, `ConvergenceError` where a neighbour of the result is
-    better, or where no window up to 2^40 is large enough.
+    Raises `ValueError` like `contention`, and `ConvergenceError` if a neighbor of the result is
+    better, or if no window up to 2^40 is large enough.
 
     >>> best = best_window([5, 20], 5, 2, Parameters.of_figures())
     >>> best.w0, (best.throughput.goodput_bps / 1e6).round(2)
@@ -285,7 +285,7 @@ def best_window(
 
 
 def _best_power(share: Callable[[Values], Values], shape: tuple[int, ...]) -> Values:
-    """The power of two with the largest throughput."""
+    """Return the power of two with the largest throughput."""
     best, most = np.ones(shape), np.zeros(shape)
     for power in range(0, _LARGEST_POWER, _AT_ONCE):
         powers = np.exp2(np.arange(power, power + _AT_ONCE + 1))
@@ -297,10 +297,10 @@ def _best_power(share: Callable[[Values], Values], shape: tuple[int, ...]) -> Va
 
 
 def _best_between(share: Callable[[Values], Values], low: Values, high: Values) -> Values:
-    """The whole window from `low` to `high` with the largest throughput, which has one peak."""
+    """Return the whole window from `low` to `high` with the largest throughput (one peak)."""
     steps = np.arange(_AT_ONCE + 1.0).reshape(-1, *[1] * low.ndim)
     while True:
-        # The last time round, every whole window is among the candidates.
+        # In the last iteration every whole window is a candidate.
         stride = np.maximum((high - low) / _AT_ONCE, 1.0)
         best, most = _best_of(share, np.minimum(np.floor(low + steps * stride), high))
         if np.all(stride == 1.0):
@@ -316,7 +316,7 @@ def _best_between(share: Callable[[Values], Values], low: Values, high: Values) 
 
 
 def _best_of(share: Callable[[Values], Values], windows: Values) -> tuple[Values, Values]:
-    """Along the first axis, the window with the largest throughput, and the throughput."""
+    """Return the window with the largest throughput along the first axis, and the throughput."""
     shares = share(windows)
     at = shares.argmax(axis=0)[np.newaxis]
     best: Values = np.take_along_axis(windows, at, axis=0)[0]
@@ -324,7 +324,7 @@ def _best_of(share: Callable[[Values], Values], windows: Values) -> tuple[Values
 
 
 def _with_ap(clear: Values, nobody_else: Values) -> Values:
-    """Of 1 - p = (1-tau_1) (1-tau_2)^(n-1) (L5), tau_1; it rises with p, as tau_2 falls."""
+    """Return tau_1 of 1 - p = (1-tau_1) (1-tau_2)^(n-1) (L5); it rises with p, as tau_2 falls."""
     with np.errstate(divide="ignore", invalid="ignore"):
         silent = np.where(nobody_else > 0.0, clear / nobody_else, 1.0)
     return 1.0 - np.minimum(silent, 1.0)
@@ -333,7 +333,7 @@ def _with_ap(clear: Values, nobody_else: Values) -> Values:
 def _slots(
     tau_1: Values, tau_2: Values, nodes: Values, hold_slots: Values, variant: Variant
 ) -> _Slots:
-    """(5) to (8), with x of L3 as 1 - (1-tau_1) (1-tau_2)^n, which is what (4) makes of it."""
+    """Return (5) to (8), with x of L3 as 1 - (1-tau_1) (1-tau_2)^n, which follows from (4)."""
     none, one = _none_and_one(tau_2, nodes)
     silent = 1.0 - tau_1
     survive, spent = hold_terms(tau_1, hold_slots)
@@ -350,16 +350,16 @@ def _slots(
 
 
 def _none_and_one(tau_2: Values, nodes: Values) -> tuple[Values, Values]:
-    """(1-tau_2)^n and n tau_2 (1-tau_2)^(n-1)."""
+    """Return (1-tau_2)^n and n tau_2 (1-tau_2)^(n-1)."""
     others = _nobody_else(tau_2, nodes)
     return (1.0 - tau_2) * others, nodes * tau_2 * others
 
 
 def _nobody_else(tau_2: Values, nodes: Values) -> Values:
-    """(1-tau_2)^(n-1), with all its digits."""
+    """Return (1-tau_2)^(n-1) with full precision."""
     with np.errstate(divide="ignore", invalid="ignore"):
         power = (nodes - 1.0) * np.log1p(-tau_2)
-    return np.where(nodes == 1.0, 1.0, np.exp(power))  # a lone station: 0 * log 0 means 0 here
+    return np.where(nodes == 1.0, 1.0, np.exp(power))  # a single station: 0 * log 0 means 0 here
 
 
 def _throughput(

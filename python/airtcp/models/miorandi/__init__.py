@@ -1,4 +1,4 @@
-"""Paper M: the queueing model for HTTP traffic over IEEE 802.11 WLANs.
+"""Model paper M: a queueing model for HTTP traffic over IEEE 802.11 WLANs.
 
 D. Miorandi, A. A. Kherani, E. Altman, "A queueing model for HTTP traffic over IEEE 802.11 WLANs",
 Computer Networks 50(1), 2006. Downloads through one access point, RTS/CTS or basic access.
@@ -9,8 +9,8 @@ Computer Networks 50(1), 2006. Downloads through one access point, RTS/CTS or ba
 - `session`: (13) to (17), short downloads: one station, and many with think times
 - `appendix`: (A.1) to (A.3), one connection with a window of W* packets
 
-Every function takes a `Variant`; the default is the paper's own reading. What each reading changes
-in numbers is in `docs/laboratory/models-paper-m.md`.
+Every function takes a `Variant`; the default is the paper's own reading. The numerical effects of
+each reading are in `docs/laboratory/models-paper-m.md`.
 """
 
 from airtcp.models.miorandi.appendix import (

@@ -1,7 +1,7 @@
-"""Paper M, appendix A: one connection with a window of W* packets, (A.1) to (A.3).
+"""Compute paper M, appendix A: one connection with a window of W* packets, (A.1) to (A.3).
 
-Knows where the window's packets wait: at the sender (the access point) or, as TCP ACKs, at the
-receiver. The appendix writes T_P and T_A for what section 2.3 calls T_TCP_data and T_TCP_ack (M15).
+The window's packets wait at the sender (the access point) or, as TCP ACKs, at the receiver. The
+appendix writes T_P and T_A for what section 2.3 calls T_TCP_data and T_TCP_ack (M15).
 """
 
 import numpy as np
@@ -16,9 +16,10 @@ __all__ = ["phi", "window_distribution", "window_throughput", "window_throughput
 
 
 def window_distribution(window: int) -> Values:
-    """(A.1): probability of a = 0 .. W* packets at the sender (W* - a at the receiver).
+    """Return (A.1): the probability of a = 0 .. W* packets at the sender.
 
-    At the instants of MAC ACKs: 1/W* inside, 1/(2 W*) at both ends.
+    The receiver has the other W* - a. At the instants of MAC ACKs: 1/W* inside, 1/(2 W*) at both
+    ends.
 
     Raises `ValueError` unless window is whole, >= 1 and <= 1e6.
 
@@ -32,7 +33,7 @@ def window_distribution(window: int) -> Values:
 
 
 def phi(window: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Values:
-    """Mean time in backoff and collisions per segment and its ACK, phi of (A.3), seconds.
+    """Return phi of (A.3): the mean backoff and collision time per segment and ACK, seconds.
 
     (2 (W* - 1)(T_tbo + T_W) + T_slot (CWmin - 1)) / W*, T_tbo and T_W for two backlogged nodes.
 
@@ -50,7 +51,7 @@ def phi(window: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> 
 def window_throughput(
     window: ArrayLike, parameters: Parameters, variant: Variant = PAPER
 ) -> Values:
-    """(A.3): throughput of one connection with a window of W* packets, bits per second.
+    """Return (A.3): the throughput of one connection with a window of W* packets, in bit/s.
 
     Raises `ValueError` unless window >= 1, `ConvergenceError`.
 
@@ -65,7 +66,7 @@ def window_throughput(
 def window_throughput_by_chain(
     window: int, parameters: Parameters, variant: Variant = PAPER
 ) -> float:
-    """(A.2): the same from the stationary distribution (A.1), by Markov renewal reward.
+    """Return (A.2): the same from the distribution (A.1), by Markov renewal reward.
 
     Raises `ValueError` unless window is whole and >= 1, `ConvergenceError`.
 
@@ -77,7 +78,8 @@ def window_throughput_by_chain(
     inside, empty, full = pi[1:-1].sum(), pi[0], pi[-1]
     first = parameters.mean_first_backoff_s
     data, ack = parameters.t_tcp_data_s, parameters.t_tcp_ack_s
-    # A packet is acknowledged with probability 1/2 inside, surely where all are at the receiver.
+    # A packet is acknowledged with probability 1/2 inside, and certainly if all are at the
+    # receiver.
     acknowledged = 0.5 * inside + empty
     time = inside * (0.5 * (data + ack) + two.t_tbo_s + two.t_w_s)
     time += empty * (ack + first) + full * (data + first)

@@ -1,7 +1,7 @@
-"""Paper M, section 3: collision probability of n_b backlogged nodes, and the time it costs.
+"""Compute paper M, section 3: collision probability of n_b backlogged nodes, and its cost.
 
-Equations (1) to (6). Knows backoff stages and the durations of `Parameters`; knows no TCP. A node
-counts as backlogged when it has a packet to send; n_b may be a mean, so it need not be whole.
+Equations (1) to (6). Inputs are backoff stages and the durations of `Parameters`. A node is
+backlogged if it has a packet to send; n_b may be a mean, so it need not be whole.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ _MOST_STEPS = 20_000
 class Contention:
     """The contention of `n_b` backlogged nodes; seconds and probabilities.
 
-    `p_c` P_C, `p_drop` P_drop, `tau` the attempt probability in a slot; `t_b_s` T_b, `t_coll_s`
-    T_coll, `t_w_s` T_W, `t_tbo_s` T_tbo: mean backoff, time of a collision, time lost in collisions
-    and in backoff per packet.
+    `p_c` P_C, `p_drop` P_drop, `tau` the attempt probability per slot; `t_b_s` T_b, `t_coll_s`
+    T_coll, `t_w_s` T_W, `t_tbo_s` T_tbo: mean backoff, duration of a collision, and time lost per
+    packet in collisions and in backoff.
     """
 
     n_b: Values
@@ -41,11 +41,11 @@ class Contention:
 
 
 def mean_backoff_slots(p_c: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Values:
-    """T_b / T_slot of (1), in its summed form.
+    """Return T_b / T_slot of (1), in its summed form.
 
-    The sum over attempts k = 0 .. m-1 of (1-P)P^k (2^min(k,gamma) w0 - 1)/2.
-    Equal to the closed form printed (M7) but without its 0/0 at P = 1/2. `variant.stages`
-    "normalised" divides by 1 - P^m.
+    This is the sum over attempts k = 0 .. m-1 of (1-P)P^k (2^min(k,gamma) w0 - 1)/2. It equals the
+    printed closed form (M7), but has no 0/0 at P = 1/2. `variant.stages` "normalised" divides by 1
+    - P^m.
 
     Raises `ValueError` unless 0 <= p_c <= 1.
 
@@ -59,14 +59,14 @@ def mean_backoff_slots(p_c: ArrayLike, parameters: Parameters, variant: Variant 
 def collision_probability(
     n_b: ArrayLike, parameters: Parameters, variant: Variant = PAPER
 ) -> Values:
-    """P_C of (1) and (2) (for n_b = 2: (6)): the smallest root (M5).
+    """Return P_C of (1) and (2) (for n_b = 2: (6)): the smallest root (M5).
 
-    P_C = 1 - (1 - tau)^(n_b - 1) with tau as `variant.attempts` has it. With `stages` "normalised"
-    tau never increases with P and the root is one. With "printed" T_b rises and then falls to zero,
-    so that a second, spurious root lies near P = 1 (M5), and above some n_b (214 with Table 1) the
-    spurious one is the only one.
+    P_C = 1 - (1 - tau)^(n_b - 1) with tau according to `variant.attempts`. With `stages`
+    "normalised" tau never increases with P, and there is one root. With "printed" T_b rises and
+    then falls to zero, so there is a second, spurious root near P = 1 (M5). Above some n_b (214
+    with Table 1) only the spurious root exists.
 
-    Raises `ValueError` for n_b < 1, `ConvergenceError` where (1) and (2) have no root.
+    Raises `ValueError` for n_b < 1, and `ConvergenceError` if (1) and (2) have no root.
 
     >>> round(float(collision_probability(2, Parameters.table_1())), 3)
     0.06
@@ -81,8 +81,8 @@ def collision_probability(
         top = np.ones(nodes.shape)
         p = increasing_root(lambda p: excess(p, nodes), zero, top, what="P_C of (1), (2)")
         return np.asarray(p)[()]
-    # T_b has one maximum in P (its derivative changes sign once, by Descartes' rule). Up to there
-    # tau falls and P - P_C(P) rises: at most one root, the smallest.
+    # T_b has one maximum in P (its derivative changes sign once, by Descartes' rule). Up to it tau
+    # falls and P - P_C(P) rises: at most one root, the smallest.
     peak = np.full(nodes.shape, _peak(parameters))
     reached = excess(peak, nodes) >= 0.0
     inside = np.where(reached, nodes, 1.0)
@@ -95,12 +95,12 @@ def collision_probability(
 
 
 def contention(n_b: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Contention:
-    """(1) to (5) for `n_b` backlogged nodes: T_b, P_C, P_drop = P_C^m, T_coll, T_W, T_tbo.
+    """Return (1) to (5) for `n_b` backlogged nodes: T_b, P_C, P_drop, T_coll, T_W, T_tbo.
 
-    T_coll is DIFS + T_b + RTS + SIFS (3), T_b left out where `variant` says so (M3). In basic
-    access the longest frame of the collision stands for the RTS: the access point is in a collision
-    with probability (nodes in it) / n_b. T_W is T_coll P/(1-P) (4), or that over the mean number of
-    nodes in a collision (M4). T_tbo = T_b / (n_b (1-P)) (5).
+    P_drop is P_C^m. T_coll is DIFS + T_b + RTS + SIFS (3), without T_b if `variant` says so (M3).
+    In basic access the longest frame of the collision replaces the RTS: the access point is in a
+    collision with probability (nodes in it) / n_b. T_W is T_coll P/(1-P) (4), or that over the mean
+    number of nodes in a collision (M4). T_tbo = T_b / (n_b (1-P)) (5).
 
     Raises `ValueError` for n_b < 1, `ConvergenceError`.
 
@@ -135,14 +135,14 @@ def contention(n_b: ArrayLike, parameters: Parameters, variant: Variant = PAPER)
 
 
 def _stage_slots(parameters: Parameters) -> Values:
-    """Mean backoff of each attempt k = 0 .. m-1, in slots."""
+    """Return the mean backoff of each attempt k = 0 .. m-1, in slots."""
     doublings = np.exp2(np.minimum(np.arange(parameters.m), 64))
     return np.asarray((np.minimum(doublings * parameters.w0, parameters.w_max) - 1.0) / 2.0)
 
 
 def _mean_backoff(p: Values, parameters: Parameters, variant: Variant) -> Values:
     slots, attempts = np.zeros(p.shape), np.zeros(p.shape)
-    for stage in _stage_slots(parameters)[::-1]:  # Horner, from the last attempt to the first
+    for stage in _stage_slots(parameters)[::-1]:  # Horner, last attempt to first
         slots, attempts = slots * p + stage, attempts * p + 1.0
     return np.asarray(slots / attempts if variant.stages == "normalised" else slots * (1.0 - p))
 
@@ -151,11 +151,11 @@ def _attempt_probability(p: Values, parameters: Parameters, variant: Variant) ->
     slots = _mean_backoff(p, parameters, variant)
     if variant.attempts == "bianchi-like":
         return np.asarray(1.0 / (slots + 1.0))
-    return np.asarray(1.0 / np.maximum(slots, 1.0))  # a probability, also where (2) exceeds 1
+    return np.asarray(1.0 / np.maximum(slots, 1.0))  # at most 1, even if (2) is above
 
 
 def _peak(parameters: Parameters) -> float:
-    """The P at which T_b of (1) is largest; between 0 and 1."""
+    """Return the P, between 0 and 1, at which T_b of (1) is largest."""
     stages = _stage_slots(parameters)
     # (1) is b_0 + sum_k P^k (b_k - b_(k-1)) - P^m b_(m-1); this is its derivative.
     steps = np.append(np.diff(stages), -stages[-1])
@@ -175,10 +175,10 @@ def _peak(parameters: Parameters) -> float:
 def _first_root_above(
     peak: float, nodes: Values, parameters: Parameters, variant: Variant
 ) -> Values:
-    """The smallest root above the peak of T_b, where P_C(P) never falls.
+    """Return the smallest root above the peak of T_b, where P_C(P) never falls.
 
-    There the iteration P <- P_C(P) from the left climbs to the smallest root and cannot
-    pass it; so what it reaches is verified, or there is none.
+    The iteration P <- P_C(P) from the left rises to the smallest root and cannot pass it. Its limit
+    is verified; otherwise there is no root.
     """
     p = np.full(nodes.shape, peak)
     for _ in range(_MOST_STEPS):
@@ -188,7 +188,7 @@ def _first_root_above(
         p = new
     else:
         raise ConvergenceError(f"P_C of (1), (2): no root after {_MOST_STEPS} steps")
-    # The spurious root is where T_b has vanished, and every node sends in every slot.
+    # At the spurious root T_b has vanished, and every node transmits in every slot.
     spurious = _attempt_probability(p, parameters, variant) > 1.0 - 1e-9
     if spurious.any():
         raise ConvergenceError(
@@ -199,7 +199,7 @@ def _first_root_above(
 
 
 def _nodes_in_collision(tau: Values, nodes: Values) -> Values:
-    """Mean number of nodes that send, given that two or more do; 2 in the limit of small tau."""
+    """Return the mean number of transmitting nodes, given two or more; 2 for small tau."""
     others = collision_given(tau, nodes)
     senders = nodes * tau * others
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -209,7 +209,7 @@ def _nodes_in_collision(tau: Values, nodes: Values) -> Values:
 
 
 def _collision_frame_s(ap_share: Values, parameters: Parameters) -> Values:
-    """Mean duration of the longest first frame of a collision; seconds."""
+    """Return the mean duration of the longest first frame of a collision, in seconds."""
     ap = parameters.rts_s if parameters.rts_before_data else parameters.data_s
     station = parameters.rts_s if parameters.rts_before_tcp_ack else parameters.tcp_ack_s
     share = np.minimum(ap_share, 1.0)

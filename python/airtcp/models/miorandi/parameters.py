@@ -1,7 +1,6 @@
-"""The parameters of paper M: times, lengths and windows, and the readings of each equation.
+"""Define the parameters of paper M: times, lengths, windows, and the reading of each equation.
 
-Knows Table 1 and section 2.3 of the paper, and how a resolved scenario fills the same fields.
-Solves nothing.
+They come from Table 1 and section 2.3 of the paper, or from a resolved scenario.
 
 The paper's CWmin = 32 (a backoff uniform over 0 .. CWmin - 1) is `w0` here; the standard's aCWmin
 is `w0` - 1. "Data" and "TCP ACK" are the two frames of a download: a full segment from the access
@@ -20,17 +19,17 @@ __all__ = ["CORRECTED", "PAPER", "Parameters", "Variant"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """Everything that equations (1) to (17) and (A.1) to (A.3) need.
+    """The inputs of equations (1) to (17) and (A.1) to (A.3).
 
-    Seconds, bits, bits per second. `slot_s`, `sifs_s`, `difs_s`: T_slot, T_SIFS, T_DIFS. `w0`,
-    `w_max`: CWmin and CWmax as the paper counts them (32 and 1024); stage k has the window min(2^k
-    w0, w_max). `m`: how often a frame is sent at most. `data_s`, `tcp_ack_s`, `rts_s`, `cts_s`,
-    `mac_ack_s`: durations of whole frames (PPDUs), with T_P and T_PHY, and a propagation delay
-    where there is one. `rts_before_data`, `rts_before_tcp_ack`: whether an RTS/CTS exchange
-    precedes them (the paper: always). `tcp_payload_bits`: L_TCP. `mac_header_bits`: L_MAC (with
-    LLC). `data_rate_bps`: R_data.
+    Seconds, bits, bits/s. `slot_s`, `sifs_s`, `difs_s`: T_slot, T_SIFS, T_DIFS. `w0`, `w_max`:
+    CWmin and CWmax as the paper counts them (32 and 1024); stage k has the window min(2^k w0,
+    w_max). `m`: the most transmissions of a frame. `data_s`, `tcp_ack_s`, `rts_s`, `cts_s`,
+    `mac_ack_s`: durations of whole frames (PPDUs), including T_P and T_PHY, and a propagation delay
+    if there is one. `rts_before_data`, `rts_before_tcp_ack`: whether an RTS/CTS exchange precedes
+    them (the paper: always). `tcp_payload_bits`: L_TCP. `mac_header_bits`: L_MAC (with LLC).
+    `data_rate_bps`: R_data.
 
-    Raises `ValueError` naming a field that cannot be.
+    Raises `ValueError` with the name of an invalid field.
     """
 
     slot_s: float
@@ -84,12 +83,12 @@ class Parameters:
         ack_bits: int,
         use_rts: bool = True,
     ) -> Self:
-        """The paper's arithmetic (section 2.3): a frame takes T_P + T_PHY + bits / rate.
+        """Create parameters by section 2.3: a frame takes T_P + T_PHY + bits / rate.
 
         `header_bits` is L_IPH (TCP and IP); `use_rts` False is basic access, the paper's equations
-        with the RTS, the CTS and two SIFS left out. `table_1` calls it with the paper's lengths.
+        without the RTS, the CTS and two SIFS. `table_1` calls it with the paper's lengths.
 
-        Raises `ValueError` naming an argument that cannot be.
+        Raises `ValueError` with the name of an invalid argument.
         """
         for name, rate in (
             ("data_rate_bps", data_rate_bps),
@@ -122,7 +121,7 @@ class Parameters:
 
     @classmethod
     def table_1(cls, *, rts: Literal["printed", "standard"] = "printed") -> Self:
-        """Table 1 and section 2.3 of paper M: 802.11b, long preamble, 11 and 2 Mb/s.
+        """Create those of Table 1 and section 2.3: 802.11b, long preamble, 11 and 2 Mb/s.
 
         `rts`: the RTS has 180 bits as "printed", or the 160 of the "standard" (erratum M8).
 
@@ -161,12 +160,12 @@ class Parameters:
         data_rate: Rate | None = None,
         control_rate: Rate | None = None,
     ) -> Self:
-        """Take the fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
+        """Create parameters from any PHY of `airtcp.models.airtime`; default rates are the PHY's.
 
-        RTS/CTS precedes the frames whose MPDU is longer than `rts_threshold_bytes` (None: never).
-        `retry_limit` is m, the number of transmissions at most.
+        RTS/CTS precedes frames whose MPDU is longer than `rts_threshold_bytes` (None: never).
+        `retry_limit` is m, the most transmissions.
 
-        Raises `ValueError` naming an argument that cannot be.
+        Raises `ValueError` with the name of an invalid argument.
 
         >>> from airtcp.models.airtime import HOT_SPOT
         >>> basic = Parameters.from_phy(HOT_SPOT, mss_bytes=1460, header_bits=320, retry_limit=7,
@@ -204,7 +203,7 @@ class Parameters:
 
     @property
     def gamma(self) -> int:
-        """The first stage with the largest window: gamma of the paper."""
+        """Gamma of the paper: the first stage with the largest window."""
         return math.ceil(math.log2(self.w_max / self.w0))
 
     @property
@@ -214,7 +213,7 @@ class Parameters:
 
     @property
     def t_tcp_data_s(self) -> float:
-        """T_TCP_data of section 2.3: DIFS and the exchange of a full segment, backoff aside."""
+        """T_TCP_data of section 2.3: DIFS and the exchange of a full segment, without backoff."""
         return self._exchange_s(self.data_s, self.rts_before_data)
 
     @property
@@ -231,16 +230,16 @@ class Parameters:
 class Variant:
     """Which reading of paper M's equations to compute; ids are those of `errata.md`.
 
-    - `attempts` (M6), the probability that a backlogged node sends in a slot, where b = T_b /
+    - `attempts` (M6), the probability that a backlogged node transmits in a slot, with b = T_b /
       T_slot: "renewal" 1/b as in (2), or "bianchi-like" 1/(b+1).
-    - `stages`, the weights in (1): "printed" (1-P)P^k, which add up to 1 - P^m only, so that T_b
+    - `stages`, the weights in (1): "printed" (1-P)P^k, which add up only to 1 - P^m, so that T_b
       falls to zero as P nears 1 (the cause of M5) and no root is left above some number of nodes;
-      or "normalised", the same over 1 - P^m: the mean backoff per attempt, with one root always.
+      or "normalised", the same over 1 - P^m: the mean backoff per attempt, always with one root.
     - `backoff_in_collision` (M3): whether T_coll of (3) contains T_b, which (5) counts again.
     - `collision_charge` (M4): "per-node" charges each collision to every node in it, as (4) and (7)
       do; "once" divides by the mean number of nodes in a collision.
-    - `single_connection` (M11): with n_c = 1, "two-backlogged" as (9) has it, or "alternating":
-      with W* = d the two nodes are never backlogged together, as section 4.1 and (A.3) have it.
+    - `single_connection` (M11): with n_c = 1, "two-backlogged" as in (9), or "alternating": with W*
+      = d the two nodes are never backlogged together, as in section 4.1 and (A.3).
     - `setup` (M9): (13) as "printed", or with a "full-exchange" (L_MAC, and RTS/CTS where used).
     - `last_packet` (M10): (14) subtracts the bits that the last packet does not need ("trimmed"),
       or not ("padded", which footnote 1 says of ns-2).

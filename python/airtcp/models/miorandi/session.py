@@ -1,9 +1,10 @@
-"""Paper M, section 4: mean session delay of short downloads, (13) to (17).
+"""Compute paper M, section 4: mean session delay of short downloads, (13) to (17).
 
-One station (13) to (15) and n - 1 stations that share a capacity C_k, (16) and (17). Knows sizes as
-a law with a mean and a mean number of segments; sizes in bytes. All of it is for W* = 1.
+One station (13) to (15), and n - 1 stations that share a capacity C_k, (16) and (17). A
+distribution of sizes has a mean and a mean number of segments; sizes are in bytes. Everything is
+for W* = 1.
 
-A session lasts to the last TCP ACK at the sender, the paper's clock (M16).
+A session ends with the last TCP ACK at the sender, as in the paper (M16).
 """
 
 from dataclasses import dataclass
@@ -31,21 +32,21 @@ __all__ = [
 
 
 class SizeLaw(Protocol):
-    """The moments of a law of file sizes X, in bytes, that (14) asks for."""
+    """The moments of a distribution of file sizes X, in bytes, that (14) needs."""
 
     def mean(self) -> float:
-        """E[X]."""
+        """Return E[X]."""
 
     def expected_segments(self, mss_bytes: int) -> float:
-        """E[ceil(X / mss)], the mean number of segments of a file."""
+        """Return E[ceil(X / mss)], the mean number of segments of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
     """Many stations in equilibrium: `session_s` of (17) is `setup_s` + `transfer_s`.
 
-    `mean_active` E[Y], the mean number of transfers in progress; `arrival_rate_per_s` lambda_bar,
-    transfers begun per second by all stations; `goodput_bps` what they receive together.
+    `mean_active` is E[Y], the mean number of transfers in progress; `arrival_rate_per_s` is
+    lambda_bar, transfers started per second by all stations; `goodput_bps` is their total goodput.
     """
 
     stations: Values
@@ -58,10 +59,10 @@ class Sessions:
 
 
 def setup_time(parameters: Parameters, variant: Variant = PAPER) -> float:
-    """E[T_setup] of (13), seconds: two segments of headers alone, each with a first backoff.
+    """Return E[T_setup] of (13), seconds: two header-only segments, each with a first backoff.
 
-    (13) as "printed" leaves out L_MAC and the RTS/CTS exchange; `variant.setup` "full-exchange" has
-    both (M9).
+    (13) as "printed" leaves out L_MAC and the RTS/CTS exchange; `variant.setup` "full-exchange"
+    includes both (M9).
 
     >>> round(setup_time(Parameters.table_1()) * 1e6, 2)
     1678.18
@@ -76,12 +77,12 @@ def setup_time(parameters: Parameters, variant: Variant = PAPER) -> float:
 def session_time(
     size_bytes: ArrayLike, parameters: Parameters, variant: Variant = PAPER, *, d: int = 1
 ) -> Values:
-    """E[T_session] of (14), seconds, for files of `size_bytes` bytes and one station.
+    """Return E[T_session] of (14), seconds, for files of `size_bytes` bytes and one station.
 
     `variant.last_packet` "padded" leaves out the last term of (14) (M10). `d` > 1 is the extension
-    to delayed ACK that section 4.3 names without printing it, W* = d: a TCP ACK, with its backoff,
-    for every d segments and for what is left over. The timer that the last one may wait for is not
-    in it.
+    to delayed ACK with W* = d, which section 4.3 names without printing it: one TCP ACK, with its
+    backoff, per d segments and for the rest. It does not include the timer that the last one may
+    wait for.
 
     Raises `ValueError` unless size_bytes >= 0, and d is whole and >= 1.
 
@@ -98,10 +99,11 @@ def session_time(
 def mean_session_time(
     sizes: SizeLaw, parameters: Parameters, variant: Variant = PAPER, *, d: int = 1
 ) -> float:
-    """(14) averaged over a law of sizes, seconds.
+    """Return (14) averaged over a distribution of sizes, in seconds.
 
-    Exact: (14) is linear in X, in its segments and in its TCP ACKs, one for every `d` segments or
-    the rest of them (see `session_time`), which are as many as segments d times as long.
+    The average is exact: (14) is linear in X, in its segments and in its TCP ACKs, one per `d`
+    segments or the rest of them (see `session_time`). There are as many of these as segments d
+    times as long.
 
     Raises `ValueError` if the law's mean or segments are not positive and finite, and unless d is
     whole and >= 1.
@@ -125,7 +127,7 @@ def mean_session_time(
 def affine_session_time(
     mean_size_bytes: ArrayLike, parameters: Parameters, variant: Variant = PAPER
 ) -> Values:
-    """The affine approximation (15), seconds: set-up and E[X] / L_TCP round trips.
+    """Return the affine approximation (15), seconds: setup and E[X] / L_TCP round trips.
 
     Raises `ValueError` unless mean_size_bytes >= 0.
 
@@ -140,13 +142,13 @@ def affine_session_time(
 def active_distribution(
     capacity_bps: ArrayLike, think_time_s: float, mean_size_bytes: float
 ) -> Values:
-    """pi_k of (16) for k = 0 .. N transfers in progress among N = len(capacity_bps) stations.
+    """Return pi_k of (16) for k = 0 .. N transfers in progress, N = len(capacity_bps) stations.
 
-    `capacity_bps` are C_1 .. C_N, all transfers together; think times have the mean 1/lambda =
-    `think_time_s`. Any laws of sizes and think times give the same (insensitivity). Summed in
-    logarithms, so thousands of stations do not overflow.
+    `capacity_bps` are C_1 .. C_N, of all transfers together; think times have the mean 1/lambda =
+    `think_time_s`. The result does not depend on the distributions of sizes and think times
+    (insensitivity). It is summed in logarithms, so thousands of stations do not overflow.
 
-    Raises `ValueError` naming an argument that is not positive and finite.
+    Raises `ValueError` with the name of an argument that is not positive and finite.
 
     >>> active_distribution([1e6, 1e6], think_time_s=1.0, mean_size_bytes=125_000)
     array([0.2, 0.4, 0.4])
@@ -163,13 +165,13 @@ def processor_sharing(
     *,
     setup_s: float = 0.0,
 ) -> Sessions:
-    """(16) and (17) for any capacities C_1, C_2, ... (at least as many as stations).
+    """Return (16) and (17) for any capacities C_1, C_2, ..., at least one per station.
 
     `stations` (the paper's n - 1), `think_time_s` and `mean_size_bytes` broadcast. The arrivals of
-    (17) come from the idle stations, lambda_bar = lambda sum (n-1-k) pi_k (M2); that is computed as
-    what it equals in equilibrium, the departures sum mu_k pi_k.
+    (17) come from the idle stations, lambda_bar = lambda sum (n-1-k) pi_k (M2). They are computed
+    as the departures sum mu_k pi_k, which are equal in equilibrium.
 
-    Raises `ValueError` naming an argument out of range, or too few capacities.
+    Raises `ValueError` with the name of an argument out of range, or for too few capacities.
 
     >>> one = processor_sharing(1, [2e6], think_time_s=10.0, mean_size_bytes=30_000)
     >>> round(float(one.transfer_s), 6)  # alone: 30 kB at 2 Mb/s
@@ -214,12 +216,12 @@ def session_delay(
     mean_size_bytes: ArrayLike,
     d: float = 1.0,
 ) -> Sessions:
-    """The paper's queueing model: (17) with C_k of (10) and the set-up time of (13). Figs. 8 and 9.
+    """Return the paper's model: (17) with C_k of (10) and the setup of (13). Figs. 8 and 9.
 
     `d` > 1: C_k of (12), the extension to delayed ACK of section 4.3, W* = d; without the timer
     that a last TCP ACK may wait for.
 
-    Raises `ValueError` naming an argument out of range, `ConvergenceError`.
+    Raises `ValueError` with the name of an argument out of range, and `ConvergenceError`.
 
     >>> table = Parameters.table_1()
     >>> ten = session_delay(10, table, think_time_s=10.0, mean_size_bytes=30_000)
@@ -259,7 +261,7 @@ def _session_time(
 def _load(
     capacity_bps: ArrayLike, think_time_s: ArrayLike, mean_size_bytes: ArrayLike
 ) -> tuple[Values, Values]:
-    """C_k, and lambda E[X] in bits per second."""
+    """Return C_k, and lambda E[X] in bit/s."""
     capacities = _checks.real("capacity_bps", capacity_bps, above=0.0)
     if capacities.ndim != 1:
         raise ValueError(f"capacity_bps must have one dimension, not {capacities.ndim}")
@@ -270,7 +272,7 @@ def _load(
 
 
 def _distribution(stations: Values, capacities: Values, ratio: Values) -> Values:
-    """pi_k of (16) along a new last axis, k = 0 .. len(capacities); zero above `stations`."""
+    """Return pi_k of (16) along a new last axis, k = 0 .. len(capacities); 0 above `stations`."""
     active = np.arange(capacities.size + 1, dtype=np.float64)
     served = np.concatenate(([0.0], np.cumsum(np.log(capacities))))
     count, ratio = stations[..., np.newaxis], np.asarray(ratio)[..., np.newaxis]

@@ -1,7 +1,7 @@
-"""Paper M, section 3: TCP throughput of endless downloads, (7) to (12).
+"""Compute paper M, section 3: TCP throughput of endless downloads, (7) to (12).
 
-Knows contention among backlogged nodes and how many there are; knows no file sizes. A connection
-acknowledges every `d` segments (delayed ACK); n_c connections, one per station.
+Inputs are the contention among backlogged nodes and their number. A connection acknowledges every
+`d` segments (delayed ACK); there are n_c connections, one per station.
 """
 
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ _MOST_STATIONS = 20_000
 class Throughput:
     """Endless downloads: `flow_goodput_bps` of each connection (S_TCP), `goodput_bps` of all.
 
-    `mean_backlogged_nodes` E[n_b], the access point included; `collision_probability` P_C at that
-    mean (as the paper has it in Fig. 4) and `drop_probability` P_C^m.
+    `mean_backlogged_nodes` E[n_b], including the access point; `collision_probability` P_C at that
+    mean (as in the paper's Fig. 4), and `drop_probability` P_C^m.
     """
 
     n_c: Values
@@ -40,10 +40,10 @@ class Throughput:
 
 
 def single_station(d: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Throughput:
-    """S_TCP(1, d) for W* >> d: (7) for d = 1, else (8) with T_slot in its last term (M1).
+    """Return S_TCP(1, d) for W* >> d: (7) for d = 1, else (8), with T_slot in its last term (M1).
 
-    Two nodes are backlogged while a TCP ACK waits. (12) at n_c = 1 is another estimate for
-    d >= 2 (M13). The mean number of backlogged nodes is 1 + 1/d; P_C is that of two.
+    Two nodes are backlogged while a TCP ACK waits. (12) at n_c = 1 is another estimate for d >= 2
+    (M13). The mean number of backlogged nodes is 1 + 1/d; P_C is that of two.
 
     Raises `ValueError` for d < 1, `ConvergenceError`.
 
@@ -66,10 +66,10 @@ def single_station(d: ArrayLike, parameters: Parameters, variant: Variant = PAPE
 
 
 def backlogged_distribution(n_c: int, d: float = 1.0) -> Values:
-    """pi_k of (9) and (11): probability that k = 1 .. n_c + 1 nodes are backlogged, W* = d.
+    """Return pi_k of (9), (11): probability that k = 1 .. n_c + 1 nodes are backlogged, W* = d.
 
-    The access point always is; each station with probability 1 / (d n_c), independently. For
-    n_c = 1, d = 1 the probability of two is one (0^0 = 1, M12; against section 4.1, M11).
+    The access point always is; each station is with probability 1 / (d n_c), independently. For n_c
+    = 1, d = 1 the probability of two is one (0^0 = 1, M12; in contrast to section 4.1, M11).
 
     Raises `ValueError` unless n_c is whole, >= 1 and <= 1e6, and d >= 1.
 
@@ -85,14 +85,15 @@ def backlogged_distribution(n_c: int, d: float = 1.0) -> Values:
 def throughput(
     n_c: ArrayLike, parameters: Parameters, variant: Variant = PAPER, *, d: ArrayLike = 1.0
 ) -> Throughput:
-    """S_TCP(n_c, d) for W* = d: (10) for d = 1, (12) in general.
+    """Return S_TCP(n_c, d) for W* = d: (10) for d = 1, (12) in general.
 
-    A time-scale decomposition: for a fraction pi_k of the time k nodes are backlogged, and the
-    connections then share L_TCP / (T_data + T_ack/d + (d+1)/d (T_tbo(k) + T_W(k))). With
+    This is a time-scale decomposition: for a fraction pi_k of the time k nodes are backlogged, and
+    the connections then share L_TCP / (T_data + T_ack/d + (d+1)/d (T_tbo(k) + T_W(k))). With
     `variant.single_connection` "alternating", n_c = 1 has no contention at all: each frame waits
-    the mean first backoff (M11).
+    for the mean first backoff (M11).
 
-    Raises `ValueError` unless n_c is whole and >= 1 and d >= 1 (naming them), `ConvergenceError`.
+    Raises `ValueError` with their names unless n_c is whole and >= 1 and d >= 1, and
+    `ConvergenceError`.
 
     >>> throughput([1, 5, 20], Parameters.table_1()).goodput_bps.round(-3)
     array([2371000., 2330000., 2325000.])
@@ -128,7 +129,7 @@ def throughput(
 def capacity(
     most: int, parameters: Parameters, variant: Variant = PAPER, *, d: float = 1.0
 ) -> Values:
-    """C_k = k S_TCP(k, d) for k = 1 .. `most` active connections, bits per second (section 4.2).
+    """Return C_k = k S_TCP(k, d) for k = 1 .. `most` active connections, bit/s (section 4.2).
 
     Raises `ValueError` unless `most` is whole, >= 1 and <= 20000, `ConvergenceError`.
 
@@ -141,8 +142,8 @@ def capacity(
 
 
 def _binomial(stations: Values, trials: Values, chance: Values) -> Values:
-    """P(`stations` = 0, 1, 2, ... of `trials`), zero above; in logarithms, with 0 log 0 = 0."""
-    # log of the number of ways, from C(t, s) = prod over j = 1 .. s of (t - j + 1) / j.
+    """Return P(`stations` = 0, 1, 2, ... of `trials`), 0 above; in logarithms, with 0 log 0 = 0."""
+    # Logarithm of the number of ways, from C(t, s) = prod over j = 1 .. s of (t - j + 1) / j.
     factors = np.maximum(trials - stations + 1.0, 1.0) / np.maximum(stations, 1.0)
     ways = np.cumsum(np.where(stations >= 1.0, np.log(factors), 0.0), axis=-1)
     rest = np.maximum(trials - stations, 0.0)
