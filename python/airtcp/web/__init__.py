@@ -1,17 +1,17 @@
-"""The page: a scenario on sliders, models that follow them, simulation beside.
+"""The web page: a scenario on sliders, with models that follow them and simulation on request.
 
-    serve       the server as a process            limits      what the pages may cost
-    app         addresses and statuses             guard       who may ask
-    bodies      what a page sends                  uploads     files that a scenario may name
-    pool, jobs  workers that answer, and that run  worker      one of them
-    turns       whose run is next                  confine     what workers cannot
-    work        what they do                       card        a result, to be sent on
+    serve       the server as a process            limits      resource limits of the pages
+    app         URLs and status codes              guard       access control
+    bodies      request bodies                     uploads     files that a scenario may name
+    pool, jobs  workers for questions and runs     worker      a worker process
+    turns       which run is next                  confine     restrictions of workers
+    work        the work of workers                card        a result to share
     sources     a scenario from the network        written     its TOML
     stores      results of sweeps
-    fields      its controls                       views       what a page shows
-    static      the page itself: HTML, style sheet, modules of JavaScript
+    fields      the controls                       views       data for display
+    static      the page itself: HTML, style sheet, JavaScript modules
 
-The server itself never reads a scenario: every question and every run is done by a worker process
-with bounds on time and memory, so that none of them can keep the others waiting for long. Nothing
-but `airtcp.cli` imports this room.
+The server itself never reads a scenario: worker processes with limits on time and memory do all
+questions and runs, so that none of them can block the others for long. Only `airtcp.cli` imports
+this package.
 """

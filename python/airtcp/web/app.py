@@ -1,7 +1,7 @@
-"""The answers of the server: pages, questions, runs and uploads.
+"""The HTTP interface of the server: pages, questions, runs and uploads.
 
-Knows addresses and statuses of HTTP. Does not know scenarios, models or simulation: workers do, so
-that nothing of them can keep the server from answering. Every refusal is JSON with one message.
+It knows no scenarios, models or simulations; workers handle those, so that nothing can keep the
+server from responding. Every rejection is JSON with one message.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from airtcp.web.uploads import UploadError, Uploads
 _Body = TypeVar("_Body", bound=BaseModel)
 
 _STATIC: Final = Path(__file__).parent / "static"
-#: A body that is too large is read to its end up to so many times the bound.
+#: A body that is too large is read to its end up to this multiple of the limit.
 _MOST_DRAINED: Final = 4
-#: The pause between two looks whether a page still waits for its answer.
+#: The interval of checks whether a page is still waiting for its response.
 _LOOK_S: Final = 0.1
 _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "scenario": Ask,
@@ -65,7 +65,8 @@ _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "stores": Nothing,
     "look": Look,
 }
-#: The cookie with the name that this server gave a browser: turns within an address go by it.
+#: The cookie with the name that this server gave a browser. It identifies browsers that share an
+#: address.
 _BROWSER: Final = "airtcp-browser-{port}"
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -76,7 +77,7 @@ _TYPES: Final = {
 
 
 class _RefusedError(Exception):
-    """A request that cannot be answered: its status, and what is said."""
+    """A request that cannot be answered: its status code and message."""
 
     def __init__(self, status: int, message: str, **more: Any) -> None:
         super().__init__(message)
@@ -85,13 +86,13 @@ class _RefusedError(Exception):
 
 
 class Holding:
-    """Bodies of requests, counted until these are answered: so many bytes at a time."""
+    """Middleware that limits the total size of request bodies held at a time."""
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
         self._app, self._left = app, most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request hold what `scope["airtcp.hold"]` is told, and let go of it at the end."""
+        """Provide `scope["airtcp.hold"]` to reserve bytes; release them after the response."""
         held = 0
 
         def hold(size: int) -> None:
@@ -109,7 +110,7 @@ class Holding:
 
 
 class Server:
-    """The state behind the addresses."""
+    """The state of the server."""
 
     def __init__(
         self, folder: Path, limits: Limits, models: int, stores: Mapping[str, Path]
@@ -123,7 +124,7 @@ class Server:
         self._key = secrets.token_bytes(32)
 
     async def page(self, request: Request) -> Response:
-        """The page itself."""
+        """Return the page itself."""
         response = _file("index.html")
         if not self._browser(request):
             name = secrets.token_urlsafe(9)
@@ -133,7 +134,7 @@ class Server:
         return response
 
     def _browser(self, request: Request) -> str:
-        """The name that this server gave a browser; "" for one that it did not."""
+        """Return the name that this server gave a browser; "" without a valid one."""
         name, _, mark = request.cookies.get(_cookie(request), "").partition(".")
         return name if hmac.compare_digest(mark.encode(), self._mark(name).encode()) else ""
 
@@ -141,11 +142,11 @@ class Server:
         return hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest()
 
     async def static(self, request: Request) -> Response:
-        """Scripts and styles."""
+        """Return scripts and styles."""
         return _file(request.path_params["name"])
 
     async def start(self, request: Request) -> Response:
-        """What a page needs to know before it asks anything."""
+        """Return the data that a page needs at its start."""
         from airtcp._version import __version__
         from airtcp.examples import examples
         from airtcp.web.views import metrics, profiles
@@ -170,17 +171,18 @@ class Server:
         )
 
     async def ask(self, request: Request, name: str) -> Response:
-        """A question that models answer, by name."""
+        """Answer a question with models, by the name of the question."""
         body = (await self._body(request, _QUESTIONS[name])).model_dump()
         if name in ("stores", "look"):
-            # What was known of a store before something was added to it is no answer any more.
+            # Include the version of each store, so that answers from before a change are not
+            # reused.
             body["made"] = {one: stamp(path) for one, path in self.stores.items()}
         return _said(await self._unless_gone(request, self.pool.ask(name, body)))
 
     async def _unless_gone(
         self, request: Request, question: Coroutine[Any, Any, dict[str, Any]]
     ) -> dict[str, Any]:
-        """The answer to a question, taken back when nobody waits for it any more."""
+        """Return the answer to a question; cancel it if the client disconnects."""
         task = asyncio.create_task(question)
         try:
             while not (await asyncio.wait([task], timeout=_LOOK_S))[0]:
@@ -191,7 +193,7 @@ class Server:
             task.cancel()
 
     async def curve(self, request: Request) -> Response:
-        """What models say along an axis: a line of JSON for each value, as soon as it is there."""
+        """Stream the models' answers along an axis: one line of JSON per value, as it arrives."""
         body = await self._body(request, Curve)
         about = {"source": body.source.model_dump(), "axis": body.axis, "times": body.times}
 
@@ -205,17 +207,17 @@ class Server:
                 for task in asyncio.as_completed(tasks):
                     yield await task
             finally:
-                # The page has gone on to another curve: what is not begun need not be.
+                # The page has requested another curve: cancel the questions not yet started.
                 for task in tasks:
                     task.cancel()
 
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
     async def add_job(self, request: Request) -> Response:
-        """Something to run."""
+        """Submit a run."""
         body = (await self._body(request, Job)).model_dump()
         said = await self._unless_gone(request, self.pool.ask("alike", body))
-        # What cannot be read is a run that says so.
+        # An unreadable scenario still becomes a run, which reports the error.
         key = said["answer"]["key"] if "answer" in said else _digest(body)
         try:
             address = request.client.host if request.client else ""
@@ -225,7 +227,7 @@ class Server:
         return JSONResponse({"id": question.id}, 202)
 
     async def job(self, request: Request) -> Response:
-        """How a run stands, and what it told since."""
+        """Return the state of a run, and its messages since the last request."""
         question = self._question(request)
         job = question.job
         seen = request.query_params.get("seen", "0")
@@ -242,13 +244,13 @@ class Server:
         )
 
     async def stop_job(self, request: Request) -> Response:
-        """Stop a run, with what it has."""
+        """Stop a run; it keeps its results so far."""
         question = self._question(request)
         self.jobs.stop(question)
         return JSONResponse({"state": question.state})
 
     def _question(self, request: Request) -> Question:
-        """The run that a page asks about. Raises _RefusedError."""
+        """Return the run that a page asks about. Raises _RefusedError."""
         question = self.jobs.get(request.path_params["id"])
         if question is None:
             raise _RefusedError(
@@ -257,7 +259,7 @@ class Server:
         return question
 
     async def upload(self, request: Request) -> Response:
-        """Keep a file that a scenario may name."""
+        """Store an uploaded file that a scenario may name."""
         content = await _content(request, self.limits.upload_bytes)
         try:
             identifier = await asyncio.to_thread(self.uploads.add, content)
@@ -266,7 +268,7 @@ class Server:
         return JSONResponse({"id": identifier, "bytes": len(content)}, 201)
 
     async def _body(self, request: Request, form: type[_Body]) -> _Body:
-        """The body of a request, checked. Raises _RefusedError."""
+        """Return the validated body of a request. Raises _RefusedError."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "application/json":
             raise _RefusedError(415, "a body of this kind is not read; allowed: application/json")
@@ -285,14 +287,14 @@ def create(
     models: int = 2,
     stores: Mapping[str, Path] | None = None,
 ) -> Starlette:
-    """The application.
+    """Create the application.
 
     Args:
         folder: an empty temporary folder; nothing is written elsewhere.
-        token: without it, requests must come from this machine.
-        limits: what the pages may cost.
-        models: processes that answer questions of models.
-        stores: stores of sweeps that pages may look at, by name.
+        token: the access token; without one, requests must come from this machine.
+        limits: resource limits of the pages.
+        models: the number of processes that answer questions with models.
+        stores: stores of sweeps that pages may read, by name.
     """
     server = Server(folder, limits or Limits(), models, stores or {})
 
@@ -337,7 +339,7 @@ def create(
 
 
 async def _content(request: Request, most: int) -> bytes:
-    """The body of a request up to a size. Raises _RefusedError."""
+    """Read the body of a request up to a size. Raises _RefusedError."""
     content = bytearray()
     size = 0
     async for part in request.stream():
@@ -348,13 +350,13 @@ async def _content(request: Request, most: int) -> bytes:
         elif size > _MOST_DRAINED * most:
             break
     if size > most:
-        # Read to its end, within reason: who is cut off while sending does not hear why.
+        # Read it to its end, within reason: a client cut off while sending never sees the response.
         raise _RefusedError(413, f"it is too large; allowed: {most / 2**20:g} MiB")
     return bytes(content)
 
 
 def _file(name: str) -> Response:
-    """A file of the page; there are no others than lie there, and no folders."""
+    """Return a file of the page. Only files of that one folder exist."""
     known = {path.name: path for path in _STATIC.iterdir()}
     if name not in known:
         raise _RefusedError(404, "there is no such page")
@@ -362,13 +364,13 @@ def _file(name: str) -> Response:
     return Response(
         path.read_bytes(),
         media_type=_TYPES.get(path.suffix, "text/plain; charset=utf-8"),
-        # Browsers ask for the icon again with every new address.
+        # Browsers request the icon again for every new URL.
         headers={"Cache-Control": "max-age=3600" if path.suffix == ".svg" else "no-cache"},
     )
 
 
 def _said(said: dict[str, Any]) -> Response:
-    """The saying of a worker, with the status that belongs to it."""
+    """Return a worker's reply, with the matching status code."""
     if "answer" in said:
         return JSONResponse(said["answer"])
     if "problem" in said:
@@ -383,7 +385,7 @@ def _shown(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cookie(request: Request) -> str:
-    """The name of the cookie: browsers send those of one port to all ports of a host."""
+    """Return the name of the cookie. It has the port, as cookies are shared by a host's ports."""
     return _BROWSER.format(port=request.url.port or "")
 
 
@@ -392,7 +394,7 @@ def _digest(body: dict[str, Any]) -> str:
 
 
 def _coarse(count: int) -> list[int]:
-    """All indices, so that the shape of a curve shows early: both ends first, then halves."""
+    """Return all indices in an order that shows a curve's shape early: ends first, then halves."""
     order = [0, count - 1]
     step = count - 1
     while step > 1:

@@ -1,6 +1,6 @@
-"""The bodies of a page's requests, checked before anything is done with them.
+"""The bodies of requests, validated by type and range before use.
 
-Knows names, types and bounds. Does not know scenarios: what is in one is checked by a worker.
+Workers check the scenarios in them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 _MOST_VALUES = 64
 _MOST_CHANGES = 200
-#: A glance takes at most so many times the usual work: under a second.
+#: The largest work of a quick simulation, as a multiple of the default: under a second.
 MOST_TIMES = 9
 
 _Text = Annotated[str, Field(max_length=1_000_000)]
@@ -26,11 +26,10 @@ class _Body(BaseModel):
 
 
 class Source(_Body):
-    """The place a scenario comes from: an example or a text, with other values at some key paths.
+    """The origin of a scenario: an example or a text, with other values at some key paths.
 
-    `stations` is the number of all stations, shared out among the groups in proportion, after the
-    changes. `files` are the uploaded files that it may name, by the name that it uses: their
-    identifiers.
+    `stations` is the number of all stations, distributed among the groups in proportion after the
+    changes. `files` maps file names in the scenario to identifiers of uploaded files.
     """
 
     example: _Word | None = None
@@ -59,10 +58,10 @@ def _as_name(name: str) -> str:
 
 
 class Edit(_Body):
-    """A group or a flow more, less or renamed, or a key with another value.
+    """An edit: add, copy, remove or rename a group or flow, or set a key.
 
-    `path` is its key path, or for `add` the table; `entry` is what is added, `name` the new name,
-    `text` the value as `--set` has it.
+    `path` is the key path, or for `add` the table. `entry` is the new entry, `name` the new name,
+    and `text` the value in the syntax of `--set`.
     """
 
     op: Literal["add", "copy", "remove", "rename", "set"]
@@ -73,14 +72,14 @@ class Edit(_Body):
 
 
 class Restructure(_Body):
-    """A question for the text of a scenario after an edit."""
+    """A request for the text of a scenario after an edit."""
 
     source: Source
     edit: Edit
 
 
 class Search(_Body):
-    """A question for the keys of a scenario that answer to words."""
+    """A search for keys of a scenario by words."""
 
     source: Source
     words: Annotated[str, Field(max_length=200)] = ""
@@ -89,8 +88,8 @@ class Search(_Body):
 class Curve(_Body):
     """A question about a scenario at several values of a key, or of the number of stations.
 
-    With `times` a glance answers everywhere, on which so many times the usual work is spent; with 0
-    only where models do not.
+    With `times` a quick simulation answers at every value, with this multiple of the default work;
+    with 0 only where models do not answer.
     """
 
     source: Source
@@ -100,14 +99,14 @@ class Curve(_Body):
 
 
 class Lights(_Body):
-    """A question about the targets of a scenario, to a glance with `times` the usual work."""
+    """A question about targets, answered by a quick simulation with `times` the default work."""
 
     source: Source
     times: int = Field(default=1, ge=1, le=MOST_TIMES)
 
 
 class Nothing(_Body):
-    """A question that needs no words."""
+    """A question without parameters."""
 
 
 class Figure(_Body):
@@ -120,9 +119,9 @@ class Figure(_Body):
 
 
 class Look(_Body):
-    """A picture of a store: a metric over an axis, of another axis a line or a row for each step.
+    """A picture of a store: a metric along an axis, with a line or a row per step of another axis.
 
-    `where` chooses a step of other axes; what it leaves out is averaged.
+    `where` selects steps of other axes; axes it does not mention are averaged.
     """
 
     store: _Word
@@ -136,7 +135,7 @@ class Look(_Body):
 
 
 class Job(_Body):
-    """Something to run: what is read of the other fields depends on `kind`."""
+    """A run. Which other fields are used depends on `kind`."""
 
     kind: Literal["run", "points", "remedies", "plan", "timeline", "figure", "report"]
     source: Source = Source()
@@ -149,10 +148,10 @@ class Job(_Body):
 
 
 def first_problem(error: ValidationError) -> str:
-    """The mistake in a body, in a sentence."""
+    """Return the first error in a body as a sentence."""
     detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
     if detail["type"] == "name":
-        # Its field says the rest.
+        # The field name adds nothing to this message.
         return str(detail["msg"])
     where = ".".join(str(part) for part in detail["loc"])[:200]
     return f"{where}: {detail['msg']}" if where else str(detail["msg"])

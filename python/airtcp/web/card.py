@@ -1,7 +1,6 @@
-"""A result on a card, as it is sent on: question, verdict, three numbers, and how sure they are.
+"""A result as a card to share: question, verdict, three numbers, and their reliability.
 
-Knows what a reader who was not there needs first. Judges and computes nothing: each text is one
-that the command line prints.
+Each text also appears on the command line.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Json = dict[str, Any]
 
 
 def of_comparison(result: Comparison) -> Json:
-    """The card of a simulation."""
+    """Return the card of a simulation."""
     simulation, length_ns = result.simulation, result.scenario.run.duration_ns
     known = (
         (METRICS[name].label, quantity_with_interval(simulation.metrics[name], METRICS[name].unit))
@@ -72,7 +71,7 @@ def _card(
 
 
 def text(card: Json) -> str:
-    """The card as lines of text."""
+    """Return the card as lines of text."""
     lines = [f"{card['title']}: {card['about']}", card["question"], card["verdict"]]
     for one in card["numbers"]:
         wanted = f", {one['wanted']}" if one["wanted"] else ""
@@ -81,7 +80,7 @@ def text(card: Json) -> str:
 
 
 def _about(scenario: ResolvedScenario) -> str:
-    """The network, and the groups in it where there are several."""
+    """Describe the network, and its groups if there are several."""
     network, groups = subject(scenario)[0], scenario.stations
     if len(groups) == 1:
         return network
@@ -98,5 +97,5 @@ def _question(verdict: Verdict | None) -> str:
 
 
 def _care(told: Sequence[str]) -> list[str]:
-    """The first caution, up to its first semicolon, where there is one."""
+    """Return the first caution up to its first semicolon, if there is one."""
     return [f"Note: {one.partition(';')[0]}." for one in told[:1]]

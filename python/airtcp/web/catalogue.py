@@ -1,7 +1,6 @@
-"""The keys that a scenario has or may have, looked up by words.
+"""Search the keys that a scenario has or may have.
 
-Knows what the schema says of each key, and which stand in a file. Does not know how a key is
-edited, nor what its value does.
+Uses the schema's description of each key, and the keys that the file sets.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ from airtcp.scenario.toml_text import option_text
 from airtcp.scenario.vary import Place, names_of, place_of, places
 from airtcp.web.edits import at
 
-#: So many keys are told at a time.
+#: The most keys returned at a time.
 MOST: Final = 25
-#: Keys that say which of several forms a table has.
+#: Keys that select one of several forms of a table.
 _TAGS: Final = ("kind", "distribution")
 
 
 def keys(scenario: Scenario, given: Mapping[str, Any], words: str) -> dict[str, Any]:
-    """The keys that answer to all of the words, nearest first; without words those of the file.
+    """Return the keys that match all words, best match first; without words, the keys of the file.
 
     Args:
         scenario: the scenario.
-        given: its written form as the file has it, in which groups have names.
-        words: parts of key paths, or of what is said of keys.
+        given: its written form as in the file, in which groups have names.
+        words: parts of key paths, or of descriptions of keys.
 
     Returns:
-        `keys`: the first of them, each with its `path`, `meaning`, what it `holds`, `default`,
-        `source`, `options` (words to choose from, as a file has them), `text` (its value in force
-        as `--set` has it, None where none is written), and whether it is in the `file`; `count`:
-        how many there are.
+        `keys`: the first matches, each with its `path`, `meaning`, what it `holds`, `default`,
+        `source`, `options` (allowed words, as in a file), `text` (its current value in the syntax
+        of `--set`, or None if no value is written), and whether it is in the `file`. `count`: the
+        number of matches.
     """
     data, _ = applications_expanded(scenario.written)
     wanted = words.lower().replace("_", " ").split()
@@ -51,9 +50,9 @@ def keys(scenario: Scenario, given: Mapping[str, Any], words: str) -> dict[str, 
 
 
 def _once(data: Mapping[str, Any]) -> Iterator[Place]:
-    """Each key path once: of tables that may have several forms, in the form that it has."""
+    """Yield each key path once; for tables with several forms, in the form in use."""
     seen = set()
-    # An entry of a list may go by two names: it is told of once.
+    # An entry of a list may have two names; use only one.
     called = {table: set(names_of(data.get(table, []))) for table in ("stations", "flows")}
     for place in places(data):
         if place.form is None or place.path in seen or not _fits(place):
@@ -66,7 +65,7 @@ def _once(data: Mapping[str, Any]) -> Iterator[Place]:
 
 
 def _fits(place: Place) -> bool:
-    """Tell whether a table is of the form that declares a key, by the words that say so."""
+    """Whether a table has the form that declares a key, judged by its tag keys."""
     assert place.form is not None  # asked of keys alone
     if not isinstance(place.table, Mapping):
         return True
@@ -77,7 +76,7 @@ def _fits(place: Place) -> bool:
 
 
 def _rank(place: Place, wanted: list[str], *, file: bool) -> tuple[int, ...] | None:
-    """The place of a key among those that are found, None where it is not."""
+    """Return the sort key of a matching key, or None if it does not match."""
     steps = place.path.lower().replace("_", " ").split(".")
     depth = len(steps)
     if not wanted:
@@ -112,13 +111,13 @@ def _told(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options(key: Schema) -> list[str]:
-    """The words that a key is one of, as `--set` has them; none where it is not one of a few."""
+    """Return the allowed words of a key, in the syntax of `--set`; empty if it has no fixed set."""
     words = key.get("enum") or (["true", "false"] if key.get("type") == "boolean" else [])
     return [str(word) for word in words]
 
 
 def _declared(place: Place) -> Schema:
-    """Return the description of a key by the schema."""
+    """Return the schema's description of a key."""
     properties: Schema = _tables().get(_form(place), {}).get("properties", {})
     found: Schema = properties.get(place.path.rpartition(".")[2], {})
     return found
@@ -136,7 +135,7 @@ def _tables() -> Schema:
 
 
 def _steps(path: str, given: Mapping[str, Any]) -> tuple[str | int, ...]:
-    """The place of a key in a file; nowhere where a profile brings what it is of."""
+    """Return the place of a key in a file; a nonexistent place if a profile defines its table."""
     try:
         return place_of(path, given, checked=True)
     except (LookupError, StopIteration):

@@ -1,8 +1,4 @@
-"""Conditions to choose from: what of which group can be measured here, and which bounds it takes.
-
-Knows which metrics can exist in a scenario, and what is offered first. Offers nothing that the
-scenario would refuse; reads no condition and judges none.
-"""
+"""The conditions that a page offers: scopes, metrics and bounds that fit the scenario."""
 
 from __future__ import annotations
 
@@ -22,21 +18,21 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-#: The units in which a bound may be written, and the factor of each, the usual one first.
+#: Units for a bound with their factors, the usual unit first.
 _UNITS: Final[dict[str, list[tuple[str, float]]]] = {
     "s": [("ms", 1e-3), ("s", 1.0), ("min", 60.0)],
     "b/s": [("Mb/s", 1e6), ("kb/s", 1e3), ("Gb/s", 1e9)],
 }
-#: Metrics that people ask for first, in this order; all others follow.
+#: The metrics offered first, in this order; all others follow.
 _FIRST: Final = ("packet_delay", "packet_loss", "page_time", "transfer_time", "flow_goodput")
 
 
 def choices(scenario: Scenario) -> Json:
-    """Say what a condition may be about in a scenario.
+    """Return what a condition may refer to in a scenario.
 
-    `scopes` are everything, groups, their directions, and several cells: each with the metrics that
-    can have a value there, of each its statistics, units of bounds, and a bound to begin with.
-    `targets` are those of the file, `usual` those of its traffic.
+    `scopes` are all flows, groups, their directions, and several cells. Each has the metrics that
+    can have a value there, with statistics, units of bounds, and an initial bound. `targets` are
+    those of the file, and `usual` the defaults for its traffic.
     """
     return {
         "scopes": [
@@ -54,7 +50,7 @@ def _scopes(scenario: Scenario) -> Iterator[tuple[str | None, str]]:
         directions = sorted({f.direction for f in scenario.flows if f.stations == group.name})
         if directions:
             yield group.name, "all"
-        # Of a group with one direction the two are one.
+        # With one direction, the group and its direction are the same.
         if len(directions) > 1:
             yield from ((group.name, direction) for direction in directions)
 
@@ -102,19 +98,19 @@ def _metric(metric: Metric, can: list[str]) -> Json:
 
 
 def _usually(metric: Metric, statistics: list[str]) -> str:
-    """Name the statistic that a profile has of the metric; else that of nine in ten, if any."""
+    """Return the statistic that a profile uses for the metric; else p90, or the mean."""
     asked = [one.metric.split() for expectations in EXPECTED.values() for one in expectations]
     known = [words[0] for words in asked if words[-1] == metric.short and words[0] in statistics]
     return next(iter(known), "p90" if "p90" in statistics else "mean")
 
 
 def _begin(metric: Metric, *, fraction: bool) -> float:
-    """Say what bound to begin with: that of a profile that has the metric, or a round number."""
+    """Return an initial bound: that of a profile with this metric, or a round number."""
     for expectations in EXPECTED.values():
         for one in expectations:
             if one.metric.rpartition(" ")[2] == metric.short:
                 value = one.value
-                # Rates of profiles are quotients; people begin with a power of ten.
+                # Rates of profiles are quotients; round down to a power of ten.
                 return value if metric.unit != "b/s" else 10.0 ** math.floor(math.log10(value))
     if fraction:
         return 0.8 if metric.better == "higher" else 0.01

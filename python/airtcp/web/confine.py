@@ -1,7 +1,7 @@
-"""A process that opens nothing but its own program, the folder of uploads and named stores.
+"""Confine a process to its own program, the uploads, and named stores.
 
-Knows Python's audit events. It is the second wall: the first is that no scenario from the network
-is read whose files were not uploaded (`sources`).
+Uses Python's audit events. This is the second line of defense: the first is that a scenario from
+the network may only name uploaded files (`sources`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-#: What Python and its libraries look at by themselves.
+#: Paths that Python and its libraries read on their own.
 _SYSTEM: Final = (
     "/proc/self/",
     "/sys/fs/cgroup",
@@ -24,9 +24,9 @@ _SYSTEM: Final = (
 
 
 def confine(folders: Sequence[Path], scratch: Path) -> None:
-    """From now on this process reads its program and `folders`, writes to `scratch` alone.
+    """Restrict this process to reading its program and `folders`, and writing to `scratch`.
 
-    It starts nothing. What it tries besides raises PermissionError.
+    It cannot start processes. Any other access raises PermissionError.
     """
     program: set[str] = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
     program.add(str(Path(__file__).parents[1]))
@@ -37,7 +37,7 @@ def confine(folders: Sequence[Path], scratch: Path) -> None:
         if event == "open":
             path, mode, flags = arguments
             if isinstance(path, int) or path is None:
-                return  # what is open already
+                return  # already open
             real = os.path.realpath(os.fsdecode(path))
             if real.startswith(own):
                 return
@@ -54,7 +54,7 @@ def confine(folders: Sequence[Path], scratch: Path) -> None:
 
 
 def limit_memory(mebibytes: int) -> None:
-    """Bound the address space of this process and the files that it makes, where that can be."""
+    """Limit the address space and the file sizes of this process, if the system supports it."""
     try:
         import resource
     except ImportError:
@@ -62,5 +62,5 @@ def limit_memory(mebibytes: int) -> None:
     size = mebibytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # Of a capture of a few seconds; more would fill the disk.
+    # Enough for a capture of a few seconds; more would fill the disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (size // 4, size // 4))

@@ -1,9 +1,8 @@
-"""Connections: as many as there are descriptors for, and none for which nothing comes.
+"""Limits of connections: their number, and the time for requests and responses.
 
-Knows sockets, descriptors and how far a request has come. Does not know who may ask, or what. A
-request that is not whole in time, and an answer that is not taken, end their connection; where
-there are as many as may be, the one that has kept its request or its next one back for longest
-gives way, so that whoever comes is heard.
+A connection is closed if its request is not complete in time, or if its response is not read. When
+the maximum is reached, the connection that has been waiting longest for a request is closed, so
+that new clients are served.
 """
 
 from __future__ import annotations
@@ -17,28 +16,28 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-#: How long a request may take to be whole, with so much more for each byte of its body, and how
-#: long an answer may wait before any of it is taken.
+#: The time for a complete request, with the extra time per byte of its body, and the time for a
+#: client to begin reading a response.
 PATIENCE_S: Final = 10.0
 _PER_BYTE_S: Final = 10.0 / 2**20
 _LOOK_S: Final = 0.5
-#: More connections are not for pages of one machine, whatever descriptors there are.
+#: The most connections, whatever the number of file descriptors.
 _MOST: Final = 512
 _LEAST: Final = 16
 _WANTED_DESCRIPTORS: Final = 4096
-#: Descriptors of the process itself: its program, files of the page, an event loop; and of a worker
-#: (two pipes, and the same again while it is replaced).
+#: File descriptors of the process itself: its program, files of the page, an event loop; and of a
+#: worker (two pipes, doubled while it is replaced).
 _OWN: Final = 48
 _OF_A_WORKER: Final = 4
-#: How many connections are taken at a time, before any of them can be closed again, and how many
-#: may wait to be.
+#: The connections accepted at a time, before any can be closed again, and the length of the
+#: backlog.
 _AT_A_TIME: Final = 16
 _BACKLOG: Final = 1024
 _FULL: Final = "as many ask as can be answered at a time; try again in a moment"
 
 
 def descriptors() -> int | None:
-    """How many descriptors this process may have, raised as far as it may be; None: no bound."""
+    """Raise the limit of file descriptors and return it; None means unlimited."""
     try:
         import resource
     except ImportError:
@@ -56,7 +55,7 @@ def descriptors() -> int | None:
 
 
 def room(available: int | None, workers: int) -> int:
-    """How many connections there may be, beside so many workers, of the descriptors there are."""
+    """Return the number of connections that fit next to `workers`, given the file descriptors."""
     if available is None:
         return _MOST
     left = available - _OWN - _OF_A_WORKER * workers - 2 * _AT_A_TIME
@@ -75,7 +74,7 @@ class Connections:
         return len(self._all)
 
     def add(self, one: _Connection) -> None:
-        """Take one more, in whose place another may have to go, or itself."""
+        """Add a connection. If there are too many, close another one, or refuse this one."""
         self._all.add(one)
         if self._look is None:
             self._look = one.loop.call_later(_LOOK_S, self._look_around)
@@ -88,7 +87,7 @@ class Connections:
             one.refuse()
 
     def discard(self, one: _Connection) -> None:
-        """Forget one that has ended."""
+        """Remove a connection that has ended."""
         self._all.discard(one)
 
     def _look_around(self) -> None:
@@ -100,7 +99,7 @@ class Connections:
 
 
 class _Connection(H11Protocol):
-    """A connection that knows since when it waits for a request, or for its answer to be taken."""
+    """A connection that tracks how long it waits for a request, or for its response to be read."""
 
     def __init__(self, connections: Connections, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -112,12 +111,12 @@ class _Connection(H11Protocol):
 
     @property
     def is_answered(self) -> bool:
-        """Whether a request is whole and its answer under way."""
+        """Whether a request is complete and its response is in progress."""
         cycle = self.cycle
         return cycle is not None and not cycle.more_body and not cycle.response_complete
 
     def is_late(self) -> bool:
-        """Whether a request is not whole in time, or its answer not taken."""
+        """Whether the request is not complete in time, or the response is not being read."""
         now = self.loop.time()
         left = self.transport.get_write_buffer_size()
         if left == 0 or left < self._left:
@@ -125,7 +124,7 @@ class _Connection(H11Protocol):
         self._left = left
         if now - self._taken_at > PATIENCE_S:
             return True
-        # While an answer goes out, however slowly, no next request is waited for.
+        # While a response is sent, however slowly, no next request is expected.
         if self.is_answered or left:
             return False
         return now - self.since > PATIENCE_S + _PER_BYTE_S * self._received
@@ -143,21 +142,21 @@ class _Connection(H11Protocol):
         super().data_received(data)
 
     def on_response_complete(self) -> None:
-        # From now on the next request is waited for, or the end.
+        # From now on, wait for the next request or the end of the connection.
         self.since, self._received = self.loop.time(), 0
         super().on_response_complete()
 
     def abort(self) -> None:
-        """End it at once, whatever was still to be said."""
+        """Close the connection at once, dropping unsent data."""
         self._connections.discard(self)
         if self.transport.get_write_buffer_size():
-            # What the system still has of the answer goes with it (a reset).
+            # Reset, so that data queued by the system is dropped too.
             one = self.transport.get_extra_info("socket")
             one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
     def refuse(self) -> None:
-        """Say that there is no room, and end it."""
+        """Respond that the server is full, and close the connection."""
         self._connections.discard(self)
         body = json.dumps({"problem": {"message": _FULL, "key": "", "field": "", "more": []}})
         head = (
@@ -169,7 +168,7 @@ class _Connection(H11Protocol):
 
 
 def protocol(connections: Connections) -> type[H11Protocol]:
-    """The protocol of connections that are counted there."""
+    """Return the protocol class of connections counted in `connections`."""
 
     class Counted(_Connection):
         def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -179,11 +178,11 @@ def protocol(connections: Connections) -> type[H11Protocol]:
 
 
 class Server(uvicorn.Server):
-    """A server that takes few connections at a time, and lets the others wait."""
+    """A server that accepts few connections at a time and lets the others wait."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen."""
-        # asyncio has one number for both.
+        # asyncio uses one number for both.
         self.config.backlog = _AT_A_TIME
         await super().startup(sockets)
         for one in sockets or ():

@@ -1,7 +1,4 @@
-"""What a control of a page is: a choice, or a slider over values, at a key path of the scenario.
-
-Knows nothing of keys.
-"""
+"""The controls of a page: a choice or a slider at a key path of the scenario."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ Field = dict[str, Any]
 
 
 def stops(values: Sequence[Any], present: Any) -> list[Any]:
-    """The values of a slider with the present one among them, in their order."""
+    """Return the values of a slider in order, including the current one."""
     if present is None or present in values:
         return list(values)
     numbers = [_magnitude(value) for value in values]
@@ -38,7 +35,7 @@ def _magnitude(value: Any) -> float:
 
 
 def is_there(written: Mapping[str, Any], path: str) -> bool:
-    """Whether something stands at a key path, in which groups go by their names."""
+    """Whether a key path exists in the written form, with groups by name."""
     here: Any = written
     for part in path.split("."):
         if isinstance(here, list):
@@ -49,7 +46,7 @@ def is_there(written: Mapping[str, Any], path: str) -> bool:
 
 
 def at(data: Any, *path: str) -> Any:
-    """What stands at a key path of tables; None if nothing does."""
+    """Return the value at a key path of tables; None if there is none."""
     for part in path:
         data = data.get(part) if isinstance(data, Mapping) else None
     return data
@@ -58,7 +55,7 @@ def at(data: Any, *path: str) -> Any:
 def choice(
     section: str, path: str, label: str, value: Any, text: str, options: Sequence[tuple[Any, str]]
 ) -> Field:
-    """A choice; each option is a value and what it is called."""
+    """Return a choice. Each option is a value and its label."""
     return {
         "section": section,
         "path": path,
@@ -83,7 +80,7 @@ def slider(
     present: Any = None,
     axis: bool = True,
 ) -> Field:
-    """A slider; `none` is what the default is called where it lies above all values."""
+    """Return a slider; `none` labels the default if that is above all values."""
     there = value if value is not None else present
     options: list[dict[str, Any]] = [
         {"value": one, "text": f"{one}", "number": _magnitude(one)} for one in stops(values, there)

@@ -1,9 +1,8 @@
-"""The text of a scenario file under the changes of a page: comments and order stay.
+"""Change values in the text of a scenario file, and keep its comments and order.
 
-Knows how values are put at key paths of a text, and which line a key stands on. Does not know what
-keys mean: a text that comes out says, when it is read, what `Scenario.vary` says of the changes.
-Where a text cannot say that (a key taken out that a profile brings), profiles give way to the keys
-that they stand for, without comments.
+The edited text resolves to the same scenario as `Scenario.vary` with the same changes. If a text
+cannot express a change (such as removing a key that a profile sets), profiles are replaced by the
+keys that they stand for, without comments.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from airtcp.scenario.errors import InvalidError, Path
 from airtcp.scenario.expand import expand, named
 from airtcp.scenario.vary import has_word_none, place_of, varied_with_profiles
 
-#: The most characters that comments are kept of: a longer text takes seconds to read with them.
+#: The longest text, in characters, whose comments are kept: parsing a longer one takes seconds.
 MOST_KEPT: Final = 300_000
 _MARK: Final = "the-line-that-is-sought"
 _COMMENTS: Final = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -41,22 +40,22 @@ def _edited(text: str, changes: str) -> str:
         new = _put_all(text, wanted)
         kept = _alike(expand(tomllib.loads(new)).data, expected)
     except (InvalidError, TOMLKitError, LookupError, TypeError, ValueError):
-        # Then a text without comments says it.
+        # Fall back to a text without comments.
         kept = False
     return new if kept else written_anew(expected)
 
 
 def edited(text: str, changes: Mapping[str, Any]) -> str:
-    """A text with other values at key paths, None to take a key out.
+    """Return a text with other values at key paths; None removes a key.
 
     Raises:
-        InvalidError: a path that leads to no key, or there is no such profile.
+        InvalidError: a path leads to no key, or a profile does not exist.
     """
     return _edited(text, json.dumps(changes)) if changes else text
 
 
 def written_anew(data: Mapping[str, Any]) -> str:
-    """A text of tables, without comments."""
+    """Return tables as text, without comments."""
     return toml_text.dumps(data)
 
 
@@ -80,7 +79,7 @@ def _put_all(text: str, changes: Mapping[str, Any]) -> str:
 
 
 def _own_flow(document: tomlkit.TOMLDocument, plain: dict[str, Any], path: str) -> Path:
-    """The place of a key of a flow that a profile brings: its own entry, which has its name."""
+    """Return the place of a key of a flow from a profile, after adding an entry with its name."""
     table, _, rest = path.partition(".")
     name = rest.partition(".")[0]
     flows = expand(plain).data.get("flows", [])
@@ -91,7 +90,7 @@ def _own_flow(document: tomlkit.TOMLDocument, plain: dict[str, Any], path: str) 
 
 
 def at(data: Any, place: Path) -> Any:
-    """The value at a place, None where there is none."""
+    """Return the value at a place, None if there is none."""
     for step in place:
         try:
             data = data[step]
@@ -101,16 +100,16 @@ def at(data: Any, place: Path) -> Any:
 
 
 def line_of(text: str, key: str) -> int | None:
-    """The line of a text that a key stands on, from 1 on, or the nearest table that it is in.
+    """Return the line of a key in a text, from 1 on, or the line of its nearest table.
 
     Args:
         text: TOML.
-        key: a key as messages call it: `stations[0] (laptop).count`.
+        key: a key as in error messages: `stations[0] (laptop).count`.
     """
     steps = re.findall(r"\[(\d+)\](?: \([^)]*\))?|([^.\[\]]+)", key)
     place = tuple(int(index) if index else name for index, name in steps)
     try:
-        # Comments take most of the time, and no line.
+        # Shorten comments, which take most of the parsing time; the lines stay.
         document = tomlkit.parse(_COMMENTS.sub("#", text))
     except (TOMLKitError, ValueError, RecursionError):
         return None
@@ -122,7 +121,7 @@ def line_of(text: str, key: str) -> int | None:
     item = parent[place[-1]]
     if isinstance(item, AoT):
         item = item[0]
-    # The marked entry is found in the text that comes out: all text before it stays as it is.
+    # Mark the entry and find the mark in the output: the text before it is unchanged.
     if isinstance(item, Table):
         if item.is_super_table():
             return line_of(text, f"{key_text(place)}.{next(iter(item))}")
@@ -134,19 +133,19 @@ def line_of(text: str, key: str) -> int | None:
 
 
 def key_text(place: Path) -> str:
-    """A place as messages call it."""
+    """Format a place as in error messages."""
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in place).lstrip(".")
 
 
 def put(document: tomlkit.TOMLDocument, place: Path, value: Any) -> None:
-    """Put a value at a place, or take out what is there for None."""
+    """Set the value at a place, or remove it if the value is None."""
     *parents, last = place
     here: Any = document
     for depth, step in enumerate(parents):
         if isinstance(here, InlineTable) and step not in here:
             if value is None:
                 return None
-            # All that is missing of a table in line is written in one go.
+            # Write all missing levels of an inline table at once.
             rest = _nested(place[depth + 1 :], value)
             return _into_inline(document, place[:depth], here, str(step), rest)
         inside = here[step] if isinstance(step, int) or step in here else None
@@ -167,7 +166,7 @@ def put(document: tomlkit.TOMLDocument, place: Path, value: Any) -> None:
 
 
 def append(document: tomlkit.TOMLDocument, table: str, entry: Mapping[str, Any]) -> None:
-    """Add an entry to the list of tables called `table`, in the way in which it is written."""
+    """Add an entry to the list of tables `table`, in the notation that the file uses."""
     there = document.get(table)
     if there is None or (isinstance(there, list) and not there):
         if there is not None:
@@ -197,7 +196,7 @@ def _nested(steps: Sequence[str | int], value: Any) -> Any:
 def _into_inline(
     document: tomlkit.TOMLDocument, place: Path, table: InlineTable, key: str, value: Any
 ) -> None:
-    """Write a table in line anew with one more key, or without one for None."""
+    """Rewrite an inline table with one more key, or without the key if the value is None."""
     keys = {name: one for name, one in table.unwrap().items() if name != key}
     if value is not None:
         keys[key] = value
@@ -208,7 +207,7 @@ def _into_inline(
 
 
 def _set(table: Any, key: str | int, value: Any, *, top: bool) -> None:
-    """Set a key; a new table of the first level has a header of its own."""
+    """Set a key. A new table at the top level gets its own header."""
     if top and isinstance(value, Mapping) and key not in table:
         new = tomlkit.table()
         for name, one in value.items():
@@ -226,12 +225,12 @@ def _set(table: Any, key: str | int, value: Any, *, top: bool) -> None:
 
 
 def _item(value: Any) -> Any:
-    """A value as the project writes it."""
+    """Return a value in the project's notation."""
     return tomlkit.parse(f"x = {toml_text.value_text(value)}\n")["x"]
 
 
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Tell whether two forms say what the other says, in whatever order flows stand."""
+    """Whether two forms are equal, ignoring the order of flows."""
 
     def key(form: Mapping[str, Any]) -> dict[str, Any]:
         flows = form.get("flows", [])

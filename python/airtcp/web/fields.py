@@ -1,8 +1,7 @@
-"""The controls of a scenario: which keys a page lets people move, and to which values.
+"""The controls of a scenario: which keys the page offers, and with which values.
 
-Knows which few of the many keys a reader turns first, and what stands at them. Does not know how a
-control looks. Every value is one that a file may hold at that key path, so that what a page does
-can be done with `--set`; all other keys are reached through the text of the scenario.
+Every value is valid in a file at its key path, so `--set` can do the same. All other keys are
+edited in the text of the scenario.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ _PHY: Final[Mapping[str, dict[str, Any]]] = {
         for name, one in AMENDMENTS.items()
     },
 }
-"""What a scenario has that changes its standard on the page: equipment as it is sold."""
+"""The standards offered on the page, each with its usual equipment."""
 
-#: Schedulers that go with every discipline.
+#: Schedulers that work with every queue discipline.
 _TURNS: Final = tuple(word for word, one in SCHEDULERS.items() if not one.in_any_standard)
 _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 100)
-#: A share of a group that is not whole may be off by so much, and totals are so far apart.
+#: The allowed deviation of a group's share that is not a whole number, and the spacing of totals.
 _OFF: Final = 0.05
 _APART: Final = 1.08
-#: So many whole mixes or fewer make no curve.
+#: With at most this many exact mixes, approximate ones are added.
 _FEW: Final = 3
 _SIZES: Final = tuple(
     f"{size} kB" for size in (3, 5, 8, 12, 20, 30, 45, 60, 90, 130, 200, 300, 500, 1000, 2000, 5000)
@@ -83,11 +82,11 @@ _DURATIONS: Final = (
 
 
 def fields(scenario: Scenario, written: Mapping[str, Any]) -> list[Field]:
-    """The controls of a scenario, in the order in which people read them.
+    """Return the controls of a scenario, in reading order.
 
-    Each has `section`, `path`, `label`, `kind` ("choice" or "stops"), `value` as it is written
-    (None: the default), `text` of the value in force, `options` with `value` and `text`, and
-    whether it can be an `axis`.
+    Each has `section`, `path`, `label`, `kind` ("choice" or "stops"), `value` as written (None: the
+    default), `text` of the current value, `options` with `value` and `text`, and whether it can be
+    an `axis`.
     """
     return [
         *_network(scenario, written),
@@ -99,10 +98,9 @@ def fields(scenario: Scenario, written: Mapping[str, Any]) -> list[Field]:
 
 
 def axes(controls: Sequence[Field], mix: Sequence[int] = ()) -> list[Field]:
-    """The controls whose values a curve may run over, stations of all groups first.
+    """Return the controls that can be the axis of a curve, all stations first.
 
-    `mix` has the numbers of stations that groups are shared out by, if those of the controls are
-    shared out already.
+    `mix` has the original numbers of stations per group, if the controls show scaled ones.
     """
     counts = [int(one["value"]) for one in controls if one["path"].endswith(".count")]
     found = [one for one in controls if one["axis"]]
@@ -116,12 +114,13 @@ def axes(controls: Sequence[Field], mix: Sequence[int] = ()) -> list[Field]:
 
 @lru_cache(maxsize=64)
 def _totals(counts: tuple[int, ...]) -> list[int]:
-    """The numbers of all stations that an axis has, the present one among them.
+    """Return the total numbers of stations for an axis, including the current one.
 
-    Those at which every group has its share in whole stations: else a group jumps where others
-    stand still, and a curve with it. Below the first of these, and where they are few, those at
-    which each group is within `_OFF` of its share of what is left by groups whose share would be
-    less than a station, which have one.
+    Preferred are totals at which every group has a whole number of stations for its share;
+    otherwise some groups would jump while others stand still, and the curve with them. Below the
+    first of these, and if they are few, other totals are added. There each group is within `_OFF`
+    of its share; groups whose share is less than one station get one station, and the others share
+    the rest.
     """
     total, common = sum(counts), gcd(*counts)
     mix = total // common
@@ -139,14 +138,14 @@ def _totals(counts: tuple[int, ...]) -> list[int]:
 
 
 def _keeps(total: int, counts: Sequence[int]) -> bool:
-    """Tell whether so many stations are a mix as near to that of `counts` as a curve can take."""
+    """Whether this total keeps the mix of `counts` closely enough for a curve."""
     shares = shared_out(total, counts)
     large = [place for place, share in enumerate(shares) if share > 1]
     if not large:
         return False
     left, parts = sum(shares[one] for one in large), sum(counts[one] for one in large)
     ideals = [left * counts[one] / parts for one in large]
-    # One alone of a group stands for less than one and a half, by the others' measure.
+    # A single station must stand for less than one and a half, measured by the other groups.
     alone = (counts[one] * left / parts for one, share in enumerate(shares) if share == 1)
     near = all(
         abs(shares[one] - ideal) <= _OFF * ideal for one, ideal in zip(large, ideals, strict=True)
@@ -162,14 +161,14 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         for name, value in _PHY.items()
         if scenario.cells is None or name == standard
     ]
-    # Channels of cells are those of one band, so that several cells keep their standard.
+    # Channels of cells belong to one band, so several cells keep their standard.
     present = written.get("phy")
-    # The scenario's own table stands for its standard: choosing it changes nothing.
+    # The scenario's own table stands for its standard, so choosing it changes nothing.
     options = [
         (present if value["standard"] == standard else value, text) for value, text in choices
     ]
     field = choice("Network", "phy", "Standard", present, standard, options)
-    # What belongs to the other standard goes with it.
+    # Keys that belong to the other standard are removed with it.
     groups = [f"stations.{group.name}" for group in scenario.stations]
     keys = ("data_rate", "mcs", "spatial_streams", "channel_width", "error_table", "snr")
     also = [f"{group}.{key}" for group in groups for key in (*keys, "rate_control")]
@@ -266,7 +265,7 @@ def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
     for entry, flow in _entries(scenario, written):
         name = _name(written, entry)
         if name is None:
-            continue  # it has no key path before it has a name
+            continue  # it has no key path without a name
         path = f"flows.{name}"
         section = f"Traffic: {name}"
         directions = [(word, word) for word in _directions(entry, flow)]
@@ -281,7 +280,7 @@ def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def _directions(entry: Mapping[str, Any], flow: Flow) -> list[str]:
-    """The directions that the application of a flow can have."""
+    """Return the directions that a flow's application supports."""
     if getattr(flow.application, "page", None) is not None:
         return ["download"]
     kind = _kind(entry, flow)
@@ -295,22 +294,22 @@ def _has_both(kind: str) -> bool:
 def _entries(
     scenario: Scenario, written: Mapping[str, Any]
 ) -> Iterator[tuple[Mapping[str, Any], Flow]]:
-    """Each entry of `[[flows]]` as it is written, with the first of the flows it stands for.
+    """Yield each written entry of `[[flows]]`, with the first flow it stands for.
 
-    These differ in direction and packets alone.
+    The flows of an entry differ only in direction and packets.
     """
     for entry, (_, flows) in zip(written["flows"], scenario.flow_entries, strict=True):
         yield entry, flows[0]
 
 
 def _name(written: Mapping[str, Any], entry: Mapping[str, Any]) -> str | None:
-    """What an entry of `[[flows]]` goes by in key paths."""
+    """Return the name of an entry of `[[flows]]` in key paths."""
     alike = [one for one in written["flows"] if one["stations"] == entry["stations"]]
     return entry.get("name") or (entry["stations"] if len(alike) == 1 else None)
 
 
 def _kind(entry: Mapping[str, Any], flow: Flow) -> str:
-    """The kind of an application as a file has it: a call is resolved to flows of UDP."""
+    """Return the kind of an application as in a file: calls are resolved to UDP flows."""
     now = entry["application"]
     return str({**PROFILES.get(now.get("profile"), {}), **now}.get("kind", flow.application.kind))
 
@@ -330,14 +329,14 @@ def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) 
     entry_path = path.removesuffix(".application")
     tcp = f"{entry_path}.tcp"
     for option in field["options"]:
-        # A flow of UDP has no TCP; what the file says of it comes back with another application.
+        # A UDP flow has no TCP. The file's TCP table returns with another application.
         kind = present if option["value"] is now else option["value"]["kind"]
         if not APPLICATIONS[kind].over_udp:
             option["back"] = [tcp]
         elif "tcp" in entry:
             option["also"] = [tcp]
         if kind != present:
-            # Side by side are flows of TCP, and other traffic is waited for otherwise.
+            # Only TCP flows have parallel connections, and other applications have other purposes.
             gone = [key for key in ("connections", "purpose") if key in entry]
             option["also"] = option.get("also", []) + [f"{entry_path}.{key}" for key in gone]
     yield field
@@ -356,7 +355,7 @@ def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) 
 
 
 def _queues(scenario: Scenario, flow: Flow) -> list[Queue]:
-    """The queues that packets of a flow wait in, the access point's first."""
+    """Return the queues of a flow's packets, the access point's first."""
     groups = [group.queue for group in scenario.stations if group.name == flow.stations]
     return [scenario.ap.queue, *groups, *(link.queue for link in scenario.path_links(flow))]
 
@@ -378,7 +377,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
     )  # fmt: skip
     known = keys_of_disciplines()
     everything = set().union(*known.values())
-    # Flows with ECN that no other queue marks: they have it no longer where none does.
+    # Flows with ECN that no other queue marks: they lose ECN if this queue does not mark.
     marked = [
         f"flows.{name}.tcp.ecn"
         for entry, flow in _entries(scenario, written)
@@ -411,7 +410,8 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         scheduler = choice(section, "ap.scheduler", "Scheduler", present, str(present), kinds)
         for option in scheduler["options"]:
             if option["value"] not in _TURNS:
-                # Flows that take turns are asked whosever they are; and airtime limits the ring.
+                # Per-flow queueing leaves no choice of station, and airtime fairness replaces the
+                # MAC limit.
                 keeps = not DISCIPLINES[queue.word].leaves_stations
                 turns = ["ap.queue.discipline"] if keeps else []
                 ring = ["ap.queue.mac_limit"] if "mac_limit" in now else []

@@ -1,7 +1,7 @@
-"""The controls of a TCP connection, and which keys of the file a choice takes with it.
+"""The controls of a TCP connection, and the keys that a choice changes along with it.
 
-Knows which keys stand in each other's way (`airtcp.scenario` refuses them together): a congestion
-control that is chosen here brings what it needs, so that no choice ends in an error.
+`airtcp.scenario` rejects some keys together. A congestion control chosen here therefore sets or
+removes the keys in its way, so that no choice ends in an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WINDOWS: Final = tuple(f"{size} KiB" for size in (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024))
 _SEGMENTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
-#: Of keys that may stand in a congestion control's way what is plain enough for every one.
+#: Values of disputed keys that every congestion control accepts.
 _PLAIN: Final = {"pacing": False, "slow_start": "standard"}
 _DISPUTED: Final = ("variant", "pacing", "slow_start", "ecn", "aimd")
 
@@ -27,11 +27,11 @@ _DISPUTED: Final = ("variant", "pacing", "slow_start", "ecn", "aimd")
 def tcp_fields(
     entry: Mapping[str, Any], flow: Flow, section: str, path: str, *, marked: bool
 ) -> Iterator[Field]:
-    """Rules, congestion control, window and ACKs of a flow; `entry` is the flow as it is written.
+    """Yield the controls for rules, congestion control, window and ACKs of a flow.
 
-    `marked`: whether a queue on its way marks packets, without which there is no ECN.
-    Options have `also`, the key paths that are taken out with them, and `back`, those that an
-    earlier choice may have taken out and that fit again.
+    `entry` is the flow as written. `marked`: a queue on its path marks packets, which ECN requires.
+    Options have `also`, the key paths that are removed with them, and `back`, the key paths that an
+    earlier choice may have removed and that are valid again.
     """
     tcp = flow.tcp
     assert tcp is not None  # asked only of flows that have one
@@ -58,7 +58,7 @@ def tcp_fields(
     for option in control["options"]:
         _settle(option, path, now, option["value"], preset, marked=marked)
     yield control
-    # A receiving end that a file tells apart has a table of its own.
+    # A receiver with its own settings has its own table in the file.
     apart = tcp.sending_end is not None
     end, of_end = (f"{path}.receiver", now["receiver"]) if apart else (path, now)
     window = of_end.get("receive_window")
@@ -92,7 +92,7 @@ def tcp_fields(
 
 
 def default(chosen: Any, present: str) -> str:
-    """What the default is called: by what it comes to here, where it is chosen."""
+    """Label the default with its value, if it is chosen."""
     return f"default: {present}" if chosen is None and present else "default"
 
 
@@ -105,7 +105,7 @@ def _settle(
     *,
     marked: bool,
 ) -> None:
-    """Say of an option which keys do not go with this congestion control under these rules."""
+    """Set which keys conflict with this congestion control under these rules."""
     named = Tcp.presets.get(preset, {})
     control = CONGESTION[congestion or named.get("congestion", "reno")]
     recovery = RECOVERY[tcp.get("variant") or named.get("variant", "newreno")]
@@ -118,7 +118,7 @@ def _settle(
     if not control.has_aimd and "aimd" in tcp:
         clashing.add("aimd")
     option["also"] = [f"{path}.{key}" for key in _DISPUTED if key in clashing]
-    # What was taken out for another control fits again, as far as this one and the variant allow.
+    # Keys removed for another control are valid again, if this one and the variant allow them.
     back = set()
     if not control.needs:
         back |= {"variant"} | ({"ecn"} if marked else set())

@@ -1,7 +1,6 @@
-"""The map of a scenario of several cells, or of stations that do not all hear each other.
+"""The map of a scenario with several cells or hidden stations.
 
-Knows places, who senses whom, and the shares of a chain of cells. Does not know how it is drawn,
-and simulates nothing.
+Contains positions, who senses whom, and the shares of cells by a Markov chain.
 """
 
 from __future__ import annotations
@@ -13,22 +12,23 @@ from airtcp.scenario import Scenario
 from airtcp.scenario.hearing import hear
 from airtcp.scenario.resolve_air import places
 
-#: The share of time in which a cell of the chain sends that is alone: it always has something.
+#: The share of time that a cell sends when alone, in the chain: it always has packets to send.
 BUSY: Final = 0.9
-#: The most nodes of which all pairs are told.
+#: The most nodes for which all pairs are listed.
 _MOST_NODES: Final = 60
-#: The most cells of which the chain answers while somebody drags one of them.
+#: The most cells for which the chain answers while a cell is being dragged.
 _MOST_CELLS: Final = 24
 
 
 def told(scenario: Scenario) -> dict[str, Any] | None:
-    """The cells, nodes, walls and who hears whom; None where all hear each other.
+    """Return cells, nodes, walls and who hears whom; None if all nodes hear each other.
 
-    `nodes` are access points in the order of cells, then stations in that of groups, with `x` and
-    `y` in metres where the file says so, else null. `hears` are pairs of nodes of which each senses
-    the other, `deaf` pairs of one cell of which one does not. `share` of a cell is its time on the
-    air over what it has alone, by the chain of independent sets, if each sends `busy` of the time
-    alone; null where there is one cell, and where `silence` says why the chain has no number.
+    `nodes` are access points in the order of cells, then stations in the order of groups, with `x`
+    and `y` in metres if the file sets them, else null. `hears` are pairs of nodes that sense each
+    other, and `deaf` pairs of one cell in which one does not sense the other. `share` of a cell is
+    its airtime divided by its airtime alone, by the chain of independent sets, if each cell alone
+    sends `busy` of the time. It is null for a single cell, and if the chain has no value; `silence`
+    then says why.
     """
     cells = scenario.cells
     if cells is None or scenario.air is None:
@@ -75,7 +75,7 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
 
 
 def _silence(scenario: Scenario) -> str | None:
-    """The reason for which the chain has no shares of several cells; None where it has."""
+    """Return why the chain has no shares of several cells; None if it has."""
     cells = scenario.cells or ()
     if len(cells) > _MOST_CELLS:
         return f"the chain answers at once for {_MOST_CELLS} cells at most; here are {len(cells)}"
@@ -83,10 +83,10 @@ def _silence(scenario: Scenario) -> str | None:
 
 
 def _shares(scenario: Scenario) -> list[float]:
-    """The share of each cell by the chain, on the channels that the cells have."""
+    """Return the share of each cell by the chain, on the cells' channels."""
     from airtcp.plan.shares import Chain, Graph
 
     cells = scenario.cells or ()
-    # Cells on channels that do not overlap hear nothing of each other in the resolved form.
+    # In the resolved form, cells on channels that do not overlap do not hear each other.
     shares = Chain(Graph(scenario), [BUSY] * len(cells)).shares([0] * len(cells))
     return [float(share) for share in shares]

@@ -1,8 +1,7 @@
-"""The temporary folder of a server, and those that were left by servers that were killed.
+"""The temporary folder of a server, and cleanup of folders of servers that were killed.
 
-Knows locks and names. Does not know what is in a folder. A folder has a lock that its process
-holds; the system lets go of it however the process ends, so that a number of a process that is
-used again misleads nobody.
+The process holds a lock on its folder, which the system releases however the process ends. A
+process id could be reused and mislead.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _LOCK: Final = "lock"
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """A folder that goes with the block; before it those go whose processes have died.
+    """Yield a temporary folder, removed at the end; first remove folders of dead processes.
 
-    Raises OutputError where none can be made.
+    Raises OutputError if none can be created.
     """
     _clear(Path(tempfile.gettempdir()))
     try:
@@ -36,16 +35,17 @@ def temporary() -> Iterator[Path]:
         raise OutputError(f"cannot make a temporary folder: {error.strerror or error}") from error
     with made as name:
         folder = Path(name)
-        # Under its own name only once it is held: until then nobody takes it for a dead one's.
+        # Rename the lock only once it is held: before, another process could take it for a dead
+        # one's.
         with locked(folder / "new", folder):
-            # Where an open file keeps its name the folder is not known for what it is, and stays.
+            # If open files cannot be renamed, the folder is not recognized later, and stays.
             with suppress(OSError):
                 (folder / "new").rename(folder / _LOCK)
             yield folder
 
 
 def _clear(parent: Path) -> None:
-    """Take away the folders of this user's processes that have died."""
+    """Remove the folders of this user's dead processes."""
     for folder in parent.glob(f"{_PREFIX}*"):
         if not _is_own(folder) or not (folder / _LOCK).is_file():
             continue
@@ -53,11 +53,11 @@ def _clear(parent: Path) -> None:
             with locked(folder / _LOCK, folder):
                 shutil.rmtree(folder, ignore_errors=True)
         except OutputError:
-            continue  # its process lives
+            continue  # its process is alive
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether it is a folder, no link to one, that belongs to this user and that no other reads."""
+    """Whether this is a folder, not a link, that belongs to this user and is private."""
     try:
         found = folder.lstat()
     except OSError:

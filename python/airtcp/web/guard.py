@@ -1,8 +1,8 @@
-"""Who may ask: those with the token, where there is one, and pages of this server alone.
+"""Access control: a token, if there is one, and requests from pages of this server only.
 
-Knows tokens, hosts, origins and headers of HTTP. Does not know what is asked. On loopback without a
-token a request must name a loopback host, so that no other site can reach it by a name of its own
-(DNS rebinding); what changes something must come from a page of this server.
+On loopback without a token, a request must name a loopback host, so that no other site can reach
+the server under its own name (DNS rebinding). Requests that change something must come from a page
+of this server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 COOKIE: Final = "airtcp"
 
 _HEADERS: Final = {
-    # Nothing from another host, no script but ours, in nobody's frame.
+    # No resources from other hosts, only our own scripts, and no framing.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -48,34 +48,34 @@ autocomplete="current-password" required></label> <button>Open</button></p></for
 
 
 #: A Host header: a name or an IPv4 address, or an IPv6 address in brackets, and a port (RFC 9110,
-#: 7.2; RFC 3986, 3.2.2). Neither user nor zone nor escape is part of one here.
+#: 7.2; RFC 3986, 3.2.2). User, zone and escapes are not allowed here.
 _HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f]*:[0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+))(?::[0-9]{1,5})?")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address, without brackets and port, is this machine to itself."""
+    """Whether a name or an address, without brackets and port, is a loopback host."""
     if host.lower() in ("localhost", "localhost."):
         return True
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return False
-    # A zone is of this machine alone, and no loopback address has one.
+    # A zone id is local to a machine, and no loopback address has one.
     return address.is_loopback and "%" not in host
 
 
 class Guard:
-    """The first that sees a request."""
+    """Middleware that sees every request first."""
 
     def __init__(self, app: ASGIApp, *, token: str | None) -> None:
         self._app = app
         self._token = token
-        # A cookie that is of this run of the server alone, and does not tell the token.
+        # The cookie is valid only for this run of the server, and does not reveal the token.
         key = secrets.token_bytes(32)
         self._cookie = hmac.new(key, (token or "").encode(), hashlib.sha256).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on what may pass, and refuse the rest."""
+        """Pass on allowed requests, and reject the rest."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -105,7 +105,7 @@ class Guard:
         return self._identify(scope, headers)
 
     def _identify(self, scope: Scope, headers: Headers) -> Response | None:
-        assert self._token is not None  # asked only where there is one
+        assert self._token is not None  # called only with a token
         bearer = headers.get("authorization", "")
         if bearer.startswith("Bearer ") and _same(bearer[7:], self._token):
             return None
@@ -114,7 +114,7 @@ class Guard:
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [])
         page = scope["path"] == "/" and scope["method"] == "GET"
         if page and given and _same(given[0], self._token):
-            # Out of the address, in which it would be shared.
+            # Remove the token from the URL, where it could be shared.
             response = RedirectResponse("/", status_code=303)
             response.set_cookie(COOKIE, self._cookie, httponly=True, samesite="strict", path="/")
             return response
@@ -137,11 +137,11 @@ def _own(headers: Headers) -> bool:
 
 
 def _host(value: str) -> str:
-    """The host of a Host header, without its port; nothing where it is not just a host."""
+    """Return the host of a Host header, without its port; "" if the header is invalid."""
     found = _HOST.fullmatch(value)
     return "" if found is None else found[1] or found[2]
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts are equal, in a time that does not tell where they differ."""
+    """Whether two texts are equal, in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())

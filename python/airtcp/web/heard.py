@@ -1,8 +1,8 @@
-"""The records of a capture of several cells, put together: each frame once, and who heard it.
+"""The records of a capture of several cells combined: each frame once, and who heard it.
 
-Knows pcapng with an interface for each node (as `airtcp.simulate` writes it) and what tells a frame
-from others. The first record of a frame is that of its sender; those of others follow, with a wrong
-FCS where it did not come through.
+Reads pcapng with one interface per node, as `airtcp.simulate` writes it. The first record of a
+frame is the sender's; the records of other nodes follow, with a wrong FCS if they could not decode
+it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Final
 _PACKET: Final = 6
 _RECEIVER: Final = slice(4, 10)
 _TRANSMITTER: Final = slice(10, 16)
-#: First octets of frames without a transmitter's address: CTS and ACK.
+#: First octets of frames without a transmitter address: CTS and ACK.
 _WITHOUT: Final = (0xC4, 0xD4)
 
 
 @dataclass
 class Heard:
-    """A frame, or an aggregate: its sender, its records there, and by whom it is heard.
+    """A frame or an aggregate: its sender, its records there, and the nodes that heard it.
 
-    `came` has those of other nodes to whom at least one of its MPDUs came, `lost` those who heard
-    the preamble, and to whom none did.
+    `came` are the other nodes that received at least one of its MPDUs. `lost` are nodes that heard
+    the preamble but received none.
     """
 
     start_ns: int
@@ -35,7 +35,7 @@ class Heard:
 
 
 def heard(content: bytes) -> Iterator[Heard]:
-    """The PPDUs of a capture, in the order in which they begin."""
+    """Yield the PPDUs of a capture, in the order of their start."""
     now: dict[tuple[bytes, ...], Heard] = {}
     at = -1
     for start, node, length, record in _records(content):
@@ -45,7 +45,7 @@ def heard(content: bytes) -> Iterator[Heard]:
         header, bad = struct.unpack_from("<H", record, 2)[0], bool(record[16] & 0x40)
         frame = record[header:]
         transmitter = b"" if frame[0] in _WITHOUT else frame[_TRANSMITTER]
-        # Of one transmitter there is one PPDU at a time; answers go to one receiver each.
+        # A transmitter sends one PPDU at a time; concurrent responses go to different receivers.
         key = (transmitter,) if transmitter else (frame[:1], frame[_RECEIVER])
         one = now.setdefault(key, Heard(start, node))
         if node == one.node:
@@ -62,7 +62,7 @@ def _settled(now: dict[tuple[bytes, ...], Heard]) -> Iterator[Heard]:
 
 
 def _records(content: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-    """Time, interface and length of each packet of a file, and what is kept of it."""
+    """Yield time, interface, length and captured bytes of each packet of a file."""
     place = 0
     while place + 12 <= len(content):
         kind, size = struct.unpack_from("<II", content, place)

@@ -1,9 +1,8 @@
-"""Runs: a bounded queue of them, each in a process of its own, watched, stopped, and kept a while.
+"""Runs: a bounded queue. Each run is its own process, can be stopped, and is kept for a while.
 
-Knows states, places in the queue and bounds. Does not know what a run does (`work`), nor whose turn
-it is (`turns`). What several browsers ask for alike is run once: each of them has a question of its
-own, by an identifier that cannot be guessed, with which it may watch the run and leave it. A run
-ends when all have left.
+Several browsers that request equal runs share one run. Each browser has its own question with an
+unguessable identifier, with which it can watch the run and leave it. A run is stopped when all have
+left. `turns` decides whose run is next.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from airtcp.web.turns import Asker, Shares
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
-#: The time that a run that was asked to stop may take to say what it has.
+#: The time that a stopped run has to report its results.
 _PATIENCE_S: Final = 5.0
 
 
 class FullError(Exception):
-    """The queue is full; the text says so."""
+    """The queue is full; the message says so."""
 
 
 @dataclass(eq=False)
 class Job:
-    """One run, what it has told so far, as JSON, and how it stands."""
+    """One run, its messages so far as JSON, and its state."""
 
     id: str
     body: dict[str, Any]
@@ -46,7 +45,7 @@ class Job:
     messages: list[bytes] = field(default_factory=list)
     ended_at: float | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    #: The questions of those who have not left, by their identifiers.
+    #: The questions of browsers that have not left, by identifier.
     questions: dict[str, Question] = field(default_factory=dict)
 
     @property
@@ -56,7 +55,7 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """True if nothing more comes."""
+        """Whether the run has ended."""
         return self.state not in ("waiting", "running")
 
     @property
@@ -70,7 +69,7 @@ class Job:
 
 @dataclass(eq=False)
 class Question:
-    """A run as one browser asked for it."""
+    """A run as one browser requested it."""
 
     id: str
     asker: Asker
@@ -81,7 +80,7 @@ class Question:
 
     @property
     def state(self) -> State:
-        """The state of its run, or that it was left while others still wait for it."""
+        """The state of its run, or "stopped" if this browser left while others still wait."""
         return "stopped" if self.left and self.job.questions else self.job.state
 
 
@@ -92,7 +91,7 @@ class Jobs:
         self, folder: Path, limits: Limits, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._folder, self._limits, self._clock = folder, limits, clock
-        #: All runs, those last that were asked for last, and by key those that others may share.
+        #: All runs, latest request last; and by key those that others may share.
         self._jobs: dict[str, Job] = {}
         self._alike: dict[str, Job] = {}
         self._questions: dict[str, Question] = {}
@@ -103,7 +102,7 @@ class Jobs:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Start to take runs from the queue."""
+        """Start taking runs from the queue."""
         self._tasks = [asyncio.create_task(self._serve()) for _ in range(self._limits.workers)]
         self._tasks.append(asyncio.create_task(self._sweep()))
 
@@ -116,10 +115,10 @@ class Jobs:
     def add(
         self, body: dict[str, Any], *, key: str = "", address: str = "", browser: str = ""
     ) -> Question:
-        """Ask for a run; one of an equal `key` that is under way or done answers as well.
+        """Request a run. A running or completed run with an equal `key` is shared.
 
-        `browser` is one at `address`, as far as it has a name. Where the queue is full, a run of
-        whoever has most of it gives way to one who has less.
+        `browser` identifies a browser at `address`, if it has a name. If the queue is full, a run
+        of the asker with most runs is dropped in favor of an asker with fewer.
 
         Raises FullError.
         """
@@ -141,19 +140,19 @@ class Jobs:
         return question
 
     def get(self, identifier: str) -> Question | None:
-        """The question of an identifier, which is thereby not forgotten; None if there is none."""
+        """Return the question with an identifier, and mark it as recently used; None if unknown."""
         question = self._questions.get(identifier)
         if question is not None:
             question.asked_at = self._clock()
         return question
 
     def place(self, question: Question) -> int:
-        """Counts the runs before one that waits."""
+        """Return the number of runs ahead of a waiting one."""
         line = self._waiting()
         return line.index(question.job.id) if question.job.id in line else 0
 
     def stop(self, question: Question) -> None:
-        """Leave a run, which stops with what it has if nobody else waits for it."""
+        """Leave a run. It stops and keeps its results so far if nobody else waits for it."""
         question.left = True
         job = question.job
         job.questions.pop(question.id, None)
@@ -164,7 +163,7 @@ class Jobs:
         self._changed()
 
     def _new(self, body: dict[str, Any], asker: Asker) -> Job:
-        """A run that waits. Raises FullError where one more may not."""
+        """Create a waiting run. Raises FullError if there is no room."""
         waiting = [job for job in self._jobs.values() if job.state == "waiting"]
         own = sum(asker in job.askers for job in waiting)
         if own >= self._limits.own:
@@ -186,9 +185,10 @@ class Jobs:
         return job
 
     def _most_of(self, waiting: Sequence[Job], asker: Asker) -> Job | None:
-        """Return the run that gives way to one of `asker`: the last of who has most that wait.
+        """Return the run to drop for `asker`: the last one of the asker with most waiting runs.
 
-        That is an address, or where it is the own one a browser at it. None where all have as few.
+        The comparison is between addresses, or between browsers of the same address. None if nobody
+        has more.
         """
         of_address = Counter(one.address for job in waiting for one in job.askers)
         of_browser = Counter(one for job in waiting for one in job.askers)
@@ -205,7 +205,7 @@ class Jobs:
         return max(chosen, key=lambda job: places[job.id], default=None)
 
     def _waiting(self) -> list[str]:
-        """The runs that wait by their names, the next one first."""
+        """The identifiers of waiting runs, next one first."""
         if self._line is None:
             waiting = [job for job in self._jobs.values() if job.state == "waiting"]
             self._line = self._turns.order({job.id: job.askers for job in waiting})
@@ -216,7 +216,7 @@ class Jobs:
         self._come.set()
 
     async def _next(self) -> Job:
-        """The run whose turn it is, as soon as there is one."""
+        """Wait for the next run, and return it."""
         while not (line := self._waiting()):
             self._turns.rest()
             self._come.clear()
@@ -228,7 +228,7 @@ class Jobs:
         return job
 
     async def _serve(self) -> None:
-        """Do one run after the other, with the next worker started before it is needed."""
+        """Process runs one after the other, with the next worker started in advance."""
         spare: WorkerProcess | None = None
         try:
             while True:
@@ -244,25 +244,25 @@ class Jobs:
                 await spare.end()
 
     async def _do(self, job: Job, worker: WorkerProcess) -> None:
-        """Do a run to its end; a worker that dies before it has begun is followed by another."""
+        """Process a run to its end; if its worker dies before it begins, try another one."""
         try:
             status = await self._attend(job, worker)
             if not (job.ended or worker.began or job.stop.is_set()):
                 worker = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
                 status = await self._attend(job, worker)
             if not job.ended:
-                # It said nothing to the end, as a process does that was killed.
+                # The worker ended without a result, as a killed process does.
                 self._fail(job, f"the run has ended by itself (status {status})")
         finally:
             if not job.ended:
                 self._fail(job, "the server stopped")
 
     async def _attend(self, job: Job, worker: WorkerProcess) -> int:
-        """Hear what a worker tells of a run until it ends; its status."""
+        """Handle the messages of a worker until it ends. Return its exit status."""
         stopper = asyncio.create_task(self._stop_when_told(job, worker))
         try:
             async with asyncio.timeout(self._limits.run_s):
-                # Where it has ended already it has nothing to tell.
+                # A worker that has already ended has no messages.
                 with contextlib.suppress(ConnectionError):
                     await worker.send({"body": job.body, "limit_s": self._limits.run_s})
                 while line := await worker.line():
@@ -319,13 +319,13 @@ class Jobs:
             self._changed()
 
     async def _sweep(self) -> None:
-        """Leave runs for those who do not ask any more, and forget those that ended long ago."""
+        """Leave runs that nobody asks about any more, and forget runs that ended long ago."""
         while True:
             await asyncio.sleep(1.0)
             self.forget()
 
     def forget(self) -> None:
-        """One round of that."""
+        """Do one round of the cleanup."""
         now = self._clock()
         for question in list(self._questions.values()):
             if now - question.asked_at > self._limits.forgotten_s and not question.job.ended:
@@ -336,7 +336,7 @@ class Jobs:
         kept, size = 0, 0
         for job in reversed([one for one in self._jobs.values() if one.ended]):
             kept, size = kept + 1, size + job.bytes
-            # Whoever asked for the last one still has to be told.
+            # Keep the last run, because its asker must still get the result.
             if kept > 1 and (kept > self._limits.most_kept or size > self._limits.known_bytes):
                 del self._jobs[job.id]
         self._questions = {
@@ -347,10 +347,10 @@ class Jobs:
 
 
 def _shareable(job: Job) -> bool:
-    """Returns true if one who asks for an equal run is served by this one."""
+    """Whether this run can serve another request for an equal run."""
     return job.state == "done" or not (job.ended or job.stop.is_set())
 
 
 def _runs(count: int, whose: str = "") -> str:
-    """So many runs that wait, in words."""
+    """Describe a number of waiting runs."""
     return f"1 run{whose} waits" if count == 1 else f"{count} runs{whose} wait"

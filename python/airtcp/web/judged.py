@@ -1,7 +1,6 @@
-"""Verdicts, problems and remedies as a page shows them.
+"""Verdicts, causes and remedies in the form that a page shows.
 
-Knows the order in which they are told, and the numbers that lights and bars are made of. Judges and
-tries nothing: each text is the one that the command line prints, each number the Python's.
+Each text and number equals the one on the command line.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ Json = dict[str, Any]
 
 
 def interval(one: Interval, unit: str) -> Json:
-    """An interval in numbers and in words."""
+    """Return an interval as numbers and as text."""
     return one.to_dict() | {"text": quantity_with_interval(one, unit)}
 
 
 def condition(one: Condition) -> Json:
-    """A condition taken apart: what it is of, the statistic, the metric, the bound."""
+    """Return the parts of a condition: scope, statistic, metric, bound."""
     return {
         "text": one.text,
         "metric": one.metric,
@@ -47,9 +46,9 @@ def condition(one: Condition) -> Json:
 
 
 def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | None:
-    """A verdict: its state, the headline, and a light for each target, those that fail first.
+    """Return a verdict: its state, the headline, and a light for each target, failed ones first.
 
-    `result` is what was judged, if that was a simulation: what endless transfers show follows.
+    If `result` is the judged simulation, observations about endless transfers are added.
     """
     if found is None:
         return None
@@ -79,7 +78,7 @@ def _light(one: Judged) -> Json:
 
 
 def advice(found: Advice | None) -> Json | None:
-    """Return the cause, the changes that were tried, best first, and the one to make."""
+    """Return the cause, the changes that were tried (best first), and the recommended one."""
     if found is None:
         return None
     best = found.best
@@ -115,7 +114,7 @@ def _trial(one: Trial) -> Json:
 
 
 def effects(felt: Sequence[Effect]) -> list[Json]:
-    """The effects on others, in words as well."""
+    """Return the effects on others, also as text."""
     rows = []
     for one in felt:
         about = METRICS[one.metric]

@@ -1,7 +1,4 @@
-"""What one page may cost: bounds that the one who serves it can set.
-
-Knows numbers and their reasons. Does not know who keeps them.
-"""
+"""Resource limits of the web page, which the operator can set."""
 
 from __future__ import annotations
 
@@ -12,16 +9,19 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of the machine the pages may take, all together.
+    """The resources that all pages together may use.
 
-    `workers` are runs under way at a time, `queue` how many more may wait, `own` how many of them
-    of one browser, `questions` how many may have asked for them; `run_s` is the longest that one
-    may take (wall clock), `memory_mib` the address space of a worker. `answer_s` is the longest
-    for an answer of the models. `body_bytes` bounds what a request may hold, `upload_bytes` one
-    uploaded file, and `uploads_bytes` all of them; `held_bytes` is what all requests that are read
-    or answered may hold together. Of answers of the models that are known, and of what runs that
-    ended have told, `known_bytes` are kept each, as JSON. A run that no page has asked about for
-    `forgotten_s` is stopped; how one ended is kept for `kept_s`, of at most `most_kept` runs.
+    Runs: `workers` is the number of concurrent runs, `queue` the number of waiting runs, `own` the
+    waiting runs of one browser, and `questions` the open requests for runs. `run_s` is the longest
+    duration of a run (wall clock), and `memory_mib` the address space of a worker.
+
+    Requests: `answer_s` is the longest time for an answer of the models. `body_bytes` limits a
+    request, `upload_bytes` one uploaded file, and `uploads_bytes` all uploads. `held_bytes` limits
+    all requests in progress together.
+
+    Memory: `known_bytes` limits the cached answers of models, and separately the messages of
+    completed runs, as JSON. A run that no page has asked about for `forgotten_s` is stopped.
+    Completed runs are kept for `kept_s`, at most `most_kept` of them.
     """
 
     workers: int = 2

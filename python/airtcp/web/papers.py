@@ -1,7 +1,6 @@
-"""Figures of the papers as a page moves them: their curves at once, their scenario in the explorer.
+"""Figures of the papers with sliders: their curves, and their scenario in the explorer.
 
-Knows how a figure that `airtcp.reproduce.sliders` declares is drawn and told on a page. Does not
-know equations, nor which parameters a figure has. Points are simulated by `airtcp.reproduce`.
+`airtcp.reproduce.sliders` declares the figures, and `airtcp.reproduce` simulates their points.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from airtcp.reproduce.sliders import Movable, figures
 from airtcp.stats import Interval
 
 _COLOURS: Final = ("model", "simulated", "third", "fourth")
-#: What a page draws as points: simulations, and numbers that a paper prints.
+#: The kinds drawn as points: simulations, and numbers printed in a paper.
 _POINTS: Final[tuple[Kind, ...]] = ("simulation", "points", "paper", "marks", "bars")
 _UNIT: Final = re.compile(r"(.*) \(([^()]*)\)")
-#: What a column of a curve's table is called in all items.
+#: The name of the column with the series in the tables of all items.
 _SERIES: Final = "series"
 
 
 def catalogue() -> list[dict[str, Any]]:
-    """All figures with their sliders, in the order of the papers."""
+    """Return all figures with their sliders, in the order of the papers."""
     return [
         {
             "item": one.item,
@@ -49,11 +48,11 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def figure(item: str, values: Mapping[str, float]) -> dict[str, Any]:
-    """A figure at values of its sliders; those that are not given are the paper's.
+    """Return a figure at values of its sliders, by default the paper's.
 
-    Keys `x` and `y` (label, unit), `series` (name, kind, colour, data of x and y), `words`, and
-    `open`: the scenario behind it with what the sliders change, or None. Raises QuestionError for a
-    figure or a value that there is not.
+    Keys: `x` and `y` (label, unit), `series` (name, kind, colour, data of x and y), `words`, and
+    `open`, the scenario behind the figure with the slider's changes, or None. Raises QuestionError
+    for an unknown figure or value.
     """
     known = figures()
     if item not in known:
@@ -83,9 +82,9 @@ def figure(item: str, values: Mapping[str, float]) -> dict[str, Any]:
 
 
 def points(item: str, outcome: Outcome) -> list[dict[str, Any]]:
-    """What an item that was made adds to its curves: simulations with their intervals.
+    """Return the simulated points with intervals that a reproduced item adds to its curves.
 
-    None where the item's own table is not one of curves over the same axis.
+    Empty if the item's table does not have curves over the same axis.
     """
     one = figures().get(item)
     columns = list(outcome.data.columns)
@@ -105,7 +104,7 @@ def points(item: str, outcome: Outcome) -> list[dict[str, Any]]:
 
 @lru_cache(maxsize=128)
 def _of_paper(item: str) -> tuple[Series, ...]:
-    """The figure's own curves."""
+    """Return the figure's own curves."""
     one = figures()[item]
     return tuple(one.series(one.paper))
 
@@ -125,13 +124,13 @@ def _drawn(curve: Series, place: int, *, of_paper: bool = False) -> dict[str, An
 
 
 def _axis(name: str) -> tuple[str, str]:
-    """What an axis is of, and its unit."""
+    """Return the quantity of an axis, and its unit."""
     found = _UNIT.fullmatch(name)
     return (name, "") if found is None else (found[1], found[2])
 
 
 def _words(one: Movable, moved: Sequence[Series], paper: Sequence[Series] | None) -> str:
-    """Where the curves are at the place at which the figure is read."""
+    """Describe the curves at the position where the figure is read."""
     at, where = one.read
     label, unit = _axis(one.y)
     if not moved:
@@ -157,7 +156,7 @@ def _number(value: float) -> str:
 
 
 def _at(curve: Series, at: float) -> float | None:
-    """A curve's value at x, between two of its points on a straight line."""
+    """Return a curve's value at x by linear interpolation."""
     import numpy as np
 
     if not curve.x or not min(curve.x) <= at <= max(curve.x):

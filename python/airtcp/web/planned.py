@@ -1,7 +1,6 @@
-"""The reach of a scenario as a page shows it: answer, curve, bound, and what carries further.
+"""The capacity of a scenario in the form that a page shows: answer, curves, bounds, and changes.
 
-Knows the numbers that pictures are made of. Computes no results: each text is the one that the
-command line prints, and each number the one that the Python gives.
+Each text and number equals the one on the command line.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _WORDS = {
 
 
 def plan(found: Plan) -> Json:
-    """The answer in words and numbers, a curve for each condition, and the remedies."""
+    """Return the answer as text and numbers, a curve for each condition, and the remedies."""
     told = [line for line, _ in words.lines(found)]
     return {
         "words": told,
@@ -47,9 +46,9 @@ def plan(found: Plan) -> Json:
 
 
 def refusal(message: str, *, chosen: bool) -> str:
-    """Say why a plan has no answer, by what a page calls the options of the command.
+    """Say why a plan has no answer, with the page's names for options of the command.
 
-    `chosen`: both ends are chosen on the page, which else has no place for another one.
+    `chosen`: both ends are chosen on the page; otherwise the page cannot offer another end.
     """
     if not chosen:
         message = re.sub(r", or another --(from|to)$", "", message)
@@ -58,7 +57,7 @@ def refusal(message: str, *, chosen: bool) -> str:
 
 
 def _answer(found: Plan, answer: Answer | None) -> Json | None:
-    """The end: value, both ends of its interval, and each as text."""
+    """Return the end: its value, both ends of its interval, and each as text."""
     if answer is None:
         return None
     ends = {"value": answer.value, "low": answer.low, "high": answer.high}
@@ -70,7 +69,7 @@ def _answer(found: Plan, answer: Answer | None) -> Json | None:
 
 
 def _curve(found: Plan, condition: Condition) -> Json:
-    """Points that were simulated, lower bounds among them, and the curves of models."""
+    """Return the simulated points, including lower bounds, and the curves of models."""
     unit = condition.about.unit
     simulated = [
         {"x": one.value, "text": quantity_with_interval(told, unit)} | told.to_dict()
@@ -88,7 +87,7 @@ def _curve(found: Plan, condition: Condition) -> Json:
 
 
 def _remedy(found: Plan, one: Gain) -> Json:
-    """A remedy: how far it carries, what it changes where the end was, who gains and who pays."""
+    """Return a change: the capacity with it, its settings, and its effects on users."""
     return {
         "name": one.name,
         "title": one.title,

@@ -1,8 +1,7 @@
-"""Worker processes as the server sees them: started, asked, given up, ended.
+"""Worker processes from the server's side: start, ask, time out, end.
 
-Knows processes and lines of JSON: what a confined process says is parsed, never unpickled as chunks
-of a sweep are. Does not know what is asked. A worker that dies costs nothing: the question that it
-had is asked once more. One that takes too long costs that question.
+Confined processes reply in lines of JSON, which are parsed, never unpickled like chunks of a sweep.
+If a worker dies, its question is asked once more. A worker that takes too long loses its question.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from airtcp.web.limits import Limits
 
 #: The longest line of a worker: all points of a plan, and more.
 _LONGEST_LINE: Final = 64 * 2**20
-#: What an answer takes beside its bytes: its hash, and its place among the others.
+#: The overhead of a cached answer: its hash, and its place in the cache.
 _BESIDE: Final = 400
-#: How often a question is asked whose worker dies, and how many workers may die one after the
-#: other, none of which has answered anything, before the next waits for a question.
+#: How often to ask a question whose worker dies, and how many workers in a row may die without an
+#: answer before the next one is started only for a question.
 _MOST_TRIES: Final = 2
 _MOST_DEATHS: Final = 3
-#: Which questions come first; all others are in the middle.
+#: Questions by urgency (lower first); all others are in the middle.
 _URGENCY: Final = {"predict": 0, "figure": 0, "point": 2}
 
 _ENVIRONMENT: Final = {
-    # Small matrices: threads of its own cost more than they bring, and each takes address space.
+    # For small matrices, extra threads cost more than they gain, and each takes address space.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
@@ -47,20 +46,20 @@ _ENVIRONMENT: Final = {
 
 
 class WorkerProcess:
-    """A process that answers in lines of JSON."""
+    """A process that replies in lines of JSON."""
 
     def __init__(self, process: asyncio.subprocess.Process, scratch: str) -> None:
         self._process, self._scratch = process, scratch
-        #: Whether it has begun with what it was sent, after which nobody may be asked again.
+        #: Whether it has begun with a request, after which no other worker may repeat it.
         self.began = False
-        #: Done as soon as the process has ended.
+        #: Completes as soon as the process has ended.
         self.gone = asyncio.ensure_future(process.wait())
 
     @classmethod
     async def start(
         cls, kind: str, folder: Path, memory_mib: int, stores: Mapping[str, Path] | None = None
     ) -> WorkerProcess:
-        """A new worker of a kind, with a folder of its own; it may not be ready yet."""
+        """Start a worker of a kind with its own folder; it may not be ready yet."""
         scratch = tempfile.mkdtemp(dir=folder / "scratch")
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -76,55 +75,55 @@ class WorkerProcess:
             stdout=asyncio.subprocess.PIPE,
             env=os.environ | _ENVIRONMENT,
             limit=_LONGEST_LINE,
-            # Ctrl-C in the terminal of the server is the server's.
+            # Ctrl-C in the server's terminal is for the server only.
             start_new_session=True,
         )
         return cls(process, scratch)
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """True as long as it has not ended."""
+        """Whether the process is running."""
         return self._process.returncode is None
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Ask something. Raises ConnectionError where nobody is there any more."""
+        """Send a request. Raises ConnectionError if the process has ended."""
         assert self._process.stdin is not None  # as it was started
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         await self._process.stdin.drain()
 
     async def line(self) -> bytes:
-        """The next line of JSON that it tells, nothing when it has ended.
+        """Read the next line of JSON; empty if the process has ended.
 
-        Raises ValueError for a line longer than any that it should tell.
+        Raises ValueError for a line that is too long.
         """
         assert self._process.stdout is not None  # as it was started
         return await self._process.stdout.readline()
 
     def interrupt(self) -> None:
-        """Ask it to stop with what it has; end it where it has nothing yet."""
+        """Ask it to stop and report its results so far; kill it if it has not begun."""
         self._signal(signal.SIGINT if self.began else signal.SIGKILL)
 
     async def end(self) -> int:
-        """End it now, and wait until it is gone; its status."""
+        """Kill it, wait for its end, and return its exit status."""
         self._signal(signal.SIGKILL)
         status = await asyncio.shield(self.gone)
         shutil.rmtree(self._scratch, ignore_errors=True)
         return status
 
     def _signal(self, number: signal.Signals) -> None:
-        # Not through the process object: that would look for its end, which the loop waits for.
+        # Not through the process object, which would reap the process that the loop waits for.
         if self.alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
 
 class Known:
-    """Answers by the hash of their question: of so many bytes, the latest used."""
+    """A cache of answers by hash of the question: least recently used out, limited in bytes."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -132,7 +131,7 @@ class Known:
         self.bytes = 0
 
     def get(self, key: bytes) -> dict[str, Any] | None:
-        """The answer to a question, taken apart; None where it is not known."""
+        """Return the parsed answer to a question; None if it is not cached."""
         line = self._lines.get(key)
         if line is None:
             return None
@@ -140,7 +139,7 @@ class Known:
         return dict(json.loads(line))
 
     def keep(self, key: bytes, line: bytes) -> None:
-        """Keep an answer, and let go those that were not asked for longest."""
+        """Add an answer, and drop the least recently used ones."""
         if key in self._lines:
             self.bytes -= len(self._lines.pop(key)) + _BESIDE
         self._lines[key] = line
@@ -152,7 +151,7 @@ class Known:
 
 @dataclass(slots=True)
 class _Question:
-    """A question as a worker reads it, and whoever waits for its answer."""
+    """A question as a worker reads it, and the future of its answer."""
 
     key: bytes
     message: dict[str, Any]
@@ -160,7 +159,7 @@ class _Question:
 
 
 class ModelPool:
-    """Workers that answer questions of models: the urgent ones first, known ones at once."""
+    """Workers that answer questions with models: urgent ones first, cached ones at once."""
 
     def __init__(
         self, size: int, folder: Path, limits: Limits, stores: Mapping[str, Path] | None = None
@@ -183,13 +182,13 @@ class ModelPool:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """What a worker says: `answer`, `problem` (of who asks) or `failed` (of ours).
+        """Return a worker's reply: `answer`, `problem` (a user error) or `failed` (a server error).
 
-        What one looks at while a slider moves comes first, points of curves come last. Who is
-        cancelled while waiting takes the question back.
+        Questions asked while a slider moves come first; points of curves come last. Cancelling the
+        call withdraws the question.
         """
         message = {"name": name, "body": body}
-        # Not with sorted keys: changes of a scenario are made in their order.
+        # Not with sorted keys: changes of a scenario apply in their order.
         key = hashlib.sha256(json.dumps(message).encode()).digest()
         known = self._known.get(key)
         if known is not None:
@@ -199,12 +198,12 @@ class ModelPool:
         try:
             return await question.future
         finally:
-            # Taken back, it waits for its turn without what it was about.
+            # A withdrawn question keeps its place in the queue, without its content.
             question.future.cancel()
             question.message = {}
 
     async def _work(self) -> None:
-        """Answer one question after the other, with a worker that is there before it is needed."""
+        """Answer questions one after the other, with a worker started in advance."""
         worker: WorkerProcess | None = None
         next_one: asyncio.Task[tuple[int, int, _Question]] | None = None
         deaths = 0
@@ -244,9 +243,9 @@ class ModelPool:
     async def _answer(
         self, worker: WorkerProcess, question: _Question
     ) -> tuple[WorkerProcess | None, dict[str, Any]]:
-        """What is said to a question, and the worker for the next one, None where it has ended.
+        """Return the reply to a question, and the worker for the next one, None if it has ended.
 
-        A worker that dies, by whatever hand, is followed by another that is asked again.
+        If a worker dies for any reason, another one is asked again.
         """
         status = 0
         for tries in range(_MOST_TRIES):
@@ -260,7 +259,8 @@ class ModelPool:
                     line = await worker.line()
                 if line:
                     said = dict(json.loads(line))
-                    # A refusal is soon found again, and who sends nonsense has much of it.
+                    # Cache only answers: a rejection is quickly computed again, and bad requests
+                    # can be many.
                     if "answer" in said:
                         self._known.keep(question.key, line)
                     return worker, said
@@ -269,7 +269,7 @@ class ModelPool:
                 why = f"no answer within {self._limits.answer_s:g} s, which is the most here"
                 return None, {"failed": why}
             except ConnectionError:
-                pass  # it has ended, as it has where it told nothing
+                pass  # it has ended; without a line it has too
             except ValueError:
                 await worker.end()
                 return None, {"failed": "no answer: it is longer than any should be"}

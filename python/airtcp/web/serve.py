@@ -1,7 +1,4 @@
-"""The server as a process: where it listens, for how long, and its temporary folder.
-
-Knows ports and hosts. Does not know what it answers.
-"""
+"""The server process: host, port, and temporary folder."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from pathlib import Path
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.web.limits import Limits
 
-#: Where the page is, if nobody says where.
+#: The default port of the page.
 PORT = 8765
 
 
@@ -27,14 +24,14 @@ def serve(
     stores: Sequence[Path] = (),
     ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the page until the process is told to end.
+    """Serve the page until the process is asked to end.
 
-    `port` 0 takes one that is free; `ready` is told the address of the page. `models` is the number
-    of processes that answer questions of models, `stores` are folders with results of sweeps that
-    pages may look at.
+    `port` 0 selects a free port; `ready` is called with the address of the page. `models` is the
+    number of processes that answer questions with models. `stores` are folders with results of
+    sweeps that pages may read.
 
-    Raises QuestionError for a host other than loopback without a token, and OutputError where the
-    server cannot listen there, or a folder is no store.
+    Raises QuestionError for a host other than loopback without a token, and OutputError if the
+    server cannot listen there, or a folder is not a store.
     """
     import uvicorn
 
@@ -51,7 +48,7 @@ def serve(
         )
     known = named(stores)
     limits = limits or Limits()
-    # Each run has a worker, and the next one is there before it is needed.
+    # Each run has a worker, and the next worker is started in advance.
     most = room(descriptors(), models + 2 * limits.workers)
     listener = _listener(host, port)
     with listener, temporary() as folder:
@@ -71,13 +68,13 @@ def serve(
         server = Server(config)
         if ready is not None:
             ready(address)
-        # Ctrl-C is how it ends.
+        # Ctrl-C is the normal way to end.
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A socket that listens there. Raises OutputError."""
+    """Return a listening socket. Raises OutputError."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -86,7 +83,7 @@ def _listener(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise OutputError(f"cannot listen on {host}: {error.strerror or error}") from error
     try:
-        # A server that ended a moment ago holds the port no longer than it must.
+        # Allow reuse of the port right after a previous server has ended.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(128)

@@ -1,7 +1,7 @@
-"""A scenario that came over the network: read, varied, and kept from the files of this machine.
+"""Read a scenario that came over the network, without access to this machine's files.
 
-Knows examples, uploaded files and key paths. Does not know models, simulation or HTTP. A file that
-a scenario names is one that was uploaded, or one of the package's examples: no other is opened.
+A scenario may only name uploaded files, and files of the package's examples; no other file is
+opened.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Edited = TypeVar("_Edited")
 
 _NAME = "scenario"
 _DEEPEST = 40
-#: The CPU time that a text may take to be read: the slowest of ordinary size take a second.
+#: The CPU time limit for reading a text; the slowest of ordinary size take a second.
 _MOST_CPU_S: Final = 4.0
 _TIMER: Final = getattr(signal, "ITIMER_VIRTUAL", 0)
 
@@ -44,7 +44,7 @@ _TIMER: Final = getattr(signal, "ITIMER_VIRTUAL", 0)
 class Read:
     """A scenario, its text, and its written form.
 
-    In both, files go by the names that the page knows; the written form has no profiles.
+    In both forms, files have the names that the page uses. The written form has no profiles.
     """
 
     scenario: Scenario
@@ -53,15 +53,15 @@ class Read:
 
 
 class _OutOfTimeError(BaseException):
-    """Raised where a signal comes; no handler of errors takes it for one of its own."""
+    """Raised by a signal handler. A BaseException, so that no error handler catches it."""
 
 
 @contextmanager
 def _within_bounds() -> Iterator[None]:
-    """Bound the CPU time of a block, which is that of a body. Raises ScenarioError.
+    """Limit the CPU time of a block, the body of the with statement. Raises ScenarioError.
 
-    A worker that reads on and on keeps all other questions waiting. Only the main thread hears
-    signals; blocks within others have the bound of these.
+    A worker that reads for too long blocks all other questions. Signals only work in the main
+    thread. A nested block uses the limit of the outer one.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or not hasattr(signal, "setitimer") or signal.getitimer(_TIMER)[0] > 0.0:
@@ -86,10 +86,10 @@ def _within_bounds() -> Iterator[None]:
 
 
 def read(source: Source, uploads: Path) -> Read:
-    """The scenario of a source.
+    """Return the scenario of a source.
 
-    Raises ScenarioError, in which no path of this machine is named, and QuestionError for a number
-    of stations that cannot be shared out.
+    Raises ScenarioError, without paths of this machine, and QuestionError for a number of stations
+    that cannot be distributed.
     """
     with _within_bounds():
         text = _text(source, uploads)
@@ -98,7 +98,7 @@ def read(source: Source, uploads: Path) -> Read:
 
 
 def _text(source: Source, uploads: Path) -> str:
-    """The text of a source with all that is changed in it."""
+    """Return the text of a source with all its changes."""
     text = _varied(text_of(source), source.changes)
     if source.stations is not None:
         counts = shares(_resolved(_tables(text), source, uploads), source.stations)
@@ -107,7 +107,7 @@ def _text(source: Source, uploads: Path) -> str:
 
 
 def shares(scenario: Scenario, total: int) -> dict[str, int]:
-    """The counts of all groups, by key path, for a number of stations. Raises QuestionError."""
+    """Return the counts of all groups, by key path, for a total. Raises QuestionError."""
     groups = scenario.stations
     if not len(groups) <= total <= MOST_STATIONS:
         raise QuestionError(
@@ -120,7 +120,7 @@ def shares(scenario: Scenario, total: int) -> dict[str, int]:
 
 
 def at(source: Source, axis: str, value: Any) -> Source:
-    """The source at a value of an axis. Raises QuestionError."""
+    """Return the source at a value of an axis. Raises QuestionError."""
     if axis != STATIONS:
         changes = {key: one for key, one in source.changes.items() if key != axis}
         return source.model_copy(update={"changes": changes | {axis: value}})
@@ -144,9 +144,9 @@ def _resolved(data: Mapping[str, Any], source: Source, uploads: Path) -> Scenari
 
 
 def rebuilt(source: Source, edit: Edit, uploads: Path) -> tuple[str, str]:
-    """The text of a source after an edit, and the key path that this is about.
+    """Return the text of a source after an edit, and the key path of the edit.
 
-    Raises ScenarioError, and QuestionError where the edit cannot be.
+    Raises ScenarioError, and QuestionError if the edit is impossible.
     """
     with _within_bounds():
         text = _text(source, uploads)
@@ -157,7 +157,7 @@ def rebuilt(source: Source, edit: Edit, uploads: Path) -> tuple[str, str]:
 
 
 def _varied(text: str, changes: Mapping[str, Any]) -> str:
-    """The text of a scenario with other values at key paths, its comments kept.
+    """Return the text of a scenario with other values at key paths, keeping its comments.
 
     Raises ScenarioError.
     """
@@ -166,14 +166,14 @@ def _varied(text: str, changes: Mapping[str, Any]) -> str:
 
 
 def _guarded(text: str, changes: Mapping[str, Any], edit: Callable[[], _Edited]) -> _Edited:
-    """Do an edit of a text, and say of a file that is no scenario what is wrong with it."""
+    """Edit a text; if the text is not a scenario, report its error instead."""
     data = _tables(text)
     try:
         return edit()
     except InvalidError as error:
         raise scenario_error(_NAME, data, error) from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        # Lists or tables are something else: a file that is so says it when it is read.
+        # Lists or tables have wrong types: reading the file reports which.
         Scenario.from_written(data, name=_NAME, base=Path())
         raise ScenarioError(
             _NAME,
@@ -183,7 +183,7 @@ def _guarded(text: str, changes: Mapping[str, Any], edit: Callable[[], _Edited])
 
 
 def where(error: ScenarioError, asked: Any) -> tuple[str | None, int | None]:
-    """The text of the file that an error is about, and the line of it, where these are known."""
+    """Return the text of the file that an error concerns, and its line, if they are known."""
     try:
         source = Source.model_validate(asked)
         text = text_of(source)
@@ -204,12 +204,12 @@ def _place(error: ScenarioError, source: Source, text: str) -> tuple[str, int | 
 
 
 def field_of(key: str) -> str:
-    """The key path of what a message calls `flows[0] (laptop).tcp.mss`."""
+    """Return the key path of a key as in messages: `flows[0] (laptop).tcp.mss`."""
     return re.sub(r"\[(\d+)\](?: \(([^)]*)\))?", lambda m: f".{m[2] or m[1]}", key)
 
 
 def text_of(source: Source) -> str:
-    """The text that a source begins with. Raises ScenarioError."""
+    """Return the original text of a source. Raises ScenarioError."""
     if (source.example is None) == (source.text is None):
         raise ScenarioError(_NAME, "", "must be one of the two; allowed: an example or a text")
     if source.example is None:
@@ -224,23 +224,23 @@ def text_of(source: Source) -> str:
 
 @lru_cache(maxsize=1)
 def _examples() -> tuple[Example, ...]:
-    """The examples of the package, which do not change while a worker lives."""
+    """Return the package's examples, cached for the lifetime of a worker."""
     return tuple(examples())
 
 
 @lru_cache(maxsize=8)
 def _tables(text: str) -> dict[str, Any]:
-    """A text as TOML, kept since sliders ask for the same text over and over."""
+    """Parse a text as TOML, cached because sliders send the same text repeatedly."""
     try:
         return parse(text)
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
         raise ScenarioError(_NAME, "", f"is not TOML: {error}") from None
     except RecursionError:
         raise ScenarioError(_NAME, "", "is not TOML that can be read: nested too deeply") from None
 
 
 def _check_depth(changes: Mapping[str, Any]) -> None:
-    """Refuse values that copying would stumble over, and numbers that no file can have."""
+    """Reject values that are nested too deeply, and numbers that TOML cannot express."""
     waiting: list[tuple[Any, int]] = [(value, 0) for value in changes.values()]
     while waiting:
         value, depth = waiting.pop()
@@ -253,12 +253,12 @@ def _check_depth(changes: Mapping[str, Any]) -> None:
 
 
 def _naming(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
-    """All tables that name a file, and their keys that do."""
+    """Yield all tables that name a file, with the keys that do."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            # Received powers may be a list of rows, too.
+            # Received powers may also be a list of rows.
             yield from ((one, key) for key in ("file", "received") if isinstance(one.get(key), str))
             waiting += one.values()
         elif isinstance(one, list):
@@ -267,7 +267,7 @@ def _naming(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
 
 def _path(name: str, source: Source, uploads: Path) -> Path:
     if name in source.files:
-        # Whether a file is a table or a log is told by its name.
+        # The file name says whether it is a table or a log.
         path = uploads / source.files[name] / ("table.csv" if _is_table(name) else "log")
         if path.is_file():
             return path

@@ -1,8 +1,8 @@
-"""Stores of sweeps, which the one who serves the page has named: what is in them, and pictures.
+"""Stores of sweeps that the operator has named: their contents, and pictures.
 
-Knows tables of results. Does not know how a picture is drawn: each number is the one that `airtcp
-plot` draws. Pages name a store by its name alone; no path of this machine reaches them. What is
-left out of a picture is chosen by steps of axes, not in SQL, which could read other files.
+Each number equals the one in the picture of `airtcp plot`. Pages refer to a store only by its name
+and never see paths of this machine. Rows are selected by steps of axes, not by SQL, which could
+read other files.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from airtcp.present.samples import Intervals, Side
     from airtcp.results import Results
 
-#: More lines than there are colours say nothing.
+#: The most lines: one per color.
 _MOST_LINES: Final = 6
-#: Steps of an axis among which one is chosen; of more, all are averaged.
+#: The most steps of an axis to choose from; axes with more are averaged.
 _MOST_STEPS: Final = 200
 _MOST_CELLS: Final = 2500
 
 
 def named(folders: Sequence[Path]) -> dict[str, Path]:
-    """Stores by the names that pages use. Raises OutputError for what is no store.
+    """Return stores by the names that pages use. Raises OutputError for a folder without a store.
 
-    A name is that of the folder, with a number behind it where two are called the same.
+    The name is that of the folder, with a number appended if two folders have the same name.
     """
     from airtcp.results.query import open as opened
 
@@ -48,7 +48,7 @@ def named(folders: Sequence[Path]) -> dict[str, Path]:
 
 
 def stamp(folder: Path) -> int:
-    """A number that is another one after the store has been written to."""
+    """Return a number that changes whenever the store is written."""
     try:
         return (folder / "store.json").stat().st_mtime_ns
     except OSError:
@@ -56,7 +56,7 @@ def stamp(folder: Path) -> int:
 
 
 def listed(stores: Mapping[str, Path]) -> dict[str, Any]:
-    """Axes with their steps, and metrics, of every store; or why one cannot be read."""
+    """Return axes with their steps, and metrics, of every store, or why one cannot be read."""
     told = []
     for name, folder in stores.items():
         try:
@@ -67,7 +67,7 @@ def listed(stores: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
-    """A metric over an axis: lines with intervals, or a map. Raises QuestionError, OutputError."""
+    """Return a metric along an axis: lines or a map. Raises QuestionError, OutputError."""
     from airtcp.present.samples import caption, intervals_of, samples_of, side_of
 
     asked = Look.model_validate({name: one for name, one in body.items() if name != "made"})
@@ -217,7 +217,7 @@ def _map(
 
 
 def _where(found: Results, where: Mapping[str, Any]) -> Results:
-    """The rows that have some steps of axes. Raises QuestionError."""
+    """Return the rows with the given steps of axes. Raises QuestionError."""
     import pyarrow as pa
 
     table = found.table
@@ -230,7 +230,7 @@ def _where(found: Results, where: Mapping[str, Any]) -> Results:
 
 
 def _opened(name: str, folder: Path) -> Results:
-    """A store as it is now. Raises OutputError, which names no path."""
+    """Open a store in its current state. Raises OutputError, which names no path."""
     try:
         return _read(folder, stamp(folder))
     except OutputError as error:
@@ -250,7 +250,7 @@ def _read(folder: Path, made: int) -> Results:
 
 
 def _told(value: Any, unit: str) -> str:
-    """A step of an axis in words."""
+    """Format a step of an axis."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -262,7 +262,7 @@ def _told(value: Any, unit: str) -> str:
 
 
 def _command(asked: Look) -> str:
-    """What draws the same on a command line, where the store is in the present folder."""
+    """Return the command line that draws the same picture, from the store's parent folder."""
     words = ["airtcp", "plot", asked.store, "--x", asked.x, "--y", asked.y]
     if asked.by is not None:
         words += ["--by", asked.by]

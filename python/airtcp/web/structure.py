@@ -1,7 +1,6 @@
-"""Groups and flows of a scenario file: added, copied, taken out, renamed, its comments kept.
+"""Add, copy, remove and rename groups and flows in a scenario file, keeping its comments.
 
-Knows what else in a file names a group, and which flows a profile brings. Does not know whether
-what comes out is a scenario: that is said when it is read.
+Handles references to groups, and flows that profiles add. The result is checked when it is read.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ _Table = dict[str, Any]
 
 
 def restructured(text: str, edit: Edit) -> tuple[str, str]:
-    """The text of a file with a group or a flow more, less or renamed, and the key path of it.
+    """Apply an edit to the text of a file. Return the new text and the key path of the entry.
 
     Raises:
-        QuestionError: there is no such group or flow, or its name is taken.
-        InvalidError: there is no such profile.
+        QuestionError: the group or flow does not exist, or its name is taken.
+        InvalidError: a profile does not exist.
     """
     document = tomlkit.parse(text)
     plain = named(document.unwrap())
@@ -46,10 +45,10 @@ def restructured(text: str, edit: Edit) -> tuple[str, str]:
 
 
 def outline(scenario: Scenario, text: str) -> dict[str, Any]:
-    """The groups and flows of a scenario as an editor shows them, and its map.
+    """Return the groups and flows of a scenario for an editor, and its map.
 
-    Each has its `path` and its `name`; a group its `count`, and `profile` and `place` where the
-    file names them; a flow the group that it is of, as `stations`, and what it is in `words`.
+    Each has its `path` and its `name`. A group has its `count`, and `profile` and `place` if the
+    file names them. A flow has its group, as `stations`, and a description in `words`.
     """
     groups = [
         {
@@ -79,7 +78,7 @@ def outline(scenario: Scenario, text: str) -> dict[str, Any]:
 
 
 def _words(entry: Mapping[str, Any], flow: Flow, origin: str) -> str:
-    """A flow in a few words: those of its traffic, or what its application is called."""
+    """Describe a flow in a few words: its traffic profile, or its application."""
     what = origin.partition(": ")[2] or APPLICATIONS[flow.application.kind].label
     return f"{entry['direction']}: {what}"
 
@@ -194,7 +193,7 @@ def _of(plain: _Table, table: str, name: str) -> _Table:
 
 
 def _flows(plain: _Table) -> list[_Table]:
-    """All flows, those that profiles bring too, each with the name that it goes by."""
+    """Return all flows, including those of profiles, each with its name in key paths."""
     flows = expand(plain).data.get("flows") or []
     stations = [flow.get("stations") for flow in flows]
     return [
@@ -215,7 +214,7 @@ def _names(plain: _Table, table: str) -> list[str]:
 
 
 def _fresh(wish: str, taken: Iterable[str]) -> str:
-    """A name that is not taken: the wish, or with a number behind it."""
+    """Return an unused name: the wish, or the wish with a number appended."""
     known = set(taken)
     number, name = 2, wish
     while name in known:
@@ -224,20 +223,20 @@ def _fresh(wish: str, taken: Iterable[str]) -> str:
 
 
 def _follows(own: str, old: str, new: str) -> str:
-    """The name of what is called after a group, after the group has another name."""
+    """Return the new name of an entry named after a group, after the group is renamed."""
     mine = own == old or own.startswith((f"{old}-", f"{old} "))
     return new + own[len(old) :] if mine else own
 
 
 def _settle(document: tomlkit.TOMLDocument, plain: _Table, stations: object) -> None:
-    """Give the only flow of a group, which goes by the name of the group, that name for good."""
+    """Name the only flow of a group explicitly; until now it had the group's name implicitly."""
     flows = [one for one in plain.get("flows") or [] if one.get("stations") == stations]
     if len(flows) == 1 and "name" not in flows[0]:
         put(document, (*place_of(f"flows.{stations}", plain), "name"), stations)
 
 
 def _brought(group: _Table) -> dict[str, str]:
-    """The names of the flows that the traffic of a group brings, and that traffic."""
+    """Return the names of the flows that the traffic of a group adds, with their traffic."""
     words = group.get("traffic")
     if words is None:
         device = devices().get(str(group.get("profile")))
@@ -253,7 +252,7 @@ def _brought(group: _Table) -> dict[str, str]:
 
 
 def _take_out(document: tomlkit.TOMLDocument, gone: Callable[[_Table], bool]) -> None:
-    """Delete the entries of `[[flows]]` that a question is true of."""
+    """Delete the entries of `[[flows]]` for which a function returns True."""
     flows: Any = document.get("flows") or []
     for index in reversed(range(len(flows))):
         if gone(flows[index].unwrap()):

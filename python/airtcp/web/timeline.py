@@ -1,11 +1,10 @@
-"""A few milliseconds of the air: frames with their senders and receivers, collisions, backoffs.
+"""A few milliseconds of the medium: frames with senders and receivers, collisions, backoffs.
 
-Knows captures (pcap with radiotap, as `airtcp.simulate` writes them) and traces; of several cells
-who hears a frame is put together in `airtcp.web.heard`. Everything comes from these two but the
-backoff counters, which neither has: they are worked out backwards from idle slots of one cell, in
-which all hear each other. A node that next sends after a backoff had, in each gap before, as many
-slots left as there were idle slots from then on; nothing is said of a node that does not send again
-in the time that was looked at, and of one that had nothing to send at first the counter may begin
+Reads captures (pcap with radiotap, as `airtcp.simulate` writes them) and traces; `airtcp.web.heard`
+combines the captures of several cells. Neither has backoff counters. They are computed backwards
+from the idle slots of a cell without hidden stations: a node that next sends after a backoff had,
+in each earlier gap, as many slots left as idle slots followed. Nothing is known about a node that
+does not send again in the time shown. If a node had nothing to send at first, its counter may begin
 too early.
 """
 
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
-#: The latest that one may look at: all before it is simulated, and written down, too.
+#: The latest begin: everything before it must be simulated and recorded too.
 MOST_BEGIN_S: Final = 5.0
-#: What is looked at beyond the end, to see who sends next.
+#: How much to simulate beyond the end, to see who sends next, as a multiple of the length.
 _AHEAD: Final = 4
 _MOST_FRAMES: Final = 2000
 _MOST_SAMPLES: Final = 300_000
@@ -42,13 +41,13 @@ _TYPES: Final = {
     0x48: "null", 0x58: "cf-ack", 0x68: "cf-poll", 0x78: "cf-poll",
 }  # fmt: skip
 _CARRIES: Final = ("data", "tcp ack", "syn")
-#: Frames that answer another, SIFS after it, and have no transmitter in them.
+#: Responses: frames that follow another after SIFS, without a transmitter address.
 _ANSWERS: Final = ("cts", "ack")
 
 
 @dataclass
 class _Frame:
-    """One PPDU; an aggregate is one."""
+    """One PPDU, possibly an aggregate."""
 
     begin: int
     end: int
@@ -61,19 +60,20 @@ class _Frame:
     mpdus: int = 1
     text: str = ""
     rate: int = 0
-    #: The nodes that read it, and that heard its preamble alone, if not all hear all.
+    #: The nodes that received it, and that heard only its preamble, if not all nodes hear each
+    #: other.
     came: frozenset[int] | None = None
     lost: frozenset[int] | None = None
 
 
 def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dict[str, Any]:
-    """The frames on the air in replication 0 from `begin_s` on, counted from the start of the run.
+    """Return the frames in replication 0 from `begin_s` on, counted from the start of the run.
 
-    Times are in microseconds from there. `frames`, each with `node` and `to` (indices of `nodes`),
-    `kind`, whether it was `bad` (collided, or lost); `gaps` of idle time with what each node had
-    still to count at their beginning; `windows` of TCP by flow. With several cells, or where not
-    all hear each other, each frame also has who `heard` it and at whom it was `lost`, and there are
-    no gaps: each node has its own.
+    Times are in microseconds from there. `frames` each have `node` and `to` (indices of `nodes`),
+    `kind`, and whether the frame was `bad` (collided or lost). `gaps` are idle times with the
+    backoff slots that each node had left at their beginning. `windows` are the TCP windows by flow.
+    With several cells or hidden stations, each frame also lists the nodes that `heard` it and at
+    which it was `lost`, and there are no gaps, because each node has its own.
     """
     from airtcp.run.simulate import simulate
 
@@ -90,7 +90,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
         )
         content = path.read_bytes()
     trace = result.simulation.runs[0].trace
-    assert trace is not None  # asked for
+    assert trace is not None  # the trace was requested
     begin, end = round(begin_s * 1e9), round((begin_s + length_s) * 1e9)
     if several:
         frames = list(_frames_of_cells(content, scenario, trace, begin))
@@ -101,7 +101,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
     names = ["ap", *(name for name in trace.node_names if name != "ap")]
     if several:
         names = list(trace.node_names)
-    # An access point that only waits is what several cells are looked at for.
+    # Show all access points of several cells, even idle ones.
     aps = range(len(scenario.access_points))
     nodes = sorted({*aps, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
     place = {node: index for index, node in enumerate(nodes)}
@@ -150,7 +150,7 @@ def _name(names: Sequence[str], node: int) -> str:
 
 
 def _sensed(scenario: ResolvedScenario, nodes: Sequence[int]) -> dict[int, frozenset[int]]:
-    """Return of each node those of others that sense what it sends."""
+    """Return for each node the other nodes that sense its frames."""
     return {
         one: frozenset(
             other for other in nodes if other != one and hearing.senses(scenario, one, other)
@@ -163,10 +163,10 @@ def _sensed(scenario: ResolvedScenario, nodes: Sequence[int]) -> dict[int, froze
 def _ears(
     frame: _Frame, place: dict[int, int], sensed: Mapping[int, frozenset[int]]
 ) -> dict[str, list[int]]:
-    """The nodes that heard a frame, those at which it was lost, and those that sense it alone.
+    """Return the nodes that heard a frame, that lost it, and that only sense it.
 
-    The last have the medium busy, and do not receive it: another was there first, or they sent.
-    Nothing where all hear all.
+    The last ones sense a busy medium but cannot receive the frame, because they were receiving
+    another frame or sending. Empty if all nodes hear each other.
     """
     if frame.came is None or frame.lost is None:
         return {}
@@ -178,7 +178,7 @@ def _ears(
 def _frames_of_cells(
     content: bytes, scenario: ResolvedScenario, trace: Trace, begin: int
 ) -> Iterator[_Frame]:
-    """The PPDUs of a capture of several cells that end after `begin`, in the order of time."""
+    """Yield the PPDUs of a capture of several cells that end after `begin`, in order of time."""
     aggregates = _aggregates(trace)
     tcp_header = next((one.tcp.header_bits // 8 for one in scenario.flows if one.tcp), 40)
     for one in heard(content):
@@ -213,19 +213,19 @@ def _frames_of_cells(
 def _frames(
     content: bytes, scenario: ResolvedScenario, trace: Trace, begin: int
 ) -> Iterator[_Frame]:
-    """The PPDUs of a capture that end after `begin`, in the order of time."""
+    """Yield the PPDUs of a capture that end after `begin`, in order of time."""
     aggregates = _aggregates(trace)
     tcp_header = next((one.tcp.header_bits // 8 for one in scenario.flows if one.tcp), 40)
     asked: _Frame | None = None
     last: _Frame | None = None
     for start, length, record in _records(content):
         if start < begin - 20_000_000:
-            continue  # no PPDU and its answers last so long
+            continue  # no PPDU with its responses lasts that long
         header, bad, rate = _radiotap(record)
         frame = _mac(record[header:], start, length - header, bad, tcp_header)
         same = last is not None and (last.begin, last.node) == (start, frame.node)
         if last is not None and same and rate is None and frame.kind in _CARRIES:
-            # Another frame of the same A-MPDU.
+            # Another MPDU of the same A-MPDU.
             last.mpdus += 1
             last.length += frame.length
             last.bad = last.bad and frame.bad
@@ -261,7 +261,7 @@ def _records(content: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _radiotap(record: bytes) -> tuple[int, bool, Rate | None]:
-    """Length of the header, whether the FCS is wrong, and the rate of what is not aggregated."""
+    """Return header length, whether the FCS is wrong, and the rate of non-aggregated frames."""
     length, present = struct.unpack_from("<HI", record, 2)
     bad = bool(record[16] & 0x40)
     if not present & 0b100:
@@ -271,7 +271,7 @@ def _radiotap(record: bytes) -> tuple[int, bool, Rate | None]:
 
 
 def _mac(frame: bytes, begin: int, length: int, bad: bool, tcp_header: int) -> _Frame:
-    """A frame of a capture; `tcp_header` are the bytes that the simulation counts of IP and TCP."""
+    """Parse a frame. `tcp_header` is the simulated size of the IP and TCP headers in bytes."""
     kind = _TYPES.get(frame[0], "other")
     receiver = _node(frame[4:10])
     transmitter = -1 if kind in _ANSWERS else _node(frame[10:16])
@@ -281,18 +281,18 @@ def _mac(frame: bytes, begin: int, length: int, bad: bool, tcp_header: int) -> _
         packet = frame[34 if frame[0] == 0x88 else 32 :]
         made.kind, made.text = _packet(packet)
         if made.kind == "syn" and len(packet) > 32:
-            # Options of a SYN are in the capture, and not in what was simulated (traces.md).
+            # The capture has SYN options that were not simulated.
             made.length -= max(0, 20 + 4 * (packet[32] >> 4) - tcp_header)
     return made
 
 
 def _node(address: bytes) -> int:
-    """The access point is 0, stations count on; -1: everyone."""
+    """Return the node number: 0 is the access point, stations follow; -1 means broadcast."""
     return -1 if address[0] & 1 else int.from_bytes(address[2:6], "big")
 
 
 def _packet(packet: bytes) -> tuple[str, str]:
-    """The kind of frame that carries an IP packet, and what is in it."""
+    """Return the kind of frame that carries an IP packet, and a description of its content."""
     if len(packet) < 20:
         return "data", ""
     size = int.from_bytes(packet[2:4], "big")
@@ -310,7 +310,7 @@ def _packet(packet: bytes) -> tuple[str, str]:
 
 
 def _aggregates(trace: Trace) -> dict[tuple[int, int], int]:
-    """The time on the air of each PPDU of 802.11n and later, by its begin and its sender."""
+    """Return the airtime of each PPDU of 802.11n and later, by its start and its sender."""
     rows = trace.ppdu_table
     numbers = {name: index for index, name in enumerate(trace.node_names)}
     found: dict[tuple[int, int], int] = {}
@@ -323,7 +323,7 @@ def _aggregates(trace: Trace) -> dict[tuple[int, int], int]:
 
 
 def _gaps(frames: Sequence[_Frame], scenario: ResolvedScenario) -> list[dict[str, Any]]:
-    """Idle times in which nodes count, and what those who send next had left at their beginning."""
+    """Return idle times with backoff, and the slots that the next senders had left."""
     phy = scenario.phy
     edca = scenario.mac.edca
     quiet = phy.difs_ns if edca is None else edca.stations["AC_BE"].aifs_ns
@@ -333,8 +333,8 @@ def _gaps(frames: Sequence[_Frame], scenario: ResolvedScenario) -> list[dict[str
     for index, frame in enumerate(frames):
         if before is not None and frame.begin - before.end >= quiet:
             idle = frame.begin - before.end
-            # Who has not understood what was sent waits for EIFS (10.3.2.3.7), and who has sent it
-            # for an answer, then as ever (10.3.2.11).
+            # Nodes that could not decode the frame wait for EIFS (10.3.2.3.7); the sender waits for
+            # a response, then as usual (10.3.2.11).
             wait = phy.eifs_ns if before.bad else quiet
             own = phy.ack_timeout_ns + quiet if before.bad else quiet
             found.append(
@@ -365,7 +365,7 @@ def _gaps(frames: Sequence[_Frame], scenario: ResolvedScenario) -> list[dict[str
 
 
 def _windows(trace: Trace, begin_s: float, end_s: float) -> list[dict[str, Any]]:
-    """Congestion windows of the flows, in the samples of a time, those that move most first."""
+    """Return congestion windows of flows in a period, those that change most first."""
     import numpy as np
 
     told = []

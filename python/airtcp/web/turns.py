@@ -1,10 +1,8 @@
-"""Turns: which run is next, so that a browser with many does not keep the others waiting.
+"""Turns: which run is next, so that a browser with many runs does not block the others.
 
-Knows browsers by their names, and in which round each is served next. Does not know what a run is.
-Browsers are served in rounds, one run each, the one that asked first before the others; a run that
-several have asked for is the turn of all of them. Whoever comes new is served in the round that is
-under way (start-time fair queueing: P. Goyal, H. Vin, H. Cheng, SIGCOMM 1996, with runs of equal
-length).
+Browsers are served in rounds of one run each, in the order of their requests. A run that several
+browsers requested counts as the turn of each. A new browser joins the current round (start-time
+fair queueing: P. Goyal, H. Vin, H. Cheng, SIGCOMM 1996, with runs of equal length).
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import NamedTuple
 
 
 class Asker(NamedTuple):
-    """A browser at an address; "" where it has no name, so that all such are one."""
+    """A browser at an address; "" for browsers without a name, which count as one."""
 
     address: str
     browser: str
@@ -30,9 +28,9 @@ class Turns:
     rounds: dict[str, int] = field(default_factory=dict)
 
     def order(self, waiting: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Returns the runs that wait, the next one first.
+        """Return the waiting runs, next one first.
 
-        `waiting` has for each run the browsers that asked for it, each with the number of its
+        `waiting` has for each run the browsers that requested it, each with the number of its
         question, which grows with time.
         """
         own: dict[str, list[tuple[int, str]]] = {}
@@ -53,7 +51,7 @@ class Turns:
             if not runs:
                 continue
             if (turn, number) != (rounds[browser], runs[-1][0]):
-                # Served meanwhile, with a run that another asked for as well.
+                # Already served in this round by a run that another browser requested too.
                 heapq.heappush(line, (rounds[browser], runs[-1][0], browser))
                 continue
             run = runs[-1][1]
@@ -64,18 +62,18 @@ class Turns:
         return list(found)
 
     def took(self, browsers: Collection[str]) -> None:
-        """Note that a run has begun, which these browsers have asked for."""
+        """Record that a run of these browsers has begun."""
         self.now = max(self.now, min(map(self._round, browsers), default=self.now))
         for browser in browsers:
             self.rounds[browser] = self._round(browser) + 1
 
     def rest(self) -> None:
-        """Note that nobody waits: all are in one round again."""
+        """Record that nobody waits: all are in the same round again."""
         self.now = 0
         self.rounds.clear()
 
     def forget(self, known: Iterable[str]) -> None:
-        """Forget all browsers but these."""
+        """Forget all browsers except these."""
         self.rounds = {one: self.rounds[one] for one in known if one in self.rounds}
 
     def _round(self, browser: str) -> int:
@@ -84,16 +82,16 @@ class Turns:
 
 @dataclass(slots=True)
 class Shares:
-    """The turns of addresses, and those of the browsers at each.
+    """The turns of addresses, and of the browsers at each address.
 
-    However many browsers an address has, it is served once in a round.
+    An address is served once per round, however many browsers it has.
     """
 
     addresses: Turns = field(default_factory=Turns)
     browsers: dict[str, Turns] = field(default_factory=dict)
 
     def order(self, waiting: Mapping[str, Mapping[Asker, int]]) -> list[str]:
-        """Return the runs that wait, the next one first, as `Turns.order` does."""
+        """Return the waiting runs, next one first, as `Turns.order` does."""
         own: dict[str, dict[str, dict[str, int]]] = {}
         for run, askers in waiting.items():
             for asker, number in askers.items():
@@ -101,7 +99,7 @@ class Shares:
                 runs.setdefault(run, {})[asker.browser] = number
         found: dict[str, dict[str, int]] = {}
         for address, runs in own.items():
-            # The k-th in the order of its browsers counts as its k-th question.
+            # The k-th run in the order of its browsers counts as the address's k-th question.
             numbers = sorted(min(of.values()) for of in runs.values())
             order = self.browsers.get(address, Turns()).order(runs)
             for run, number in zip(order, numbers, strict=True):
@@ -109,7 +107,7 @@ class Shares:
         return self.addresses.order(found)
 
     def took(self, askers: Collection[Asker]) -> None:
-        """Note that a run has begun, which these have asked for."""
+        """Record that a run of these askers has begun."""
         addresses = {asker.address for asker in askers}
         self.addresses.took(addresses)
         for address in addresses:
@@ -117,12 +115,12 @@ class Shares:
             turns.took([asker.browser for asker in askers if asker.address == address])
 
     def rest(self) -> None:
-        """Note that nobody waits: all are in one round again."""
+        """Record that nobody waits: all are in the same round again."""
         self.addresses.rest()
         self.browsers.clear()
 
     def forget(self, known: Collection[Asker]) -> None:
-        """Forget all but these."""
+        """Forget all askers except these."""
         self.addresses.forget({one.address for one in known})
         for address in list(self.browsers):
             of = {one.browser for one in known if one.address == address}

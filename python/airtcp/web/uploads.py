@@ -1,7 +1,7 @@
-"""Uploaded files: logs and tables of values, in a temporary folder, by what is in them.
+"""Uploaded files (logs and tables of values) in a temporary folder, addressed by content.
 
-Knows bounds, and that nothing is written but below its folder under names of its own making. Does
-not know what a file is for: a worker reads it when a scenario names it.
+Files are only written below this folder, under generated names. A worker reads a file when a
+scenario names it.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Final
 
 from airtcp.web.limits import Limits
 
-#: A compressed file may hold so many times what may be uploaded.
+#: The largest expansion of a compressed file, as a multiple of the upload limit.
 _MOST_UNPACKED: Final = 8
 _GZIP: Final = b"\x1f\x8b"
 
 
 class UploadError(Exception):
-    """A file is not taken; the text says why."""
+    """A file is rejected; the message says why."""
 
 
 class Uploads:
-    """A folder of uploaded files, the oldest of which give way."""
+    """A folder of uploaded files. The oldest ones are dropped to make room."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.folder, self._limits = folder, limits
 
     def add(self, content: bytes) -> str:
-        """Keep a file, and give its identifier. Raises UploadError."""
+        """Store a file, and return its identifier. Raises UploadError."""
         if not content:
             raise UploadError("the file is empty; allowed: a log, or a table of values")
         if len(content) > self._limits.upload_bytes:
@@ -44,13 +44,13 @@ class Uploads:
             self._make_room(len(content))
             folder.mkdir()
             (folder / "log").write_bytes(content)
-            # A worker tells a table from a log by its name; one content under both.
+            # A worker distinguishes tables from logs by the file name, so link both names.
             os.link(folder / "log", folder / "table.csv")
         os.utime(folder)
         return identifier
 
     def has(self, identifier: str) -> bool:
-        """Whether a file is still here."""
+        """Whether a file is still stored."""
         return (self.folder / identifier / "log").is_file()
 
     def _unpacked(self, content: bytes) -> bytes:

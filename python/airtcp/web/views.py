@@ -1,7 +1,6 @@
-"""Answers as a page shows them: words, rows of text, and the numbers that pictures are made of.
+"""Answers in the form that a page shows: texts, rows, and the numbers behind pictures.
 
-Knows what a reader wants first. Computes no results: each text is the one that the command line
-prints, and each number the one that the Python gives.
+Each text and number equals the one on the command line or of the Python API.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from airtcp.results.verdict import Verdict
     from airtcp.scenario import ResolvedScenario
 
-#: Quantiles of the transfer times that are sent for the picture of their distribution.
+#: The number of quantiles of transfer times for the picture of their distribution.
 _QUANTILES: Final = 200
 _WORDS: Final = (
     ("goodput_bps", "All flows together get {}"),
@@ -40,7 +39,7 @@ _WORDS: Final = (
 
 
 def metrics() -> dict[str, dict[str, str]]:
-    """Label, unit and meaning of every metric, by name."""
+    """Return label, unit and meaning of every metric, by name."""
     return {
         name: {"label": one.label, "unit": one.unit, "meaning": one.meaning}
         for name, one in METRICS.items()
@@ -48,7 +47,7 @@ def metrics() -> dict[str, dict[str, str]]:
 
 
 def profiles() -> dict[str, list[dict[str, str]]]:
-    """Name and meaning of every device, traffic and place, by kind."""
+    """Return name and meaning of every device, traffic and place profile, by kind."""
     return {
         kind: [{"name": one.name, "meaning": one.meaning} for one in records.values()]
         for kind, records in (("device", devices()), ("traffic", traffic()), ("place", places()))
@@ -56,7 +55,7 @@ def profiles() -> dict[str, list[dict[str, str]]]:
 
 
 def prediction(told: Prediction) -> dict[str, Any]:
-    """The answers of the models, and of a glance where there was one."""
+    """Return the answers of the models, and of the quick simulation if there was one."""
     best = summary.best_alone(told)
     values = {}
     for name in told.model:
@@ -84,9 +83,10 @@ def _rows(told: Prediction) -> list[list[str]]:
 
 
 def lights(told: Prediction) -> dict[str, Any]:
-    """All that a glance sees, models or not, and its verdict on the targets.
+    """Return all metrics of a quick simulation, and its verdict on the targets.
 
-    Where nothing else answers, its words and rows, too: those of a shorter look give way.
+    If no model answers, its words and rows are included; they replace those of a shorter quick
+    simulation.
     """
     assert told.glance is not None, "it was asked for"
     alone: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def _glanced(told: Prediction) -> Verdict | None:
 
 
 def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
-    """The cells at a glance, which has a share of those alone that others disturb."""
+    """Return the cells of a quick simulation; only disturbed cells have a share alone."""
     seen = told.glance
     if seen is None:
         return None
@@ -125,7 +125,7 @@ def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
 
 
 def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
-    """The metrics of a glance of which no model has a value: intervals in numbers and in words."""
+    """Return the metrics of a quick simulation that no model has, as numbers and text."""
     if told.glance is None:
         return {}
     return {
@@ -151,7 +151,7 @@ def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[st
 
 
 def _sentence(values: Mapping[str, Mapping[str, Any]], say: str) -> str:
-    """Tell goodput and the time of transfers, and whose numbers they are; "" of nothing."""
+    """Describe goodput and transfer time with their source; "" if there are none."""
     parts = [
         text.format(values[name]["text"])
         for name, text in _WORDS
@@ -175,7 +175,7 @@ def _sentence(values: Mapping[str, Mapping[str, Any]], say: str) -> str:
 
 
 def comparison(result: Comparison) -> dict[str, Any]:
-    """Models beside simulation, as `airtcp run` prints them."""
+    """Return models next to the simulation, as `airtcp run` prints them."""
     simulation = result.simulation
     groups = by_group(simulation, least=1)
     lines = summary.comparison_lines(summary.best_alone(result))
@@ -211,7 +211,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
 def _cells(
     scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
 ) -> dict[str, Any] | None:
-    """The cells beside each other, their shares of what each has alone, and why; None of one."""
+    """Return several cells side by side, their shares alone, and causes; None for one cell."""
     from airtcp.present.cells import by_cell, glanced_share, known_share, sentences
 
     table = by_cell(cells, glanced=glanced)
@@ -228,7 +228,7 @@ def _cells(
 
 
 def point(simulation: Simulation) -> dict[str, Any]:
-    """The interval of every metric that has a value, or a bound; `unsteady` says why no more."""
+    """Return the interval of every metric with a value or bound; `unsteady` explains bounds."""
     early = {
         name: one.steadiness.advice
         for name, one in simulation.estimates.items()
@@ -242,7 +242,7 @@ def point(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-#: The metrics by which users feel a change.
+#: The metrics by which users notice a change.
 _FELT = (
     "packet_delay_p95_s",
     "packet_loss",
@@ -253,7 +253,7 @@ _FELT = (
 
 
 def changes(found: Difference) -> dict[str, Any]:
-    """Before and after: what each group feels, and all changes that are separated from chance."""
+    """Return before and after: what each group notices, and all significant changes."""
     from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
     from airtcp.results.differences import Ranked
 
@@ -290,7 +290,7 @@ def changes(found: Difference) -> dict[str, Any]:
 
 
 def _times(simulation: Simulation) -> dict[str, Any] | None:
-    """Quantiles of the transfer times of all replications together."""
+    """Return quantiles of the transfer times of all replications together."""
     import numpy as np
 
     times = simulation.transfer_times_s()

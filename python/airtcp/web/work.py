@@ -1,7 +1,6 @@
 """The work of workers: questions that models answer, and runs.
 
-Knows the public Python of airtcp. Does not know processes, HTTP or how an answer looks: a question
-gives one answer, a run tells what it has so far through `tell`.
+A question gives one answer. A run reports its progress and results through `tell`.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ if TYPE_CHECKING:
 
 Tell = Callable[[dict[str, Any]], None]
 
-#: Runs of a plan may take this part of the time that a run has, so that it ends by itself.
+#: The fraction of the time limit that a plan may use, so that it ends by itself.
 _PART: Final = 0.8
-#: A run is so much of its bar, and the trials of remedies are the rest: they cost at most as much.
+#: The shares of the progress bar for the run and for the trials of remedies, which cost at most as
+#: much.
 _OF_RUN: Final = 0.5
 _OF_TRIALS: Final = 0.5
 
@@ -38,7 +38,7 @@ _OF_TRIALS: Final = 0.5
 def question(
     name: str, body: Mapping[str, Any], uploads: Path, known: Mapping[str, Path]
 ) -> dict[str, Any]:
-    """The answer to a question by name; `known` are the stores by theirs. Raises AirtcpError."""
+    """Answer a question by name; `known` are the stores by name. Raises AirtcpError."""
     if name == "stores":
         return stores.listed(known)
     if name == "look":
@@ -47,15 +47,15 @@ def question(
 
 
 def run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    """Do what a job asks for. Raises AirtcpError, and KeyboardInterrupt before anything ended."""
+    """Do a job. Raises AirtcpError, and KeyboardInterrupt if interrupted before any result."""
     _RUNS[job.kind](job, uploads, limit_s, tell)
 
 
 def problem(error: AirtcpError, body: Mapping[str, Any]) -> dict[str, Any]:
-    """An error as a page shows it.
+    """Return an error in the form that a page shows.
 
-    The message, the key, the control that it is about, and of a question about a scenario the text
-    of its file, None where the error is another, and the line of it, None where there is none.
+    It has the message, the key, and the control that it concerns. For errors in a scenario it also
+    has the text of the file and the line, or None.
     """
     if not isinstance(error, ScenarioError):
         return {"message": str(error), "key": "", "field": "", "more": []}
@@ -71,7 +71,7 @@ def problem(error: AirtcpError, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """Everything that a page needs to show the scenario itself."""
+    """Return everything that a page needs to show a scenario."""
     from airtcp.present.subject import subject
     from airtcp.web.structure import outline
 
@@ -97,16 +97,16 @@ def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _edit(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The text of a scenario with a group or a flow more, less or renamed."""
+    """Return the text of a scenario after an edit of a group or flow."""
     asked = Restructure.model_validate(body)
     text, path = sources.rebuilt(asked.source, asked.edit, uploads)
-    # A text that is no scenario is refused as an edit, and what was there stays.
+    # Reject an edit whose text is not a valid scenario; the page keeps the old text.
     sources.read(Source(text=text, files=asked.source.files), uploads)
     return {"text": text, "path": path}
 
 
 def _keys(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The keys of a scenario that answer to words."""
+    """Return the keys of a scenario that match words."""
     from airtcp.web.catalogue import keys
 
     asked = Search.model_validate(body)
@@ -122,7 +122,7 @@ def _predict(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The answers of the models, or of a glance, at one value of an axis."""
+    """Return the answers of the models, or of a quick simulation, at one value of an axis."""
     from airtcp.prediction import predict
 
     asked = Curve.model_validate(body)
@@ -134,7 +134,7 @@ def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _lights(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The verdict of a glance on the targets of a scenario."""
+    """Return the verdict of a quick simulation on a scenario's targets."""
     from airtcp.prediction import predict
 
     asked = Lights.model_validate(body)
@@ -143,14 +143,14 @@ def _lights(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _conditions(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The conditions that can be chosen for targets and for a plan."""
+    """Return the conditions that can be chosen for targets and for a plan."""
     from airtcp.web.choices import choices
 
     return choices(sources.read(Ask.model_validate(body).source, uploads).scenario)
 
 
 def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The remedies that fit a scenario, and why others do not."""
+    """Return the remedies that fit a scenario, and why others do not."""
     from airtcp.remedies import Changed, catalogue, changed, named
 
     scenario = named(sources.read(Ask.model_validate(body).source, uploads).scenario)
@@ -175,10 +175,10 @@ def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _alike(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The key of a run: runs of one key tell the same, however their scenarios were put together.
+    """Return the key of a run: runs with the same key have the same result.
 
-    Beside the resolved form it has the written one, from which targets, remedies and the points of
-    curves follow; notes and the order of changes do not count.
+    It contains the resolved form, and the written form, which determines targets, remedies and the
+    points of curves. Comments and the order of changes do not count.
     """
     job = Job.model_validate(body)
     read = sources.read(job.source, uploads)
@@ -188,7 +188,7 @@ def _alike(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """All items that can be reproduced, and what of them can be moved."""
+    """Return all items that can be reproduced, and which of them have sliders."""
     from airtcp.reproduce.catalogue import SOURCES, items
     from airtcp.reproduce.sliders import WITHOUT
     from airtcp.web.papers import catalogue
@@ -220,13 +220,13 @@ def _figure(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     scenario = sources.read(job.source, uploads).scenario
-    # The verdict stands on the page while remedies are tried.
+    # The page shows the verdict while remedies are tried.
     told = _simulated(scenario, tell, lambda sofar: tell({"sofar": views.comparison(sofar)}))
     tell({"result": views.comparison(told)})
 
 
 def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    """Make the page of HTML that `airtcp run --out` writes."""
+    """Create the HTML report that `airtcp run --out` writes."""
     from airtcp.present import drawing, plot, report
 
     read = sources.read(job.source, uploads)
@@ -237,7 +237,7 @@ def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 
 def _simulated(scenario: Scenario, tell: Tell, sofar: Callable[[Comparison], None]) -> Comparison:
-    """Run as `airtcp run` does, with verdict and remedies; `sofar` hears of it before these."""
+    """Run as `airtcp run` does, with verdict and remedies; `sofar` gets the result before these."""
     from airtcp.compare import compare
     from airtcp.judge.recommend import advise
     from airtcp.judge.verdicts import verdict
@@ -254,7 +254,7 @@ def _simulated(scenario: Scenario, tell: Tell, sofar: Callable[[Comparison], Non
 
 
 def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    """Simulate at values of an axis, and tell of each as soon as it is there."""
+    """Simulate at values of an axis, and report each result as it arrives."""
     from airtcp.judge.verdicts import verdict
     from airtcp.run.simulate import simulate
 
@@ -277,7 +277,7 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 
 def _compare_remedies(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    """A scenario without and with some remedies, on common random numbers."""
+    """Compare a scenario without and with some remedies, on common random numbers."""
     from airtcp.difference import diff
     from airtcp.messages.run import equipment, settings
     from airtcp.remedies import Changed, as_written, catalogue, changed, named, together
@@ -343,7 +343,7 @@ def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 
 def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    """A figure or table of a paper as `airtcp reproduce --quick` makes it."""
+    """Reproduce a figure or table of a paper as `airtcp reproduce --quick` does."""
     import tempfile
     from importlib import resources
 
@@ -380,7 +380,7 @@ def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 
 def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
-    """The command line and the Python that give this result."""
+    """Return the command line and the Python code for this result."""
     file = f"{source.example or 'scenario'}.toml"
     sets = [f"--set {shlex.quote(_setting(path, one))}" for path, one in changes.items()]
     shell = " \\\n  ".join([f"airtcp run {file}", *sets])
@@ -398,7 +398,7 @@ def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _setting(path: str, value: Any) -> str:
-    """The argument of `--set` for a change."""
+    """Return the argument of `--set` for a change."""
     return f"{path}={toml_text.option_text(value)}"
 
 

@@ -1,9 +1,10 @@
-"""A worker: a process that answers questions or does one run, and knows nothing of the network.
+"""A worker process: it answers questions or does one run, without network access.
 
     python -P -m airtcp.web.worker models|runs UPLOADS SCRATCH MEMORY_MIB STORES
 
-Each line of its input is a request, each line of its output what there is to tell. It ends with its
-input, so that none outlives the server, and a run on SIGINT, as on a terminal: with what it has.
+Each input line is a request, and each output line a reply. The process ends when its input ends, so
+that it never outlives the server. A run also ends on SIGINT, as on a terminal, and reports its
+results so far.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-#: By how much a run's priority is below that of the server.
+#: How much lower a run's priority is than the server's.
 _NICE: Final = 10
 
 
 def main(arguments: list[str]) -> None:
-    """Answer what comes in until there is no more."""
+    """Answer requests until the input ends."""
     kind, uploads, scratch = arguments[0], Path(arguments[1]), Path(arguments[2])
     stores = {name: Path(path) for name, path in json.loads(arguments[4]).items()}
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    # What a library prints is no answer.
+    # Redirect output printed by libraries to stderr.
     os.dup2(2, 1)
     _prepare(kind, (uploads, *stores.values()), scratch, int(arguments[3]))
     if kind == "models":
@@ -43,9 +44,9 @@ def main(arguments: list[str]) -> None:
 
 
 def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int) -> None:
-    """Import what will be needed, then keep from files and from more memory than is granted.
+    """Import everything needed, then restrict file access and memory.
 
-    A run gives way to questions, which somebody waits for with a hand on a slider.
+    A run has a lower priority than questions, which users wait for while moving a slider.
     """
     if kind == "runs" and hasattr(os, "nice"):
         os.nice(_NICE)
@@ -54,7 +55,7 @@ def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int
     if kind == "models" and len(readable) > 1:
         import pyarrow.parquet
 
-        # One thread: each more takes address space, and the machine has others to answer.
+        # One thread: more would take address space and compete with other processes.
         pyarrow.set_cpu_count(1)
         pyarrow.set_io_thread_count(1)
     if kind == "runs":
@@ -87,8 +88,8 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
     from airtcp.scenario.resolved import ResolvedScenario
     from airtcp.web.bodies import Job
 
-    # Pydantic builds what checks a scenario when it is first needed, and makes of a
-    # KeyboardInterrupt an error of its own then: it is built before anybody may stop the run.
+    # Pydantic builds validators on first use, and turns a KeyboardInterrupt during that into its
+    # own error. So they are built before the run can be stopped.
     for form in (written(ResolvedScenario), ResolvedScenario, Job):
         form.model_rebuild()
     last = -1.0
@@ -103,7 +104,7 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
         _tell(output, message)
 
     def stop(*_: object) -> None:
-        # Once: who asks again, or when the run has ended by itself, interrupts nothing more.
+        # Only once: a second signal, or one after the run has ended, has no effect.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         asked.append(True)
         raise KeyboardInterrupt
@@ -125,7 +126,7 @@ def _ended(
     tell: Callable[[dict[str, Any]], None],
     asked: Sequence[bool],
 ) -> dict[str, Any]:
-    """Do a run; what there is to tell at its end, which is nothing where all went well."""
+    """Do a run. Return its final message, empty if all went well."""
     from airtcp.exceptions import AirtcpError
     from airtcp.web import work
     from airtcp.web.bodies import Job
@@ -138,13 +139,13 @@ def _ended(
     except MemoryError:
         return {"failed": "it takes more memory than this server grants"}
     except Exception as error:
-        # Some libraries make an error of their own of an interrupt.
+        # Some libraries turn an interrupt into an error of their own.
         return {"stopped": True} if asked else {"failed": _told(error)}
     return {}
 
 
 def _told(error: Exception) -> str:
-    """A mistake of ours: what it is goes to the log of the server, with where it was."""
+    """Log an internal error with its traceback, and return a short message."""
     import traceback
 
     traceback.print_exc()
@@ -166,7 +167,7 @@ def _tell(output: IO[str], message: dict[str, Any]) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Returns `value` with null for floats that JSON has no number for."""
+    """Return `value` with null for floats that JSON cannot express."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
