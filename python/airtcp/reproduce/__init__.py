@@ -1,15 +1,15 @@
-"""The figures, tables and stated numbers of five papers, made again.
+"""Reproduce the figures, tables and stated numbers of five papers.
 
-- `item`: what an item is, and the decorator that makes a function one
-- `catalogue`: all items, by name; the papers that they come from
-- `bench`: what an item works with: scenarios, simulations that are remembered, a shorter run
-- `measure`: intervals of what simulations say, and of ratios and differences of them
-- `chart`: one style for all figures, and the data behind each
-- `make`: makes items, writes them, and does not make twice what is there
-- `claims`: what the papers state (claims.toml), and whether it is met
-- `sliders`: figures whose parameters can be moved, for a page
-- `pages`: a page per paper, and one above them
-- `miorandi`, `leith`, ...: a folder per paper, its scenario files beside its functions
+- `item`: define items, with the decorator that turns a function into one
+- `catalogue`: list all items by name, and the papers that they belong to
+- `bench`: provide items with scenarios, cached simulations and quick runs
+- `measure`: compute intervals of simulation results, of their ratios and differences
+- `chart`: draw all figures in one style, with the data behind each
+- `make`: make items, write them, and skip those that are up to date
+- `claims`: list the statements of the papers (claims.toml) and judge them
+- `sliders`: define figures with adjustable parameters, for a page
+- `pages`: write a page per paper, and an overview
+- `miorandi`, `leith`, ...: one folder per paper, with scenario files next to the functions
 
-Imports models and simulator; nothing but the command line and the page imports it.
+The package imports models and simulator; only the command line and the page import it.
 """

@@ -1,7 +1,7 @@
-"""What an item works with: scenarios of its paper, and simulations that are remembered.
+"""Provide items with the scenarios of their paper, and with cached simulations.
 
-Knows where scenario files lie, how they are varied, and what a quick run is; finished simulations
-are kept by `airtcp.results.store`. Does not know what items do with the answers.
+It finds and varies scenario files, and defines quick runs; `airtcp.results.store` keeps finished
+simulations.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from airtcp.results.store import Store, code_digest, key_of
 from airtcp.run.simulate import simulate as run_packets
 from airtcp.scenario import ResolvedScenario, Scenario, load
 
-#: A quick run measures a quarter of the time, in ten replications at most: with fewer, intervals
-#: are too wide for what the papers state.
+#: A quick run measures a quarter of the time, in at most ten replications: with fewer, intervals
+#: are too wide for the papers' statements.
 QUICK_DURATION = 0.25
 QUICK_REPLICATIONS = 10
 
-#: The counts of a simulation that take its time: timers and wires, transmissions, segments.
+#: The event counts that determine a simulation's CPU time: timers and links, transmissions,
+#: segments.
 _EVENTS = ("events", "mac_attempts", "tcp_segments")
-#: Events of a cell whose traces are taken, in a second that is simulated: more or less.
+#: Typical number of events per simulated second in a traced cell.
 _TRACED_EVENTS = 2000
 
-#: Where finished runs are kept, below the folder of the output.
+#: The folder of finished runs, below the output folder.
 STORE = "runs"
 
 Changes = Mapping[str, Any]
@@ -35,10 +36,10 @@ Changes = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How items are to be made. `seed` and `replications` replace those of the scenarios.
+    """Options for making items. `seed` and `replications` replace those of the scenarios.
 
-    `threads` is how many replications run at a time, and changes no number. `times` is how many
-    times as many replications are made as the scenarios say, where `replications` does not.
+    `threads` is the number of parallel replications; it does not change the results. `times`
+    multiplies the scenarios' number of replications, unless `replications` is given.
     """
 
     quick: bool = False
@@ -52,11 +53,10 @@ class Settings:
 class Bench:
     """Scenarios and simulations for the items of one paper.
 
-    `folder` holds the paper's scenario files, `store` is the folder of finished runs. `used`
-    gathers, for each file, the keys that were varied and the values that they took: what the page
-    shows. `simulated` gathers what was simulated: what the table of runs shows; `events` counts
-    timers, transmissions and segments in it, a tenth of a microsecond of CPU time each, and those
-    of traces by their length.
+    `folder` has the paper's scenario files, `store` the finished runs. `used` collects, for each
+    file, the varied keys and their values, for the page. `simulated` collects the simulations, for
+    the table of runs. `events` counts timers, transmissions and segments in them, a tenth of a
+    microsecond of CPU time each, and estimates those of traces from their length.
     """
 
     folder: Path
@@ -69,25 +69,24 @@ class Bench:
 
     @property
     def finished(self) -> Store:
-        """The finished runs."""
+        """The store of finished runs."""
         return Store(self.store)
 
     @property
     def quick(self) -> bool:
-        """Whether runs are to be short."""
+        """Whether this is a quick run."""
         return self.settings.quick
 
     def scenario(
         self, name: str, changes: Changes | None = None, quick: Changes | None = None
     ) -> Scenario:
-        """The scenario file `name`.toml of the paper, varied.
+        """Return the scenario file `name`.toml of the paper, with changes.
 
-        `changes` are key paths with the values that they get, in the written form: a group or flow
-        goes by its name, a flow also by its station group, as in "stations.laptop.count". In a
-        quick run the measured time is a quarter and replications are ten at most, or what `quick`
-        says instead.
+        `changes` maps key paths to written values. A group or flow is addressed by its name, a flow
+        also by its station group, as in "stations.laptop.count". A quick run measures a quarter of
+        the time with at most ten replications, or uses `quick` instead.
 
-        Raises ScenarioError if the varied file is not a scenario, or a path leads to no key of it.
+        Raises ScenarioError if the changed file is not a scenario, or a path leads to no key of it.
         """
         scenario = load(self.folder / f"{name}.toml").vary(changes or {})
         taken = self.used.setdefault(name, {})
@@ -111,12 +110,12 @@ class Bench:
         quick: Changes | None = None,
         transfer_times: bool = False,
     ) -> Simulation:
-        """The simulation of a varied scenario file; see `scenario`.
+        """Return the simulation of a varied scenario file; see `scenario`.
 
-        Taken from the store if it is there. `transfer_times` says that the times of the single
+        It comes from the store if it is there. `transfer_times`: whether the times of single
         transfers are needed, which are not kept otherwise.
 
-        Raises SimulationError, OutputError, and KeyboardInterrupt if it was interrupted.
+        Raises SimulationError, OutputError, and KeyboardInterrupt if interrupted.
         """
         scenario = self.scenario(name, changes, quick)
 
@@ -142,11 +141,12 @@ class Bench:
         interval_s: float,
         quick: Changes | None = None,
     ) -> Any:
-        """What `reduce` makes of the traces of a varied scenario file; see `scenario`.
+        """Return the result of `reduce` on the traces of a varied scenario file; see `scenario`.
 
-        `reduce` gets the scenario and its replications, each with its trace sampled every
-        `interval_s`, and gives plain JSON. Only that is kept: it is made again when the code of
-        `reduce`'s module changes, or what that uses of results and models. Errors as `simulate`.
+        `reduce` gets the scenario and its replications, each with a trace sampled every
+        `interval_s`, and returns plain JSON. Only that is kept. It is recomputed if the code of
+        `reduce`'s module changes, or the code of results and models that it uses. Errors as in
+        `simulate`.
         """
         scenario = self.scenario(name, changes, quick)
         code = code_digest(reduce.__module__, follow=("results", "models", "stats"))

@@ -1,4 +1,4 @@
-"""All items, the papers and studies that they come from, and claims by name. Makes nothing."""
+"""List all items, the papers and studies that they belong to, and claims by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from airtcp.reproduce.item import REGISTRY, Item
 class Paper:
     """A paper: its letter, the package with its items, and its citation.
 
-    A study of our own has its name for a letter, what it asks for a citation, and makes no claims.
+    A study of our own has its name as letter, its question as citation, and makes no claims.
     """
 
     letter: str
@@ -26,7 +26,7 @@ class Paper:
 
     @property
     def heading(self) -> str:
-        """What its page is called."""
+        """The title of its page."""
         return f"Paper {self.letter}" if self.letter in PAPERS else f"Study: {self.letter}"
 
 
@@ -66,7 +66,7 @@ _PAPERS = (
 #: The papers by letter, in the order in which they are made.
 PAPERS: Final[dict[str, Paper]] = {paper.letter: paper for paper in _PAPERS}
 
-#: Studies of our own, listed beside the papers.
+#: Our own studies, listed after the papers.
 STUDIES: Final[dict[str, Paper]] = {
     "acks": Paper(
         "acks",
@@ -74,12 +74,12 @@ STUDIES: Final[dict[str, Paper]] = {
         "What TCP ACKs cost on the air, and what delayed ACKs gain, from 802.11b to 802.11ax",
     )
 }
-#: Where items come from.
+#: All papers and studies.
 SOURCES: Final[dict[str, Paper]] = PAPERS | STUDIES
 
-#: Stands for the items of all papers and studies.
+#: Selects the items of all papers and studies.
 EVERYTHING: Final = "all"
-#: Stands for the evaluation of the claims, and the items that it needs.
+#: Selects the evaluation of the claims, and the items that it needs.
 CLAIMS: Final = "claims"
 
 _NEAREST = 3
@@ -89,11 +89,11 @@ _PARTS = re.compile(r"(\D*)(\d*)(.*)")
 
 
 class UnknownItemError(AirtcpError):
-    """There is no item, paper or claim of that name; the text offers the nearest."""
+    """There is no item, paper or claim of that name; the text suggests the nearest names."""
 
 
 def items() -> dict[str, Item]:
-    """Every item by its name, paper by paper."""
+    """Return every item by name, paper by paper."""
     for paper in SOURCES.values():
         importlib.import_module(f"airtcp.reproduce.{paper.package}")
     letters = list(SOURCES)
@@ -102,9 +102,9 @@ def items() -> dict[str, Item]:
 
 
 def find(wanted: str) -> list[Item]:
-    """The items that a word stands for: an item, that of a claim, a paper, or "all".
+    """Return the items selected by a word: an item, that of a claim, a paper, or "all".
 
-    Capitals do not matter.
+    Case does not matter.
 
     Raises UnknownItemError with the nearest names.
     """
@@ -123,14 +123,14 @@ def find(wanted: str) -> list[Item]:
 
 
 def claim_of(wanted: str) -> Claim | None:
-    """The claim of that name; None where there is none, or where it is an item's name, too."""
+    """Return the claim of that name, or None if there is none or an item has that name too."""
     if wanted.lower() in {name.lower() for name in items()}:
         return None
     return next((one for one in load_claims() if one.id.lower() == wanted.lower()), None)
 
 
 def _place(name: str) -> tuple[int, int, str]:
-    """Where an item stands in its paper: figures, those of the appendix, tables, our own."""
+    """Return the position of an item in its paper: figures, appendix figures, tables, our own."""
     found = _PARTS.fullmatch(name.partition(".")[2])
     if found is not None and found[1] in _KINDS:
         return _KINDS.index(found[1]), int(found[2] or 0), found[3]

@@ -1,7 +1,7 @@
-"""Charts of curves: one style for all figures, and the data behind each.
+"""Draw charts of curves in one style for all figures, with the data behind each.
 
-Models are lines, simulations markers with their intervals, numbers that a paper prints hollow
-diamonds. Knows how series are drawn and tabulated; does not know what they mean.
+Models are lines, simulations are markers with intervals, and numbers printed in a paper are hollow
+diamonds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-#: Inches: printed at the width of a column, letters are still about 7 points high.
+#: Inches; printed at column width, letters are still about 7 points high.
 WIDTH: Final = 5.0
 HEIGHT: Final = 3.5
 
@@ -31,13 +31,12 @@ Kind = Literal["model", "dotted", "simulation", "points", "paper", "trace", "mar
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One curve: what the legend calls it, its points, and where they come from.
+    """One curve: its legend entry, its points, and their origin.
 
-    `kind` "dotted" is a second model of the same thing, "points" a simulation whose markers are not
-    connected, "trace" a simulated line without markers, "marks" points on it, "bars" a simulation
-    where x has no order to connect. `colour` is an index
-    of the palette, for model and simulation of the same thing to share one; by default each series
-    has its own.
+    `kind` "dotted" is a second model of the same quantity, "points" a simulation with unconnected
+    markers, "trace" a simulated line without markers, "marks" points on it, "bars" a simulation
+    over unordered x. `colour` is an index of the palette, so that a model and a simulation of the
+    same quantity can share one; by default each series has its own.
     """
 
     label: str
@@ -61,11 +60,11 @@ def chart(
     y_limits: tuple[float, float] | None = None,
     x_ticks: Sequence[float] | None = None,
 ) -> Figure:
-    """A figure of curves. `x` and `y` label the axes, with their unit in brackets.
+    """Draw a figure of curves. `x` and `y` are the axis labels, with units in brackets.
 
-    `from_zero` begins the y axis at zero, `whole_x` puts ticks at whole numbers only, `columns` is
-    the most columns of the legend, which stands above the axes.
-    `x_ticks` are the only values of x that are labelled.
+    `from_zero` starts the y axis at zero, `whole_x` puts ticks only at whole numbers, `columns` is
+    the most columns of the legend, which is above the axes. `x_ticks` are the only labeled values
+    of x.
     """
     with styled():
         figure, axes = new_figure(WIDTH, HEIGHT)
@@ -101,9 +100,9 @@ def panels(
     y: str,
     x_ticks: Sequence[float],
 ) -> Figure:
-    """A figure of several pairs of axes with a title each, two in a row, and one legend.
+    """Draw a figure of several titled axes, two per row, with one legend.
 
-    The x axes are logarithmic; all have the same series, told apart as in `chart`.
+    The x axes are logarithmic; all axes have the same series, drawn as in `chart`.
     """
     from matplotlib.figure import Figure as Empty
 
@@ -124,7 +123,7 @@ def panels(
 
 
 def table_of(series: Sequence[Series], *, x: str, y: str) -> Data:
-    """The points of curves, one a row: series, x, y and the ends of the interval of y."""
+    """Return the points of curves, one per row: series, x, y and the interval of y."""
     rows: list[list[Cell]] = []
     for one in series:
         for at, value in zip(one.x, one.y, strict=True):
@@ -136,7 +135,7 @@ def table_of(series: Sequence[Series], *, x: str, y: str) -> Data:
 
 
 def _legend(figure: Figure, axes: Axes, columns: int) -> None:
-    """A legend of as many columns as the figure is wide enough for, at most `columns`."""
+    """Add a legend with as many columns as the figure has room for, at most `columns`."""
     for wanted in range(columns, 0, -1):
         legend_above(figure, axes, wanted)
         figure.draw_without_rendering()
@@ -209,7 +208,7 @@ def _draw(axes: Axes, series: Sequence[Series]) -> None:
 
 
 def _plain_numbers(axis: Axis) -> None:
-    """Label a logarithmic axis that spans little with 0.1, 0.2, 0.5 and so on; others as usual."""
+    """Label a logarithmic axis with a small range by 0.1, 0.2, 0.5 and so on; others as usual."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axis.get_view_interval()
@@ -220,7 +219,7 @@ def _plain_numbers(axis: Axis) -> None:
 
 
 def _errors(values: Sequence[Value]) -> tuple[list[float], list[float], list[float]]:
-    """Means, and how far the interval reaches below and above; NaN where there is no value."""
+    """Return means and interval lengths below and above; NaN for missing values."""
     means, below, above = [], [], []
     for value in values:
         if not isinstance(value, Interval):

@@ -1,11 +1,10 @@
-"""The statements of the papers, and whether they are met.
+"""List the statements of the papers, and judge whether they are met.
 
-`claims.toml` holds every number and every relation that the papers state: where the sentence
-stands, what it says, the bound with its reason, which value of which item answers it, and with
-which rules that value is made. A verdict is computed from values alone. What is simulated has an
-interval, and must lie on one side of its bound with all of it; what does not is at the bound. What
-the paper's own number of runs could not tell is untestable, and apart from both.
-Knows no figure.
+`claims.toml` has every number and every relation that the papers state: the place of the sentence,
+its content, the bound and its reason, the item's value that answers it, and the rules with which
+that value is made. Values alone determine a verdict. A simulated value has an interval, which must
+be entirely on one side of the bound; otherwise it is at the bound. A statement that the paper's own
+number of runs could not resolve is untestable and counted separately.
 """
 
 from __future__ import annotations
@@ -25,32 +24,34 @@ from airtcp.stats import Interval
 FILE: Final = Path(__file__).parent / "claims.toml"
 
 Relation = Literal["=", "<", ">"]
-#: What answers a claim: equations alone, which give a number, or simulations, which give intervals.
+#: How a claim is answered: by equations, which give a number, or by simulations, which give
+#: intervals.
 By = Literal["model", "simulation"]
 Verdict = Literal["met", "met in a reading", "not met", "at the bound", "untestable", "not made"]
 
 #: All verdicts; the last means that the item of the claim has not been made.
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
-#: Those that are always counted, also when there are none.
+#: Verdicts that are always counted, even if there are none.
 USUAL: Final = VERDICTS[:3]
-#: The order of a referee's report: what does not come out first.
+#: The order in a referee's report: problems first.
 REPORTED: Final[tuple[Verdict, ...]] = (*VERDICTS[2:], *VERDICTS[1::-1])
-#: From the verdict that decides on a sentence with several claims to that which does so last.
+#: The order in which verdicts decide on a sentence with several claims, first to last.
 _DECIDES: Final[tuple[Verdict, ...]] = ("not made", *REPORTED)
 
-#: Standard errors of the paper's own runs within which two numbers are the same.
+#: Two numbers count as equal within this many standard errors of the paper's own runs.
 _ERRORS: Final = 2.0
-#: A verdict is firm if intervals that are so many times as wide give it, too. Another seed moves a
-#: mean by some .7 of its half width: what is decided by a hair with one is open with the next.
+#: A verdict is firm if intervals this many times as wide give it too. Another seed moves a mean by
+#: about 0.7 half widths, so a narrow decision may be undecided with another seed.
 _FIRM: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """A set of rules that values are made with.
+    """A set of rules with which values are made.
 
-    `uses` says what is in the set, `why` for which sentences it is, and why those. A set that was
-    `fitted` was found by a search for a paper's numbers: it shows a cause, and meets no claim.
+    `uses` says what is in the set; `why` says for which sentences it is used, and the reason. A
+    `fitted` set was found by a search for a paper's numbers: it shows a cause and never meets a
+    claim.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Another reading of the paper: its name, and the value that it gives."""
+    """Another reading of the paper: its name, and the name of its value."""
 
     name: str
     value: str
@@ -74,9 +75,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The value of the same claim made with another set of rules, shown beside it.
+    """The value of the same claim made with another set of rules, shown for comparison.
 
-    It never decides. `says` is what else is other than in the claim, if anything is.
+    It never decides a verdict. `says` lists other differences from the claim, if any.
     """
 
     made_with: str
@@ -85,7 +86,7 @@ class Beside:
 
     @property
     def name(self) -> str:
-        """The rules, and what else is other."""
+        """The rules, and any other differences."""
         return f"{self.made_with} ({self.says})" if self.says else self.made_with
 
 
@@ -93,15 +94,15 @@ class Beside:
 class Claim:
     """One statement of a paper.
 
-    `where` is the place of the sentence and `says` its content; `quantity` what is looked at.
-    `relation` and `bound` are what the paper states, in `unit`; with "=" the value must lie within
-    `tolerance` of the bound. `reason` says in a line why that bound or tolerance. An item's `value`
-    answers, made with the set of rules `made_with`, or that of a `reading`; `by` says whether it is
-    computed or simulated. `beside` has it with other rules. `error` names the value with one
-    standard error of the paper's own runs: twice of it is the tolerance where none is stated, and
-    with more than half of the `effect` that the paper states the sentence is untestable. `why`
-    explains a claim that is not met, and `shown_by` names the item or page that shows it, where no
-    other rules do.
+    `where` is the place of the sentence, `says` its content, and `quantity` what is measured.
+    `relation` and `bound` are what the paper states, in `unit`; with "=" the value must be within
+    `tolerance` of the bound. `reason` justifies that bound or tolerance in a line. The claim is
+    answered by the item's `value`, made with the set of rules `made_with`, or by that of a
+    `reading`; `by` says whether it is computed or simulated. `beside` has the value with other
+    rules. `error` names the value with one standard error of the paper's own runs. Twice this error
+    is the tolerance if none is stated. If it is more than half of the stated `effect`, the sentence
+    is untestable. `why` explains a claim that is not met; `shown_by` names the item or page that
+    shows it, if no other rules do.
     """
 
     id: str
@@ -131,19 +132,19 @@ class Claim:
 
     @property
     def sentence(self) -> tuple[str, str, str]:
-        """The part that all claims on one sentence of the paper have in common."""
+        """Identifies the sentence of the paper; shared by all its claims."""
         return self.paper, self.where, self.says
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The names of all values that the claim takes of its item."""
+        """The names of all item values that the claim uses."""
         readings = [one.value for one in self.readings]
         named = (self.value, *readings, *(one.value for one in self.beside), self.error)
         return tuple(name for name in dict.fromkeys(named) if name)
 
     @property
     def states(self) -> str:
-        """The statement of the paper, as people read it."""
+        """The statement of the paper, for display."""
         bound, tolerance = (self._as_printed(value) for value in (self.bound, self.tolerance))
         return f"{bound} (± {tolerance})" if self.relation == "=" else f"{self.relation} {bound}"
 
@@ -153,7 +154,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A claim's value with other rules, and whether the claim firmly holds with it; None: open."""
+    """A claim's value with other rules, and whether it firmly meets the claim; None: undecided."""
 
     beside: Beside
     ours: Value
@@ -162,7 +163,7 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A claim, our number for it (None: its item was not made), and the verdict with its reason."""
+    """A claim, our number for it (None: its item was not made), and the verdict and its reason."""
 
     claim: Claim
     ours: Value | None
@@ -170,12 +171,12 @@ class Judgement:
     reading: str | None
     why: str
     others: tuple[Other, ...] = ()
-    #: Those of the item's values that the claim takes.
+    #: The item values that the claim uses.
     values: Mapping[str, Value] | None = None
 
     @property
     def cause(self) -> str:
-        """The reason why a claim is not met: rules with which it is, or an item; "" if none."""
+        """Why a claim is not met: rules with which it is, or an item; "" if unknown."""
         if self.verdict != "not met":
             return ""
         rules = ", ".join(one.beside.name for one in self.others if one.holds)
@@ -183,7 +184,7 @@ class Judgement:
 
     @property
     def about(self) -> str:
-        """The reading, the reason, the cause, and the values with other rules, in words."""
+        """The reading, the reason, the cause, and the values with other rules, as text."""
         unit, parts = self.claim.unit, [self.reading, self.why]
         if self.verdict == "not met":
             parts.append(f"Shown: {self.cause}" if self.cause else "Unexplained")
@@ -192,7 +193,7 @@ class Judgement:
         return ". ".join(part.removesuffix(".") for part in parts if part)
 
     def to_dict(self) -> dict[str, Any]:
-        """As `airtcp reproduce claims --json` prints it."""
+        """Return it as `airtcp reproduce claims --json` prints it."""
         claim = self.claim
         return {
             "id": claim.id,
@@ -231,7 +232,7 @@ def _plain(value: Value) -> Any:
 
 
 def load_claims(file: Path = FILE) -> list[Claim]:
-    """The claims of the file, in its order. Raises ValueError for one that is not well formed."""
+    """Return the claims of the file, in order. Raises ValueError for a malformed one."""
     claims, rules = [], load_rules(file)
     seen = set()
     for entry in _read(file)["claims"]:
@@ -251,7 +252,7 @@ def load_claims(file: Path = FILE) -> list[Claim]:
 
 
 def load_rules(file: Path = FILE) -> dict[str, Rules]:
-    """The sets of rules that claims are made with, by name. Raises ValueError for a wrong one."""
+    """Return the sets of rules by name. Raises ValueError for a malformed one."""
     rules = {}
     for name, entry in _read(file)["rules"].items():
         try:
@@ -287,12 +288,12 @@ def _check(claim: Claim, rules: Mapping[str, Rules]) -> None:
 
 
 def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
-    """The verdict on a claim, from the values of its item; None: the item was not made.
+    """Judge a claim from the values of its item; None: the item was not made.
 
-    An item that was made before it had all values of the claim is to be made again.
+    An item that was made before it had all values of the claim counts as not made.
 
-    Raises ValueError if a value has no interval though the claim says that it is simulated, or has
-    one though it is computed.
+    Raises ValueError if a value has no interval although the claim says that it is simulated, or
+    has one although it is computed.
     """
     if values is None or not set(claim.values) <= set(values):
         return Judgement(claim, None, "not made", None, f"airtcp reproduce {claim.item}")
@@ -314,7 +315,7 @@ def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
         )
         why += f". {judged.why or claim.why}" if judged.why or claim.why else ""
         judged = replace(judged, verdict="untestable", why=why)
-    # Other rules have no item made again: they are to be firm as they are.
+    # Items are not remade for other rules, so their values must be firm as they are.
     others = tuple(
         Other(one, values[one.value], _holds(claim, _widened(values[one.value])))
         for one in claim.beside
@@ -323,7 +324,7 @@ def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
 
 
 def is_firm(claim: Claim, values: Mapping[str, Value]) -> bool:
-    """Tell whether a claim is decided, and would be by intervals that are twice as wide."""
+    """Return whether a claim is decided, even with intervals twice as wide."""
     widened = {name: _widened(values[name]) for name in claim.values if name in values}
     return judge(claim, widened).verdict != "at the bound"
 
@@ -337,7 +338,7 @@ def _widened(value: Value) -> Value:
 
 
 def _answer(claim: Claim, values: Mapping[str, Value]) -> Judgement:
-    """The verdict that our values give, whatever the paper's own runs could tell."""
+    """Return the verdict from our values, whatever the paper's own runs could resolve."""
     ours = values[claim.value]
     plain = _holds(claim, ours)
     if plain:
@@ -353,7 +354,7 @@ def _answer(claim: Claim, values: Mapping[str, Value]) -> Judgement:
 
 
 def sentences(judgements: Sequence[Judgement]) -> list[Verdict]:
-    """One verdict for each sentence: several claims on one count once, the worst of them."""
+    """Return one verdict per sentence: of several claims on a sentence the worst counts."""
     found: dict[tuple[str, str, str], list[Verdict]] = {}
     for one in judgements:
         found.setdefault(one.claim.sentence, []).append(one.verdict)
@@ -361,7 +362,7 @@ def sentences(judgements: Sequence[Judgement]) -> list[Verdict]:
 
 
 def tally(judgements: Sequence[Judgement]) -> str:
-    """Say how many sentences were met."""
+    """Summarize how many sentences were met."""
     verdicts = sentences(judgements)
     counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
     parts = ", ".join(
@@ -371,7 +372,7 @@ def tally(judgements: Sequence[Judgement]) -> str:
 
 
 def _holds(claim: Claim, ours: Value) -> bool | None:
-    """Tell if all of a value lies where the claim wants it; None if only a part of it does."""
+    """Return whether the whole value meets the claim; None if only a part of it does."""
     ends = ends_of(ours)
     if ends is None:
         return None
@@ -387,7 +388,7 @@ def _holds(claim: Claim, ours: Value) -> bool | None:
 
 
 def ends_of(value: Value) -> tuple[float, float] | None:
-    """Both ends of an interval, None if it has none; a plain number is both."""
+    """Return both ends of an interval, None if it has none; a plain number is both."""
     if not isinstance(value, Interval):
         return float(value), float(value)
     if value.low is None or value.high is None:

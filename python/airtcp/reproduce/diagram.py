@@ -1,4 +1,4 @@
-"""Drawn figures: topologies and chains of states. Knows shapes and arrows, not what they mean."""
+"""Draw diagrams: topologies and state chains."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A line from one node to another, with a label; `bend` is how far it curves to its left.
+    """A line from one node to another, with a label; `bend` is how far it curves to the left.
 
-    "arrow" points to `end`, "wire" is a plain line, "air" a dashed one.
+    "arrow" points to `end`, "wire" is a solid line, "air" a dashed one.
     """
 
     begin: str
@@ -42,12 +42,12 @@ class Edge:
     label: str = ""
     bend: float = 0.0
     kind: Literal["arrow", "wire", "air"] = "arrow"
-    #: How far the label stands to the left of the line, seen from `begin`.
+    #: Distance of the label to the left of the line, seen from `begin`.
     offset: float = 0.16
 
 
 def diagram(nodes: Sequence[Node], edges: Sequence[Edge], height: float = 1.8) -> Figure:
-    """The drawing of nodes and edges. Units are the same in both directions."""
+    """Draw nodes and edges. Both axes have the same units."""
     with styled():
         figure, axes = new_figure(_WIDTH, height)
         axes.set_axis_off()
@@ -57,7 +57,7 @@ def diagram(nodes: Sequence[Node], edges: Sequence[Edge], height: float = 1.8) -
             _draw_edge(axes, places[edge.begin], places[edge.end], edge)
         for node in nodes:
             _draw_node(axes, node)
-        # Patches do not count when limits are found: bounds of all nodes, with room for arcs.
+        # Automatic limits ignore patches: include all nodes, with room for arcs.
         room = 0.35 + max((abs(edge.bend) for edge in edges), default=0.0)
         axes.set_xlim(
             min(node.x - node.size for node in nodes) - 0.2,
@@ -104,7 +104,7 @@ def _draw_edge(axes: Axes, begin: Node, end: Node, edge: Edge) -> None:
 
     dx, dy = end.x - begin.x, end.y - begin.y
     length = (dx * dx + dy * dy) ** 0.5
-    # To the left of the direction of the edge.
+    # To the left of the edge's direction.
     left = (-dy / length, dx / length)
     shrink = 2.0
     arrow = edge.kind == "arrow"
@@ -112,7 +112,7 @@ def _draw_edge(axes: Axes, begin: Node, end: Node, edge: Edge) -> None:
         _border(begin, dx / length, dy / length, left, edge.bend),
         _border(end, -dx / length, -dy / length, left, edge.bend),
         arrowstyle="-|>" if arrow else "-",
-        # Matplotlib counts a bend to the right as positive, as a share of the length.
+        # Matplotlib counts a bend to the right as positive, as a fraction of the length.
         connectionstyle=f"arc3,rad={-2 * edge.bend / length}",
         mutation_scale=11,
         shrinkA=shrink if arrow else 0.0,
@@ -139,7 +139,7 @@ def _draw_edge(axes: Axes, begin: Node, end: Node, edge: Edge) -> None:
 def _border(
     node: Node, ux: float, uy: float, left: tuple[float, float], bend: float
 ) -> tuple[float, float]:
-    """Where an edge in the direction (ux, uy) leaves the node, a little aside if it bends."""
+    """Return where an edge in direction (ux, uy) leaves the node, shifted if it bends."""
     if node.shape == "box":
         # Where the straight line leaves the box.
         reach = min(

@@ -1,6 +1,6 @@
-"""What an item is: one figure or table of a paper, and what making it gives.
+"""What an item is: one figure or table of a paper, and the result of making it.
 
-Knows shapes alone. A paper's module writes one function per item:
+It only defines data types. A paper's module has one function per item:
 
     @item(
         "M.fig1",
@@ -10,7 +10,7 @@ Knows shapes alone. A paper's module writes one function per item:
     )
     def fig1(bench: Bench) -> Outcome: ...
 
-and the package of the paper imports the module; nothing else is needed.
+and the package of the paper imports the module. Nothing else is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from airtcp.reproduce.bench import Bench
 
-#: A number of an item: exact, as models give it, or measured, with its interval.
+#: A number of an item: exact from a model, or measured with its interval.
 Value = float | Interval
 #: A cell of an item's table.
 Cell = str | int | float | None
@@ -34,7 +34,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The numbers behind a figure, or a table itself: named columns, rows of cells."""
+    """The numbers behind a figure, or a table itself: named columns and rows of cells."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -42,10 +42,10 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What making an item gives.
+    """The result of making an item.
 
-    `data` is what the figure shows, or the table; `values` are the numbers that claims are about,
-    by name; `found` says in words what came out, with its numbers. A table has no figure.
+    `data` is what the figure or table shows. `values` are the numbers that claims check, by name.
+    `found` states the result in words, with its numbers. A table has no figure.
     """
 
     data: Data
@@ -56,9 +56,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One figure or table: its name as in "M.fig5" or "acks", and what the page says about it.
+    """A figure or table: its name, such as "M.fig5" or "acks", and what its page says.
 
-    `caption` is ours, `states` what the paper claims of it, both in our own words.
+    `caption` describes the figure; `states` is what the paper claims about it. Both are in our own
+    words.
     """
 
     name: str
@@ -74,18 +75,18 @@ class Item:
 
     @property
     def stem(self) -> str:
-        """The name without its paper, which is that of its files; a study may have one item."""
+        """Return the name without its paper, as its files are called; a study may have one item."""
         return self.name.partition(".")[2] or self.name
 
 
-#: Every item whose module has been imported, in that order.
+#: Every item whose module has been imported, in order of import.
 REGISTRY: dict[str, Item] = {}
 
 
 def item(
     name: str, *, title: str, caption: str, states: str
 ) -> Callable[[Callable[[Bench], Outcome]], Callable[[Bench], Outcome]]:
-    """Make a function an item. Raises ValueError if the name is taken."""
+    """Register a function as an item. Raises ValueError if the name is taken."""
 
     def register(make: Callable[[Bench], Outcome]) -> Callable[[Bench], Outcome]:
         if name in REGISTRY:

@@ -1,9 +1,8 @@
-"""Makes items and writes them: picture, data, record. What is there already is not made again.
+"""Make items and write their picture, data and record. Existing items are not made again.
 
-An item's record (FIG.json) is written last, so that an item with a record is whole. It carries a
-fingerprint of all that the item depends on: version, the code that its module leads to, its paper's
-scenario files, the core, seed, replications, and whether the run was quick. Knows no figure and no
-page.
+An item's record (FIG.json) is written last, so an item with a record is complete. The record has a
+fingerprint of everything that the item depends on: version, the code that its module imports, its
+paper's scenario files, the core, seed, replications, and whether the run was quick.
 """
 
 from __future__ import annotations
@@ -31,38 +30,38 @@ from airtcp.results import canonical_json
 from airtcp.results.store import code_digest, core_digest
 from airtcp.stats import Interval
 
-#: The size of a record.
+#: The largest record that is read, bytes.
 _MOST_BYTES: Final = 2**28
-#: An item with a claim that is not firm is made again with twice, four, ... as many replications.
+#: Factors on the replications. An item with a claim that is not firm is made again with more.
 _TIMES: Final = (1, 2, 4, 8, 16)
-#: A quick run does so once, with four times as many, which halve the intervals.
+#: A quick run repeats once, with four times as many replications, which halves the intervals.
 _QUICK_TIMES: Final = (1, 4)
-#: It does so where the first took no more events than this: six seconds of CPU time.
+#: A quick run repeats only if the first took at most this many events: six seconds of CPU time.
 _CHEAP_EVENTS: Final = 60_000_000
 
-#: One record as it lies on disk.
+#: A record as it is stored on disk.
 Record = dict[str, Any]
 
 
 class Progress(Protocol):
-    """Who wants to hear how far the work is."""
+    """Receiver of progress messages."""
 
     def begin(self, item: Item) -> None:
-        """An item is begun."""
+        """Report that an item has begun."""
 
     def run(self, fraction: float) -> None:
-        """A simulation of the item has come so far, 0 to 1."""
+        """Report the progress of the item's simulation, 0 to 1."""
 
     def end(self, item: Item, how: str) -> None:
-        """An item has ended: "made", "kept", "failed" or "not made"."""
+        """Report that an item has ended: "made", "kept", "failed" or "not made"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of an item: "made", "kept" (it was there), "failed" or "not made".
+    """The outcome of an item: "made", "kept" (it existed already), "failed" or "not made".
 
-    What is not made needs what this machine does not have, such as a testbed; then as after a
-    failure there is a reason.
+    "not made" means that this machine lacks something, such as a testbed. "failed" and "not made"
+    have a reason.
     """
 
     item: Item
@@ -75,8 +74,8 @@ def make(
 ) -> list[Made]:
     """Make items in the folder `out`, one after the other.
 
-    An item whose model or simulation fails does not keep the others from being made. Raises
-    OutputError if something cannot be written, and KeyboardInterrupt; what ended before is whole.
+    If the model or simulation of an item fails, the others are still made. Raises OutputError if
+    something cannot be written, and KeyboardInterrupt. Items that ended before are complete.
     """
     prepare(out)
     done = []
@@ -90,7 +89,7 @@ def make(
 
 
 def fingerprint(item: Item, settings: Settings) -> str:
-    """The hash of all that an item's numbers and picture depend on."""
+    """Return the hash of everything that an item's numbers and picture depend on."""
     parts = [
         item.name,
         __version__,
@@ -107,9 +106,9 @@ def fingerprint(item: Item, settings: Settings) -> str:
 
 
 def record_of(item: Item, out: Path) -> Record | None:
-    """The record of an item in the folder `out`; None if it was never made there.
+    """Return the record of an item in the folder `out`; None if it was never made there.
 
-    Raises OutputError if it is there and cannot be read.
+    Raises OutputError if the record exists and cannot be read.
     """
     file = out / item.paper / f"{item.stem}.json"
     try:
@@ -124,15 +123,15 @@ def record_of(item: Item, out: Path) -> Record | None:
 
 
 def value_of(kept: Any) -> Value:
-    """A value as a record keeps it, as it was."""
+    """Return a value from its form in a record."""
     return Interval(**kept) if isinstance(kept, dict) else float(kept)
 
 
 def _decided(item: Item, settings: Settings, out: Path, progress: Progress | None) -> Made:
-    """Makes an item, with more replications while a claim of it is not firm.
+    """Make an item, with more replications while one of its claims is not firm.
 
-    Not where replications are given, and in a quick run once, if the item is cheap. An item that
-    has more is kept as it is.
+    With given replications it is made once. A quick run repeats at most once, and only a cheap
+    item. An item on disk that has more replications is kept.
     """
     record = record_of(item, out)
     often = _QUICK_TIMES if settings.quick else _TIMES
@@ -151,13 +150,13 @@ def _decided(item: Item, settings: Settings, out: Path, progress: Progress | Non
 
 
 def _is_cheap(item: Item, out: Path) -> bool:
-    """Says whether a quick run can afford to make an item that was made several times as often."""
+    """Return whether an item is cheap enough for a quick run with more replications."""
     record = record_of(item, out)
     return record is not None and record["events"] <= _CHEAP_EVENTS
 
 
 def _is_firm(item: Item, out: Path) -> bool:
-    """Says whether all claims of an item that was made are firm."""
+    """Return whether all claims of an item on disk are firm."""
     record = record_of(item, out)
     if record is None:
         return True
@@ -237,13 +236,13 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> bytes:
 
 
 def _folder(item: Item) -> Path:
-    """Where the scenario files of an item's paper are."""
+    """Return the folder with the scenario files of an item's paper."""
     return Path(__file__).parent / SOURCES[item.paper].package
 
 
 @cache
 def _scenarios_digest(folder: Path) -> str:
-    """SHA-256 of the scenario files in a folder."""
+    """Return the SHA-256 of the scenario files in a folder."""
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.toml")):
         digest.update(file.name.encode())

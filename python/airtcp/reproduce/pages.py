@@ -1,7 +1,7 @@
-"""The pages: one per paper, one above them. Knows records and claims; makes no item.
+"""Pages of the results: one per paper, and an overview. Uses records and claims; makes no item.
 
-Each figure stands with our caption, what the paper claims, what came out, the verdicts, and the
-scenario that made it. Pages stand alone: pictures are inline, nothing is loaded.
+Each figure has our caption, the paper's claim, the result, the verdicts, and its scenario. Pages
+are self-contained: pictures are inline and nothing is loaded.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from airtcp.reproduce.item import Item
 from airtcp.reproduce.make import Record, record_of, value_of
 from airtcp.reproduce.measure import words
 
-#: More rows than this are not shown as a table; they are in the CSV.
+#: Longer tables are not shown; their rows are in the CSV.
 _MOST_ROWS = 40
 
 
 def judgements(out: Path) -> list[Judgement]:
-    """The verdict on every claim, from the records in the folder `out`. Raises OutputError."""
+    """Return the verdict on every claim from the records in `out`. Raises OutputError."""
     known = items()
     records = {name: record_of(item, out) for name, item in known.items()}
     return [judge(claim, _values(records.get(claim.item))) for claim in load_claims()]
 
 
 def write_pages(out: Path, reasons: Mapping[str, str] | None = None) -> list[Path]:
-    """Write the page of each paper that has an item in `out`, and the page above them.
+    """Write the page of each paper that has an item in `out`, and the overview.
 
-    `reasons` say by name why items could not be made. Raises OutputError.
+    `reasons` says by item name why an item could not be made. Raises OutputError.
     """
     known = items()
     records = {name: record_of(item, out) for name, item in known.items()}
@@ -110,7 +110,7 @@ def _paper_page(
 
 
 def _failures(own: Sequence[Judgement]) -> list[str]:
-    """What does not come out, and why; nothing if all does."""
+    """Return the list of claims that fail, with reasons; nothing if all are met."""
     failed = [
         one
         for verdict in ("not met", "at the bound", "untestable")
@@ -134,7 +134,7 @@ def _failures(own: Sequence[Judgement]) -> list[str]:
 
 
 def _rules(rules: Sequence[Rules]) -> list[str]:
-    """The sets of rules that the claims of a paper are made with."""
+    """Return the sets of rules that the claims of a paper use."""
     told = [
         (one.name, f"{one.uses}. {'Fitted: ' if one.fitted else ''}{one.why}.") for one in rules
     ]

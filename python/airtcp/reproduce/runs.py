@@ -1,9 +1,8 @@
-"""The runs of items as a table: what `airtcp results out/reproduce/runs` is asked about.
+"""Table of the items' runs, which `airtcp results out/reproduce/runs` reads.
 
-A row for each replication of each scenario that an item simulated, beside the file of that scenario
-and the keys that were varied, in the table that sweeps write too (`airtcp.results.table`). What has
-no column, such as single flows and transfers, is in `airtcp.results.store` alone. Knows scenarios
-and rows; neither items nor papers.
+It has a row for each replication of each simulated scenario, with the scenario's file and varied
+keys. Sweeps write the same table (`airtcp.results.table`). Single flows and transfers have no
+column; they are only in `airtcp.results.store`.
 """
 
 from __future__ import annotations
@@ -28,18 +27,17 @@ if TYPE_CHECKING:
     from airtcp.results import Simulation
     from airtcp.scenario import ResolvedScenario
 
-#: Two that reproduce into one folder write in turns, each for a part of a second.
+#: Processes that reproduce into one folder write in turns, each for a fraction of a second.
 _TRIES: Final = 100
 _WAIT_S: Final = 0.1
 
 
 @dataclass(frozen=True)
 class SimulatedPoint:
-    """A scenario that was simulated.
+    """A simulated scenario.
 
-    `file` is that of the scenario without its ending, `changes` the keys that were varied, in the
-    written form; `quick` says whether runs were short; `rows` has the metrics of each
-    replication, by name.
+    `file` is the scenario's file without its ending, `changes` the varied keys in written form.
+    `quick` says whether runs were short. `rows` has the metrics of each replication, by name.
     """
 
     file: str
@@ -58,12 +56,12 @@ class SimulatedPoint:
         scenario: ResolvedScenario,
         simulation: Simulation,
     ) -> SimulatedPoint:
-        """What is kept of a simulation of `scenario`."""
+        """Return what is stored of a simulation of `scenario`."""
         rows = tuple(run.answer["metrics"] for run in simulation.runs)
         return cls(file, dict(changes), quick, scenario.hash(), scenario.run.seed, rows)
 
     def names(self, paper: str) -> dict[str, str]:
-        """The columns that say what the point is; a value that is no text as JSON."""
+        """Return the columns that identify the point; values that are not text become JSON."""
         told = {
             key: value if isinstance(value, str) else json.dumps(value)
             for key, value in self.changes.items()
@@ -73,11 +71,11 @@ class SimulatedPoint:
 
 
 def keep(folder: Path, paper: str, points: Sequence[SimulatedPoint]) -> None:
-    """Have rows for these points of a paper in the table of `folder`.
+    """Make sure that the table of `folder` has rows for these points of a paper.
 
-    A table of another version or another core is begun anew. Without PyArrow, which asking the
-    table needs, too, there is none. Raises OutputError if it cannot be written, or if another
-    process does not let go of it.
+    A table of another version or core is started anew. Without PyArrow, which reading needs too,
+    nothing is written. Raises OutputError if the table cannot be written, or if another process
+    holds it for too long.
     """
     if not points or not is_installed("pyarrow"):
         return
@@ -112,7 +110,7 @@ def keep(folder: Path, paper: str, points: Sequence[SimulatedPoint]) -> None:
 
 @contextmanager
 def _opened(folder: Path, about: Contents) -> Iterator[Writer]:
-    """The table, ours to write to. Raises OutputError if others hold it for too long."""
+    """Open the table for writing. Raises OutputError if others hold it for too long."""
     prepare(folder)
     with ExitStack() as stack:
         for left in reversed(range(_TRIES)):
@@ -129,7 +127,7 @@ def _opened(folder: Path, about: Contents) -> Iterator[Writer]:
 
 
 def _fits(folder: Path, about: Contents) -> bool:
-    """Whether rows of this version and this core go on with what is in the folder."""
+    """Return whether rows of this version and core can be added to the folder's table."""
     try:
         there = Contents.read(folder)
     except OutputError:

@@ -1,9 +1,8 @@
-"""Figures whose parameters can be moved: what each declares, and the curves that follow.
+"""Figures with sliders: what each declares, and the resulting curves.
 
-A paper's module `sliders` declares its figures: sliders, the function that draws the models' curves
-(the same with which the item draws them), and the scenario that simulates it. Where a figure has no
-curves of its own, `airtcp.predict` is asked along a key of that scenario. Knows neither equations
-nor pages.
+A paper's module `sliders` declares its figures: the sliders, the function that draws the models'
+curves (the item uses the same one), and the scenario that simulates the figure. A figure without
+its own curves asks `airtcp.predict` along a key of that scenario.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ Changes = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """A parameter: its values, the paper's among them, and what they are called.
+    """A parameter: its values (one is the paper's) and how they are labelled.
 
-    `keys` gives what it changes in the figure's scenario, of the values of all sliders (key paths
-    with values in the written form); none if only the equations have it.
+    `keys` maps the values of all sliders to changes of the scenario (key paths with values in
+    written form). It is None if only the equations have the parameter.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Slider:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve that models are asked for along the scenario: its name and what is changed for it."""
+    """A curve that `predict` computes along the scenario: its label and changed keys."""
 
     label: str
     keys: Changes = field(default_factory=dict)
@@ -55,9 +54,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How a figure is asked of `predict`: x and the value of the scenario's axis for it.
+    """How `predict` computes a figure: x, and the value of the scenario's axis at x.
 
-    `per` is the figure's unit in that of the metric; `relative`: every value over the first.
+    `per` is the figure's unit in units of the metric. `relative` divides every value by the first.
     """
 
     points: Sequence[tuple[float, Any]]
@@ -68,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Opens:
-    """The scenario file that simulates a figure: its varied key, and the metric that is drawn."""
+    """The scenario file that simulates a figure: its varied key, and the drawn metric."""
 
     file: str
     axis: str
@@ -81,8 +80,8 @@ class Opens:
 class Movable:
     """A figure with sliders.
 
-    `x` and `y` name its axes as the figure has them; `read` is an x and what it is called: where
-    the curves are read in words. `curves` gets the sliders by name; it, `asked`, or neither.
+    `x` and `y` label its axes. `read` is an x with its name, where the curves are read out in
+    words. `curves` takes the sliders by name. Give `curves`, `asked` or neither.
     """
 
     item: str
@@ -97,16 +96,16 @@ class Movable:
 
     @property
     def paper(self) -> dict[str, float]:
-        """What the sliders are in the paper."""
+        """Return the paper's values of the sliders."""
         return {slider.name: float(slider.paper) for slider in self.sliders}
 
     @property
     def folder(self) -> Path:
-        """Where the scenario files of its paper are."""
+        """Return the folder with the scenario files of its paper."""
         return Path(__file__).parent / SOURCES[self.item.partition(".")[0]].package
 
     def taken(self, values: Values) -> dict[str, float]:
-        """All values, the paper's where none is given. Raises QuestionError for another value."""
+        """Return all values, by default the paper's. Raises QuestionError for other values."""
         known = {slider.name: slider for slider in self.sliders}
         for name, value in values.items():
             if name not in known:
@@ -118,13 +117,13 @@ class Movable:
         return self.paper | {name: float(value) for name, value in values.items()}
 
     def series(self, values: Values) -> list[Series]:
-        """The curves at values of all sliders; none if only a simulation makes the figure."""
+        """Return the curves at these values; none if only a simulation makes the figure."""
         if self.curves is not None:
             return list(self.curves(**values))
         return [] if self.asked is None else self._asked(values, self.asked)
 
     def changes(self, values: Values) -> dict[str, Any]:
-        """What the sliders change in the scenario."""
+        """Return the scenario keys that the sliders change."""
         found: dict[str, Any] = {} if self.opens is None else dict(self.opens.keys)
         for slider in self.sliders:
             if slider.keys is not None:
@@ -132,12 +131,12 @@ class Movable:
         return found
 
     def text(self) -> str:
-        """The scenario file as the paper has it."""
+        """Return the text of the paper's scenario file."""
         assert self.opens is not None
         return (self.folder / f"{self.opens.file}.toml").read_text(encoding="utf-8")
 
     def quick(self) -> dict[str, Any]:
-        """What makes a run of the scenario as short as `airtcp reproduce --quick` makes it."""
+        """Return the keys that shorten a run as `airtcp reproduce --quick` does."""
         assert self.opens is not None
         run = _scenario(self.folder / f"{self.opens.file}.toml").run
         assert run.replications is not None, "the papers' scenarios say how many"
@@ -168,7 +167,7 @@ class Movable:
 
 
 def figures() -> dict[str, Movable]:
-    """All figures with sliders, by item, in the order of papers."""
+    """Return all figures with sliders by item, in the order of papers."""
     found = {}
     for source in SOURCES.values():
         module = importlib.import_module(f"airtcp.reproduce.{source.package}.sliders")
@@ -203,5 +202,5 @@ WITHOUT: Final[Mapping[str, str]] = {
 
 @lru_cache(maxsize=32)
 def _scenario(file: Path) -> Scenario:
-    """A scenario file as it is written, read once."""
+    """Return a parsed scenario file, cached."""
     return load(file)

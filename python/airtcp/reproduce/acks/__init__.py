@@ -1,3 +1,3 @@
-"""The study of ACKs: what delayed ACKs gain, from 802.11b to 802.11ax."""
+"""Study ACKs: the gain of delayed ACKs from 802.11b to 802.11ax."""
 
 from airtcp.reproduce.acks import gain as gain

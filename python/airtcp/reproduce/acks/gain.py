@@ -1,7 +1,6 @@
-"""The ACK-gain chart: goodput of downloads with an ACK for d segments over that with one for each.
+"""Draw the ACK-gain chart: download goodput with an ACK per d segments, relative to d = 1.
 
-Paper M said in 2006 that delayed ACKs would gain more in 802.11a/g (3.1). Knows the PHYs of the
-chart, its two depths, and its picture.
+In 2006 paper M expected a larger gain of delayed ACKs in 802.11a/g (3.1).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ BOUND: Final = "no ACK"
 
 @dataclass(frozen=True, slots=True)
 class _Phy:
-    """A row of the chart; windows hold four PPDUs, and 64 segments where PPDUs hold one."""
+    """A row of the chart; windows hold four PPDUs, or 64 segments without aggregation."""
 
     name: str
     label: str
@@ -50,7 +49,7 @@ def _high(standard: str, width: str, mcs: int, streams: int) -> dict[str, Any]:
         "phy.mcs": mcs,
         "phy.spatial_streams": streams,
     }
-    # The shortest guard interval of the standard, with which its rates are advertised.
+    # The shortest guard interval of the standard, which its advertised rates assume.
     keys["phy.guard_interval"] = "800 ns" if standard == "802.11ax" else "400 ns"
     return keys
 
@@ -69,7 +68,7 @@ PHYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """Goodput of both depths in b/s, and the simulated gain over one ACK for each segment."""
+    """Goodput of model and simulation in b/s, and the gain over one ACK per segment."""
 
     model: float
     simulated: Interval
@@ -134,7 +133,7 @@ def row_of(bench: Bench, phy: _Phy, count: int) -> dict[str, _Cell]:
 
 
 def gains(*, phy: float = 1, count: float = 1) -> list[Series]:
-    """What models say of the gain over d for a PHY of the chart by its number; and for 802.11b."""
+    """Return the models' gain over d for one PHY of the chart, by number, and for 802.11b."""
     chosen = PHYS[int(phy)]
     base = load(Path(__file__).parent / "downloads.toml")
     found = []
@@ -231,7 +230,7 @@ def _figure(cells: _Rows) -> Figure:
 
 
 def _panel(axes: Axes, rows: Mapping[str, Mapping[str, _Cell]]) -> None:
-    """One row for each PHY, whose marks stand apart a little so that none hides another."""
+    """Draw one row per PHY, with marks offset vertically so that none hides another."""
     shown = {f"d = {every}": every for every in _EVERY[1:]} | {BOUND: 0}
     for index, (what, every) in enumerate(shown.items()):
         place = [row + 0.15 * (index - 2) for row in range(len(rows))]

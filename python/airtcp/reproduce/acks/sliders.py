@@ -1,4 +1,4 @@
-"""The sliders of the ACK-gain chart: the PHY, and how many download."""
+"""Define the sliders of the ACK-gain chart: the PHY and the number of downloads."""
 
 from __future__ import annotations
 

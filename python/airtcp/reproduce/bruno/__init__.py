@@ -1,4 +1,4 @@
-"""Paper B: Bruno, Conti and Gregori 2004, downloads in a hot spot, bursts of the access point."""
+"""Reproduce paper B: Bruno, Conti and Gregori 2004, hot-spot downloads with AP bursts."""
 
 from airtcp.reproduce.bruno import bursts as bursts
 from airtcp.reproduce.bruno import cells as cells

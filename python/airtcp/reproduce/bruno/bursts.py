@@ -1,4 +1,4 @@
-"""Paper B, Fig. 5 and 6: an access point that sends in bursts."""
+"""Reproduce paper B, Fig. 5 and 6: an access point that sends in bursts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WINDOW: Final = 32
 BURSTS: Final = {
     "ap.access": {"scheme": "adaptive-burst", "window_slots": _WINDOW, "target_active": 8}
 }
-#: Everybody contends as in the DCF, but by EDCA: there the access point has windows of its own.
+#: The DCF's parameters, expressed in EDCA so that the access point can have its own windows.
 _STANDARD: Final = {"AC_BE": {"aifsn": 2, "cw_min": 31, "cw_max": 1023, "txop_limit": "0 us"}}
 _NULL_BACKOFF: Final = {
     "phy.mac_header_bits": 224,
@@ -30,7 +30,7 @@ _NULL_BACKOFF: Final = {
     },
 }
 _TEN: Final = 10
-#: Past slow start.
+#: After slow start.
 _FROM_NS: Final = 5_000_000_000
 _CYCLES: Final = 200
 
@@ -104,7 +104,7 @@ def fig6(bench: Bench) -> Outcome:
     fitted_bursts = [downloads(bench, n, **FITTED_TCP, **BURSTS) for n in (5,)]
     best = max(range(len(STATIONS)), key=lambda index: mean(gains[index]))
     top = max(bursts, key=lambda one: mean(one.metrics["goodput_bps"]))
-    # The paper does not say with how many stations it has its most.
+    # The paper does not say at how many stations the maximum is.
     series.append(Series("paper, the most", (STATIONS[bursts.index(top)],), (5.9,), "paper"))
     rate = bench.scenario("hotspot").phy.data_rate.bps
     used = mapped(top, "goodput_bps", lambda goodput: goodput / rate)

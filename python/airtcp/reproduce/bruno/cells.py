@@ -1,6 +1,6 @@
-"""Paper B, Fig. 1 to 3: goodput, contention windows and active stations, TCP beside UDP.
+"""Reproduce paper B, Fig. 1 to 3: goodput, windows and active stations, TCP versus UDP.
 
-Windows are given as the paper counts them, W = CW + 1.
+Windows are given as in the paper, W = CW + 1.
 """
 
 from __future__ import annotations
@@ -32,30 +32,31 @@ from airtcp.stats import Interval, student_interval
 STATIONS = (1, 2, 3, 5, 7, 10, 15, 20)
 MBPS = 1e6
 _X = "stations"
-#: The paper has five runs, which leave its second decimals open. Quick runs are as long, for queues
-#: that overflow take a while to settle, and fewer.
+#: The paper has five runs, which leave its second decimals open. Quick runs have fewer replications
+#: of the same length, because overflowing queues take a while to settle.
 _OFTEN = {"run.replications": 100}
 _LESS_OFTEN = {"run.replications": 40}
-#: The access point's UDP with 20 stations over that with one is near its bound; so are the active
-#: ones of 20 stations with TCP.
+#: Two values are near their bounds: the access point's UDP goodput with 20 stations relative to
+#: one, and the active stations of 20 with TCP.
 _MORE_OFTEN = {"run.replications": 300}
 _TWICE_AS_OFTEN = {"run.replications": 200}
-#: Quick runs of other rules, and of UDP but for that ratio: both are far from their bounds.
+#: Quick runs of other rules, and of UDP except for that ratio: both are far from their bounds.
 _FEW = {"run.replications": 20}
-#: As most operating systems have it; RFC 6298, which the scenario follows, says 1 s.
+#: As in most operating systems; RFC 6298, which the scenario follows, says 1 s.
 _SHORT_RTO = {"flows.station.tcp.min_rto": "200 ms"}
-#: Found by a search for the paper's numbers, which name none of it: rules and limits of frames.
+#: Rules and frame limits found by a search for the paper's numbers; the paper mentions none of
+#: them.
 FITTED: Final[Mapping[str, Any]] = {
     "mac.rules": {"post_backoff": False, "after_collision": "difs"},
     "mac.short_retry_limit": 4,
     "phy.cw_max": 127,
 }
-#: What goes with it for TCP.
+#: The corresponding TCP rules.
 FITTED_TCP: Final[Mapping[str, Any]] = {
     **FITTED,
     "flows.station.tcp.rules": {"preset": "ns-2"},
 }
-#: Sources of constant rate, ten times what a station gets, that begin with empty queues.
+#: Constant-rate sources at ten times a station's share, with initially empty queues.
 _CONSTANT_RATE = {
     "ap.queue": {"discipline": "fifo", "limit": 100},
     "stations.station.queue": {"discipline": "fifo", "limit": 100},
@@ -65,37 +66,37 @@ _CONSTANT_RATE = {
 
 
 def downloads(bench: Bench, stations: int, **changes: object) -> Simulation:
-    """The TCP case with so many stations; `changes` as of `Bench.scenario`."""
+    """Simulate the TCP case with `stations` stations; `changes` as in `Bench.scenario`."""
     keys = {"stations.station.count": stations, **_OFTEN, **changes}
     return bench.simulate("hotspot", keys, quick=_LESS_OFTEN)
 
 
 def downloads_more_often(bench: Bench, stations: int) -> Simulation:
-    """The TCP case with runs that tell a number near its bound."""
+    """Simulate the TCP case with enough runs for a number near its bound."""
     keys = {"stations.station.count": stations, **_TWICE_AS_OFTEN}
     return bench.simulate("hotspot", keys, quick={})
 
 
 def downloads_beside(bench: Bench, stations: int, **changes: object) -> Simulation:
-    """The TCP case with other rules, which decide nothing."""
+    """Simulate the TCP case with other rules, which do not affect verdicts."""
     keys = {"stations.station.count": stations, **_OFTEN, **changes}
     return bench.simulate("hotspot", keys, quick=_FEW)
 
 
 def datagrams(bench: Bench, stations: int, **changes: object) -> Simulation:
-    """The UDP case with so many stations."""
+    """Simulate the UDP case with `stations` stations."""
     keys = {"stations.station.count": stations, **_OFTEN, **changes}
     return bench.simulate("datagrams", keys, quick=_FEW)
 
 
 def datagrams_more_often(bench: Bench, stations: int) -> Simulation:
-    """The UDP case with runs that tell a ratio near its bound."""
+    """Simulate the UDP case with enough runs for a ratio near its bound."""
     keys = {"stations.station.count": stations, **_MORE_OFTEN}
     return bench.simulate("datagrams", keys, quick={})
 
 
 def _downlink(simulation: Simulation) -> list[float]:
-    """What the access point gets across in each replication, b/s."""
+    """Return the access point's goodput in each replication, b/s."""
     return [
         sum(flow["goodput_bps"] for flow in run.answer["flows"] if flow["direction"] == "download")
         for run in simulation.runs
@@ -103,7 +104,7 @@ def _downlink(simulation: Simulation) -> list[float]:
 
 
 def udp_kept(one: Simulation, twenty: Simulation) -> Interval:
-    """Compare the access point's saturated UDP with 20 stations with that with one."""
+    """Compare the access point's saturated UDP goodput with 20 stations and with one."""
     pairs = zip(_downlink(twenty), _downlink(one), strict=True)
     return student_interval([above / below for above, below in pairs], one.confidence)
 
@@ -121,7 +122,7 @@ def fig1(bench: Bench) -> Outcome:
     tcp = [downloads(bench, n) for n in STATIONS]
     udp = [datagrams(bench, n) for n in STATIONS]
     limit = theoretical_limit()
-    # A frame and its MAC ACK each travel for 2 us.
+    # Frame and MAC ACK each have 2 us of propagation delay.
     apart = theoretical_limit(replace(HOT_SPOT, propagation_delay_ns=2_000))
     downlink: list[Value] = [
         student_interval([goodput / MBPS for goodput in _downlink(one)], one.confidence)
@@ -226,7 +227,7 @@ _WHO = tuple(_SIDES)
 
 
 def _stations_less_ap(simulation: Simulation) -> Interval:
-    """How much larger the mean window of the stations is than that of the access point."""
+    """Return the stations' mean window minus the access point's."""
     answers = [run.answer["metrics"] for run in simulation.runs]
     return over_runs(
         simulation, lambda run: answers[run]["mean_cw_stations"] - answers[run]["mean_cw_ap"]

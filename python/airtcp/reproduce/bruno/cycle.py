@@ -1,8 +1,8 @@
-"""The cycles of an access point that sends in bursts, read out of a capture of the air.
+"""Extract the cycles of a bursting access point from a capture of the air.
 
-A second opinion on the simulator's count of virtual slots: knows pcap and what frames look like,
-and counts slots from the times between frames. Knows nothing of the scheme but that a burst ends
-where stations send, or where the access point is silent for longer than DIFS.
+This is independent of the simulator's count of virtual slots: it parses pcap and frames, and counts
+slots from the times between frames. A burst ends when stations transmit, or when the access point
+is silent for longer than DIFS.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _US: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An exchange or a collision; times in ns, from the first frame to the end of the last."""
+    """An exchange or a collision; times in ns, from its first frame to the end of its last."""
 
     by_ap: bool
     collision: bool
@@ -38,7 +38,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a cycle, as it is drawn: whose it is and what, from the cycle's begin on."""
+    """A part of a cycle to draw: who, what, and when since the cycle's start."""
 
     who: str
     what: str
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A burst and the window after it: packets, virtual slots by kind, and what happened when."""
+    """A burst and the window after it: packets, virtual slots by kind, and a timeline."""
 
     packets: int
     successes: int
@@ -58,20 +58,20 @@ class Burst:
 
     @property
     def slots(self) -> int:
-        """Virtual slots from the end of the burst to the next."""
+        """Virtual slots from the end of the burst to the next one."""
         return self.successes + self.collisions + self.idle
 
     @classmethod
     def from_dict(cls, kept: dict[str, Any]) -> Burst:
-        """What `asdict` gave."""
+        """Create it from the output of `asdict`."""
         return cls(**{**kept, "frames": [Part(**part) for part in kept["frames"]]})
 
 
 def cycles(capture: bytes, phy: Phy, *, from_ns: int, count: int) -> list[dict[str, Any]]:
-    """The first `count` whole cycles that begin after `from_ns`, as plain data.
+    """Return the first `count` complete cycles that begin after `from_ns`, as plain data.
 
-    The last one has its parts. The capture is of DSSS frames without RTS, headers of the standard's
-    sizes.
+    Only the last one has its parts. The capture must have DSSS frames without RTS, and standard
+    header sizes.
     """
     found: list[Burst] = []
     burst: list[Sent] = []
@@ -79,11 +79,11 @@ def cycles(capture: bytes, phy: Phy, *, from_ns: int, count: int) -> list[dict[s
     begun = False
     for one in _transmissions(capture, phy):
         if not one.by_ap:
-            # A packet that has collided is sent again: till then the burst is not over.
+            # A collided packet is sent again, so the burst is not over yet.
             (burst if burst and burst[-1].collision else window).append(one)
             continue
         if burst and (window or _is_silent(burst[-1], one, phy)):
-            # The first burst found may have begun before.
+            # The first burst found may have begun earlier.
             if begun:
                 found.append(_cycle(burst, window, one, phy, drawn=len(found) == count - 1))
             if len(found) == count:
@@ -95,7 +95,7 @@ def cycles(capture: bytes, phy: Phy, *, from_ns: int, count: int) -> list[dict[s
 
 
 def _is_silent(before: Sent, after: Sent, phy: Phy) -> bool:
-    """Whether the access point left slots between two frames of its own."""
+    """Return whether the access point left idle slots between two of its own frames."""
     return not before.collision and after.begin > before.end + phy.difs_ns
 
 
@@ -113,7 +113,7 @@ def _cycle(
         who = "access point" if one.by_ap else "stations"
         part(who, "collision" if one.collision else "success", one.begin, one.end)
     idle = successes = collisions = 0
-    # From when on slots count: DIFS after what was understood, EIFS after what was not.
+    # Slots begin DIFS after a decoded frame, EIFS after an undecoded one.
     origin = burst[-1].end + (phy.eifs_ns if burst[-1].collision else phy.difs_ns)
     for one in (*window, following):
         silent = max(0, one.begin - origin) // phy.slot_time_ns
@@ -134,7 +134,7 @@ def _cycle(
 
 
 def _transmissions(capture: bytes, phy: Phy) -> Iterator[Sent]:
-    """Exchanges and collisions: a data frame opens one, frames of the same begin are one."""
+    """Yield exchanges and collisions; frames that start together are one collision."""
     pending: Sent | None = None
     for begin, end, from_ap, is_data, bad in _frames(capture, phy):
         if pending is not None and is_data and bad and begin == pending.begin:
@@ -152,7 +152,7 @@ def _transmissions(capture: bytes, phy: Phy) -> Iterator[Sent]:
 
 
 def _frames(capture: bytes, phy: Phy) -> Iterator[tuple[int, int, bool, bool, bool]]:
-    """Begin and end, whether from the access point, whether data, whether lost."""
+    """Yield start and end, whether from the access point, whether data, whether lost."""
     if phy.dsss is None:
         raise ValueError("the capture is to be of DSSS frames")
     preamble = phy.dsss.preamble_time_ns + phy.dsss.plcp_header_time_ns
@@ -177,7 +177,7 @@ _COLOURS: Final = {"idle": SKY, "success": GREEN, "collision": VERMILION}
 
 
 def draw(cycle: Burst) -> Figure:
-    """A cycle over time: who sends; below it the virtual slots that the access point counts."""
+    """Draw a cycle over time: the transmissions, and the access point's virtual slots below."""
     from matplotlib.figure import Figure as Empty
     from matplotlib.patches import Patch
 
@@ -197,7 +197,8 @@ def draw(cycle: Burst) -> Figure:
         over_time.set_yticks(range(len(_ROWS)), _ROWS[::-1])
         over_time.set_xlabel("time from the beginning of the cycle (ms)")
         over_time.set_xlim(0.0, 1.01 * max(part.end_us for part in cycle.frames) / 1e3)
-        # On the scale of time an idle slot is thinner than a line: each has the same width here.
+        # On the time axis an idle slot is thinner than a line, so here all slots have the same
+        # width.
         slots = [part for part in cycle.frames if part.who == _SLOTS]
         for number, part in enumerate(slots, 1):
             by_slot.broken_barh(

@@ -1,4 +1,4 @@
-"""Which figures of paper B have sliders: rates, windows, how receivers acknowledge."""
+"""Define the sliders of paper B's figures: rates, windows, ACK policies."""
 
 from __future__ import annotations
 

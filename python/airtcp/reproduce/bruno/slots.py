@@ -1,4 +1,4 @@
-"""Paper B, Fig. 4: successes per second of the time that w virtual slots take. No simulation."""
+"""Reproduce paper B, Fig. 4: successes per second in w virtual slots. No simulation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _M = "stations that contend, m"
 
 
 def rates(w: float = 32) -> Series:
-    """A curve of Fig. 4: the success rate of w slots, over the stations that contend."""
+    """Return a curve of Fig. 4: the success rate in w slots over contending stations."""
     stations = np.arange(1, 33)
     found = success_rate(int(w), stations, Overheads.hot_spot())
     return Series(f"w = {w:g}", stations.tolist(), found.tolist(), "model")
@@ -42,7 +42,7 @@ def fig4(bench: Bench) -> Outcome:
     most = [int(np.argmax(expected_slots(w, np.arange(1, 4 * w)).success)) + 1 for w in _WINDOWS]
     eifs = Overheads.hot_spot(collision="eifs")
     costly = best_stations(np.array(_WINDOWS), eifs)
-    # Seven slots and SIFS before a frame, as background traffic has in EDCA, for DIFS.
+    # SIFS and seven slots before a frame, as background traffic has in EDCA, instead of DIFS.
     spaces = replace(HOT_SPOT, difs_ns=HOT_SPOT.sifs_ns + 7 * HOT_SPOT.slot_time_ns)
     moved = best_stations(np.array([32]), Overheads.from_phy(spaces, collision="as-success"))
     slots = expected_slots(32, 8)

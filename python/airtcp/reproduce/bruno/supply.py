@@ -1,7 +1,4 @@
-"""Paper B: whether the access point always has data, and whom its bursts suit.
-
-Knows queues in traces, and targets of adaptive bursts; draws nothing.
-"""
+"""Measure for paper B whether the access point always has data, and other burst targets."""
 
 from __future__ import annotations
 
@@ -19,13 +16,14 @@ from airtcp.stats import Interval, student_interval
 
 _POPULATIONS: Final = (10, 20)
 _ENDS: Final = (1, 20)
-#: A quarter and a half of the window of 32 slots, and an eighth: m* = 8 is the paper's.
+#: m* = 8 is the paper's target, a quarter of the window of 32 slots; the others are an eighth and a
+#: half.
 _BEST: Final = 8
 _OTHERS: Final = (4, 16)
 
 
 def waiting(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float]:
-    """For each run, the share of the measured time that the access point has a packet."""
+    """Return for each run the fraction of measured time with a packet at the access point."""
     warmup_ns = scenario.run.warmup_ns
     assert warmup_ns is not None, "the papers' scenarios say how long"
     warmup_s = warmup_ns / 1e9

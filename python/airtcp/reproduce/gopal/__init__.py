@@ -1,4 +1,4 @@
-"""Paper G: Gopal, Paul and Raychaudhuri 2004, uploads whose receivers leave out TCP ACKs."""
+"""Reproduce paper G: Gopal, Paul and Raychaudhuri 2004, uploads with omitted TCP ACKs."""
 
 from airtcp.reproduce.gopal import contention as contention
 from airtcp.reproduce.gopal import further as further

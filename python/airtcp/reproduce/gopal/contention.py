@@ -1,4 +1,4 @@
-"""Paper G, (1): how often nodes that always have a frame send in the same slot. Knows no TCP."""
+"""Reproduce paper G, (1): how often nodes with a frame transmit in the same slot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PRINTED = {1: 0.03, 3: 0.176}
 
 
 def same_slot(*, w: float = _CW) -> list[Series]:
-    """The curves of (1) and of the earliest slot over the stations, and the paper's numbers."""
+    """Return the curves of (1) and of the earliest slot over stations, and the paper's numbers."""
     said = simultaneous_send(_OTHERS, int(w))
     return [
         Series("(1), any two slots", _OTHERS, [float(p) for p in said.any_two], "model"),
@@ -74,7 +74,7 @@ def eq1(bench: Bench) -> Outcome:
 
 
 def _failing(simulation: Simulation) -> Value:
-    """Collisions over all times that somebody sent."""
+    """Return collisions over all slots with a transmission."""
 
     def share(index: int) -> float:
         counts = simulation.runs[index].answer["counts"]

@@ -1,8 +1,8 @@
-"""Paper G, section V: what the authors leave to later work.
+"""Reproduce paper G, section V: what the authors leave to future work.
 
-ACKs skipped by what the MAC meets (`ack_skip.adaptive`), TCP told of frames that the MAC gives up
-(`mac_feedback`), and polling (`mac.pcf`), each on the network of the paper's own figures. The paper
-has no numbers of them, only what it expects.
+ACK skipping adapted to the MAC's experience (`ack_skip.adaptive`), TCP reacting to frames that the
+MAC gives up (`mac_feedback`), and polling (`mac.pcf`), each on the network of the paper's own
+figures. The paper has only expectations for them, no numbers.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
 from airtcp.reproduce.measure import least, mean, most, words
 from airtcp.stats import Interval
 
-#: The best of these is compared with.
+#: The adaptive variant is compared with the best of these.
 _FIXED = (0, 1, 2, 3, 4)
 _TCP = "flows.node.tcp"
 _ADAPTIVE: Changes = {f"{_TCP}.ack_skip": {"adaptive": {}, "after_segment": 50}}
-#: Replications of a case: enough to tell a gain of 2 % from none.
+#: Replications per case, enough to distinguish a gain of 2 % from zero.
 _OFTEN: Changes = {"run.replications": 160}
-#: With MAC retries some uploads with fixed numbers stall: so many runs of one tell it from nothing.
+#: With MAC retries some uploads with fixed numbers stall: one flow needs this many runs.
 _ONE: Changes = {"run.replications": TO_TELL_FROM_NOTHING}
-#: Three gain least, over the best fixed numbers, of which either may be the best.
+#: Three flows gain least over the best fixed number; either of the two below may be best.
 _THREE: Changes = {"run.replications": 800}
 _BEST_OF_THREE: Final = (0, 4)
-#: Of frames as long as a full segment, in proportion of others.
+#: The rate for frames as long as a full segment; others in proportion to their length.
 _NOISE: Changes = {"stations.node.frame_errors": {"rate": "5 %", "of": "1076 B"}}
-#: Contention-free periods as long as beacons of the usual interval allow, rounded: 10.4.4 of IEEE
+#: Contention-free periods as long as beacons at the default interval allow, rounded: 10.4.4 of IEEE
 #: 802.11-2016 leaves the rest to one exchange.
 _POLLING: Changes = {"mac.pcf": {"interval": "102.4 ms", "max_duration": "100 ms"}}
 

@@ -1,4 +1,4 @@
-"""Paper G, section IV.C: what skipping gains short uploads and long ones. Knows one correlation."""
+"""Reproduce paper G, section IV.C: the gains of short and long uploads from skipping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airtcp.stats import Interval, student_interval
 
 _SKIPS: Final = (0, 1, 2, 3, 4)
 _FLOWS: Final = (1, 3)
-#: Parts of the replications that the jackknife leaves out, one at a time.
+#: The jackknife leaves out one of this many parts of the replications at a time.
 _PARTS: Final = 20
 _SMALL: Final[Changes] = {"flows.node.tcp.receive_window": "20 kB"}
 #: Figures 3 and 4, 5 and 6, and the latter with ns-2's default window.
@@ -24,12 +24,12 @@ _PANELS: Final[tuple[tuple[str, str, bool, Changes], ...]] = (
     ("retries_small_window", "MAC retries, window of 20 kB", True, _SMALL),
 )
 
-#: Runs of short and of long uploads with a number of skipped ACKs, by flows and skip.
+#: Runs of short and of long uploads, by number of flows and of skipped ACKs.
 _Cases = dict[tuple[int, int], tuple[Uploads, Uploads]]
 
 
 def _gains(cases: _Cases, without: int | None) -> tuple[list[float], list[float]]:
-    """Relative gains of short and of long uploads, without one part of the replications."""
+    """Return relative gains of short and long uploads, without one part of the replications."""
 
     def goodput(one: Uploads) -> float:
         kept = [
@@ -49,7 +49,7 @@ def _gains(cases: _Cases, without: int | None) -> tuple[list[float], list[float]
 
 
 def _alike(cases: _Cases) -> Interval:
-    """The correlation of the gains of short and of long uploads, by jackknife."""
+    """Return the correlation of the gains of short and long uploads, by jackknife."""
     whole = correlation(*_gains(cases, None))
     return student_interval(
         _PARTS * whole - (_PARTS - 1) * correlation(*_gains(cases, part)) for part in range(_PARTS)

@@ -1,7 +1,6 @@
-"""Paper G: uploads of files with some ACKs left out, and what is counted of them.
+"""Simulate a point of paper G's figures: uploads of files with some ACKs omitted.
 
-Knows one point of the figures: how it is simulated, and its goodputs, collisions and losses. Does
-not know which points a figure has (`skipping`).
+It provides goodputs, collisions and losses; `skipping` selects the points of each figure.
 """
 
 from __future__ import annotations
@@ -16,28 +15,28 @@ from airtcp.reproduce.measure import over_runs
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
-#: Transmissions of a frame at most: 7 is dot11ShortRetryLimit, 1 is no retry.
+#: The most transmissions of a frame: 7 is dot11ShortRetryLimit, 1 is no retry.
 _LIMITS: Final = {True: 7, False: 1}
 _MBPS: Final = 1e6
-#: By the size of the files: short uploads have few losses each. Quick runs have as many, for rare
-#: stalls would be missed without.
+#: By file size in MB: short uploads have few losses each. Quick runs have as many, to include rare
+#: stalls.
 _REPLICATIONS: Final = {1: 160, 10: 80}
-#: Of one long upload with MAC retries: some stall, so that what skipping gains is known to a tenth
-#: only from 400 runs, and to a thirtieth, which tells it from nothing, from these.
+#: For one long upload with MAC retries. Some stall, so the gain of skipping has an error of a tenth
+#: with 400 runs, and of a thirtieth, which distinguishes it from zero, with this many.
 TO_TELL_FROM_NOTHING: Final = 1600
 
 
 @dataclass(frozen=True)
 class Uploads:
-    """Files of `megabytes` MB uploaded by `flows` stations, with `skip` ACKs left out."""
+    """Files of `megabytes` MB uploaded by `flows` stations, with `skip` ACKs omitted."""
 
     simulation: Simulation
     megabytes: int
 
     def goodput(self, run: int) -> float:
-        """Mean over flows, Mb/s: the file over its time; what arrived in 1000 s if it did not end.
+        """Return the mean goodput over flows, Mb/s: file size over time, or the amount in 1000 s.
 
-        As in section III of the paper.
+        The second applies to uploads that do not end, as in section III of the paper.
         """
         rates = []
         for flow in self.simulation.runs[run].answer["flows"]:
@@ -46,11 +45,11 @@ class Uploads:
         return fmean(rates) / _MBPS
 
     def goodputs(self) -> Interval:
-        """The mean of `goodput` over runs."""
+        """Return the mean of `goodput` over runs."""
         return over_runs(self.simulation, self.goodput)
 
     def together(self, run: int) -> float:
-        """Give the bits of all flows over the time of the last to end, Mb/s; else over 1000 s."""
+        """Return the bits of all flows over the time of the last to end, Mb/s, or over 1000 s."""
         flows = self.simulation.runs[run].answer["flows"]
         times_s = [flow["mean_transfer_time_s"] for flow in flows]
         if None in times_s:
@@ -58,18 +57,18 @@ class Uploads:
         return 8.0 * self.megabytes * len(flows) / float(max(times_s))
 
     def collisions(self, run: int) -> float:
-        """Collisions in a run."""
+        """Return the collisions in a run."""
         return float(self.simulation.runs[run].answer["counts"]["collisions"])
 
     def queue_drops(self, run: int) -> float:
-        """Packets that found a full queue, at a station, the access point or the wired link."""
+        """Return packets dropped at full queues of stations, access point and wired link."""
         counts = self.simulation.runs[run].answer["counts"]
         return float(
             sum(counts[f"{place}_drops"] for place in ("station_queue", "ap_queue", "wired"))
         )
 
     def lost_in_air(self) -> Interval:
-        """Of the packets that were lost, the share that the MAC gave up."""
+        """Return the fraction of lost packets that the MAC gave up."""
 
         def share(run: int) -> float | None:
             given_up = self.simulation.runs[run].answer["counts"]["mac_drops"]
@@ -79,10 +78,10 @@ class Uploads:
         return over_runs(self.simulation, share)
 
     def kinds(self) -> dict[str, list[float]]:
-        """Shares of the collisions by who takes part, run by run.
+        """Return the fractions of collisions by participants, run by run.
 
         `simultaneous`: the access point and the station that its frame is for; `crossed`: the
-        access point and stations that it is not for; `stations`: stations alone.
+        access point and other stations; `stations`: only stations.
         """
         shares: dict[str, list[float]] = {"simultaneous": [], "crossed": [], "stations": []}
         for one in self.simulation.runs:
@@ -97,7 +96,7 @@ class Uploads:
         return shares
 
     def crossed_less_others(self) -> Interval:
-        """The share of crossed collisions less that of the most frequent other kind."""
+        """Return the fraction of crossed collisions minus that of the most frequent other kind."""
         kinds = self.kinds()
         others = (fmean(kinds["simultaneous"]), fmean(kinds["stations"]))
         most = kinds["simultaneous" if others[0] > others[1] else "stations"]
@@ -107,22 +106,22 @@ class Uploads:
         )
 
     def ap_attempts(self, run: int) -> float:
-        """Counts what the access point has sent, for each bit that arrived."""
+        """Return the access point's attempts per delivered bit."""
         answer = self.simulation.runs[run].answer
         bits = sum(flow["goodput_bps"] for flow in answer["flows"])
         return float(answer["stations"][0]["attempts"] / bits)
 
     def ap_over_station(self, run: int) -> float:
-        """Attempts of the access point over those of a station, on average over stations."""
+        """Return the access point's attempts over those of a station, averaged over stations."""
         ap, *stations = self.simulation.runs[run].answer["stations"]
         return float(ap["attempts"] / fmean(station["attempts"] for station in stations))
 
     def failing_frames(self) -> Interval:
-        """Frames that collide, of all that are sent."""
+        """Return the fraction of transmitted frames that collide."""
         return self.simulation.metrics["collision_probability"]
 
     def finished(self) -> Interval:
-        """The share of the uploads that came to an end."""
+        """Return the fraction of uploads that ended."""
         return over_runs(
             self.simulation,
             lambda run: fmean(
@@ -131,7 +130,7 @@ class Uploads:
         )
 
     def timeouts(self) -> Interval:
-        """Expiries of TCP's timer in a run."""
+        """Return the retransmission timeouts per run."""
         return self.simulation.metrics["tcp_timeouts"]
 
 
@@ -145,7 +144,7 @@ def observe(
     delay_ms: int = 2,
     varied: Changes | None = None,
 ) -> Uploads:
-    """The uploads of one point of the figures; `varied` are further keys."""
+    """Simulate the uploads of one point of the figures; `varied` has further keys."""
     simulation = bench.simulate(
         "uploads",
         {
@@ -162,14 +161,14 @@ def observe(
     return Uploads(simulation, megabytes)
 
 
-#: A number of one replication of some uploads.
+#: A quantity of one replication of uploads.
 Number = Callable[[Uploads, int], float]
 
 
 def gains(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> list[float]:
-    """Give the relative growth of a number: samples of the ratio of the means less one.
+    """Return samples of the relative growth of a quantity: the ratio of the means minus one.
 
-    Runs of both are independent; the deviation of each is linearised.
+    The runs of both are independent; each deviation is linearized.
     """
     runs = range(len(less.simulation.runs))
     base = fmean(number(less, run) for run in runs)
@@ -178,5 +177,5 @@ def gains(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> lis
 
 
 def gain(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> Interval:
-    """The interval of `gains`."""
+    """Return the interval of `gains`."""
     return student_interval(gains(more, less, number), less.simulation.confidence)

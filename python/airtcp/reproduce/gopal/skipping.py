@@ -1,7 +1,7 @@
-"""Paper G, Fig. 2 to 6 and A1 to A5: goodput of uploads against the number of skipped ACKs.
+"""Reproduce paper G, Fig. 2 to 6 and A1 to A5: upload goodput over skipped ACKs.
 
-A stalled upload is one whose window has fallen below what an ACK waits for: scenario-files.md
-says how. In the figures its goodput is what arrived in 1000 s, as in the paper.
+An upload stalls if its window falls below the segments per ACK; see scenario-files.md. In the
+figures its goodput is the amount delivered in 1000 s, as in the paper.
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ _SKIPS: Final = (0, 1, 2, 3, 4)
 _DELAYS_MS: Final = (2, 5, 10, 15)
 _FLOWS: Final = (1, 3)
 _X, _Y = "skipped ACKs", "goodput per flow (Mb/s)"
-#: The paper's "around 1 Mbps" of one flow without retries, with what one skipped ACK gains at most:
-#: by the size of the file in megabytes.
+#: The paper's "around 1 Mbps" of one flow without retries, with the largest gain from one skipped
+#: ACK, by file size in megabytes.
 _GAINED_MOST: Final = {1: 1.30, 10: 1.98}
-#: The most that skipping gains one flow with retries, short or long; none has a stated goodput.
+#: The largest gain from skipping for one flow with retries, short or long; none has a stated
+#: goodput.
 _GAINED_RETRIES: Final = 1.3
-#: Each throughput of the paper is the average of so many.
+#: Each throughput in the paper is an average of this many runs.
 _RUNS_OF_THE_PAPER: Final = 5
 
 
 def _less(one: Interval, other: Interval) -> Interval:
-    """The difference of two independent numbers."""
+    """Return the difference of two independent numbers."""
     assert one.mean is not None
     assert other.mean is not None
     difference, n = one.mean - other.mean, min(one.n, other.n)
@@ -52,7 +53,7 @@ def _less(one: Interval, other: Interval) -> Interval:
 
 
 def _share_above_nothing(gained: Sequence[Interval]) -> Interval:
-    """The share of gains that are above 0; its ends count those that are so with all of them."""
+    """Return the fraction of gains above 0; its ends count gains whose interval ends are."""
     ends = [
         [value > 0.0 for one in gained if (value := getattr(one, end)) is not None]
         for end in ("mean", "low", "high")
@@ -62,7 +63,7 @@ def _share_above_nothing(gained: Sequence[Interval]) -> Interval:
 
 
 def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Outcome:
-    """Fig. 3 to 6: one flow and three, a wired delay of 2 ms."""
+    """Reproduce Fig. 3 to 6: one flow and three, a wired delay of 2 ms."""
     series: list[Series] = []
     values: dict[str, Value] = {}
     parts: list[str] = []
@@ -152,7 +153,7 @@ def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Outcome:
 
 
 def _stated_of_one(megabytes: int, ours: Value | None) -> Series:
-    """The paper's numbers of one flow, with MAC retries relative to `ours` with nothing skipped."""
+    """Return the paper's numbers for one flow; with MAC retries relative to `ours` unskipped."""
     if ours is None:
         return Series("paper, about", (0, 1), (1.0, _GAINED_MOST[megabytes]), "paper")
     most_of_one = _GAINED_RETRIES * mean(ours)
@@ -160,20 +161,20 @@ def _stated_of_one(megabytes: int, ours: Value | None) -> Series:
 
 
 def _load_of_two(bench: Bench, megabytes: int) -> Interval:
-    """Tell what a skipped ACK adds to the access point's attempts where frames are sent twice."""
+    """Return what a skipped ACK adds to the access point's attempts with two transmissions."""
     keys = {"mac.short_retry_limit": 2}
     none, one = (observe(bench, skip, megabytes=megabytes, varied=keys) for skip in (0, 1))
     return gain(one, none, Uploads.ap_attempts)
 
 
 def spread(uploads: Sequence[Uploads]) -> Interval:
-    """The largest goodput of several cases over the least, less one."""
+    """Return the largest goodput of several cases over the smallest, minus one."""
     ordered = sorted(uploads, key=lambda one: mean(one.goodputs()))
     return gain(ordered[-1], ordered[0])
 
 
 def _against_delays(bench: Bench, *, megabytes: int, flows: int, retries: bool) -> Outcome:
-    """Fig. 2 and A1 to A5: several delays of the wired link."""
+    """Reproduce Fig. 2 and A1 to A5: several delays of the wired link."""
     series, plain, gains = [], [], []
     for number, delay_ms in enumerate(_DELAYS_MS):
         uploads = [
@@ -188,7 +189,7 @@ def _against_delays(bench: Bench, *, megabytes: int, flows: int, retries: bool) 
         plain.append(uploads[0])
         gains.append(mean(gain(uploads[1], uploads[0])))
     if flows == 1:
-        # Its numbers are those of the shortest delay, and none is of three flows.
+        # The paper's numbers are for the shortest delay, and none is for three flows.
         series.append(_stated_of_one(megabytes, plain[0].goodputs() if retries else None))
     spreads = [mean(one.goodputs()) for one in plain]
     return Outcome(
@@ -359,7 +360,7 @@ def rts(bench: Bench) -> Outcome:
     rows: list[list[Cell]] = []
     values: dict[str, Value] = {}
     for retries in (False, True):
-        # RTS count as attempts under the short limit, data after RTS under the long one.
+        # RTS count as attempts under the short retry limit, data after RTS under the long one.
         long = {"mac.long_retry_limit": 4 if retries else 1}
         plain = observe(bench, 0, retries=retries)
         protected = observe(bench, 0, retries=retries, varied=keys | long)

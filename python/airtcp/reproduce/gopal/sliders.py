@@ -1,4 +1,4 @@
-"""Which figures of paper G have sliders: windows for (1), uploads that skip ACKs for the others."""
+"""Define the sliders of paper G's figures: windows for (1), uploads that skip ACKs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _POLLED: Final = Slider(
 def _uploads(
     item: str, *, size: int, flows: int, retries: bool, more: tuple[Slider, ...] = ()
 ) -> Movable:
-    """Uploads of files in the air, and their goodput over the number of skipped ACKs."""
+    """Return uploads of files and their goodput over the number of skipped ACKs."""
     return Movable(
         item,
         (

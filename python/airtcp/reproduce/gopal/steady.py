@@ -1,6 +1,6 @@
-"""Paper G: what a sender always has to send, how large its window is, how long it waits.
+"""Measure for paper G whether a sender always has data, its window, and its timeouts.
 
-Knows traces of single uploads; draws nothing.
+It evaluates traces of single uploads.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from airtcp.results.trace import FlowSeries, Trace
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
 
-#: With windows of twenty segments no queue of the path loses any: that is what it carries.
+#: With windows of twenty segments no queue of the path overflows: the lossless capacity.
 _LOSSLESS: Final[Changes] = {"flows.node.tcp.receive_window": "20 kB"}
 _CASES: Final[dict[str, tuple[str, Changes]]] = {
     "none": ("no MAC retries", {"mac.short_retry_limit": 1}),
     "retries": ("MAC retries", {"mac.short_retry_limit": 7}),
     "lossless": ("MAC retries and a window of 20 kB", {"mac.short_retry_limit": 7, **_LOSSLESS}),
 }
-#: Within this a window is close to the product.
+#: A window this close to the product counts as equal.
 _CLOSE: Final = 0.05
 _UPLOAD: Final[Changes] = {"run.replications": 20}
-#: By then an upload has begun.
+#: An upload has begun by then.
 _FROM_S: Final = 2.0
 #: Uploads that stall, as long as the paper's simulations.
 _STALLED: Final[Changes] = {
@@ -41,9 +41,9 @@ _STALLED: Final[Changes] = {
 
 
 def uploads(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
-    """For each run: how often station and access point have a packet, round trip and window.
+    """Return for each run how often station and access point have a packet, RTT and window.
 
-    `windows` counts samples by the window in whole segments; all while the upload lasts.
+    `windows` counts samples by window in whole segments. Everything is while the upload lasts.
     """
     found = []
     for run in runs:
@@ -66,7 +66,7 @@ def uploads(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dic
 
 
 def waits(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float | None]:
-    """For each run, the longest time from one timeout of the upload to the next, seconds."""
+    """Return for each run the longest time between two timeouts of the upload, in seconds."""
     found = []
     for run in runs:
         trace, _ = _first(run)
@@ -145,7 +145,7 @@ def steady(bench: Bench) -> Outcome:
 
 
 def _share(run: dict[str, Any], least: float, most: float) -> float:
-    """Give the share of samples whose window has so many segments."""
+    """Return the fraction of samples whose window is in a range of segments."""
     windows = run["windows"]
     inside = sum(count for size, count in windows.items() if least <= float(size) <= most)
     return float(inside / sum(windows.values()))

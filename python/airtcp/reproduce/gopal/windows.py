@@ -1,4 +1,4 @@
-"""Paper G: windows and queues over time, as its text tells them. Knows traces; draws nothing."""
+"""Measure windows and queues over time, as described in paper G's text, from traces."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from airtcp.stats import Interval, student_interval
 _INTERVAL_S: Final = 0.02
 _RUN: Final[dict[str, Any]] = {"run.duration": "30 s", "run.replications": 20}
 _THREE: Final = 3
-#: Delivered when windows are compared: past where skipping begins, and before the first loss.
+#: Segments delivered when windows are compared: after skipping begins, before the first loss.
 _SEGMENTS: Final = 100
 _MSS: Final = 1000
-#: By then three uploads have begun and none has ended.
+#: In this interval three uploads have begun and none has ended.
 _FROM_S, _TO_S = 2.0, 20.0
 
 
 def beginnings(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
-    """For each run: queues, and how the first flow's window grew until its first loss.
+    """Return for each run queues, and the first flow's window growth until its first loss.
 
-    `slow_start` says whether the window was below the threshold at that loss, `cwnd` what it was
-    when a number of segments had been delivered.
+    `slow_start`: whether the window was below the threshold at that loss. `cwnd`: the window when a
+    number of segments had been delivered.
     """
     found = []
     for run in runs:
@@ -57,7 +57,7 @@ def beginnings(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[
 
 
 def _in_slow_start(events: Any, place: int) -> bool:
-    """Tell if a window is below its threshold, or there is none, at an event."""
+    """Return whether a window is below its threshold, or has none, at an event."""
     threshold = events.ssthresh_bytes[place]
     return bool(np.isnan(threshold) or events.cwnd_bytes[place] < threshold)
 
@@ -128,7 +128,7 @@ def _mean(runs: Sequence[dict[str, Any]], name: str) -> Interval:
 
 
 def _queues_over(runs: Sequence[dict[str, Any]]) -> Interval:
-    """The access point's mean queue over the mean of a station's, run by run."""
+    """Return the access point's mean queue over a station's, run by run."""
     ratios = []
     for run in runs:
         stations = [

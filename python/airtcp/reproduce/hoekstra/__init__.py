@@ -1,4 +1,4 @@
-"""Paper H: Hoekstra, van der Mei and Diaz-Feraren 2013, downloads as processor sharing."""
+"""Reproduce paper H: Hoekstra, van der Mei and Diaz-Feraren 2013, processor sharing."""
 
 from airtcp.reproduce.hoekstra import concurrent as concurrent
 from airtcp.reproduce.hoekstra import lengths as lengths

@@ -1,7 +1,7 @@
-"""Paper H, section V: traffic split over two cells, at the level of flows. Knows no packet.
+"""Reproduce paper H, section V: traffic split over two cells, at flow level.
 
-Each cell is a processor-sharing server with beta_eff of the test bed; a download goes to one of
-them and stays there. Beside them stands one server with the capacity of both.
+Each cell is a processor-sharing server with beta_eff of the testbed; a download is assigned to one
+of them and stays there. For comparison there is one server with the capacity of both.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from airtcp.run.flows import processor_sharing
 from airtcp.stats import Interval, student_interval
 
 _LAW: Final = "exponential"
-#: Of one cell, if each takes half of the traffic.
+#: The load of a cell if each takes half of the traffic.
 _LOADS: Final = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 _JOBS: Final = 2_000_000
-#: Quick runs: only at the heaviest load does the distance from the model need many.
+#: Quick runs: only at the heaviest load does the distance from the model need many jobs.
 _QUICK_JOBS: Final = 150_000
 _QUICK_HEAVY_JOBS: Final = 1_500_000
 _REPLICATIONS: Final = 10
@@ -42,17 +42,17 @@ class Splits:
     pooled: list[float]
 
     def interval(self, name: str) -> Interval:
-        """The mean of one way to split."""
+        """Return the mean of one way to split."""
         return student_interval(getattr(self, name))
 
     def ratio(self, above: str, below: str) -> Interval:
-        """The ratio of two ways, over pairs of replications."""
+        """Return the ratio of two ways, over pairs of replications."""
         pairs = zip(getattr(self, above), getattr(self, below), strict=True)
         return student_interval([one / other for one, other in pairs])
 
 
 def split(bench: Bench, load: float, jobs: int | None = None) -> Splits:
-    """Two equal cells at a load of each, and one server of both; `jobs` in a replication."""
+    """Simulate two equal cells at this load each, and one pooled server; `jobs` per replication."""
     beta_s = service_s(_LAW)
     sizes, capacity = Exponential(mean=mean_size(_LAW)), mean_size(_LAW) / beta_s
     seed = _SEED if bench.settings.seed is None else bench.settings.seed
@@ -91,9 +91,10 @@ def split(bench: Bench, load: float, jobs: int | None = None) -> Splits:
 
 
 def split_at_random(*, share: float = 0.5) -> list[Series]:
-    """The mean time over beta_eff when one cell has `share` of the downloads, the other the rest.
+    """Return the mean time over beta_eff if one cell gets `share` of the downloads.
 
-    Each is processor sharing of its own; against the mean load of both, as far as both are stable.
+    The other cell gets the rest, and both are independent processor sharing. The result is over the
+    mean load of both, as long as both are stable.
     """
     parts = (share, 1.0 - share)
     loads = [load for load in _LOADS if _CELLS * load * max(parts) < 1.0]
@@ -123,7 +124,7 @@ def concurrent(bench: Bench) -> Outcome:
     for name, label in ways.items():
         values: list[Value] = [one.interval(name) for one in points.values()]
         series.append(Series(label, _LOADS, values, "simulation"))
-    # One cell that takes all of what two have at a load of 0.4 each: 0.8, by (29).
+    # One cell with all the traffic of two cells at load 0.4 each: 0.8, by (29).
     alone = 1.0 / (1.0 - _CELLS * 0.4)
     spread = changed(split(bench, 0.4).interval("static"), lambda time: time / alone)
     gain = [one.ratio("least", "static") for one in points.values()]

@@ -1,7 +1,7 @@
-"""Which packets a download by FTP has, counted in captures of a testbed.
+"""Count the packets of an FTP download in captures of a testbed.
 
-Knows as much of pcapng, IPv4 and TCP as that takes: what each node has sent, with its flags and how
-much it carries. Knows no 802.11 and no model but paper H's own count of packets.
+It parses pcapng, IPv4 and TCP as far as needed: what each node has sent, with flags and payload
+sizes. It compares them with paper H's packet count.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-#: Of pcapng (draft-ietf-opsawg-pcapng): blocks with a packet, and the flags of one that leaves.
+#: From pcapng (draft-ietf-opsawg-pcapng): packet blocks, and the flags of outbound packets.
 _ENHANCED_PACKET: Final = 6
 _OUTBOUND: Final = 2
 _CONTROL_PORT: Final = 21
 _FIN, _SYN = 1, 2
-#: Packets without data around those of paper H's (6) and (17): three of the handshake, three of the
-#: close. The ACK of the last segments is that of (16).
+#: Packets without data in paper H's (6) and (17): three of the handshake, three of the close. The
+#: ACK of the last segments belongs to (16).
 _MODEL_EMPTY: Final = 6.0
-#: Relative to the sum of squares; rounding is much less.
+#: Relative to the sum of squares; rounding is much smaller.
 _NO_SPREAD: Final = 1e-6
 
 
 @dataclass(frozen=True)
 class Packets:
-    """Sums over transfers that were seen from their first packet to their last.
+    """Sums over transfers captured from their first packet to their last.
 
-    `segments` counts data by full segments, `again` what was sent once more; `acks` TCP ACKs of
-    clients for data, the handshake's aside; `segments_squared` and `segments_acks` are sums of
-    squares and products, by which ACKs for each segment are told from those that each transfer has;
-    `empty` all other packets without data, those of the control connection included.
+    `segments` counts data in full segments, `again` retransmissions; `acks` counts the clients' TCP
+    ACKs for data, without the handshake's. `segments_squared` and `segments_acks` are sums of
+    squares and products; they separate ACKs per segment from ACKs per transfer. `empty` counts all
+    other packets without data, including those of the control connection.
     """
 
     transfers: int
@@ -46,16 +46,16 @@ class Packets:
 
     @classmethod
     def together(cls, parts: Sequence[Packets]) -> Packets:
-        """Of several captures."""
+        """Return the sums over several captures."""
         return cls(*(sum(values) for values in zip(*map(astuple, parts), strict=True)))
 
     @property
     def segments_per_ack(self) -> float:
-        """So many segments there are for each ACK that comes on top where a transfer is longer.
+        """The additional segments per additional ACK in longer transfers.
 
-        The slope of a line by least squares. Where all transfers are as long there is none, and
-        this is all segments over all ACKs, as (16) and (19) have them: S - 1/2 in cycles, and an
-        ACK more.
+        This is the slope of a least-squares line. If all transfers are equally long there is no
+        slope; then it is all segments over all ACKs, as in (16) and (19): S - 1/2 in cycles, and
+        one more ACK.
         """
         n = self.transfers
         spread = self.segments_squared - self.segments**2 / n
@@ -65,9 +65,9 @@ class Packets:
 
     @property
     def further(self) -> float:
-        """How many packets without data a transfer has that paper H's has not.
+        """The packets without data per transfer that are not in paper H's model.
 
-        Those of cycles with `segments_per_ack` are no such packets.
+        ACKs in cycles with `segments_per_ack` are not among them.
         """
         n = self.transfers
         in_cycles = (self.segments / n - 0.5) / self.segments_per_ack + 1.0
@@ -89,7 +89,7 @@ class _Sent(NamedTuple):
 
 @dataclass
 class _Connection:
-    """What was seen of a connection for data."""
+    """What was captured of a data connection."""
 
     began_s: float
     first: int | None = None
@@ -101,9 +101,9 @@ class _Connection:
 
 
 def packets_of(capture: Path, from_s: float, mss_bytes: int) -> Packets:
-    """Counted over the transfers of a capture that begin at `from_s` or later and end in it.
+    """Count the transfers of a capture that begin at `from_s` or later and end in it.
 
-    Raises ValueError if there is none.
+    Raises ValueError if there are none.
     """
     ended: list[_Connection] = []
     open_now: dict[tuple[int, int], _Connection] = {}
@@ -145,7 +145,7 @@ def _count(connection: _Connection, sent: _Sent) -> None:
     if sent.payload:
         if connection.first is None:
             connection.first = connection.up_to = sent.seq
-        # A download of 4 GB would begin to count again.
+        # A download of 4 GB would wrap around.
         end = sent.seq + sent.payload
         connection.again += end <= connection.up_to
         connection.up_to = max(connection.up_to, end)
@@ -156,7 +156,7 @@ def _count(connection: _Connection, sent: _Sent) -> None:
 
 
 def _sent(capture: Path) -> Iterator[_Sent]:
-    """TCP segments in the order in which they left; the first interface is the server's."""
+    """Yield TCP segments in the order in which they were sent; interface 0 is the server's."""
     data = capture.read_bytes()
     offsets: dict[tuple[tuple[int, int], bool], int] = defaultdict(int)
     at = 0
@@ -175,7 +175,7 @@ def _sent(capture: Path) -> Iterator[_Sent]:
         source, destination, seq = struct.unpack_from("!HHI", packet, header)
         words, flags = struct.unpack_from("!BB", packet, header + 12)
         ports = (destination, source) if node == 0 else (source, destination)
-        # Numbers go on beyond 2^32, from the first of each end.
+        # Unwrap sequence numbers beyond 2^32, relative to the first of each end.
         first = offsets.setdefault((ports, node == 0), seq)
         if flags & _SYN:
             first = offsets[ports, node == 0] = seq

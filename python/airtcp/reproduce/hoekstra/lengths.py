@@ -1,6 +1,6 @@
-"""Paper H, section IV: 40,000 files of a law, and how well so many transfers tell a mean.
+"""Reproduce paper H, section IV: how well 40,000 files of a law determine a mean.
 
-Knows processor sharing of jobs and samples of sizes; no packet.
+It uses processor sharing of jobs, and samples of sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LAWS: Final = ("exponential", "hyperexponential", "Pareto-2, 40,000 files")
 
 
 def samples(seed: int, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Draw lists of 40,000 Pareto-2 files, in bytes: a row for each list."""
+    """Draw lists of 40,000 Pareto-2 file sizes in bytes: one row per list."""
     random = np.random.default_rng(seed)
     drawn = _MEAN / _SHAPE * (1.0 + random.pareto(_SHAPE, (count, _FILES)))
     return np.asarray(drawn, dtype=np.float64)
@@ -122,7 +122,7 @@ def _runs(bench: Bench) -> int:
 
 
 def _means(bench: Bench, name: str, gap_s: float, beta_s: float) -> list[float]:
-    """Simulate runs of so many jobs; the mean time of each, seconds."""
+    """Simulate runs of this many jobs; return the mean time of each in seconds."""
     seed = bench.settings.seed or 1
     sizes: distributions.Distribution
     if name in LAWS:
@@ -153,9 +153,9 @@ def _means(bench: Bench, name: str, gap_s: float, beta_s: float) -> list[float]:
 
 
 def _width(times: list[float], ends: float = 2.0) -> Interval:
-    """Give the width of a 95 % interval from one run, over the mean; `ends` is 1 for half of it.
+    """Return the width of a 95 % interval from one run, over the mean; `ends` 1: half of it.
 
-    Its own interval is that of the deviation of normal runs (chi-squared).
+    The result has an interval itself, that of the deviation of normal runs (chi-squared).
     """
     from scipy.special import chdtri
 

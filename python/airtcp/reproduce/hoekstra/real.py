@@ -1,6 +1,6 @@
-"""Paper H, Fig. 1 to 5, with the TCP of this machine's kernel, ProFTPD and clients of FTP.
+"""Reproduce paper H, Fig. 1 to 5, with this machine's kernel TCP, ProFTPD and FTP clients.
 
-Knows what is drawn beside what; what a point is, `real_points` knows.
+`real_points` makes the points; this file draws them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_FLOWS = 15
 
 
 def _trust(points: Sequence[RealPoint]) -> str:
-    """How far the runs are to be trusted, in a sentence."""
+    """Summarize how trustworthy the runs are."""
     runs = sum(len(one.runs) for one in points)
     late_us = 1e6 * max(one.late_p99_s for one in points)
     return (
@@ -101,7 +101,7 @@ def means(bench: Bench) -> Outcome:
 
 
 def _with_acks(points: Sequence[Sequence[RealPoint]]) -> Series:
-    """The refined model with the testbed's ACKs: the mean over laws, of which it knows none."""
+    """Return the refined model with the testbed's ACKs, averaged over laws (it has none)."""
     by_load = list(zip(*points, strict=True))
     at = [same[0].point.rho for same in by_load]
     times = [
@@ -112,7 +112,7 @@ def _with_acks(points: Sequence[Sequence[RealPoint]]) -> Series:
 
 
 def _basic(rhos: FloatArray, refined_s: float, basic_s: float) -> list[float]:
-    """(29) of the basic model at loads of the refined one, in units of its beta_eff."""
+    """Return (29) of the basic model at loads of the refined one, in units of its beta_eff."""
     gaps_s = refined_s / rhos
     found: list[float] = (basic_s / (1.0 - basic_s / gaps_s) / refined_s).tolist()
     return found
@@ -124,13 +124,13 @@ def _scaled(value: Interval) -> Interval:
 
 
 def _percent(ratio: Interval) -> str:
-    """A ratio less one."""
+    """Format a ratio minus one as a percentage."""
     half = "" if ratio.half_width is None else f" ± {100 * ratio.half_width:.1f}"
     return f"{100 * (mean(ratio) - 1):+.1f}{half} %"
 
 
 def _rows(points: Mapping[str, Sequence[RealPoint]]) -> Data:
-    """The numbers of the figure, a point a row."""
+    """Return the numbers of the figure, one point per row."""
     columns = ["sizes", "1/lambda (s)", "rho_eff", "basic model (s)", "refined model (s)"]
     columns += ["simulation (s)", "low", "high", "testbed (s)", "low ", "high "]
     columns += ["testbed / simulation of its transfers", "low  ", "high  "]
@@ -172,7 +172,7 @@ def tails(bench: Bench) -> Outcome:
     series = [Series("(26), exponential", at.tolist(), model, "model", 0)]
     apart = {}
     for number, (law, one) in enumerate(points.items(), 2):
-        # Two laws are not marked at the same times.
+        # Avoid markers of two laws at the same times.
         places = slice(number - 1, None, 3)
         real, simulated = one.tail(at), one.long_tail(at)
         apart[law] = _farthest(real, simulated)
@@ -256,12 +256,12 @@ def numbers(bench: Bench) -> Outcome:
 
 
 def _farthest(real: Sequence[Interval], simulated: Sequence[float]) -> float:
-    """The largest distance of two curves, on the points that were looked at."""
+    """Return the largest distance between two curves, at the given points."""
     return max(abs(mean(one) - other) for one, other in zip(real, simulated, strict=True))
 
 
 def _found(points: Mapping[str, RealPoint], apart: Mapping[str, float]) -> str:
-    """How far the testbed is from the simulation of its transfers, in words."""
+    """Describe the distance between the testbed and the simulation of its transfers."""
     count = {law: sum(run.real_times_s.size for run in one.runs) for law, one in points.items()}
     return (
         "Testbed and simulation of the same transfers are "

@@ -1,9 +1,9 @@
-"""A point of paper H with the TCP of this machine's kernel, ProFTPD and clients of FTP.
+"""Measure points of paper H with this machine's kernel TCP, ProFTPD and FTP clients.
 
-Knows which of the paper's points the testbed of `airtcp testbed` measures, how runs of a minute are
-set beside simulations of hours, and what the models say with the packets that were counted. Real
-time and a real kernel: other numbers each time, and none where there can be no testbed. What was
-measured is kept as simulations are. Draws nothing.
+It selects the paper's points for `airtcp testbed`, compares runs of a minute with simulations of
+hours, and evaluates the models with the counted packets. Real time and a real kernel give different
+numbers each time, and none on a machine without testbed support. Measurements are kept like
+simulations.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ LINUX: Final[Mapping[str, Any]] = {
         "window_scaling": False,
     }
 }
-#: Two laws of sizes, and three of the eight loads, the stated one among them. At the heaviest two
-#: no mean of Linux is to be measured: now and then more than 80 downloads are in progress, round
-#: trips take longer than the first timeout of 1 s, and what is sent in vain keeps it so for long.
+#: Two laws of sizes, and three of the eight loads, including the stated one. Linux has no
+#: measurable mean at the two heaviest: now and then more than 80 downloads are in progress, round
+#: trips exceed the first timeout of 1 s, and spurious retransmissions keep it so for long.
 REAL_LAWS: Final = ("exponential", "hyperexponential")
 REAL_PLACES: Final = (0, STATED, 5)
 CONFIDENCE: Final = 0.95
-#: A run that came too late is measured once again; the one that was less late counts.
+#: A run with late packets is measured once again; the one with less lateness counts.
 _MOST_RUNS: Final = 2
-#: At the third of the loads one simulation of seven has timeouts in vain, and counts for much.
+#: At the third load one of seven simulations has spurious timeouts, which weigh heavily.
 _OFTEN: Final = 40
 #: Files of 1 MB take five times as long.
 _RUN: Final = {"run.warmup": "6 s", "run.duration": "30 s", "run.replications": 4}
 _LONG_RUN: Final = {"run.warmup": "20 s", "run.duration": "100 s", "run.replications": 4}
 _QUICK: Final = {"run.duration": "10 s", "run.replications": 3}
-#: Headers of IP and TCP, and what is said on a control connection first.
+#: IP and TCP headers, and the first bytes on a control connection.
 _SNAPLEN: Final = 80
 _MSS_BYTES: Final = 1460
 
@@ -83,11 +83,11 @@ class Both:
 
 @dataclass(frozen=True)
 class RealPoint:
-    """A law at one load: simulated for long, and measured for half a minute with several seeds.
+    """A law at one load: a long simulation, and testbed runs of half a minute with several seeds.
 
-    Half a minute has some hundred transfers, and the noise of their times and sizes is in all that
-    is measured; it is in the simulation of the same transfers, too. What the testbed has over that
-    simulation, put onto the long simulation, is free of most of it.
+    Half a minute has a few hundred transfers, whose random times and sizes add noise. The
+    simulation of the same transfers has the same noise. The difference between the testbed and that
+    simulation, added to the long simulation, is free of most of it.
     """
 
     point: Point
@@ -95,13 +95,13 @@ class RealPoint:
 
     @property
     def over_simulation(self) -> Interval:
-        """The mean transfer time of the testbed over that of the simulation of its transfers."""
+        """The testbed's mean transfer time over that of the simulation of its transfers."""
         ratios = [one.real_s / one.simulated_s for one in self.runs]
         return student_interval(ratios, CONFIDENCE)
 
     @property
     def mean_s(self) -> Interval:
-        """The mean transfer time of the testbed, as over the time of the long simulation."""
+        """The testbed's mean transfer time, scaled to the long simulation."""
         ratio, long = self.over_simulation, self.point.adjusted
         middle = mean(ratio) * mean(long)
         if ratio.half_width is None or long.half_width is None:
@@ -111,7 +111,7 @@ class RealPoint:
         return Interval(middle, middle - half, middle + half, ratio.n)
 
     def tail(self, at: FloatArray) -> list[Interval]:
-        """P(R > t) of the testbed at each t, put onto the long simulation."""
+        """Return P(R > t) of the testbed at each t, adjusted to the long simulation."""
         more = np.array(
             [
                 _share_above(one.real_times_s, at) - _share_above(one.simulated_times_s, at)
@@ -121,12 +121,12 @@ class RealPoint:
         return _onto(self.long_tail(at), more)
 
     def long_tail(self, at: FloatArray) -> list[float]:
-        """P(R > t) of the long simulation."""
+        """Return P(R > t) of the long simulation."""
         times = [run.transfer_times_s for run in self.point.packets.runs]
         return [mean(value) for value in tail(times, at, CONFIDENCE)]
 
     def at_least(self, numbers: Sequence[int]) -> list[Interval]:
-        """P(N >= n) of the testbed at each n, put onto the long simulation."""
+        """Return P(N >= n) of the testbed at each n, adjusted to the long simulation."""
         more = np.array(
             [
                 _at_least(one.real_active, numbers) - _at_least(one.simulated_active, numbers)
@@ -136,21 +136,21 @@ class RealPoint:
         return _onto(self.long_at_least(numbers), more)
 
     def long_at_least(self, numbers: Sequence[int]) -> list[float]:
-        """P(N >= n) of the long simulation."""
+        """Return P(N >= n) of the long simulation."""
         runs = [run.answer["active_flows_distribution"] for run in self.point.packets.runs]
         found: list[float] = np.mean([_at_least(one, numbers) for one in runs], axis=0).tolist()
         return found
 
     @property
     def packets(self) -> Packets:
-        """What was counted in all runs."""
+        """The counts of all runs."""
         return Packets.together([one.packets for one in self.runs])
 
     def refined_s(self, *, further: bool = True) -> float:
-        """(29) of the refined model with the ACKs that were counted, seconds.
+        """Return (29) of the refined model with the counted ACKs, in seconds.
 
-        Segments for each ACK of data, and with `further` the packets without data that the paper's
-        dialogue has not.
+        It uses the segments per ACK and, with `further`, the packets without data that are not in
+        the paper's dialogue.
         """
         counted = self.packets
         parameters = replace(
@@ -164,12 +164,12 @@ class RealPoint:
 
     @property
     def trusted(self) -> int:
-        """How many of the runs are to be trusted."""
+        """The number of trustworthy runs."""
         return sum(one.trusted for one in self.runs)
 
     @property
     def late_p99_s(self) -> float:
-        """So late were 99 % of the packets at most, in the run that was latest."""
+        """The 99th percentile of packet lateness, in the run where it is largest."""
         return max(one.late_p99_s for one in self.runs)
 
 
@@ -183,7 +183,7 @@ def _at_least(distribution: Sequence[float], numbers: Sequence[int]) -> FloatArr
 
 
 def _onto(long: Sequence[float], more: FloatArray) -> list[Interval]:
-    """Differences by run and point, put onto what was simulated for long."""
+    """Add differences by run and point to the long simulation."""
     return [
         student_interval((base + column).tolist(), CONFIDENCE)
         for base, column in zip(long, more.T, strict=True)
@@ -191,9 +191,10 @@ def _onto(long: Sequence[float], more: FloatArray) -> list[Interval]:
 
 
 def measured(bench: Bench, law: str, place: int = STATED) -> RealPoint:
-    """A law at one of the eight loads.
+    """Measure a law at one of the eight loads.
 
-    Raises QuestionError if this machine can have no testbed, SimulationError if a program fails.
+    Raises QuestionError if this machine does not support a testbed, SimulationError if a program
+    fails.
     """
     _see_that_there_is_one(bench)
     gap_s = gaps(law)[place]
@@ -218,7 +219,7 @@ def measured(bench: Bench, law: str, place: int = STATED) -> RealPoint:
 
 
 def _see_that_there_is_one(bench: Bench) -> None:
-    """Before anybody waits for a simulation. Raises QuestionError."""
+    """Check for a testbed before anything is simulated. Raises QuestionError."""
     from airtcp.testbed.network import Network, check_machine
     from airtcp.testbed.site import site_of
     from airtcp.testbed.transfers import Ftp
@@ -247,7 +248,7 @@ def _both(bench: Bench, scenario: Scenario) -> Both:
 
 
 def _real(bench: Bench, scenario: Scenario) -> dict[str, Any]:
-    """What is kept of a run of the testbed."""
+    """Return what is kept of a testbed run."""
     from airtcp.testbed.bench import measure
 
     def tell(share: float, _: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Paper H, (25): how long a transfer takes, by the size of its file. Knows single transfers."""
+"""Reproduce paper H, (25): transfer time by file size."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from airtcp.results.store import code_digest, key_of
 from airtcp.run.simulate import simulate
 from airtcp.stats import student_interval
 
-#: Ends of the classes of sizes in bytes; the last has all that are larger.
+#: Upper ends of the size classes in bytes; the last class has all larger files.
 _ENDS: Final = (10e3, 25e3, 50e3, 100e3, 200e3, 400e3, 800e3)
 _LAW: Final = "exponential"
-#: Files of less are short: a tenth of the mean.
+#: Smaller files count as short: a tenth of the mean.
 _SHORT: Final = 25e3
 
 
@@ -47,7 +47,7 @@ def sizes(bench: Bench) -> Outcome:
         table = simulate(scenario, threads=bench.settings.threads, transfers=True)
         means = []
         for run in table.simulation.runs:
-            # They were asked for.
+            # Transfers were requested.
             assert run.transfers is not None
             size, time = run.transfers.size_bytes, run.transfers.time_s
             place = np.searchsorted(_ENDS, size, side="right")

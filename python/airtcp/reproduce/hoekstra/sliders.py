@@ -1,4 +1,4 @@
-"""Which figures of paper H have sliders: sizes of files, how often they are asked for, by whom."""
+"""Define the sliders of paper H's figures: file sizes, request rates, clients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _GAP: Final = Slider(
 )  # fmt: skip
 _CLIENTS: Final = Slider(
     "clients", "Clients", (1, 2, 5, 10, 20), 10,
-    # Together they ask as often as the one does.
+    # Together they request as often as the single client does.
     keys=lambda values: {
         "stations.client.count": int(values["clients"]), **_gap({"gap": 0.40, **values})
     },

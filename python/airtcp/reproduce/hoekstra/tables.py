@@ -1,4 +1,4 @@
-"""Paper H, Tables I and II: the parameters, and what the stated numbers come from."""
+"""Reproduce paper H, Tables I and II: the parameters, and the origin of stated numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def table1(bench: Bench) -> Outcome:
 
 
 def _eifs(radio: Radio) -> float:
-    """SIFS, DIFS and an ACK at the lowest rate: 1 Mb/s beside 802.11b, else 6 Mb/s in symbols."""
+    """Return SIFS, DIFS and an ACK at the lowest rate: 1 Mb/s with 802.11b, else 6 Mb/s."""
     if radio is TABLE_1["802.11g"]:
         b = TABLE_1["802.11b"]
         ack_s = b.phy_s + b.ack_bits / b.management_rate_bps

@@ -1,4 +1,4 @@
-"""Paper H, Fig. 2 to 5: how transfer times and the number of downloads are distributed."""
+"""Reproduce paper H, Fig. 2 to 5: distributions of transfer times and of downloads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from airtcp.reproduce.measure import magnitude, mean, most, off, over_runs
 from airtcp.stats import Interval, student_interval
 
 _X, _Y = "t (s)", "P(R > t)"
-#: Below this a tail is drawn no longer.
+#: A tail is drawn down to this value.
 _LEAST = 1e-3
 _MOST_FLOWS = 25
 
@@ -44,18 +44,18 @@ def _flows(point: Point, at: FloatArray) -> list[float]:
 
 
 def _apart(measured: list[Interval], expected: list[float]) -> float:
-    """The largest distance of two tails: that of Kolmogorov and Smirnov, on the points drawn."""
+    """Return the largest distance between two tails (Kolmogorov-Smirnov), at the drawn points."""
     return max(abs(mean(one) - other) for one, other in zip(measured, expected, strict=True))
 
 
-#: From the middle of the transfers to the hundredth that take longest.
+#: From the median transfer to the slowest hundredth.
 _QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99)
-#: Where P(N >= n) is judged: as far as the model has at least so much.
+#: P(N >= n) is judged as long as the model's value is at least this.
 _JUDGED = 0.01
 
 
 def _distance(point: Point, at: FloatArray) -> Interval:
-    """`_apart` in each replication: from the flows of the same transfers, at the same points."""
+    """`_apart` for each replication: packets against flows of the same transfers."""
     gaps = []
     for packets, flows in zip(point.packets.runs, point.flows, strict=True):
         ours, theirs = (
@@ -67,7 +67,7 @@ def _distance(point: Point, at: FloatArray) -> Interval:
 
 
 def _quantiles_off(point: Point) -> Interval:
-    """The farthest that quantiles of the packets are from those of the flows, relative."""
+    """Return the largest relative difference between quantiles of packets and of flows."""
     return most(
         off(
             student_interval(
@@ -85,9 +85,10 @@ def _quantiles_off(point: Point) -> Interval:
 
 
 def _tail_decades(point: Point, at: FloatArray) -> Interval:
-    """The powers of ten that P(R > t) of packets is from that of flows, the farthest.
+    """Return by how many powers of ten P(R > t) differs at most between packets and flows.
 
-    Judged where the flows have at least so much; by replication, linearised as `_decades_at`.
+    Only times t at which the flows' tail is large enough count. The interval is over replications,
+    linearised as in `_decades_at`.
     """
     above = []
     for times in (
@@ -105,29 +106,29 @@ def _tail_decades(point: Point, at: FloatArray) -> Interval:
 
 
 def _log_ratio(ours: FloatArray, theirs: FloatArray, confidence: float) -> Interval:
-    """The logarithm of a ratio of means; its interval is linearised."""
+    """Return log10 of a ratio of means; its interval is linearised."""
     ratio = float(ours.mean() / theirs.mean())
     parts = (ours / ours.mean() - theirs / theirs.mean()) / math.log(10.0)
     return student_interval((math.log10(ratio) + parts).tolist(), confidence)
 
 
 def _decades(point: Point) -> Interval:
-    """The powers of ten that P(N >= n) is from rho_eff^n, the farthest of the n judged."""
+    """Return by how many powers of ten P(N >= n) differs at most from rho_eff^n."""
     judged = [n for n in range(1, _MOST_FLOWS + 1) if point.rho**n >= _JUDGED]
     return most(magnitude(_decades_at(point, n)) for n in judged)
 
 
 def _decades_at(point: Point, n: int) -> Interval:
-    """The logarithm of P(N >= n) over rho_eff^n; its interval is linearised.
+    """Return log10 of P(N >= n) over rho_eff^n; its interval is linearised.
 
-    rho_eff^n is exact for the flows of the same transfers: what the sample of them does to
-    P(N >= n) it does to both, and packets are set against flows.
+    rho_eff^n is exact for processor sharing. The sample of transfers moves packets and flows alike,
+    so packets are compared with flows of the same transfers.
     """
     return _log_ratio(*_both_at_least(point, n), point.packets.confidence)
 
 
 def _steps(point: Point) -> Interval:
-    """The distance of P(N >= n) from rho_eff^n, the farthest; by flows, as `_decades_at`."""
+    """Return the largest distance of P(N >= n) from rho_eff^n, estimated as in `_decades_at`."""
     apart = []
     for n in range(1, _MOST_FLOWS + 1):
         packets, flows = _both_at_least(point, n)
@@ -138,19 +139,19 @@ def _steps(point: Point) -> Interval:
 
 
 def _both_at_least(point: Point, n: int) -> tuple[FloatArray, FloatArray]:
-    """P(N >= n) of packets and of flows, by replication."""
+    """Return P(N >= n) of packets and of flows, for each replication."""
     by_packets, by_flows = _DISTRIBUTIONS
     packets = [math.fsum(run.answer[by_packets][n:]) for run in point.packets.runs]
     flows = [math.fsum(run.answer[by_flows][n:]) for run in point.flows]
     return np.array(packets), np.array(flows)
 
 
-#: What the distribution of the number is called by packets, and by flows.
+#: Names of the distribution of the number of active flows: for packets, and for flows.
 _DISTRIBUTIONS = ("active_flows_distribution", "active_distribution")
 
 
 def _shown(values: list[Interval]) -> list[Value]:
-    """Without an interval where it would reach down to nothing on a logarithmic axis."""
+    """Drop the intervals that would reach zero on a logarithmic axis."""
     return [
         value if value.low is not None and value.low > _LEAST / 10 else mean(value)
         for value in values
@@ -158,7 +159,7 @@ def _shown(values: list[Interval]) -> list[Value]:
 
 
 def _marks(label: str, at: FloatArray, values: list[Interval], colour: int) -> Series:
-    """Packets, at every fourth point, so that markers leave the lines to be seen."""
+    """Return every fourth point of the packets, so that markers do not hide the lines."""
     return Series(label, at[::4].tolist(), _shown(values[::4]), "simulation", colour)
 
 
@@ -182,7 +183,7 @@ _AT = np.linspace(0.0, 14.0, 57)
 
 
 def tails(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
-    """Fig. 2: (26) with beta_eff and rho_eff of the refined model, without beacons and with."""
+    """Fig. 2: (26) with beta_eff and rho_eff of the refined model, with and without beacons."""
     found: list[Series] = []
     for beacons in (False, True):
         beta_s = service_of(size, beacons=beacons)
@@ -231,7 +232,7 @@ def fig2(bench: Bench) -> Outcome:
 
 
 def _mean_of_tail(rho: float) -> float:
-    """The integral of (26) in units of beta."""
+    """Return the integral of (26) in units of beta."""
     at = np.linspace(0.0, 60.0 / (1.0 - rho), 6001)
     return float(np.trapezoid(np.asarray(sojourn_tail(at, rho, 1.0)), at))
 
@@ -303,7 +304,7 @@ def fig4(bench: Bench) -> Outcome:
 
 
 def _at_least(point: Point, n: int) -> Interval:
-    """P(N >= n) of the packets."""
+    """Return P(N >= n) of the packets."""
     simulation = point.packets
     return over_runs(
         simulation,

@@ -1,4 +1,4 @@
-"""Paper H, section II: the terms of the effective service time, against packets. Knows no load."""
+"""Paper H, section II: terms of the effective service time against packets, without load."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _ENDLESS: Final[dict[str, Any]] = {
     "run.duration": "200 s",
     "run.replications": 10,
 }
-#: Files far enough apart that none meets another.
+#: Downloads this far apart never overlap.
 _GAP_S: Final = 10
 _SIZES: Final = {"20 kB": 20e3, "200 kB": 200e3, "1 MB": 1e6}
-#: One segment: nearly all of its time is dialogue, handshake and close, (6) and (14) to (18).
+#: One segment. Nearly all of its time is the dialogue, the handshake and the close: (6), (14) to
+#: (18).
 _SEGMENT: Final = {"1460 B": 1460.0}
 _EVERY_ACK: Final[dict[str, Any]] = {"flows.client.tcp.delayed_ack": {"every": 1}}
 
@@ -67,7 +68,8 @@ def terms(bench: Bench) -> Outcome:
         "beacons_off": gap(factor - 1.0, changed(stretched, lambda ratio: ratio - 1.0)),
         "alone_off": most(gaps[name] for name in _SIZES),
         "overhead_off": gaps["1460 B"],
-        # (19) with X_file - X_MSS, as the text of (16) says (erratum H2): a quarter cycle less.
+        # (19) with X_file - X_MSS, as the text of (16) says (erratum H2), is a quarter of a cycle
+        # less.
         "overhead_off_text": gap(
             service_of(_SEGMENT["1460 B"], beacons=False) - model / 4.0, alone["1460 B"]
         ),
@@ -84,14 +86,14 @@ def terms(bench: Bench) -> Outcome:
 
 
 def _cycle(bench: Bench, **changes: Any) -> Interval:
-    """The time of two full segments and their TCP ACK in a download without end, seconds."""
+    """Return the time of two full segments and their TCP ACK in an endless download, seconds."""
     simulation = bench.simulate("downloads", {**_ENDLESS, **changes}, quick={})
     bits = 2.0 * Parameters.testbed().mss_bits
     return changed(simulation.metrics["goodput_bps"], lambda goodput: bits / goodput)
 
 
 def _alone(bench: Bench, size: str, **changes: Any) -> Interval:
-    """The mean time of downloads of one size without beacons, far apart, seconds."""
+    """Return the mean time of downloads without beacons that never overlap, seconds."""
     simulation: Simulation = bench.simulate(
         "downloads",
         {

@@ -1,7 +1,7 @@
-"""The test bed of paper H: its loads and laws, simulated as packets and as processor sharing.
+"""The test bed of paper H: loads and size distributions, as packets and as processor sharing.
 
-Knows how a point of the paper's figures becomes a scenario, and how packets and flows are set side
-by side on the same transfers. Draws nothing.
+Turns a point of the paper's figures into a scenario. Compares packets and flows on the same
+transfers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from airtcp.stats import Interval, student_interval
 
 FloatArray = NDArray[np.float64]
 
-#: File sizes of section IV.A by name: Pareto-2 has P(B > x) = 1 / (4 x^2) in units of the mean.
+#: File sizes of section IV.A by name. Pareto-2 has P(B > x) = 1 / (4 x^2) in units of the mean.
 LAWS: Final[dict[str, dict[str, Any]]] = {
     "deterministic": {"distribution": "deterministic", "value": "1 MB"},
     "exponential": {"distribution": "exponential", "mean": "200 kB"},
@@ -35,28 +35,29 @@ GAPS_S: Final[dict[float, tuple[float, ...]]] = {
     200e3: (0.48, 0.46, 0.44, 0.42, 0.40, 0.38, 0.36, 0.35),
     1e6: (2.34, 2.22, 2.12, 2.02, 1.93, 1.85, 1.77, 1.70),
 }
-#: The load of Fig. 2 to 5, the fifth of the eight.
+#: The load of Fig. 2 to 5: the fifth of the eight.
 STATED: Final = 4
 #: Files of 1 MB take five times as long.
 _LONG: Final = {"run.warmup": "1000 s", "run.duration": "10000 s"}
 _QUICK: Final = {"run.duration": "1000 s", "run.replications": 10}
-#: With files of 1 MB what a load of 0.9 keeps from its beginning fades in two and a half minutes;
-#: and processor sharing of the same transfers has it, too.
+#: With files of 1 MB, the effect of the initial state at a load of 0.9 fades after two and a half
+#: minutes. Processor sharing of the same transfers shows the same effect.
 _QUICK_LONG: Final = {"run.warmup": "400 s", "run.duration": "2000 s", "run.replications": 10}
-#: At the last loads, where a per cent of the service time is ten of the transfer time, and at the
-#: load that all other figures are of.
+#: For the heaviest loads, where 1 % of the service time is 10 % of the transfer time. Also for the
+#: load of all other figures.
 _HEAVY: Final = 3
 _OFTEN: Final = {"run.replications": 100}
-#: Exponential sizes at the heaviest load are near a bound: 6 % from the model, of 5 % allowed.
+#: For exponential sizes at the heaviest load. They differ by 6 % from the model, near the allowed
+#: bound.
 _NEAREST: Final = {"run.replications": 800}
 
 
 def _often(law: str, gap_s: float) -> Changes:
-    """How often a point is run that decides what the paper states; else as the file says."""
+    """Return the replications of points that decide a claim; {} leaves the file's number."""
     if mean_size(law) > 200e3:
         return {}
     if law == "Pareto-2":
-        # Its sizes scatter so much that no load alone decides which of two models is nearer.
+        # Pareto sizes scatter so much that no single load decides which of two models is nearer.
         return _OFTEN
     place = GAPS_S[200e3].index(gap_s)
     if law == "exponential" and place == len(GAPS_S[200e3]) - 1:
@@ -65,21 +66,22 @@ def _often(law: str, gap_s: float) -> Changes:
 
 
 def mean_size(law: str) -> float:
-    """The mean size of a law in bytes."""
+    """Return the mean size of a distribution in bytes."""
     return 1e6 if law == "deterministic" else 200e3
 
 
 def gaps(law: str) -> tuple[float, ...]:
-    """The eight mean times between downloads of a law in seconds, from the lightest load on."""
+    """Return eight mean times between downloads in seconds, from the lightest load on."""
     return GAPS_S[mean_size(law)]
 
 
 def service_s(
     law: str, *, model: Literal["basic", "refined"] = "refined", beacons: bool = True
 ) -> float:
-    """beta_eff of (27) in the test bed, seconds: EST'' of (22), or EST' without beacons.
+    """Return beta_eff of (27) in seconds: EST'' of (22), or EST' without beacons.
 
-    The paper's 0.312 s and 0.78 beside Fig. 2 and 5 are those without (erratum H5).
+    The paper prints 0.312 s and 0.78 beside Fig. 2 and 5. These are the values without beacons
+    (erratum H5).
     """
     return service_of(mean_size(law), model=model, beacons=beacons)
 
@@ -87,7 +89,7 @@ def service_s(
 def service_of(
     size: float, *, model: Literal["basic", "refined"] = "refined", beacons: bool = True
 ) -> float:
-    """The same for files of a mean size in bytes."""
+    """Return beta_eff of (27) in seconds for files of a mean size in bytes, as `service_s`."""
     llc = 64 if model == "refined" else 0
     service = effective_service_time(size, Parameters.testbed(llc_bits=llc), model=model)
     return float(service.est_with_beacons_s if beacons else service.est_s)
@@ -95,10 +97,10 @@ def service_of(
 
 @dataclass(frozen=True)
 class Point:
-    """A law at one load: packets, and the same transfers as processor sharing.
+    """A size distribution at one load: packets, and the same transfers under processor sharing.
 
-    `gap_s` is the mean time between downloads. `flows` have beta_eff of the refined model as the
-    mean service time of a file, in proportion to its size: EST'' of (22), or EST' of (19) without
+    `gap_s` is the mean time between downloads. In `flows` a file's service time is proportional to
+    its size; its mean is beta_eff of the refined model: EST'' of (22), or EST' of (19) without
     `beacons`.
     """
 
@@ -110,37 +112,38 @@ class Point:
 
     @property
     def beta_s(self) -> float:
-        """beta_eff (27) of the refined model."""
+        """Return beta_eff of (27) for the refined model."""
         return service_s(self.law, beacons=self.beacons)
 
     @property
     def rho(self) -> float:
-        """rho_eff (28)."""
+        """Return rho_eff of (28)."""
         return self.beta_s / self.gap_s
 
     @property
     def model_s(self) -> float:
-        """E[R] (29)."""
+        """Return E[R] of (29)."""
         return self.beta_s / (1.0 - self.rho)
 
     @property
     def plain(self) -> Interval:
-        """The mean transfer time of the packets, seconds, as it was measured."""
+        """Return the measured mean transfer time of the packets, seconds."""
         return self.packets.metrics["transfer_time_s"]
 
     @property
     def adjusted(self) -> Interval:
-        """The same, as far as it differs from processor sharing of these very transfers.
+        """Return the mean transfer time, seconds, corrected for the sample of transfers.
 
-        (29) is exact for processor sharing. What the sample of arrivals and sizes does to the mean,
-        it does to both; their ratio times (29) is free of most of it. The interval is that of a
-        ratio of means over replications (linearised).
+        It is (29) times the ratio of packets to processor sharing on the same transfers. (29) is
+        exact for processor sharing. The sample of arrivals and sizes moves both means alike, so the
+        ratio has most of that noise removed. The interval is for a ratio of means over replications
+        (linearised).
         """
         return student_interval(self.adjusted_s.tolist(), self.packets.confidence)
 
     @cached_property
     def adjusted_s(self) -> FloatArray:
-        """What `adjusted` is the mean of, by replication."""
+        """Return the samples behind `adjusted`, one per replication."""
         times = np.array([run.answer["metrics"]["transfer_time_s"] for run in self.packets.runs])
         shared = np.array([run.answer["mean_sojourn_s"] for run in self.flows])
         ratio = float(times.mean() / shared.mean())
@@ -149,17 +152,17 @@ class Point:
 
     @property
     def over_beacons(self) -> Interval:
-        """The adjusted mean time over (29) with the beacon factor of (22)."""
+        """Return the adjusted mean time over (29) with the beacon factor of (22)."""
         beta = service_s(self.law, beacons=True)
         model_s = beta / (1.0 - beta / self.gap_s)
         return changed(self.adjusted, lambda time_s: time_s / model_s)
 
     @property
     def service_over_model(self) -> Interval:
-        """The service time that (29) has for the adjusted mean time, over beta_eff.
+        """Return the service time at which (29) gives the adjusted mean time, over beta_eff.
 
-        From E[R] = beta / (1 - lambda beta): beta = E[R] / (1 + lambda E[R]). At a load of 0.9 a
-        hundredth of it is a tenth of the transfer time.
+        From E[R] = beta / (1 - lambda beta) follows beta = E[R] / (1 + lambda E[R]). At a load of
+        0.9, 1 % of beta is 10 % of the transfer time.
         """
         return changed(
             self.adjusted, lambda time_s: time_s / (1.0 + time_s / self.gap_s) / self.beta_s
@@ -167,7 +170,7 @@ class Point:
 
     @property
     def over_model(self) -> Interval:
-        """The adjusted mean time over (29)."""
+        """Return the adjusted mean time over (29)."""
         return changed(self.adjusted, lambda time_s: time_s / self.model_s)
 
 
@@ -180,9 +183,9 @@ def observe(
     varied: Changes | None = None,
     beacons: bool = True,
 ) -> Point:
-    """A law at one load, of the same seed and transfers as packets and as flows.
+    """Simulate a distribution at one load, with the same seed and transfers for packets and flows.
 
-    `varied` are further changes of the scenario, to what the packets do; `beacons` says whether the
+    `varied` changes further keys of the scenario, for the packets only. `beacons` says whether the
     flows have the factor of (22).
     """
     long = mean_size(law) > 200e3
@@ -220,7 +223,7 @@ def observe(
 def observe_clients(
     bench: Bench, count: int, gap_s: float, *, quick_replications: int = 10
 ) -> Simulation:
-    """Exponential sizes by so many clients, which together ask as often as the one does."""
+    """Simulate exponential sizes with `count` clients that together ask as often as one."""
     return bench.simulate(
         "downloads",
         {
@@ -237,7 +240,7 @@ def observe_clients(
 
 
 def quotient(above: Interval, below: Interval) -> Interval:
-    """The ratio of two independent means (linearised)."""
+    """Return the ratio of two independent means (linearised)."""
     assert above.mean is not None
     assert below.mean is not None
     ratio, n = above.mean / below.mean, min(above.n, below.n)
@@ -248,7 +251,7 @@ def quotient(above: Interval, below: Interval) -> Interval:
 
 
 def tail(times: list[FloatArray], at: FloatArray, confidence: float) -> list[Interval]:
-    """P(R > t) at each t, over replications' times."""
+    """Return P(R > t) at each t, from the transfer times of replications."""
     shares = [1.0 - np.searchsorted(np.sort(one), at, side="right") / one.size for one in times]
     return [
         student_interval([float(share[index]) for share in shares], confidence)

@@ -18,7 +18,7 @@ from airtcp.reproduce.item import Outcome, Value, item
 from airtcp.reproduce.measure import changed, least, mean, most, off, words
 from airtcp.stats import Interval
 
-#: The loads that are called heavy: the last three of the eight.
+#: The heavy loads: the last three of the eight.
 HEAVY = slice(5, None)
 
 
@@ -30,15 +30,15 @@ def _scaled(point: Point, unit_s: float) -> Interval:
 
 
 def _basic(law: str, gap_s: float) -> float:
-    """(29) of the basic model, in units of the refined beta_eff, as the other curves."""
+    """Return (29) of the basic model in units of the refined beta_eff, as the other curves."""
     beta = service_s(law, model="basic", beacons=False)
     return beta / (1.0 - beta / gap_s) / service_s(law, beacons=False)
 
 
 def mean_times(*, size: float = _SIZE) -> list[Series]:
-    """The models' curves for files of `size` bytes, against the load; in units of beta_eff.
+    """Return the models' curves for files of `size` bytes against the load, in units of beta_eff.
 
-    The unit stays that of the paper's 200 kB, so that larger files lie higher.
+    The unit stays beta_eff of the paper's 200 kB, so curves of larger files lie higher.
     """
     unit, refined = (service_of(one, beacons=False) for one in (_SIZE, size))
     basic = service_of(size, model="basic", beacons=False)
@@ -55,9 +55,10 @@ def mean_times(*, size: float = _SIZE) -> list[Series]:
 
 
 def _refined_less_basic(point: Point) -> Interval:
-    """How much farther the refined model is from the mean time than the basic one, relative to it.
+    """Return how much farther the refined model is from the mean time than the basic one.
 
-    Both distances are of the same mean, so that their difference is nearly free of its noise.
+    The value is relative to the mean time. Both distances use the same mean, so its noise nearly
+    cancels in their difference.
     """
     refined, basic = point.model_s, _basic(point.law, point.gap_s) * point.beta_s
 
@@ -68,14 +69,14 @@ def _refined_less_basic(point: Point) -> Interval:
     assert found.mean is not None
     if found.low is None or found.high is None:
         return Interval(farther(found.mean), None, None, found.n)
-    # Between the ends it is monotone but for a kink where either model is met exactly.
+    # Between the ends it is monotone, except for a kink where a model meets the mean exactly.
     kinks = [model for model in (refined, basic) if found.low < model < found.high]
     ends = [farther(time_s) for time_s in (found.low, found.high, *kinks)]
     return Interval(farther(found.mean), min(ends), max(ends), found.n)
 
 
 def _spread(points: dict[str, list[Point]], place: int) -> Interval:
-    """How far apart the laws are at one load: the largest relative mean time over the least."""
+    """Return the largest relative mean time at one load minus the smallest, over distributions."""
     relative = [mine[place].over_model for mine in points.values()]
     top, bottom = most(relative), least(relative)
     assert top.mean is not None
@@ -140,8 +141,8 @@ def fig1(bench: Bench) -> Outcome:
 
 
 _CLIENTS = 10
-#: Without processor sharing of the same transfers beside them, so many quick runs tell a twentieth:
-#: at the load that is judged. The others are drawn.
+#: Without processor sharing of the same transfers, this many quick runs detect a difference of 5 %
+#: at the judged load. The other loads are only drawn.
 _JUDGED_RUNS, _DRAWN_RUNS = 120, 10
 
 

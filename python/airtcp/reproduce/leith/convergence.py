@@ -1,7 +1,7 @@
 """Paper L, Fig. 9 to 11: how two flows converge after the second has begun.
 
-A congestion epoch ends when the bottleneck's queue overflows; drops of one overflow come within a
-round trip. Means are ensemble averages over runs. Knows traces; knows nothing of the MAC.
+A congestion epoch ends when the bottleneck's queue overflows. Drops of one overflow come within a
+round trip. Means are ensemble averages over runs. Uses traces only, nothing of the MAC.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 _FLOWS: Final = ("a/0", "b/0")
 _WIRE: Final = "wire to server"
 _INTERVAL_S: Final = 0.05
-#: Longer than the round trips here with their queues, shorter than an epoch.
+#: Longer than the round trips here including their queues, shorter than an epoch.
 _SAME_OVERFLOW_S: Final = 0.4
 _MOST_EPOCHS: Final = 60
 #: As in the paper.
 _RUNS: Final = 50
-#: Quick runs are as long: what a few of them say about epochs is noise. Fewer take a minute.
+#: Quick runs have the same length. Fewer would take a minute, but then epochs are noise.
 _QUICK: Final[Mapping[str, Any]] = {"run.replications": 30}
-#: Runs over the slower wire, of Fig. 10, are cheap; the jackknife of few of them is wild.
+#: Runs over the slower wire of Fig. 10 are cheap. With few of them the jackknife varies wildly.
 _QUICK_WIRED: Final[Mapping[str, Any]] = {"run.replications": 150}
 
-#: When the second flow begins, without slow start: the theory is about congestion avoidance.
+#: Start of the second flow, without slow start: the theory covers congestion avoidance only.
 _START_S: Final = 60.0
 _SECOND: Final[Mapping[str, Any]] = {
     "flows.b.application.start": f"{_START_S:g} s",
@@ -65,10 +65,10 @@ _AIR: Final[Mapping[str, Any]] = {
 
 
 def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[str, Any]:
-    """Mean windows over time, those at the ends of epochs, and each run's first losses of b.
+    """Return mean windows over time, windows at the ends of epochs, and b's losses in each run.
 
-    Windows in segments. `epochs` has for each run and epoch: time, window of a, window of b. `one`
-    is the first run alone.
+    Windows in segments. `epochs` has time, window of a and window of b for each run and epoch.
+    `one` is the first run alone.
     """
     traces = [run.trace for run in runs if run.trace is not None]
     tcp = scenario.flows[0].tcp
@@ -76,7 +76,7 @@ def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[s
         raise ValueError("there are no traces of TCP flows")
     series = [[trace.flow(flow) for flow in _FLOWS] for trace in traces]
     windows = np.array([[one.cwnd_bytes for one in both] for both in series]) / tcp.mss_bytes
-    # Before it begins a flow has no window.
+    # A flow has no window before it begins.
     windows = np.nan_to_num(windows)
     return {
         "time_s": series[0][0].time_s.tolist(),
@@ -95,7 +95,7 @@ def _epochs(trace: Trace, mss_bytes: int) -> list[list[float]]:
 
 
 def _peaks(trace: Trace, mss_bytes: int) -> list[list[float]]:
-    """When b found out about a loss, and its window then."""
+    """Return when b detected each loss, and its window then."""
     found = epochs_of_flow(trace, _FLOWS[1])
     peaks: list[list[float]] = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes]).tolist()
     return peaks
@@ -103,7 +103,7 @@ def _peaks(trace: Trace, mss_bytes: int) -> list[list[float]]:
 
 @dataclass(frozen=True, slots=True)
 class _Convergence:
-    """The ensemble at the ends of epochs 0, 1, 2, ..."""
+    """The ensemble mean at the ends of epochs 0, 1, 2, ..."""
 
     time_s: list[float]
     a: list[float]
@@ -117,22 +117,22 @@ class _Convergence:
 
 
 def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
-    """The epochs of the ensemble; each row of a run is time, window of a, window of b."""
+    """Return the epochs to converge; each row of a run is time, window of a, window of b."""
     return convergence_interval([np.array(run)[:, 1:] for run in runs])
 
 
 def _epoch_s(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
-    """Give the mean time of an epoch, seconds, over runs."""
+    """Return the mean length of an epoch over runs, seconds."""
     return student_interval((run[-1][0] - run[0][0]) / (len(run) - 1) for run in runs)
 
 
 def windows_by_epoch(
     *, increase: float = 1.0, decrease: float = 0.5, share: float = 0.0
 ) -> list[Series]:
-    """Windows of both flows at the ends of epochs after the second began, as shares of the path.
+    """Windows of both flows after each epoch since the second began, as shares of the path.
 
-    Section 5.2 for equal RTTs when both lose in every epoch: the first has standard AIMD, the
-    second `increase` and `decrease`, and begins with `share` of the path.
+    Section 5.2 for equal RTTs when both lose in every epoch. The first flow has standard AIMD. The
+    second has `increase` and `decrease`, and begins with `share` of the path.
     """
     alpha, beta = [1.0, increase], [0.5, decrease]
     history = window_history([1.0 - share, share], _EPOCHS_SHOWN, alpha, beta)
@@ -163,7 +163,7 @@ def _history(
 
 
 def _curves(found: Mapping[str, Any], what: str, until_s: float) -> list[Series]:
-    """Windows over time from a little before b begins, thinned to what a picture can show."""
+    """Return windows over time from 10 s before b begins, thinned to what a picture can show."""
     time = np.array(found["time_s"])
     wanted = np.flatnonzero((time >= _START_S - 10.0) & (time <= until_s))
     kept = wanted[:: max(1, len(wanted) // 600)]
@@ -194,7 +194,7 @@ def fig9(bench: Bench) -> Outcome:
     found = _history(bench, "two-flows")
     predicted = float(convergence_epochs([1.0, 1.0], 0.5))
     until = 160.0
-    # The curves are one run's, and so are the marks on them.
+    # The curves and the marks are of one run.
     series = [*_curves(found, "one", until), *_marks(_Convergence.of(found["epochs"][:1]), until)]
     epochs = _epochs_to_converge(found["epochs"])
     near = _history(bench, "two-flows", {"links.wire.delay": "50 ms"})
@@ -272,7 +272,7 @@ def fig10b(bench: Bench) -> Outcome:
 
 
 def _quotient(above: Interval, below: Interval) -> Interval:
-    """The interval of a quotient of independent means: by the ends, which is on the wide side."""
+    """Return the quotient of independent means; its interval is conservative (from the ends)."""
     ends = (above.low, above.high, below.low, below.high)
     assert above.mean is not None
     assert below.mean is not None
@@ -285,7 +285,7 @@ def _quotient(above: Interval, below: Interval) -> Interval:
 def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
     found = _history(bench, "wired", _SECOND, _AIR, more)
     series = _curves(found, "mean", until_s)
-    # The window at b's first loss, against those at its later ones: without epochs to converge.
+    # b's window at its first loss over its windows at later losses; this needs no epochs.
     firsts = student_interval(
         [
             peaks[0][1] / (math.fsum(window for _, window in peaks[1:]) / (len(peaks) - 1))
@@ -313,17 +313,17 @@ def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
 
 
 def _given_up(simulation: Simulation, run: int) -> float | None:
-    """Packets that the MAC gave up for each one that a station's queue dropped."""
+    """Return how many packets the MAC gave up per packet that a station's queue dropped."""
     counts = simulation.runs[run].answer["counts"]
     dropped = counts["station_queue_drops"]
     return float(counts["mac_drops"] / dropped) if dropped else None
 
 
 def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
-    """The relative distance of b's peak window from its queue and the path's own product.
+    """Return the relative distance of b's peak window from its queue plus bandwidth-delay product.
 
-    The product is that of b's goodput and the round trip without queues: two links of 10 and 40 ms
-    each way. The window goes on growing for a round trip before the loss is found out.
+    The product is b's goodput times the round trip without queues (two links of 10 and 40 ms each
+    way). The window keeps growing for a round trip until the loss is detected.
     """
     peaks = [fmean(window for _, window in run[1:]) for run in found["losses_b"] if len(run) > 1]
     rates = [
@@ -332,13 +332,13 @@ def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
         for flow in run.answer["flows"]
         if flow["station"].startswith("b")
     ]
-    # From the second flow's start on, of all the run.
+    # Goodput counts the whole run; the second flow sends only from its start on.
     share = (_RUN_S - _START_S) / _RUN_S
     packets = fmean(rates) / share * 2.0 * 0.05 / (8.0 * 1460)
     return off(student_interval(peaks), _ROOM + packets)
 
 
-#: Packets of room in a station's queue, and how long a run is, seconds (`_AIR`).
+#: Room in a station's queue, packets, and the length of a run, seconds (`_AIR`).
 _ROOM: Final = 50
 _RUN_S: Final = 300.0
 
@@ -370,7 +370,7 @@ def fig11a(bench: Bench) -> Outcome:
 
 
 def _first_loss(found: Mapping[str, Any]) -> Interval:
-    """Give the new flow's window when it learns of its first loss, segments."""
+    """Return the new flow's window when it detects its first loss, segments."""
     return student_interval(peaks[0][1] for peaks in found["losses_b"] if peaks)
 
 

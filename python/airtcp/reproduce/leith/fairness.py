@@ -18,7 +18,7 @@ _X, _Y = "upload, least to most in each run", "goodput (kb/s)"
 
 
 def _by_rank(simulation: Simulation) -> list[Interval]:
-    """Goodput of the least, the second, ... flow of each run, kb/s."""
+    """Return goodput by rank in each run, lowest flow first, kb/s."""
     ranked = [sorted(flow_goodputs(simulation, run)) for run in range(len(simulation.runs))]
     return [
         over_runs(simulation, lambda run, rank=rank: ranked[run][rank] / _KILO)  # type: ignore[misc]
@@ -27,7 +27,7 @@ def _by_rank(simulation: Simulation) -> list[Interval]:
 
 
 def _starved(simulation: Simulation) -> Interval:
-    """How many flows starve in a run: less than 1 % of an equal share."""
+    """Return how many flows starve in a run: they have less than 1 % of an equal share."""
     return over_runs(
         simulation,
         lambda run: float(sum(flow["starved"] for flow in simulation.runs[run].answer["flows"])),
@@ -79,7 +79,7 @@ def _timeouts(simulation: Simulation, run: int) -> float:
 
 
 def _shares_off(simulation: Simulation) -> Interval:
-    """How far a node's share of the successes is from an equal one, the farthest of all."""
+    """Return the largest distance of a node's share of the successes from an equal share."""
     nodes = [run.answer["stations"] for run in simulation.runs]
     count = len(nodes[0])
 
@@ -163,7 +163,7 @@ def fig3(bench: Bench) -> Outcome:
     series = [Series("simulation", places, ranks, "bars")]
     jain, starved = fair.metrics["jain_index"], _starved(fair)
     queue, lost = fair.metrics["ap_queue_packets"], fair.metrics["ap_queue_drop_probability"]
-    # Twenty windows take minutes to fill their stations' queues.
+    # With twenty uploads the stations' queues take minutes to fill.
     long = bench.simulate("uploads", {"run.warmup": "200 s", "run.duration": "1000 s"}, quick={})
     counts = [run.answer["counts"] for run in long.runs]
     delayed = {
@@ -207,7 +207,7 @@ def fig3(bench: Bench) -> Outcome:
 
 
 def _delayed(bench: Bench, stations: int, timeout: str) -> Interval:
-    """TCP ACKs on the air for each segment when receivers acknowledge every second one."""
+    """Return TCP ACKs on the air per segment when receivers acknowledge every second segment."""
     every = {"every": 2, "timeout": timeout}
     uploads = bench.simulate(
         "uploads", {"stations.station.count": stations, "flows.station.tcp.delayed_ack": every}
@@ -216,16 +216,16 @@ def _delayed(bench: Bench, stations: int, timeout: str) -> Interval:
 
 
 def _acks_a_segment(simulation: Simulation, run: int) -> float:
-    """Successes of the access point over those of all stations."""
+    """Return the access point's successes over the sum of all stations' successes."""
     share = _ap_share(simulation, run)
     return share / (1.0 - share)
 
 
 def _backlogged_share(simulation: Simulation, run: int) -> float:
-    """Of the stations the share that has a packet, the access point's ACKs taken off.
+    """Return the share of stations with a packet, without the access point's ACKs.
 
-    The access point has an ACK for at most the time with which its queue is not empty, which is at
-    most the mean number there.
+    The access point holds an ACK at most while its queue is not empty. This share of time is at
+    most its mean number of packets.
     """
     answer = simulation.runs[run].answer
     metrics = answer["metrics"]
@@ -233,10 +233,10 @@ def _backlogged_share(simulation: Simulation, run: int) -> float:
     return float(stations / (len(answer["stations"]) - 1))
 
 
-#: The largest ratio is off by nearly the tenth that is allowed, and known to half a per cent from
-#: so many runs of full length.
+#: The largest ratio differs by nearly the allowed 10 %. This many runs of full length give it to
+#: 0.5 %.
 _OFTEN_SATURATED = {"run.replications": 100}
-#: Windows as the paper counts them: the access point's, and the stations'.
+#: CWmin of the access point and of the stations, as the paper counts them.
 _RATIOS = ((32, 32), (32, 64), (32, 128), (32, 256))
 
 
@@ -284,11 +284,11 @@ def cwmin(bench: Bench) -> Outcome:
 
 
 def access(slots: int, aifs: str = "50 us") -> dict[str, object]:
-    """An access category that differs in nothing but CWmin, as the paper counts it, and AIFS."""
+    """Return an access category that differs only in AIFS and CWmin (as the paper counts it)."""
     return {"aifs": aifs, "cw_min": slots - 1, "cw_max": 1023, "txop_limit": "0 us"}
 
 
-#: DIFS and what the paper's data wait, and slots between and beyond, us.
+#: DIFS, the AIFS of the paper's data frames, and values between and above them, us.
 _AIFS_US = (50, 70, 90, 130, 170, 210)
 
 
@@ -329,7 +329,7 @@ def aifs(bench: Bench) -> Outcome:
 
 
 def _less(one: Interval, other: Interval) -> Interval:
-    """Give the difference of two numbers; its ends are on the wide side."""
+    """Return the difference of two numbers; its interval is conservative."""
     difference = mean(one) - mean(other)
     if None in (one.low, one.high, other.low, other.high):
         return Interval(difference, None, None, one.n)

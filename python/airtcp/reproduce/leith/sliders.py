@@ -1,4 +1,4 @@
-"""Which figures of paper L have sliders: uploads, windows, the wired link and AIMD."""
+"""Sliders for the figures of paper L: uploads, windows, the wired link and AIMD."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _cw_min(values: Values) -> dict[str, Any]:
 
 
 def _wire(values: Values) -> dict[str, Any]:
-    # The queue holds 1e-5 B packets (erratum L9).
+    # The queue holds 1e-5 B packets for B in b/s (erratum L9).
     return {_RATE_KEY: f"{values['rate']:g} Mb/s", "links.wire.queue": round(10 * values["rate"])}
 
 
@@ -99,7 +99,7 @@ def _against_windows(item: str, d: int) -> Movable:
 
 
 def _epochs(item: str, file: str, decrease: float, increase: float) -> Movable:
-    """The theory of convergence, epoch by epoch; the simulation is over time."""
+    """Return a figure whose curves are the theory by epoch; the simulation shows time."""
     return Movable(
         item,
         (
@@ -114,7 +114,7 @@ def _epochs(item: str, file: str, decrease: float, increase: float) -> Movable:
 
 
 def _of_air(item: str, decrease: float, increase: float) -> Movable:
-    """Two uploads whose bottleneck is the air: only a simulation has them."""
+    """Return a figure of two uploads with the air as bottleneck, which only a simulation has."""
     return Movable(
         item,
         (

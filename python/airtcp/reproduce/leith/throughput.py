@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _UPLOADS = (2, 5, 10, 20)
-#: As the paper counts: backoff is drawn from 0 .. CWmin - 1.
+#: CWmin as the paper counts it: backoff is drawn from 0 .. CWmin - 1.
 _WINDOWS = (4, 8, 16, 32, 64, 128, 256)
 _CW_MAX = 1024
 _HOLD_SLOTS = 2
 _MBPS = 1e6
-#: Where the paper says that agreement ends.
+#: Collision probability above which the paper says that the models stop agreeing.
 _MANY_COLLISIONS = 0.3
 
 
@@ -32,7 +32,7 @@ _MANY_COLLISIONS = 0.3
 class _Curve:
     """One number of uploads over all windows; rates in Mb/s.
 
-    `holding` is the simplified model with the slots that stations hold counted too.
+    `holding` is the simplified model plus the slots that stations hold.
     """
 
     uploads: int
@@ -51,16 +51,16 @@ class _Curve:
 
     @property
     def at_the_model_s_best(self) -> Interval:
-        """Simulated goodput where the full model has the most, over the most simulated."""
+        """Return simulated goodput at the full model's best window, over the best simulated one."""
         best = self.runs[self.full.index(max(self.full))]
         found = self.runs[_best(self.simulated)]
         return ratio(best, found, "goodput_bps")
 
 
 def models(*, n: float, d: float = 1, hold: float = _HOLD_SLOTS) -> list[Series]:
-    """Curves of Fig. 4 (d = 1) and 5 (d = 2) for n uploads: the full model, the simplified one.
+    """Return curves of Fig. 4 (d = 1) and 5 (d = 2) for n uploads: full and simplified model.
 
-    `hold`: the slots for which stations wait longer than the access point's ACKs.
+    `hold` is the number of slots that stations wait longer than the access point's ACKs.
     """
     times, doublings = Parameters.of_figures(), _doublings()
     full = throughput(int(n), _WINDOWS, doublings, int(hold), times, d=int(d))
@@ -72,7 +72,7 @@ def models(*, n: float, d: float = 1, hold: float = _HOLD_SLOTS) -> list[Series]
 
 
 def _doublings() -> list[int]:
-    # CWmax stays: the number of times that the window doubles falls with CWmin.
+    # CWmax is fixed, so a smaller CWmin has more doublings.
     return [int(math.log2(_CW_MAX / window)) for window in _WINDOWS]
 
 
@@ -118,7 +118,7 @@ def _compared(bench: Bench, every: int) -> Outcome:
         ]
     calm: list[tuple[Interval, ...]] = []
     crowded: list[Interval] = []
-    # More timeouts in a run where most collide than where fewest do.
+    # TCP timeouts added between the windows with fewest and with most collisions.
     added = [
         difference(curve.runs[0], curve.runs[-1], "tcp_timeouts")
         for curve in curves
@@ -164,7 +164,7 @@ def _compared(bench: Bench, every: int) -> Outcome:
 
 
 def _panels(curves: list[_Curve], x: str, y: str) -> Figure:
-    """A pair of axes for each number of uploads: together the curves cannot be told apart."""
+    """Return one pair of axes per number of uploads; in one picture the curves would overlap."""
     return panels(
         {
             f"n = {curve.uploads}": [

@@ -1,9 +1,9 @@
 """Paper M, section 3.2: how many nodes are backlogged, counted in Bianchi's slots.
 
-The paper counts slots as its reference [7] does: from one step of the backoff counters to the
-next, whether nothing is sent in it or a transmission with all that belongs to it, however long
-that lasts. The share of time that a node is backlogged is another number. Knows a slotted DCF of
-its own; knows no lengths of frames and no TCP but how many packets are under way.
+The paper counts slots as its reference [7] does. A slot runs from one step of the backoff counters
+to the next, however long it lasts: it is idle, or it holds a transmission. The share of time with a
+backlog is a different number. The slotted DCF here is separate from the simulator's. It has no
+frame lengths, and of TCP only the number of packets in flight.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _DOWNLOADS: Final = (1, 2, 3, 5, 7, 10, 15, 20)
 _EVERY: Final = (1, 2, 3, 5)
 _TEN: Final = 10
 _AP: Final = 0
-#: Table 1: draws of the first backoff, stages that double it, transmissions of a frame.
+#: Table 1: values of the first backoff, stages that double the window, transmissions of a frame.
 _W0: Final = 32
 _STAGES: Final = 5
 _ATTEMPTS: Final = 7
 _RUNS: Final = 10
-#: Transmissions of a run, and of a quick one; the first of them, in which the backlog settles, are
-#: not counted.
+#: Transmissions of a run, of a quick run, and those at the start that are not counted, while the
+#: backlog settles.
 _TRANSMISSIONS: Final = 20_000
 _QUICK_TRANSMISSIONS: Final = 8_000
 _SETTLING: Final = 500
@@ -43,9 +43,9 @@ _SETTLING: Final = 500
 class _Cell:
     """Access point and stations that download with W* = d, slot by slot.
 
-    `waiting` has for each backlogged node the idle slots that are left of its backoff, `stage` its
-    collisions in a row. The access point's queue holds the stations that packets are for, and
-    `received` what each station has not acknowledged.
+    `waiting` has the remaining idle slots of the backoff of each backlogged node. `stage` counts
+    its successive collisions. The access point's queue holds the destination station of each
+    packet. `received` counts each station's unacknowledged segments.
     """
 
     stations: int
@@ -58,7 +58,7 @@ class _Cell:
     queue: deque[int] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        """Put a whole window of each station into the access point's queue."""
+        """Put a full window for each station into the access point's queue."""
         self.queue.extend(station for station in self._ids for _ in range(self.every))
         self._back_off(_AP)
 
@@ -70,18 +70,18 @@ class _Cell:
         self.waiting[node] = self.draw.randrange(_W0 << min(self.stage[node], _STAGES))
 
     def transmit(self) -> None:
-        """Go on to the end of the next transmission, and count its slots by their backlog."""
+        """Advance to the end of the next transmission, and count its slots by backlog."""
         idle = min(self.waiting.values())
         self.slots[len(self.waiting)] += idle + 1
         senders = [node for node, left in self.waiting.items() if left == idle]
         for node in self.waiting:
-            # A slot with a transmission is a step of the counters, too.
+            # A slot with a transmission is also a step of the counters.
             self.waiting[node] -= idle + 1
         if len(senders) == 1:
             self._deliver(senders[0])
             return
         for node in senders:
-            # A frame that is given up is sent again by TCP: it begins anew.
+            # TCP sends a frame again that the MAC gave up, so the stage restarts at 0.
             self.stage[node] = (self.stage[node] + 1) % _ATTEMPTS
             self._back_off(node)
 
@@ -103,7 +103,7 @@ class _Cell:
 def _shares(
     stations: int, every: int, seed: int, transmissions: int = _TRANSMISSIONS
 ) -> list[list[float]]:
-    """For each run the shares of slots in which 1, 2, ..., n_c + 1 nodes are backlogged."""
+    """Return for each run the shares of slots with 1, 2, ..., n_c + 1 backlogged nodes."""
     found = []
     for run in range(_RUNS):
         cell = _Cell(stations, every, random.Random(f"{seed} {stations} {every} {run}"))
@@ -124,13 +124,13 @@ def _mean_nodes(shares: Sequence[Sequence[float]]) -> Interval:
 
 
 def _printed(stations: int, every: int) -> list[float]:
-    """(9), and (11) with d > 1: the chance of 1, 2, ..., n_c + 1 backlogged nodes."""
+    """(9), and (11) with d > 1: the probability of 1, 2, ..., n_c + 1 backlogged nodes."""
     p = 1.0 / (every * stations)
     return [comb(stations, k) * p**k * (1.0 - p) ** (stations - k) for k in range(stations + 1)]
 
 
 def _apart(shares: Sequence[Sequence[float]], printed: Sequence[float]) -> Interval:
-    """Half of what two distributions differ by, summed over all numbers: 0 if they are the same."""
+    """Return the total variation distance of each run's shares from the printed distribution."""
     return student_interval(
         sum(abs(a - b) for a, b in zip(run, printed, strict=True)) / 2.0 for run in shares
     )
@@ -192,7 +192,7 @@ def backlog(bench: Bench) -> Outcome:
 
 
 def _cell(bench: Bench, every: int) -> Simulation:
-    """Ten downloads with W* = d, packet by packet."""
+    """Simulate ten downloads with W* = d, packet by packet."""
     changes = {
         "stations.laptop.count": _TEN,
         "flows.laptop.tcp.receive_window.segments": every,
@@ -204,7 +204,7 @@ def _cell(bench: Bench, every: int) -> Simulation:
 
 
 def _successes(simulation: Simulation, run: int) -> dict[str, float]:
-    """The share of each node in the successful transmissions of a replication."""
+    """Return each node's share of the successful transmissions of a replication."""
     counted = {
         node["name"]: float(node["successes"]) for node in simulation.runs[run].answer["stations"]
     }
@@ -217,7 +217,7 @@ def _ap_share(simulation: Simulation, run: int) -> float:
 
 
 def _unfairness(simulation: Simulation) -> Interval:
-    """The largest relative distance of a station's share from 1/(2 n_c)."""
+    """Return the largest relative distance of a station's share from 1/(2 n_c)."""
     runs = [_successes(simulation, run) for run in range(len(simulation.runs))]
     return most(
         off(student_interval(run[name] * 2.0 * _TEN for run in runs))

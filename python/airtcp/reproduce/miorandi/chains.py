@@ -1,4 +1,4 @@
-"""Paper M, Table 1, Fig. 7 and A.1: what the models start from, and their chains, drawn."""
+"""Paper M, Table 1, Fig. 7 and A.1: the models' parameters, and pictures of their chains."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ _THINK_S = 10.0
 def active_transfers(
     *, stations: float = _STATIONS, think: float = _THINK_S, size: float = MEAN_BYTES
 ) -> list[Series]:
-    """Fig. 7: the stationary probabilities of the chain, (16)."""
+    """Fig. 7: the stationary distribution of the chain, (16)."""
     capacities = capacity(int(stations), Parameters.table_1())
     pi = active_distribution(capacities, think, size)
     return [Series("(16)", range(int(stations) + 1), [float(p) for p in pi], "model")]
@@ -167,7 +167,7 @@ _WINDOW = 4
 
 
 def packets_of_a_window(*, window: float = _WINDOW) -> list[Series]:
-    """Fig. A.1: the stationary probabilities of the chain, (A.1)."""
+    """Fig. A.1: the stationary distribution of the chain, (A.1)."""
     chances = [float(p) for p in window_distribution(int(window))]
     return [Series("(A.1)", range(int(window) + 1), chances, "model")]
 
@@ -188,7 +188,7 @@ def fig_a1(bench: Bench) -> Outcome:
             matrix[at_sender, at_sender + 1] = 0.5 if inside else 1.0
         if at_sender > 0:
             matrix[at_sender, at_sender - 1] = 0.5 if inside else 1.0
-    # The stationary distribution by itself, not by (A.1): pi P = pi, sum 1.
+    # The stationary distribution solved directly, not by (A.1): pi P = pi, sum 1.
     system = np.vstack([matrix.T - np.eye(_WINDOW + 1), np.ones(_WINDOW + 1)])
     solved, *_ = np.linalg.lstsq(system, np.append(np.zeros(_WINDOW + 1), 1.0), rcond=None)
     (chain,) = packets_of_a_window()

@@ -1,4 +1,4 @@
-"""Paper M, Fig. 1, 2 and 4: how often frames collide. Knows no transfer times."""
+"""Paper M, Fig. 1, 2 and 4: how often frames collide."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from airtcp.reproduce.miorandi.moved import ATTEMPTS, W0, parameters, solved
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
-#: What (1) to (17) assume, for scenario files that have the rules of ns-2: a backoff before each
-#: frame, none that runs on after a success, no EIFS. The paper's 32 slots are drawn from 0.
+#: The assumptions of (1) to (17), for scenario files with the rules of ns-2: a backoff before each
+#: frame, no backoff after a success, no EIFS. The paper's 32 values are drawn from 0.
 EQUATIONS: Final[Mapping[str, Any]] = {
     "mac.rules": {"preset": "bianchi"},
     "phy.cw_min": 31,
@@ -28,7 +28,7 @@ _SIMULATED = (2, 3, 5, 10, 20, 30, 50)
 
 
 def collisions(*, w0: float = W0, stages: float = 5) -> list[Series]:
-    """Fig. 1: the model's curve, and the paper's number."""
+    """Fig. 1: the model's curve and the paper's number."""
     radio = parameters(w0=w0, w_max=w0 * 2**stages)
     model, noted = solved(lambda variant: collision_probability(_NODES, radio, variant))
     return [
@@ -91,7 +91,7 @@ def fig2(bench: Bench) -> Outcome:
     (curve,) = drops()
     model = [mean(p) for p in curve.y]
     simulated = [_backlogged(bench, n).metrics["drop_probability_mac"] for n in _SIMULATED]
-    # On a logarithmic axis a point that saw no drop has no place.
+    # A point without a drop has no place on a logarithmic axis.
     seen = [(n, p) for n, p in zip(_SIMULATED, simulated, strict=True) if mean(p) > 0.0]
     series = [
         curve,
@@ -120,8 +120,8 @@ def _backlogged(bench: Bench, nodes: int) -> Simulation:
 
 _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
 _WINDOWS = (1, 2, 10, 1000)
-#: Collision probabilities of the real ns-2 (2.35, ten runs and five) by W* and n_c, with the half
-#: widths of their intervals.
+#: Collision probabilities of the real ns-2 2.35 by W* and n_c, with half widths of their intervals.
+#: Ten runs with W* = 1, five with W* = 1000.
 _NS2 = {
     1: {1: (0.0, 0.0), 5: (0.07776, 0.00054), 20: (0.07767, 0.00080)},
     1000: {1: (0.06018, 0.00101), 5: (0.06998, 0.00105), 20: (0.07076, 0.00120)},
@@ -129,7 +129,7 @@ _NS2 = {
 
 
 def download_collisions(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
-    """Fig. 4: the model's curve, which is that of two backlogged nodes."""
+    """Fig. 4: the model's curve, for two backlogged nodes."""
     radio = parameters(w0=w0, w_max=32 * w0, m=m)
     found, noted = solved(lambda variant: throughput(_DOWNLOADS, radio, variant))
     chances = [float(p) for p in found.collision_probability]
@@ -152,7 +152,8 @@ def fig4(bench: Bench) -> Outcome:
     for window, simulations in runs.items():
         points: list[Value] = [one.metrics[name] for one in simulations]
         series.append(Series(f"simulation, W* = {window}", _DOWNLOADS, points, "simulation"))
-    # With a large window only what a claim is about: the ends, five, and one for the curve.
+    # The large window has only the points that a claim needs: the ends, five, and one for the
+    # curve.
     ideal = {
         window: [_downloads(bench, n, window, EQUATIONS) for n in _DOWNLOADS]
         for window in (1, _WINDOWS[-1])
@@ -175,7 +176,7 @@ def fig4(bench: Bench) -> Outcome:
             f"w1_gap_from_five{rules}": most(apart[3:]),
             f"w1000_spread{rules}": most(insensitive),
             f"w1000_spread_from_two{rules}": most(insensitive[1:]),
-            # The spread with W* = 1 begins with no collision at all.
+            # With W* = 1 and one station there is no collision, so the spread leaves it out.
             f"w1_spread{rules}": most(off(ratio(run, one[3], name)) for run in one),
             f"drops{rules}": most(
                 run.metrics["drop_probability_mac"] for runs in some.values() for run in runs
@@ -201,7 +202,7 @@ def fig4(bench: Bench) -> Outcome:
 
 
 def _of_ns2(window: int) -> Series:
-    """Returns the measurements of ns-2 for one advertised window."""
+    """Return the measurements of ns-2 for one advertised window."""
     points: list[Value] = [
         Interval(found, found - half, found + half, 10 if window == 1 else 5)
         for found, half in _NS2[window].values()
@@ -218,7 +219,7 @@ def _downloads(
         "flows.laptop.tcp.receive_window.segments": window,
         **(rules or {}),
     }
-    # W* = 1000 is reached after some 200 round trips.
+    # The window takes some 200 round trips to reach W* = 1000.
     return bench.simulate(
         "persistent", changes | ({"run.warmup": "120 s"} if window == max(_WINDOWS) else {})
     )

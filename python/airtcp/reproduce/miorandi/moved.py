@@ -1,6 +1,6 @@
 """The paper's equations at other parameters than Table 1's, and which of them a figure can move.
 
-Knows what a slider changes in `Parameters`, and what to do where (1) and (2) have no root.
+Maps sliders to `Parameters`. Decides what happens where (1) and (2) have no root.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ATTEMPTS: Final = 7
 def parameters(
     *, w0: float = W0, w_max: float = W_MAX, m: float = ATTEMPTS, rts: float = 1
 ) -> Parameters:
-    """Table 1 with other windows, attempts, or without RTS/CTS (`rts` 0)."""
+    """Return Table 1 with other windows or attempts, or without RTS/CTS (`rts` 0)."""
     return replace(
         Parameters.table_1(),
         w0=int(w0),
@@ -35,10 +35,10 @@ def parameters(
 
 
 def solved(ask: Callable[[Variant], _Answer], variant: Variant = PAPER) -> tuple[_Answer, str]:
-    """What `ask` gives with the paper's reading, and what to add to the curve's name.
+    """Return what `ask` gives under the paper's reading, and a note for the curve's name.
 
-    With few stages (1) and (2) need not have a root for all numbers of nodes (erratum M5): then the
-    chances of the stages are made to add up to one, and the name says so.
+    With few stages (1) and (2) may have no root for some numbers of nodes (erratum M5). Then the
+    probabilities of the stages are normalised to a sum of one, and the note says so.
     """
     try:
         return ask(variant), ""

@@ -1,4 +1,4 @@
-"""Paper M: what its text states of web users without a figure. Knows no endless download."""
+"""Paper M: statements of its text on web users that have no figure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LAWS: Final[Mapping[str, Mapping[str, Any]]] = {
 _CROWDS: Final = (10, 40)
 _TIMEOUT: Final = "40 ms"
 _BUFFER: Final = 30
-#: Packets of a file that no d of 1, 2, 3 leaves waiting for the receiver's timer.
+#: Files of a size with which no d of 1, 2, 3 waits for the delayed-ACK timer.
 _WHOLE: Final[Mapping[str, Any]] = {
     "flows.laptop.application.size": {"distribution": "deterministic", "value": "30 kB"}
 }
 _MANY: Final = 50
-#: Quick runs of what is far from its bound, or decides nothing.
+#: Quick runs of points that are far from their bound, or that decide nothing.
 _SHORT: Final[Mapping[str, Any]] = {"run.duration": "1000 s", "run.replications": 10}
 
 
@@ -73,7 +73,7 @@ def remarks(bench: Bench) -> Outcome:
 
 
 def _first_window(bench: Bench) -> dict[str, Value]:
-    """By how much one station waits whose server begins with a single packet, d = 2."""
+    """Return the extra delay of one station when its server begins with one packet, d = 2."""
     alone = {**_WHOLE, f"{_THINK}.mean": "1 s"}
     one, two = (
         web(bench, 1, LARGE, alone, every(2, _TIMEOUT) | {"flows.laptop.tcp.initial_window": first})
@@ -115,7 +115,7 @@ def _sizes(bench: Bench, window: int, quick: Mapping[str, Any] | None = None) ->
 
 
 def _retransmissions(simulation: Simulation, run: int) -> float:
-    """Segments that are sent again for a hundred files of the mice."""
+    """Return the retransmitted segments per hundred files of the mice."""
     flows = simulation.runs[run].answer["flows"]
     mine = [flow for flow in flows if flow["station"].startswith("mouse")]
     again = sum(flow["retransmissions"] for flow in mine)
@@ -143,10 +143,10 @@ def _many(bench: Bench, d: int, timeout: str, quick: Mapping[str, Any] | None = 
 
 
 def _constant_capacity() -> float:
-    """The distance of (17) with one capacity from the mean value analysis of processor sharing.
+    """Return the distance of (17) with constant capacity from the mean value analysis.
 
-    A station that thinks and one server that is shared: R_n = s (1 + Q_{n-1}), Q_n = n R_n /
-    (Z + R_n), with s the time of a file alone and Z the mean time to think.
+    The closed network has a station that thinks and a server under processor sharing: R_n = s (1 +
+    Q_{n-1}), Q_n = n R_n / (Z + R_n). s is the time of a file alone and Z the mean think time.
     """
     capacity_bps, furthest, queue = 2e6, 0.0, 0.0
     alone_s = 8.0 * MEAN_BYTES / capacity_bps

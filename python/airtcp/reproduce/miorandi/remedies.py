@@ -1,6 +1,6 @@
-"""Paper M's remarks as figures of our own: persistent users, scheduling per flow, RED.
+"""Figures for remarks of paper M that it does not show: persistent users, per-flow queues, RED.
 
-Sections 4.2 and 5 say what should help without showing it. Knows web users and endless downloads.
+Sections 4.2 and 5 name these as remedies. The items cover web users and endless downloads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _QUEUES: Final[dict[str, dict[str, Any]]] = {
 def _beside(bench: Bench, hogs: int, window: int, queue: str) -> Users:
     keys: dict[str, Any] = {"ap.queue": _QUEUES[queue]}
     if hogs == 0:
-        # As the file of the mixture, without its second group.
+        # As in the file of the mixture, without its second group.
         run = {"run.duration": "2000 s", "run.replications": 10}
         threshold = {"flows.laptop.tcp.initial_ssthresh": {"segments": window}}
         return web(bench, _USERS, window, keys | run | threshold)
@@ -70,7 +70,7 @@ def persistent(bench: Bench) -> Outcome:
 
 
 _STATIONS = (5, 10, 20, 30, 40)
-#: Quick runs of what is drawn alone.
+#: Quick runs of points that are only drawn.
 _DRAWN: Final[dict[str, Any]] = {"run.duration": "1000 s", "run.replications": 10}
 _PER_FLOW: Final = {"ap.queue": {"discipline": "per-flow"}}
 
@@ -142,7 +142,7 @@ _SIZES: Final = {"mouse": "5 kB", "elephant": "300 kB"}
 
 
 def _time(simulation: Simulation, run: int, station: str) -> float:
-    """The mean time of the transfers of a group of stations, seconds."""
+    """Return the mean transfer time of a group of stations, seconds."""
     mine = [
         flow
         for flow in simulation.runs[run].answer["flows"]
@@ -153,7 +153,7 @@ def _time(simulation: Simulation, run: int, station: str) -> float:
 
 
 def _bits(simulation: Simulation, run: int, station: str) -> float:
-    """Bits of a transfer of a group of stations, up to a factor that is the same for all groups."""
+    """Return bits per transfer of a group, up to a factor that all groups share."""
     mine = [
         flow for flow in simulation.runs[run].answer["flows"] if flow["station"].startswith(station)
     ]
@@ -161,7 +161,7 @@ def _bits(simulation: Simulation, run: int, station: str) -> float:
 
 
 def _up_over_down(simulation: Simulation, run: int) -> float:
-    """The ratio of mean times of files of equal mean size: as in `Users`, free of most noise."""
+    """Return the ratio of mean times of files of equal mean size, with less noise as in `Users`."""
     up, down = (
         _time(simulation, run, who) / _bits(simulation, run, who) for who in ("writer", "reader")
     )
@@ -169,7 +169,7 @@ def _up_over_down(simulation: Simulation, run: int) -> float:
 
 
 def _both(bench: Bench, file: str, windows: tuple[int, ...], groups: tuple[str, ...]) -> Any:
-    """A scenario with several windows, of which the first and the last are judged."""
+    """Simulate a scenario with several windows; claims use the first and the last."""
     return {
         window: bench.simulate(
             file,

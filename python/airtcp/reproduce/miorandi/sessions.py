@@ -1,4 +1,4 @@
-"""Paper M, Tables 2 and 3, Fig. 8 to 11: transfer times of web users. Knows no endless download."""
+"""Paper M, Tables 2 and 3, Fig. 8 to 11: transfer times of web users."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from airtcp.reproduce.miorandi.users import (
 )
 from airtcp.stats import Interval
 
-#: One station alone: how long it thinks does not matter, so not long.
+#: One station alone. Its think time does not matter, so it is short.
 _ALONE = {"flows.laptop.application.think_time.mean": "1 s"}
 
 _PARETO_LAW = Pareto(kind="pareto", shape=1.5, scale=MEAN_BYTES / 3.0)
@@ -106,13 +106,13 @@ _TABLE_3 = {
     "dynamic": (0.1080, 0.0980, 0.1180),
 }
 _TIMEOUT = "40 ms"
-#: The delays differ by less than a millisecond of 105: ten short runs cannot tell that from noise.
+#: The delays differ by less than 1 ms of 105 ms. Ten short runs cannot tell this from noise.
 _QUICK = {"run.duration": "5000 s", "run.replications": 16}
-#: What most implementations have.
+#: The timeout of most implementations.
 _LATE = "200 ms"
 #: "By appropriately tuning the timeout interval": half of the paper's.
 _TUNED = "20 ms"
-#: Standard errors of a half width of 95 %, as the paper prints them of 10,000 files each.
+#: A half width of 95 % in standard errors. The paper prints half widths over 10,000 files each.
 _OF_95 = 1.96
 
 
@@ -177,17 +177,17 @@ def table3(bench: Bench) -> Outcome:
 
 
 def _error_of_differences() -> float:
-    """Gives the least standard error of a difference of two means of Table 3, seconds."""
+    """Return the smallest standard error of a difference of two means of Table 3, seconds."""
     one, *others = ((high - low) / 2.0 / _OF_95 for _, low, high in _TABLE_3.values())
     return min(math.hypot(one, other) for other in others)
 
 
 _STATIONS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
-#: The lengths of quick runs by the number of stations, seconds, and those of others. Few stations
-#: have few transfers, and with many the laws are nearest to their bound. The longest are Pareto
-#: sizes with W* = 1; then exponential ones; those with a large window, which is judged with 40
-#: stations; and exponential ones with a large window, and all with other rules. Whether the model
-#: is within a twentieth, of which it needs 4.6 %, is left to full runs.
+#: Lengths of quick runs in seconds by number of stations, for the series below and all others. Few
+#: stations make few transfers, and with many stations the results are nearest to their bounds.
+#: Pareto sizes with W* = 1 run longest. Then come exponential sizes; Pareto sizes with a large
+#: window (judged at 40 stations); exponential sizes with a large window, and all runs with other
+#: rules. Only full runs decide whether the model is within 5 %: it differs by 4.6 %.
 _HELD_S: Mapping[int, int] = {1: 20_000, 5: 30_000, 10: 15_000, 35: 6_000, 40: 10_000}
 _LIKE_S: Mapping[int, int] = {1: 5_000, 5: 3_000, 10: 3_000, 35: 3_500, 40: 3_500}
 _DRAWN_S: Mapping[int, int] = {1: 5_000, 5: 3_000, 10: 2_000, 40: 5_000}
@@ -198,7 +198,7 @@ _HELD_ELSE_S, _LIKE_ELSE_S, _DRAWN_ELSE_S, _BESIDE_ELSE_S = 2_500, 1_500, 1_000,
 def delays(
     *, size: float = MEAN_BYTES, think: float = _THINK_S, d: float = 1, w0: float = W0
 ) -> list[Series]:
-    """Fig. 8: the queueing model over the number of stations, as printed and with errata mended."""
+    """Fig. 8: the queueing model over the number of stations, as printed and corrected."""
     return _models(_STATIONS, _STATIONS, think, size, d, w0)
 
 
@@ -272,7 +272,7 @@ def fig8(bench: Bench) -> Outcome:
 
 
 def _quick(seconds: Mapping[int, int], others_s: int) -> dict[int, dict[str, Any]]:
-    """Gives quick runs by the number of stations: so long, and others as long as told."""
+    """Return quick runs by number of stations: their lengths where given, else `others_s`."""
     return {
         n: {
             "run.duration": f"{seconds.get(n, others_s)} s",
@@ -283,15 +283,14 @@ def _quick(seconds: Mapping[int, int], others_s: int) -> dict[int, dict[str, Any
 
 
 def _furthest(some: list[Users], others: list[Users]) -> Interval:
-    """The largest relative difference of mean times over pairs of points."""
+    """Return the largest relative difference of mean times over pairs of points."""
     return most(off(one.over(other)) for one, other in zip(some, others, strict=True))
 
 
 _THINKS_S = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
-#: The lengths of quick runs, seconds: under heavy load, which is judged by itself, little tells
-#: that the model is near; with long pauses there are few transfers. Whether it is within a
-#: twentieth everywhere, of which it needs 4.5 %, is left to full runs. Those with other rules are
-#: shorter.
+#: Lengths of quick runs in seconds. Heavy load has its own claim and needs short runs to show that
+#: the model is near. Long think times make few transfers. Only full runs decide whether the model
+#: is within 5 % everywhere: it differs by 4.5 %. Runs with other rules are shorter.
 _THINKING_S = (2_000, 500, 1_000, 1_000, 1_000, 1_500, 1_500, 4_000, 4_000, 5_000)
 _BESIDE = 0.3
 _TEN = 10
@@ -300,7 +299,7 @@ _TEN = 10
 def delays_of_thinkers(
     *, users: float = _TEN, size: float = MEAN_BYTES, d: float = 1, w0: float = W0
 ) -> list[Series]:
-    """Fig. 9: the queueing model over the mean time to think, likewise."""
+    """Fig. 9: the queueing model over the mean think time, likewise."""
     return _models(_THINKS_S, (int(users),), _THINKS_S, size, d, w0)
 
 
@@ -381,9 +380,8 @@ _WINDOWS = (1, 5, 10, 15, 20, 25, 30, 32, 35, 40, 50)
 _BUFFER = 30
 #: The paper's figure begins here.
 _FROM = 5
-#: Quick runs tell neighbouring windows apart on the same files, and those beyond the buffer by
-#: their ends; those between, that of one packet, and those with an early end of slow start are
-#: shorter.
+#: Quick runs compare neighbouring windows on the same files, and the ends of the windows beyond the
+#: buffer. Windows between these, one packet, and runs with an early end of slow start are shorter.
 _SHORT = (1, 32, 40)
 _NEIGHBOURS = {"run.duration": "15000 s", "run.replications": 10}
 _OTHERS = {"run.duration": "4000 s", "run.replications": 10}
@@ -415,7 +413,7 @@ def fig10(bench: Bench) -> Outcome:
     series = [Series("simulation, B = 30", _WINDOWS, times, "simulation")]
     growth, beyond = at[_BUFFER].over(at[5]), at[50].over(at[35])
     up_to_b = [w for w in _WINDOWS if _FROM <= w <= _BUFFER]
-    # A threshold that ends slow start before the buffer is full.
+    # The threshold ends slow start before the buffer is full.
     early = {"flows.laptop.tcp.initial_ssthresh": {"segments": 20}, "ap.queue.limit": _BUFFER}
     low_at = {
         w: web(bench, 20, w, PARETO, {**early, **long}, quick=_OTHERS)
@@ -448,7 +446,7 @@ def fig10(bench: Bench) -> Outcome:
 
 
 _MANY = (5, 10, 20, 30, 40, 50)
-#: Quick runs of the last, which is judged; the others are drawn.
+#: Quick runs of the last point, which a claim judges; the others are only drawn.
 _JUDGED = {"run.duration": "2500 s", "run.replications": 10}
 _DRAWN = {"run.duration": "1000 s", "run.replications": 10}
 

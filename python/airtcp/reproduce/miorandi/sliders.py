@@ -1,4 +1,4 @@
-"""Which figures of paper M have sliders: Table 1's windows, who there is, what they download."""
+"""Sliders for the figures of paper M: windows of Table 1, users, and what they download."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PER_ACK: Final = "segments per ACK, d"
 
 
 def _cw_min(values: Values) -> dict[str, object]:
-    # The scenario files have the rules of ns-2, which draws one slot less.
+    # The scenario files have the rules of ns-2, which draws from one slot less.
     return {"phy.cw_min": int(values["w0"]) - 2}
 
 
@@ -31,7 +31,7 @@ def _doubled(values: Values) -> dict[str, object]:
 
 
 def _ack(values: Values) -> dict[str, object]:
-    # With fewer packets than d to begin with the first ACK waits for the receiver's timer.
+    # With an initial window below d the first ACK waits for the delayed-ACK timer.
     d = int(values["d"])
     window = {"flows.laptop.tcp.initial_window": d, _WINDOW_KEY: d} if d > 1 else {}
     return {_EVERY_KEY: d, **window}

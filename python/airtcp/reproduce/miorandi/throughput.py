@@ -1,4 +1,4 @@
-"""Paper M, Fig. 3, 5, 6, A.2 and A.3: goodput of endless downloads. Knows no short transfers."""
+"""Paper M, Fig. 3, 5, 6, A.2 and A.3: goodput of endless downloads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from airtcp.stats import Interval, student_interval
 
 _EVERY = (1, 2, 3, 4, 5, 6, 8, 10)
 _LARGE = 1000
-#: Packets of one connection under way: W* = 1000 is reached after some 200 round trips.
+#: The window of one connection takes some 200 round trips to reach W* = 1000.
 _LONG_WARMUP = "120 s"
 _MBPS = 1e6
 
@@ -54,7 +54,7 @@ def _downloads(
         "flows.laptop.tcp.receive_window.segments": window,
     }
     if every > 1:
-        # With fewer packets than d to begin with the first ACK waits for the receiver's timer.
+        # With an initial window below d the first ACK waits for the delayed-ACK timer.
         changes["flows.laptop.tcp.delayed_ack.every"] = every
         changes["flows.laptop.tcp.initial_window"] = every
     if window == _LARGE:
@@ -133,7 +133,7 @@ _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
 
 
 def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Series]:
-    """Fig. 5: the model's curve, and that of Heusse et al. for d = 1."""
+    """Fig. 5: the model's curve, and the curve of Heusse et al. for d = 1."""
     radio = parameters(w0=w0, rts=rts)
     found, noted = solved(lambda variant: throughput(_DOWNLOADS, radio, variant, d=d))
     others = heusse.tcp_downloads(
@@ -145,7 +145,7 @@ def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Serie
         slot_s=radio.slot_s,
         d=d,
         contenders="all",
-        # Without RTS/CTS what collides are segments and ACKs.
+        # Without RTS/CTS segments and ACKs collide themselves.
         collision_s=radio.difs_s + radio.rts_s if rts else None,
     ).goodput_bps
     return [
@@ -194,7 +194,7 @@ def fig5(bench: Bench) -> Outcome:
 
 
 def _spread(simulations: Sequence[Simulation]) -> Interval:
-    """The largest relative distance of goodput from that of the last."""
+    """Return the largest relative distance of goodput from the last simulation's."""
     return most(off(ratio(one, simulations[-1], "goodput_bps")) for one in simulations)
 
 
@@ -266,7 +266,7 @@ def fig_a2(bench: Bench) -> Outcome:
     model = [mean(value) for value in curve.y]
     goodput = [float(value) for value in window_throughput([1, _LARGE], table_1)]
     simulated = {w: _downloads(bench, 1, w, more=EQUATIONS) for w in (1, 2, 4, 10, 30)}
-    # What is left of the time of a segment when both exchanges are taken away.
+    # The time of a segment minus both exchanges.
     exchanges = table_1.t_tcp_data_s + table_1.t_tcp_ack_s
     bits = table_1.tcp_payload_bits
     rest = [
@@ -302,7 +302,7 @@ def fig_a2(bench: Bench) -> Outcome:
 
 
 def one_download_by_window(*, w0: float = W0, rts: float = 1) -> list[Series]:
-    """Fig. A.3: the model's curves, of a large window and of one of d packets."""
+    """Fig. A.3: the model's curves for a large window and for a window of d packets."""
     radio = parameters(w0=w0, rts=rts)
     turns = replace(PAPER, single_connection="alternating")
     large, noted = solved(lambda variant: single_station(_EVERY, radio, variant))
@@ -346,8 +346,8 @@ def fig_a3(bench: Bench) -> Outcome:
     )
 
 
-#: The radio of the scenario file, and two faster ones. Control frames go at the paper's 2 Mb/s,
-#: which 802.11g has as well, and at the least rate that 802.11a has, as ns-2 sends them.
+#: The radio of the scenario file, and two faster ones. 802.11g sends control frames at the paper's
+#: 2 Mb/s. 802.11a sends them at its lowest rate, as ns-2 does.
 _RADIOS: Mapping[str, Mapping[str, Any]] = {
     "802.11b, 11 Mb/s": {},
     "802.11a, 54 Mb/s": {
@@ -405,7 +405,7 @@ def faster(bench: Bench) -> Outcome:
 
 
 def _grown(fast: Sequence[Simulation], slow: Sequence[Simulation]) -> Interval:
-    """The gain of d = 2 of one radio less that of another, over pairs of replications."""
+    """Return the gain of d = 2 with one radio minus that with another, by replication."""
     runs = zip(*(samples(run, "goodput_bps") for run in (*fast[:2], *slow[:2])), strict=True)
     return student_interval(
         [

@@ -1,7 +1,7 @@
-"""Paper M, section 4.3: what more than three segments for an ACK gain many web users.
+"""Paper M, section 4.3: what acknowledging only every fourth or fifth segment gains many users.
 
-The paper's 40 ms of the receiver's timer stand beside Table 3, of one station; for many stations it
-names none. Knows the laws and scales of times of `users`; knows no model.
+The paper gives a delayed-ACK timer of 40 ms beside Table 3, for one station. For many stations it
+names none.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from airtcp.reproduce.miorandi.users import LARGE, PARETO, Users, every, web
 from airtcp.stats import Interval
 
 _MANY: Final = 50
-#: That of Table 3, that of BSD's heartbeat, and the longest that RFC 1122 4.2.3.2 allows.
+#: Timers of Table 3, of BSD's heartbeat, and the longest that RFC 1122 4.2.3.2 allows, ms.
 _TIMERS_MS: Final = (40, 200, 500)
 _LONGEST: Final = _TIMERS_MS[-1]
 _QUICK: Final[Mapping[str, Any]] = {"run.duration": "5000 s", "run.replications": 5}
-#: The claim is about the paper's timer; what longer ones give, and d = 2, decides nothing.
+#: The claim is about the paper's timer. Longer timers and d = 2 decide nothing.
 _QUICK_BESIDE: Final = {**_QUICK, "run.duration": "2000 s"}
 
 
@@ -30,7 +30,7 @@ def _users(bench: Bench, d: int, timer_ms: int, quick: Mapping[str, Any]) -> Use
 
 
 def _beyond(bench: Bench, timer_ms: int) -> dict[int, Interval]:
-    """Compare the time of d = 4 and 5 with that of d = 3."""
+    """Return the mean times with d = 4 and 5 over the mean time with d = 3."""
     quick = _QUICK if timer_ms == _TIMERS_MS[0] else _QUICK_BESIDE
     three = _users(bench, 3, timer_ms, quick)
     return {d: _users(bench, d, timer_ms, quick).over(three) for d in (4, 5)}
@@ -55,7 +55,7 @@ def timer(bench: Bench) -> Outcome:
         ratios: list[Value] = [some[d] for some in beyond.values()]
         series.append(Series(f"d = {d} over d = 3", _TIMERS_MS, ratios, "simulation"))
     series.append(Series("d = 2 over d = 1", ends, [*two], "simulation"))
-    # The sentence has no timer: it is drawn over all of them.
+    # The paper's sentence names no timer, so it is drawn over all of them.
     series.append(Series("paper, d above 3", _TIMERS_MS, [1.0] * len(_TIMERS_MS), "paper"))
     x, y = "timer of the receiver (ms)", "mean session delay, relative"
     return Outcome(

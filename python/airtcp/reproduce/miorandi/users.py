@@ -1,9 +1,9 @@
-"""What the items about web users share: how the scenario is varied, and how times are averaged.
+"""Shared by items about web users: how scenarios vary, and how times are averaged.
 
-Times run to the last ACK at the server, the paper's clock. With heavy tails most of the noise of a
-mean time is that of the sizes that were drawn, so the mean of each replication is scaled to the
-expected number of packets of a file: a ratio estimate of the same mean. How much longer one way of
-doing takes than another is estimated by regression on that number.
+A transfer ends with the last ACK at the server, as in the paper. With heavy tails, most noise of a
+mean time comes from the drawn sizes. So the mean of each replication is scaled to the expected
+packets per file, a ratio estimate of the same mean. Differences between two settings are estimated
+by regression on the packets per file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIME: Final = "transfer_time_to_last_ack_s"
 MEAN_BYTES: Final = 30_000
 LARGE: Final = 1000
 
-#: The laws of sizes of the paper, both with a mean of 30 kB.
+#: The paper's size distributions, both with a mean of 30 kB.
 PARETO: Final[Mapping[str, Any]] = {
     "flows.laptop.application.size": {"distribution": "pareto", "mean": "30 kB", "shape": 1.5}
 }
@@ -30,7 +30,7 @@ EXPONENTIAL: Final[Mapping[str, Any]] = {
     "flows.laptop.application.size": {"distribution": "exponential", "mean": "30 kB"}
 }
 
-#: The dynamic scheme of paper M's reference [5]: from which segment on how many for an ACK.
+#: The dynamic scheme of paper M's reference [5]: [first segment, segments per ACK].
 _DYNAMIC: Final = [[0, 1], [2, 2], [5, 3], [9, 4]]
 
 
@@ -43,14 +43,14 @@ class Users:
 
     @property
     def _expected_packets(self) -> float:
-        """Packets of a transfer, expected of the law of sizes."""
+        """Return the expected packets of a transfer under the size distribution."""
         (flow, *_) = self.scenario.flows
         if flow.application.kind != "web" or flow.tcp is None:
             raise ValueError("the first flow is not that of the web users")
         return float(flow.application.size.expected_segments(flow.tcp.mss_bytes))
 
     def _packets(self) -> list[float]:
-        """Packets of a transfer in each replication; NaN without a transfer."""
+        """Return the packets of a transfer in each replication; NaN without a transfer."""
         (flow, *_), run = self.scenario.flows, self.scenario.run
         assert flow.tcp is not None
         counted = []
@@ -68,7 +68,7 @@ class Users:
 
     @property
     def times_s(self) -> list[float | None]:
-        """The mean time of a transfer in each replication, scaled; None without a transfer."""
+        """Return the mean transfer time in each replication, scaled; None without a transfer."""
         expected = self._expected_packets
         times = [one.answer["metrics"][TIME] for one in self.simulation.runs]
         return [
@@ -77,12 +77,12 @@ class Users:
         ]
 
     def longer_than(self, other: Users) -> Interval:
-        """By how much a transfer takes longer than the same one of `other`, seconds.
+        """Return how much longer a transfer takes than the same one of `other`, seconds.
 
-        Both have the same files. What a file's size does to the difference is nearly linear, so the
-        mean differences of replications are regressed on packets per transfer, and the value at the
-        expected number is taken: its interval is free of the noise of the sizes drawn. There must
-        be no other stations than those of the web users.
+        Both simulations have the same files. The effect of a file's size on the difference is
+        nearly linear. So the mean differences of replications are regressed on packets per
+        transfer, and evaluated at the expected number. This removes the noise of the drawn sizes
+        from the interval. There must be no other stations than the web users.
         """
         import numpy as np
 
@@ -103,16 +103,16 @@ class Users:
 
     @property
     def time_s(self) -> Interval:
-        """The mean time of a transfer, seconds."""
+        """Return the mean transfer time, scaled, in seconds."""
         return student_interval(self.times_s, self.simulation.confidence)
 
     @property
     def plain_time_s(self) -> Interval:
-        """The mean time of a transfer as it was measured, not scaled."""
+        """Return the measured mean transfer time, not scaled."""
         return self.simulation.metrics[TIME]
 
     def over(self, other: Users) -> Interval:
-        """The ratio of this mean time to another's, over pairs of replications."""
+        """Return the ratio of this mean time to another's, over pairs of replications."""
         pairs = zip(self.times_s, other.times_s, strict=True)
         return student_interval(
             [mine / its for mine, its in pairs if mine is not None and its is not None],
@@ -128,9 +128,9 @@ def web(
     file: str = "web",
     quick: Mapping[str, Any] | None = None,
 ) -> Users:
-    """Web users: how many, their advertised window in packets, and further keys that are varied.
+    """Simulate web users: their number, advertised window in packets, and further varied keys.
 
-    `quick` is what a short run is, if not as of all others.
+    `quick` gives the keys of a short run if it differs from the default.
     """
     changes: dict[str, Any] = {
         "stations.laptop.count": stations,
@@ -142,7 +142,7 @@ def web(
 
 
 def every(d: int, timeout: str) -> dict[str, Any]:
-    """The keys for an ACK every d segments; the first window is d segments, as in the paper."""
+    """Return the keys for an ACK every d segments; the first window is d segments, as in M."""
     return {
         "flows.laptop.tcp.delayed_ack": {"every": d, "timeout": timeout},
         "flows.laptop.tcp.initial_window": d,
@@ -150,5 +150,5 @@ def every(d: int, timeout: str) -> dict[str, Any]:
 
 
 def dynamic(timeout: str) -> dict[str, Any]:
-    """The keys for the dynamic scheme."""
+    """Return the keys for the dynamic scheme."""
     return {"flows.laptop.tcp.delayed_ack": {"thresholds": _DYNAMIC, "timeout": timeout}}
