@@ -1,18 +1,18 @@
 """The results of models and simulation.
 
-    objects                   what was simulated: attributes are the keys of the JSON they write
-    compared                  what models say, and that beside simulation
-    glance                    what a short run says
-    transfers                 transfers one by one, and their file
+    objects                   results of simulations; attributes are the keys of their JSON
+    compared                  values of models, and models next to simulation
+    glance                    results of quick simulations
+    transfers                 single transfers, and their file
     averages                  flows, stations and groups over replications
-    testbed                   the same of a testbed, and how far it is to be trusted
-    trace, trace_file         what happened during a run, and its file
+    testbed                   results of a testbed, and how reliable they are
+    trace, trace_file         the trace of a run, and its file
     epochs                    congestion epochs in traces
-    store                     finished simulations on disk, whole
-    table, query              a row for each replication on disk, and questions to them; `open`
-    records                   the flows and stations of a replication, in little memory
+    store                     finished simulations on disk
+    table, query              the table of a sweep on disk, and queries; `open`
+    records                   compact records of flows and stations
 
-Knows the shape of answers. Does not know how they are computed or shown.
+This package defines the form of results; it neither computes nor displays them.
 """
 
 from importlib import import_module
@@ -50,7 +50,7 @@ __all__ = [
     "open",
 ]
 
-#: The names that a command on a scenario needs least, imported when they are first asked for.
+#: Names that commands on a scenario rarely need, imported on first access.
 _LATER: Final = {"Results": "query", "open": "query", "Lag": "testbed", "TestbedResult": "testbed"}
 
 

@@ -1,7 +1,7 @@
-"""What an experiment found: the cause, the changes that were tried, and the one to make.
+"""The advice on a scenario: the cause, the changes that were tried, and the recommended one.
 
-Attributes are the keys of the JSON. Identifiers and numbers only: their English is in
-`airtcp.messages`. The changes are raced by `airtcp.judge`.
+Attributes are the keys of the JSON. They hold identifiers and numbers only; `airtcp.messages` has
+their English. `airtcp.judge` simulates the changes.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from airtcp.results.verdict import State
     from airtcp.stats import Interval
 
-#: What a change does: it meets more targets, or the same with more room; it does so and makes
-#: somebody miss a target or lose half of their goodput; it changes nothing that counts; it makes
-#: matters worse.
+#: The effect of a change. "helps": it meets more targets, or the same targets with more room.
+#: "costs others": it helps, but somebody misses a target or loses half of their goodput. "no gain":
+#: no relevant effect. "harms": it makes things worse.
 Outcome = Literal["helps", "costs others", "no gain", "harms"]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a change does to one group in one direction.
+    """The effect of a change on one group in one direction.
 
     `before` and `after` are means over the same replications, in the unit of the metric.
     """
@@ -34,7 +34,7 @@ class Effect:
     after: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `metric`, `group`, `part`, `before`, `after`."""
+        """Return the keys `metric`, `group`, `part`, `before`, `after`."""
         return {
             "metric": self.metric,
             "group": self.group,
@@ -48,8 +48,8 @@ class Effect:
 class TargetChange:
     """A target without and with a change.
 
-    `before` and `after` are ratios of the measured value to the bound, above one where the target
-    is missed (None: nothing was measured); `value` is the measured value with the change, in the
+    `before` and `after` are ratios of the measured value to the bound, above one if the target is
+    missed (None: nothing was measured). `value` is the measured value with the change, in the
     metric's unit.
     """
 
@@ -60,7 +60,7 @@ class TargetChange:
     value: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `target`, `state`, `before`, `after`, `value`."""
+        """Return the keys `target`, `state`, `before`, `after`, `value`."""
         return {
             "target": self.target,
             "state": self.state,
@@ -72,14 +72,14 @@ class TargetChange:
 
 @dataclass(frozen=True)
 class Trial:
-    """A change of the scenario that was simulated, and what it does.
+    """A simulated change of the scenario, and its effect.
 
-    `name` joins the names of its remedies with " + "; `set` has its key paths (None takes a key
-    out), `apply` the lines for equipment by program, `cost` what it takes (a word of
-    `airtcp.judge.candidates.COSTS`). `met`, `missed` and `open` count targets; `worst` is the
-    largest ratio of a value to its bound. `breaks` are the targets that are met without the change
-    and missed with it. `before`, `after` and `difference` are about `metric`, that of the worst
-    target.
+    `name` joins the names of its remedies with " + ". `set` has its key paths (None removes a key),
+    `apply` the lines for device configuration by program, and `cost` what it takes (a word of
+    `airtcp.judge.candidates.COSTS`). `met`, `missed` and `open` count targets. `worst` is the
+    largest ratio of a value to its bound. `breaks` are the targets met without the change and
+    missed with it. `before`, `after` and `difference` are values of `metric`, the metric of the
+    worst target.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Trial:
     difference: Interval
 
     def to_dict(self) -> dict[str, Any]:
-        """The trial as it stands in the JSON."""
+        """Return the trial as in the JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -138,11 +138,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Cause:
-    """A counterfactual that restores targets: an experiment that only a simulator can make.
+    """A counterfactual that restores targets: an experiment that is only possible in a simulator.
 
-    `problem` is its identifier (`airtcp.judge.counterfactual`), `groups` whom it is about. With it
-    `met` of the `of` targets that remain are met, against `met_before`; `gain` is the factor by
-    which the worst target is nearer to its bound.
+    `problem` is its identifier (`airtcp.judge.counterfactual`), and `groups` the affected groups.
+    With it, `met` of the `of` remaining targets are met, compared with `met_before`. `gain` is the
+    factor by which the worst target moves closer to its bound.
     """
 
     problem: str
@@ -155,7 +155,7 @@ class Cause:
     gain: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `problem`, `groups` and `evidence`, the numbers."""
+        """Return the keys `problem`, `groups` and `evidence`, the numbers."""
         return {
             "problem": self.problem,
             "groups": list(self.groups),
@@ -172,14 +172,14 @@ class Cause:
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """The cause of missed targets, the changes that were tried, and which one to make.
+    """The cause of missed targets, the changes that were tried, and the recommended one.
 
-    `causes` has the counterfactuals that restore most, best first; `trials` the changes, best
-    first. `recommended` is the change to make; `opportunity` is a free change that makes somebody
-    much better off and nobody worse where no target is missed. `without_effect` names changes that
-    make no difference; `unfit` says why others cannot be tried here and `left_out` names those that
-    the budget did not reach. `odds` is a lower bound on the probability that the recommended change
-    is the best of all that were tried.
+    `causes` has the counterfactuals that restore most targets, best first, and `trials` the
+    changes, best first. `recommended` is the change to make. `opportunity` is a free change, if no
+    target is missed, that makes somebody much better off and nobody worse off. `without_effect`
+    lists changes that make no difference. `unfit` has the reasons why other changes cannot be tried
+    here, and `left_out` lists changes that the budget did not reach. `odds` is a lower bound on the
+    probability that the recommended change is the best of all that were tried.
     """
 
     trials: tuple[Trial, ...] = ()
@@ -206,7 +206,7 @@ class Advice:
         return self.recommended or self.opportunity
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """The causes as they stand in the JSON; the first has the changes that were tried."""
+        """Return the causes as in the JSON; the first one has the changes that were tried."""
         remedies = [one.to_dict() for one in self.trials]
         first = [one.to_dict() for one in self.causes] or [
             {"problem": "unknown", "groups": [], "evidence": {}}
@@ -218,7 +218,7 @@ class Advice:
         ]
 
     def summary(self) -> dict[str, Any]:
-        """Keys `recommended`, `opportunity` and `tried` of the JSON of a run."""
+        """Return the keys `recommended`, `opportunity` and `tried` of the JSON of a run."""
         return {
             "recommended": None if self.recommended is None else self.recommended.to_dict(),
             "opportunity": None if self.opportunity is None else self.opportunity.to_dict(),

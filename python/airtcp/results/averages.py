@@ -1,7 +1,7 @@
-"""Flows, stations and groups over replications: averages and intervals.
+"""Flows, stations and groups averaged over replications, with intervals.
 
-A field of a record is declared once: its meaning, and how the values of replications become one.
-Knows the core's answers (docs/laboratory/resolved-form.md). Computes no physics.
+Each field of a record is declared once, with its meaning and its rule for averaging. The core's
+results are described in docs/laboratory/resolved-form.md.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any, Final, TypeVar
 
 from airtcp.stats import Interval, student_interval
 
-#: The answer of the core for one replication.
+#: The core's result for one replication.
 Answer = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 Rule = Callable[[Rows, str], Any]
 
-#: Of each group the parts "all", "download", "upload" (where it has flows) and "airtime", and of
+#: For each group, the parts "all", "download", "upload" (if it has such flows) and "airtime"; for
 #: each part its metrics, or the airtimes.
 Groups = dict[str, dict[str, dict[str, Interval]]]
 
 _Record = TypeVar("_Record")
 
-#: Sums that differ by this part are equal.
+#: Sums with a smaller relative difference count as equal.
 _ROUNDING: Final = 1e-12
 
 
 def mean_of(records: Rows, key: str) -> float:
-    """The mean over records that all have a value."""
+    """Return the mean over records that all have a value."""
     return math.fsum(record[key] for record in records) / len(records)
 
 
@@ -55,7 +55,7 @@ def _majority(records: Rows, key: str) -> bool:
 
 
 def _is(meaning: str, rule: Rule = mean_of) -> Any:
-    """A field with its meaning, and how the values of replications become one."""
+    """Declare a field with its meaning, and the rule that combines the values of replications."""
     return field(metadata={"meaning": meaning, "rule": rule})
 
 
@@ -83,7 +83,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """One node, averaged over replications; the access point is the node `ap`.
+    """One node, averaged over replications. The access point is the node `ap`.
 
     With several cells each access point is a node with the name of its cell.
     """
@@ -113,7 +113,7 @@ _RULES: Final[Mapping[type, list[tuple[str, Rule]]]] = {
 
 
 def combined(kind: type[_Record], answers: Sequence[Answer], key: str) -> list[_Record]:
-    """One record for each under `key`; replications list them in the same order."""
+    """Return one record per entry under `key`, which all replications list in the same order."""
     rules = _RULES[kind]
     return [
         kind(*(rule(records, name) for name, rule in rules))
@@ -122,7 +122,7 @@ def combined(kind: type[_Record], answers: Sequence[Answer], key: str) -> list[_
 
 
 def groups(answers: Sequence[Answer], confidence: float) -> Groups:
-    """The intervals of each station group, in the order of the scenario."""
+    """Return the intervals of each station group, in the order of the scenario."""
     return {
         records[0]["name"]: dict(_parts(records, confidence))
         for records in zip(*(answer["groups"] for answer in answers), strict=True)
@@ -130,7 +130,7 @@ def groups(answers: Sequence[Answer], confidence: float) -> Groups:
 
 
 def categories(answers: Sequence[Answer], confidence: float) -> dict[str, dict[str, Interval]]:
-    """The intervals of each access category that has a queue; empty under the DCF."""
+    """Return the intervals of each access category that has a queue; empty with the DCF."""
     return {
         records[0]["name"]: _intervals([record["metrics"] for record in records], confidence)
         for records in zip(*(answer["categories"] for answer in answers), strict=True)
@@ -151,10 +151,10 @@ def _intervals(samples: Rows, confidence: float) -> dict[str, Interval]:
 
 
 def brought_to(told: Groups, flows: Sequence[Flow], random: Container[str]) -> list[Flow]:
-    """Bring the goodputs of flows to a sum that is the estimate of their group and direction.
+    """Scale the goodputs of flows so that they add up to the estimate for group and direction.
 
-    An estimate corrects the mean of what was counted by what was drawn, so flows with draws share
-    the difference in proportion to their goodputs; all flows where these cannot, and none where
+    An estimate corrects the mean of the counts by the random draws. So flows with draws share the
+    difference in proportion to their goodputs. If that is impossible, all flows do; none do if
     nothing was delivered. `random` has the names of traffic with draws.
     """
     scopes: dict[tuple[str, str], list[int]] = {}
@@ -175,7 +175,7 @@ def brought_to(told: Groups, flows: Sequence[Flow], random: Container[str]) -> l
 def of_flows(
     stations: Sequence[Station], flows: Sequence[Flow], through: Mapping[str, str]
 ) -> list[Station]:
-    """Give each station the goodput of its flows, and an access point that of all through it.
+    """Set the goodput of each station to that of its flows, and of an access point to all of them.
 
     `through` has the access points of station groups.
     """
@@ -188,7 +188,7 @@ def of_flows(
 
 
 def _moved(values: Sequence[float], may_move: Sequence[bool], wanted: float) -> list[float]:
-    """Bring values to a sum, those that may move in proportion, all if these are too few."""
+    """Scale values to a sum: those that may move in proportion, or all if that is impossible."""
     if not any(values):
         return list(values)
     kept = math.fsum(value for value, moves in zip(values, may_move, strict=True) if not moves)
@@ -202,5 +202,5 @@ def _moved(values: Sequence[float], may_move: Sequence[bool], wanted: float) -> 
 
 
 def _before(name: str) -> str:
-    """The name of the group or traffic that a name with its index begins with."""
+    """Return the group or traffic name before the index in a name."""
     return name.rpartition("/")[0]

@@ -1,7 +1,7 @@
-"""The results of each cell: goodput, its share of what it has alone, airtime, failures.
+"""The results of each cell: goodput, share of its goodput alone, airtime, failures.
 
-Knows the core's answers (docs/laboratory/resolved-form.md) and how replications become one. Does
-not simulate: what a cell has alone is handed in.
+The core's results are described in docs/laboratory/resolved-form.md. Results of cells alone are
+passed in.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ if TYPE_CHECKING:
     from airtcp.results.objects import Simulation
     from airtcp.scenario import ResolvedScenario
 
-#: The numbers of a cell in one replication, by their paths in results.json below its name.
+#: The values of a cell in one replication, by their path in results.json below the cell's name.
 CELL_METRICS: Final = (
     "goodput_bps",
     *(f"airtime.{part}" for part in ("own", "heard", "idle")),
     *(f"failures.{cause}" for cause in ("same_slot", "hidden", "neighbour")),
 )
-#: Its goodput over what it has alone, which is not in the answer of the run with all of them.
+#: The goodput divided by the goodput alone. It needs the runs of cells alone.
 SHARE_OF_ALONE: Final = "share_of_alone"
-#: What a cell has alone is known if its half width is no more than this part of it.
+#: The goodput alone is known if its half width is at most this fraction of it.
 _MOST_DOUBT: Final = 0.5
-#: The goodput of each cell alone, a value for each replication.
+#: The goodput of each cell alone, one value per replication.
 Alone = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class CellAirtime:
-    """Shares of the measured time at the access point; they add up to 1.
+    """Shares of the measured time at the access point. They add up to 1.
 
-    `own` frames of its cell, `heard` those of other cells alone, `idle` none that it hears.
+    `own`: frames of its own cell. `heard`: only frames of other cells. `idle`: no frames that it
+    hears.
     """
 
     own: float
@@ -50,8 +51,8 @@ class CellAirtime:
 class CellFailures:
     """Shares of all transmissions of a cell that failed, by cause.
 
-    `same_slot` began within the detection time of another, of a sender that they hear; of the
-    others `hidden` were met by a frame of the own cell, `neighbour` by one of another cell.
+    `same_slot`: another sender in hearing range began within the detection time. Of the others,
+    `hidden` collided with a frame of the own cell, and `neighbour` with a frame of another cell.
     """
 
     same_slot: float
@@ -68,12 +69,13 @@ class CellFailures:
 class CellResult:
     """The results of one cell over replications.
 
-    `share_of_alone` is its goodput over what it has with no other cell about, on common random
-    numbers; None where that was not simulated. `waits_for` has the share of time in which its
+    `share_of_alone` is its goodput divided by its goodput with all other cells silent, on common
+    random numbers; None if that was not simulated. `waits_for` has the share of time in which its
     access point senses frames of each other cell, in the order of the scenario. `worst_hidden` is
-    the highest share of its transmissions that one of its stations loses under frames of the cell
-    that it does not hear, a mean over replications: of two such stations one may have the air, and
-    its few failures are most of all. A glance has none: it does not tell stations apart.
+    the highest share of its transmissions that one of its stations loses to frames of hidden nodes
+    of its cell. It is a mean of the maximum per replication, because one of two such stations may
+    capture the channel and have few failures, most of all transmissions. A quick simulation has
+    none, because it does not distinguish stations.
     """
 
     goodput_bps: Interval
@@ -84,7 +86,7 @@ class CellResult:
     worst_hidden: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The cell as it stands in results.json."""
+        """Return the cell as in results.json."""
         share = self.share_of_alone
         return {
             "goodput_bps": self.goodput_bps.to_dict(),
@@ -103,10 +105,10 @@ def cells(
     alone: Alone,
     goodputs: Mapping[str, Estimate] | None = None,
 ) -> dict[str, CellResult]:
-    """The cells by name, in the order of the scenario.
+    """Return the cells by name, in the order of the scenario.
 
-    Without estimates, `goodputs` are means over replications. Empty where answers have none, as of
-    one cell in which all hear each other.
+    Without estimates, `goodputs` are means over replications. Empty if the results have no cells,
+    as for a single cell without hidden stations.
     """
     if scenario is None or scenario.cells is None or not answers or not answers[0].get("cells"):
         return {}
@@ -124,22 +126,22 @@ def cells(
 
 
 def of_simulation(scenario: ResolvedScenario, simulation: Simulation) -> dict[str, CellResult]:
-    """The cells of a simulation that may not know its scenario, as that of a trial does not."""
+    """Return the cells of a simulation that may lack its scenario, as those of trials do."""
     answers = [run.answer for run in simulation.runs]
     return cells(scenario, answers, simulation.confidence, simulation.alone)
 
 
 def interval_of(cells: Mapping[str, CellResult], name: str, metric: str) -> Interval:
-    """Return the goodput of a cell or its share of what it has alone, as conditions name them.
+    """Return the goodput of a cell or its share of the goodput alone, as conditions name them.
 
-    Without a mean where that was not measured.
+    The interval has no mean if that was not measured.
     """
     found: Interval | None = getattr(cells[name], metric) if name in cells else None
     return Interval(None, None, None, 0) if found is None else found
 
 
 def cell_value(record: Mapping[str, Any], metric: str) -> float | None:
-    """Return a metric of `CELL_METRICS` of the core's record of a cell; None without attempts."""
+    """Return a metric of `CELL_METRICS` from the core's record of a cell; None without attempts."""
     table, _, name = metric.rpartition(".")
     value: float = (record[table] if table else record)[name]
     if table != "failures":
@@ -156,7 +158,7 @@ def _cell(
     worst_hidden: float | None,
 ) -> CellResult:
     goodputs = [record["goodput_bps"] for record in records]
-    # Of some replications what the cell has alone may not have been simulated.
+    # Cells alone may have been simulated in only some of the replications.
     both = list(zip(goodputs, alone.get(name, ()), strict=False))
     of_alone = ratio_interval([one for one, _ in both], [one for _, one in both], confidence)
     attempts = sum(record["attempts"] for record in records)
@@ -182,22 +184,22 @@ def _cell(
 
 
 def known_share(share: Interval, alone: Interval) -> Interval | None:
-    """Return the share of what a cell has `alone`; None where that is hardly known.
+    """Return the share of the goodput `alone`; None if that is hardly known.
 
-    A ratio over what may be next to nothing says nothing.
+    A ratio to a value that may be near zero is meaningless.
     """
     if share.mean is None or alone.mean is None or alone.half_width is None:
         return share if share.is_known and share.n == 1 else None
-    # Two replications do not say how well they know anything.
+    # Two replications do not determine their own spread.
     if alone.n > 2 and alone.half_width > _MOST_DOUBT * alone.mean:
         return None
     return confined("share_of_alone", share)
 
 
 def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float | None:
-    """Return the highest share of what a station sends that is lost under what it does not hear.
+    """Return the highest share of a station's transmissions lost to nodes that it does not hear.
 
-    A mean over replications.
+    It is a mean over replications.
     """
     if not all(answer["stations"] for answer in answers):
         return None

@@ -1,6 +1,6 @@
-"""The answer of `airtcp.plan` for cells: what each is to have, and what that was seen to give.
+"""The result of `airtcp.plan` for cells: the settings of each cell, and their simulated effect.
 
-Knows the shape of the answer, whose attributes are the keys of its JSON. Computes nothing.
+Attributes are the keys of the JSON.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TriedPlan:
-    """A plan that was simulated.
+    """A simulated plan.
 
-    `channels` by cell; None is one channel of all, without a number. `powers_dbm` and `positions`
-    are those of its access point, in metres; None where the scenario has no such thing. `guess` is
-    what the chain says, None where it has no number, `value` the objective over replications, and
-    `behind` the paired difference of the best plan from this one, positive where the best is
-    better. `cells` are the goodputs in b/s.
+    `channels` by cell; None means that all cells share one unnumbered channel. `powers_dbm` and
+    `positions` (in metres) are those of its access point; None if the scenario does not define
+    them. `guess` is the chain's value of the objective, None if it has none. `value` is the
+    objective over replications. `behind` is the paired difference of the best plan from this one,
+    positive if the best is better. `cells` are the goodputs in b/s.
     """
 
     channels: dict[str, int | None]
@@ -42,7 +42,7 @@ class TriedPlan:
     cells: dict[str, Interval]
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as it stands in the JSON."""
+        """Return the plan as in the JSON."""
         return {
             "channels": self.channels,
             "powers_dbm": self.powers_dbm,
@@ -58,17 +58,16 @@ class TriedPlan:
 
 @dataclass(frozen=True, repr=False)
 class ChannelPlan(Pictured):
-    """The best channels, powers and positions of cells among those that were allowed.
+    """The best channels, powers and positions of cells among the allowed ones.
 
-    `objective` is what was asked for, in `unit`, and `better` says which of its values are good.
-    `vary` is what was free, `allowed` the channels that cells might have, `left_out` the powers and
-    positions that they might not, with the reason. `plans` counts those that are not alike up to
-    names of channels, of which the chain ranked `ranked`; `silence` says why it has no number of
-    some, None if it has of all; `tried` are those that were simulated, the best first, today's
-    (`today`) among them. `real` tells whether the best is better than the
-    second for sure. `changes` are the key paths of a file, with their values, that make the best
-    plan of the scenario. `apply` has of each cell that changes its channel or power the lines of
-    equipment.
+    `objective` is the requested objective, in `unit`, and `better` says which of its values are
+    good. `vary` lists what was varied, `allowed` the allowed channels, and `left_out` the excluded
+    powers and positions with the reason. `plans` counts the plans up to the names of channels, of
+    which the chain ranked `ranked`. `silence` says why the chain has no value for some, None if it
+    has all values. `tried` are the simulated plans, best first, including the current one
+    (`today`). `real` tells whether the best is significantly better than the second. `changes` are
+    the key paths of a file, with values, that turn the scenario into the best plan. `apply` has the
+    device settings of each cell whose channel or power changes.
     """
 
     scenario: Scenario
@@ -108,11 +107,11 @@ class ChannelPlan(Pictured):
 
     @property
     def second(self) -> TriedPlan | None:
-        """The plan that is second best; None if only one was simulated."""
+        """The second-best plan; None if only one was simulated."""
         return self.tried[1] if len(self.tried) > 1 else None
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each plan that was simulated. Needs pandas, which airtcp does not."""
+        """Return a row for each simulated plan. Needs pandas, which airtcp does not require."""
         names = list(self.best.channels)
         rows = [
             (*one.channels.values(), one.guess, *one.value.to_dict().values()) for one in self.tried
@@ -120,7 +119,7 @@ class ChannelPlan(Pictured):
         return frame((*names, "guess", "mean", "low", "high", "n"), rows)
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: the plans that were simulated."""
+        """Return the simulated plans as HTML for notebooks."""
         rows = [
             (
                 *(str(number or "–") for number in one.channels.values()),
@@ -131,7 +130,7 @@ class ChannelPlan(Pictured):
         return html_table(repr(self)[1:-1], (*self.best.channels, self.label), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `best`, `second`, `today`, `tried` and what is beside them."""
+        """Return the keys `best`, `second`, `today`, `tried` and the others."""
         second = self.second
         return {
             **head(self.scenario, self.provenance),
@@ -167,5 +166,5 @@ class ChannelPlan(Pictured):
         }
 
     def to_json(self) -> str:
-        """The plan as canonical JSON: equal plans are equal bytes, `wall_s`, `cpu_s` aside."""
+        """Return the plan as canonical JSON: equal plans are equal bytes, except for the times."""
         return canonical_json(self.to_dict())

@@ -1,7 +1,6 @@
-"""Tables as files, CSV or Parquet by the ending of their name.
+"""Tables as files: CSV or Parquet, depending on the file name.
 
-Knows columns, how CSV says them and how PyArrow, which not everybody has, is handed them for
-Parquet. Does not know what stands in a table.
+Converts columns to CSV, and to Arrow for Parquet if PyArrow is installed.
 """
 
 from __future__ import annotations
@@ -21,40 +20,40 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-#: The endings of a file that is a table.
+#: The file name endings of a table.
 ENDINGS: Final = (".parquet", ".csv")
-#: The cells of a table that is read: 2 GB of numbers.
+#: The most cells of a table to read: 2 GB of numbers.
 _MOST_CELLS: Final = 250_000_000
-#: The kinds of columns, by the names that Arrow has for them: int32, int64, double, string, bool.
+#: The types of columns, by Arrow's names: int32, int64, double, string, bool.
 Kinds = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The cells of a column: their values, and which of them are empty (None: none is)."""
+    """The cells of a column: their values, and a mask of empty cells (None: no cell is empty)."""
 
     values: NDArray[Any]
     empty: NDArray[np.bool_] | None = None
 
     @classmethod
     def natural(cls, values: NDArray[np.int64]) -> Column:
-        """Take integers of which those below 0 stand for empty cells."""
+        """Create a column of integers in which negative values mark empty cells."""
         return cls(values, values < 0)
 
     @classmethod
     def named(cls, names: Sequence[str], index: NDArray[np.int64]) -> Column:
-        """Take texts by their index among a few names; below 0 is an empty cell."""
+        """Create a column of texts from indices into `names`; negative ones are empty cells."""
         return cls(np.array([*names, ""], dtype=object)[index], index < 0)
 
     @classmethod
     def absent(cls, count: int, kind: str) -> Column:
-        """Make a column of empty cells."""
+        """Create a column of empty cells."""
         values = np.full(count, "", object) if kind == "string" else np.zeros(count, np.int64)
         return cls(values, np.ones(count, dtype=np.bool_))
 
     @classmethod
     def joined(cls, parts: Sequence[Column]) -> Column:
-        """Put columns one below the other."""
+        """Concatenate columns."""
         empty = [
             np.zeros(len(part.values), np.bool_) if part.empty is None else part.empty
             for part in parts
@@ -62,7 +61,7 @@ class Column:
         return cls(np.concatenate([part.values for part in parts]), np.concatenate(empty))
 
     def take(self, order: NDArray[np.intp]) -> Column:
-        """Put the cells into an order."""
+        """Return the cells in another order."""
         return Column(self.values[order], None if self.empty is None else self.empty[order])
 
 
@@ -70,9 +69,9 @@ Columns = Mapping[str, Column]
 
 
 def check_ending(path: Path, what: str) -> None:
-    """See that a table can be written under this name; `what` is written, such as "a trace".
+    """Check that a table can be written under this name; `what` describes it, as in "a trace".
 
-    Raises OutputError for another ending, and for Parquet where there is no PyArrow.
+    Raises OutputError for another ending, and for Parquet without PyArrow.
     """
     if path.suffix.lower() not in ENDINGS:
         raise OutputError(f"{path}: the name of {what} must end in {' or '.join(ENDINGS)}")
@@ -82,9 +81,9 @@ def check_ending(path: Path, what: str) -> None:
 
 
 def refuse_large(file: Path) -> None:
-    """Refuse a Parquet file whose cells do not fit into memory: a few bytes may stand for many.
+    """Reject a Parquet file whose cells do not fit into memory: few bytes may expand to many.
 
-    Raises OSError (EFBIG), and as `pyarrow.parquet.read_metadata`.
+    Raises OSError (EFBIG), and the errors of `pyarrow.parquet.read_metadata`.
     """
     from pyarrow import parquet
 
@@ -94,7 +93,7 @@ def refuse_large(file: Path) -> None:
 
 
 def arrow(kinds: Kinds, columns: Columns) -> pa.Table:
-    """Hand a table to Arrow. Raises QuestionError if there is no PyArrow."""
+    """Return the table as an Arrow table. Raises QuestionError if there is no PyArrow."""
     pa = needed("pyarrow", "sweeps", "an Arrow table")
     fields = schema(kinds)
     cells = [_cells(pa, columns[field.name]).cast(field.type) for field in fields]
@@ -102,12 +101,12 @@ def arrow(kinds: Kinds, columns: Columns) -> pa.Table:
 
 
 def writer(ending: str, file: BinaryIO, kinds: Kinds) -> CsvWriter | ParquetWriter:
-    """A writer of tables that follow one another, a context manager."""
+    """Return a writer for consecutive tables, as a context manager."""
     return (ParquetWriter if ending.lower() == ".parquet" else CsvWriter)(file, kinds)
 
 
 class CsvWriter:
-    """Writes tables as CSV: texts in quotation marks, numbers so that none of them is rounded."""
+    """Writes tables as CSV: texts in quotation marks, numbers without rounding."""
 
     def __init__(self, file: BinaryIO, kinds: Kinds) -> None:
         self._file = file
@@ -118,7 +117,7 @@ class CsvWriter:
         return self
 
     def __exit__(self, *why: Any) -> None:
-        """Leave the file to its owner."""
+        """Leave the file open for its owner."""
 
     def write(self, columns: Columns) -> None:
         """Append rows. Raises OSError."""
@@ -142,7 +141,7 @@ class ParquetWriter:
         return self
 
     def __exit__(self, *why: Any) -> None:
-        """Write the end of the file, without which it is no Parquet."""
+        """Write the footer, without which the file is not valid Parquet."""
         self._writer.__exit__(*why)
 
     def write(self, columns: Columns) -> None:
@@ -151,14 +150,14 @@ class ParquetWriter:
 
 
 def schema(kinds: Kinds) -> pa.Schema:
-    """The columns as Arrow has them."""
+    """Return the Arrow schema of the columns."""
     import pyarrow as pa
 
     return pa.schema([(name, pa.type_for_alias(kind)) for name, kind in kinds.items()])
 
 
 def _cells(pa: Any, column: Column) -> pa.Array:
-    """The cells of a column as Arrow has them; texts, of which there are few, by their number."""
+    """Return a column as an Arrow array. The few distinct texts are encoded by index."""
     if column.values.dtype.kind not in "OU":
         return pa.array(column.values, mask=column.empty)
     known = dict.fromkeys(column.values.tolist())
@@ -168,7 +167,7 @@ def _cells(pa: Any, column: Column) -> pa.Array:
 
 
 def _texts(column: Column, kind: str) -> list[str]:
-    """The cells of a column as CSV says them."""
+    """Return the cells of a column as CSV texts."""
     values: list[Any] = column.values.tolist()
     if kind == "string":
         quoted = {one: _quoted(one) for one in set(values)}

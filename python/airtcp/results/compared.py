@@ -1,7 +1,7 @@
-"""Answers of models, and models beside simulation: result objects.
+"""Predictions of models, and models next to simulation.
 
-Knows the shape of answers. Computes nothing: numbers come from the models (`airtcp.predict`) and
-from the simulator (`airtcp.run`), and what is between them from `airtcp.compare`.
+Values come from the models (`airtcp.predict`) and the simulator (`airtcp.run`), and differences
+from `airtcp.compare`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """The answer of one model about one metric.
+    """The value of one model for one metric.
 
-    `value` is in the metric's unit (a list for a distribution), `by` the module that computed it,
-    `source` paper and equation, `assumes` what the model takes for granted, and `broken` what of
-    that the scenario does not meet, with what this does to the answer.
+    `value` is in the metric's unit (a list for a distribution). `by` is the module that computed
+    it, and `source` paper and equation. `assumes` lists the model's assumptions, and `broken` the
+    assumptions that the scenario violates, with the effect on the value.
     """
 
     value: float | list[float]
@@ -50,11 +50,11 @@ Model = dict[str, list[Predicted]]
 
 @dataclass(frozen=True, repr=False)
 class Prediction:
-    """The answer of `airtcp.predict`: per metric what models say, best first.
+    """The result of `airtcp.predict`: the models' values for each metric, best first.
 
-    `uncovered` says why no model covers the scenario; None when at least one does. `unanswered`
-    has the models that might have an answer and have none: their source, and why. `glance` is a
-    short simulation, where models leave something open or it was asked for.
+    `uncovered` says why no model covers the scenario; None if at least one does. `unanswered` has
+    the models that apply but have no value: their source, and the reason. `glance` is a quick
+    simulation, if models leave something open or it was requested.
 
     With the `cafe` of `airtcp.load`:
 
@@ -86,9 +86,9 @@ class Prediction:
         return f"<Prediction of {self.scenario.title!r}: {'; '.join(told) or self.uncovered}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each number that a model says: `metric`, `value`, `by`, `source`, best first.
+        """Return a row for each value of a model: `metric`, `value`, `by`, `source`, best first.
 
-        Needs pandas, which airtcp does not.
+        Needs pandas, which airtcp does not require.
         """
         return frame(
             ("metric", "value", "by", "source"),
@@ -101,7 +101,7 @@ class Prediction:
         )
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: the best model of each metric."""
+        """Return the best model of each metric as HTML for notebooks."""
         rows = []
         for name in self.model:
             one = self.best(name)
@@ -115,18 +115,18 @@ class Prediction:
         return html_table(repr(self)[1:-1], ("metric", "best answer", "source"), rows)
 
     def best(self, metric: str) -> Predicted | None:
-        """The best prediction of a metric, None if there is none."""
+        """Return the best prediction of a metric, None if there is none."""
         return next(iter(self.model.get(metric, ())), None)
 
     def by_source(self, metric: str) -> dict[str, Predicted]:
-        """The predictions of a metric by paper and equation, best first; empty if there are none.
+        """Return the predictions of a metric by paper and equation, best first; empty without any.
 
         No source has two predictions of a metric.
         """
         return {entry.source: entry for entry in self.model.get(metric, ())}
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`, `glance`."""
+        """Return keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`, `glance`."""
         return head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
@@ -135,16 +135,16 @@ class Prediction:
         }
 
     def to_json(self) -> str:
-        """The prediction as canonical JSON."""
+        """Return the prediction as canonical JSON."""
         return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the comparison: what a model says about a metric, beside the simulation.
+    """One row of the comparison: a model's value of a metric, next to the simulation.
 
-    `difference` is model over simulation less one; None when the simulated mean is zero, or the
-    runs were too short for one.
+    `difference` is the relative difference of the model from the simulation; None if the simulated
+    mean is zero, or the runs were too short for one.
     """
 
     metric: str
@@ -156,7 +156,7 @@ class Row:
     verdict: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as it stands in results.json."""
+        """Return the row as in results.json."""
         return {
             "metric": self.metric,
             "model": self.model,
@@ -170,12 +170,11 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Pictured):
-    """The answer of `airtcp.compare`: models beside simulation, and their differences.
+    """The result of `airtcp.compare`: models next to simulation, and their differences.
 
-    `testbed` is there if the scenario was run on a testbed, too; `missing` says why it was not
-    although that was asked for. `measured` has what a real network did, beside the answers.
-    `advice` is there if problems were looked for (`airtcp.advise`), `verdict` if it was judged by
-    targets (`airtcp.verdict`).
+    `testbed` is set if the scenario was also run on a testbed; `missing` says why a requested
+    testbed run was impossible. `measured` has measurements of a real network, next to the results.
+    `advice` is set by `airtcp.advise`, and `verdict` by `airtcp.verdict`.
 
     With the `cafe` of `airtcp.load`:
 
@@ -211,7 +210,7 @@ class Comparison(Pictured):
         return self.simulation.to_pandas()
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: of each metric the best model, beside the simulation."""
+        """Return the best model of each metric, next to the simulation, as HTML for notebooks."""
         best = {row.metric: row for row in reversed(self.comparison)}
         rows = []
         for name in self.simulation.shown:
@@ -226,9 +225,9 @@ class Comparison(Pictured):
         return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys of a prediction, `simulation`, `comparison`, and what there is of others.
+        """Return the keys of a prediction, `simulation`, `comparison`, and the optional keys.
 
-        These are `verdict`, `advice`, `measured` and `testbed`.
+        The optional keys are `verdict`, `advice`, `measured` and `testbed`.
         """
         told = head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
@@ -249,7 +248,7 @@ class Comparison(Pictured):
         return told if self.missing is None else told | {"testbed": {"missing": self.missing}}
 
     def to_json(self) -> str:
-        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
+        """Return the result as canonical JSON: equal results are equal bytes, except times."""
         return canonical_json(self.to_dict())
 
 

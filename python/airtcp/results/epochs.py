@@ -1,10 +1,10 @@
-"""Congestion epochs: windows when flows lose, and in how many epochs flows converge.
+"""Congestion epochs: the windows at losses, and the number of epochs until flows converge.
 
 A congestion epoch is the time between two losses (D. J. Leith, P. Clifford, "Using the 802.11e EDCF
-to achieve TCP upload fairness over WLAN links", 2005, section 5). Flows that share a bottleneck's
-queue share its overflows, which end the epochs of them all; an upload over the air loses in its own
-station's queue, and has epochs of its own. Knows traces and windows at the ends of epochs; what a
-theory expects is in `airtcp.models.aimd`.
+to achieve TCP upload fairness over WLAN links", 2005, section 5). Flows that share a bottleneck
+queue share its overflows, which end the epochs of all of them. An upload over the wireless link
+loses in its own station's queue, and has its own epochs. `airtcp.models.aimd` has the theoretical
+values.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from airtcp.results.trace import Trace
 
-#: Epochs at the end over which the state that is converged to is averaged, if nobody says.
+#: The default number of final epochs over which the converged state is averaged.
 _LATE = 20
-#: The part of a first distance down to which a distance is told from noise.
+#: Distances below this fraction of the first one count as noise.
 _NOISE = 0.1
 _CONVERGED = 0.95
 
@@ -34,8 +34,8 @@ _CONVERGED = 0.95
 class Epochs:
     """The congestion epochs of some flows; one row per epoch, one column per flow.
 
-    `end_s` is when an epoch ended, since the start of the run; `cwnd_bytes` the congestion windows
-    then, the peaks of the epoch; `lost` says which flows lost.
+    `end_s` is the end of an epoch, since the start of the run. `cwnd_bytes` are the congestion
+    windows at that time, which are the peaks of the epoch. `lost` says which flows lost.
     """
 
     flows: tuple[str, ...]
@@ -62,12 +62,12 @@ def epochs_of_queue(
     from_s: float = 0.0,
     apart_s: float | None = None,
 ) -> Epochs:
-    """The epochs that overflows of a queue end, for flows that share it.
+    """Return the epochs that overflows of a queue end, for flows that share it.
 
-    `flows` are those that lose there if they are not given. Drops that follow one another within
-    `apart_s` are one overflow; without it within two of the longest round trips that the flows
-    measure at that time, since senders hear of a loss a round trip later. Windows are those of the
-    last sample before the first drop, before anybody knows of it: the interval of the trace should
+    `flows` are by default those that lose there. Drops that follow each other within `apart_s`
+    count as one overflow. The default is two of the longest round trips that the flows measure at
+    that time, since senders learn of a loss a round trip later. Windows are those of the last
+    sample before the first drop, before any sender knows of it, so the interval of the trace should
     be less than a round trip. Overflows before `from_s`, and those at which a flow has no
     connection, are left out.
 
@@ -100,16 +100,16 @@ def epochs_of_queue(
 
 
 def epochs_of_flow(trace: Trace, flow: str, *, from_s: float = 0.0) -> Epochs:
-    """The epochs that a flow's own losses end: each entry into fast recovery, and each timeout.
+    """Return the epochs that a flow's own losses end: each fast recovery, and each timeout.
 
-    The peak is the window when the sender learns of the loss. For flows whose losses are nobody
-    else's, such as uploads that overflow the queue of their own station.
+    The peak is the window when the sender learns of the loss. Use this for flows that do not share
+    their losses, such as uploads that overflow the queue of their own station.
 
     Raises ValueError if the trace has no such flow.
     """
     events = trace.events(flow=flow)
     is_loss = np.isin(events.event, ("fast_retransmit", "timeout"))
-    # A SYN that is sent again is no loss of data, and has no window.
+    # A retransmitted SYN is not a loss of data, and has no window.
     wanted = is_loss & ~np.isnan(events.cwnd_bytes) & (events.time_s >= from_s)
     peaks = events.cwnd_bytes[wanted]
     return Epochs(
@@ -123,15 +123,15 @@ def epochs_of_flow(trace: Trace, flow: str, *, from_s: float = 0.0) -> Epochs:
 def epochs_to_converge(
     windows: ArrayLike, *, convergence: float = _CONVERGED, late: int = _LATE
 ) -> float:
-    """In how many epochs a fraction of a disturbance vanishes, section 5.2.
+    """Return the number of epochs in which a fraction of a disturbance vanishes, section 5.2.
 
     `windows` has one row for each epoch from the disturbance on (the start of a flow) and one
-    column for each flow; over an ensemble of runs, means. Shares of the windows tend to what they
-    are in the mean over the last `late` epochs; half the sum of their distances from that decays
-    geometrically. Its rate is that of the straight line through its logarithms, over the epochs in
-    which it is still more than a tenth of what it was at first, the rest being noise.
+    column for each flow; for an ensemble of runs, the means. The shares of the windows converge to
+    their mean over the last `late` epochs. Half the sum of their distances from it decays
+    geometrically. Its rate is the slope of a straight line through its logarithms, over the epochs
+    in which it is more than a tenth of its first value; the rest is noise.
 
-    Raises ValueError unless there are more epochs than are averaged, 0 < convergence < 1, and the
+    Raises ValueError unless there are more than `late` epochs, 0 < convergence < 1, and the
     distance falls.
 
     >>> from airtcp.models.aimd import convergence_epochs, window_history
@@ -165,11 +165,11 @@ def convergence_interval(
     late: int = _LATE,
     confidence: float = 0.95,
 ) -> Interval:
-    """`epochs_to_converge` of the mean over runs, and its confidence interval.
+    """Return `epochs_to_converge` of the mean over runs, and its confidence interval.
 
-    Each run has its windows by epoch and flow; epochs that not all of them have are left out. The
-    interval is that of the jackknife: each pseudo-value n f - (n - 1) f_i, where f_i leaves out run
-    i, counts as a sample (J. W. Tukey, 1958).
+    Each run has its windows by epoch and flow; epochs that not all runs have are left out. The
+    interval is from the jackknife: each pseudo-value n f - (n - 1) f_i, where f_i leaves out run i,
+    counts as a sample (J. W. Tukey, 1958).
 
     Raises ValueError as `epochs_to_converge`, and without runs.
     """
@@ -198,7 +198,7 @@ def _overflows(
     round_trip: NDArray[np.float64],
     interval_s: float,
 ) -> list[int]:
-    """Say where each overflow begins in a list of drops."""
+    """Return the indices at which overflows begin in a list of drops."""
     starts: list[int] = []
     for index, time in enumerate(times):
         if index > 0:
@@ -215,5 +215,5 @@ def _overflows(
 
 
 def _sample_before(time_s: float, interval_s: float) -> int:
-    """The index of the last sample before a time; -1 if there is none."""
+    """Return the index of the last sample before a time; -1 if there is none."""
     return int(time_s / interval_s) - 1

@@ -1,7 +1,7 @@
-"""The result of a quick simulation: what a few short replications say.
+"""The result of a quick simulation, from a few short replications.
 
-Knows the shape of the answer. Does not know how long they are (`airtcp.run.glance`), nor what so
-short ones can tell (`airtcp.estimates.short`).
+`airtcp.run.glance` chooses their length, and `airtcp.estimates.short` decides which values they
+allow.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ if TYPE_CHECKING:
     from airtcp.results.averages import Groups
     from airtcp.scenario import ResolvedScenario
 
-#: The source that stands beside a number of a glance, where a model has its equation.
+#: The source shown for values of a quick simulation, in place of a model's equation.
 SOURCE: Final = "quick simulation"
 
 
 @dataclass(frozen=True, repr=False)
 class Glance:
-    """The answer of `airtcp.glance`: a simulation with a budget in events instead of a length.
+    """The result of `airtcp.glance`: a simulation with a budget in events instead of a length.
 
-    `scenario` is the one that was run: its warm-up and measured time are those of one of the
-    replications in `simulation`. `metrics` and `groups` have intervals, bounds, or nothing, as so
-    short replications can tell; those of `simulation` do not allow for that. `events` is the work
-    that
-    was done for it, pilots included. `alone` has the glances at those of several cells that were
-    looked at with no other about. `reached` is False where the budget did not last for the
-    scenario's own warm-up and measured time although it is about a beginning or an end, as the
-    transfers of a log are: then only the first part of it was seen.
+    `scenario` is the scenario that was run: its warm-up and measured time are those of one
+    replication in `simulation`. `metrics` and `groups` have intervals, bounds, or nothing,
+    depending on what such short replications allow; those of `simulation` do not account for that.
+    `events` is the work, including pilots. `alone` has the quick simulations of cells with all
+    other cells silent. `reached` is False if the budget did not cover the scenario's own warm-up
+    and measured time although the scenario has no steady state, such as the transfers of a log:
+    then only its first part was simulated.
 
     With the `cafe` of `airtcp.load`:
 
@@ -60,21 +59,21 @@ class Glance:
 
     @property
     def source(self) -> str:
-        """The source that tables have for its numbers."""
+        """The source of its values in tables."""
         return SOURCE
 
     @cached_property
     def metrics(self) -> dict[str, Interval]:
-        """An interval per metric, as `Simulation.metrics` has them.
+        """The interval of each metric, as in `Simulation.metrics`.
 
-        Where replications are too short for their transfers, `mean` of what takes time is None, and
-        `low` what it takes at least.
+        If replications are too short for their transfers, the `mean` of a time is None, and `low`
+        is its lower bound.
         """
         return self._told(self.simulation.metrics, None, "all")
 
     @cached_property
     def groups(self) -> Groups:
-        """The metrics of station groups and directions, as `Simulation.groups` has them."""
+        """The metrics of station groups and directions, as in `Simulation.groups`."""
         return {
             group: {
                 part: intervals if part == "airtime" else self._told(intervals, group, part)
@@ -93,10 +92,10 @@ class Glance:
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:
-        """The results of cells as `Simulation.cells` has them, with intervals as of `metrics`.
+        """The results of cells as in `Simulation.cells`, with intervals as in `metrics`.
 
-        Empty where all nodes of one cell hear each other. `share_of_alone` is there of the cells of
-        `alone`: of both goodputs, which have random numbers of their own, the interval is told.
+        Empty if all nodes of one cell hear each other. The cells in `alone` have `share_of_alone`,
+        with the interval of a ratio of two goodputs with independent random numbers.
         """
         found = self.simulation.cells
         return {name: self._seen_beside(name, cell) for name, cell in found.items()}
@@ -108,14 +107,14 @@ class Glance:
 
     @property
     def seldom(self) -> tuple[str, ...]:
-        """The cells that others leave so few turns that a look cannot tell how that goes on.
+        """The cells to which others leave so few turns that a quick simulation is too short.
 
-        Where there is one, nothing has an interval: all means are of this look.
+        If there is one, no value has an interval: all means cover only this simulation.
         """
         return self._short.seldom
 
     def _seen_beside(self, name: str, cell: CellResult) -> CellResult:
-        """A cell with the intervals of a glance."""
+        """Return a cell with the intervals of a quick simulation."""
         goodput = self._short.of_cell(name, cell.goodput_bps)
         share = None
         if name in self.alone:
@@ -128,10 +127,10 @@ class Glance:
     def interval(
         self, metric: str, group: str | None = None, part: str = "all", cell: str | None = None
     ) -> Interval:
-        """Return one interval of `metrics`, `groups` or `cells`, without the work for all others.
+        """Return one interval of `metrics`, `groups` or `cells`, without computing the others.
 
-        Of a cell these are its goodput and the share of what it has alone, without a mean where
-        that was not looked at.
+        For a cell these are its goodput and its share of the goodput alone, without a mean if that
+        was not simulated.
         """
         if cell is not None:
             return interval_of(self.cells, cell, metric)
@@ -147,7 +146,7 @@ class Glance:
             raise KeyError(f"there is no {part} of {group!r}") from error
 
     def at(self, confidence: float) -> Glance:
-        """Return the glance with intervals of another level."""
+        """Return the result with intervals of another level."""
         run = self.scenario.run.model_copy(update={"confidence": confidence})
         scenario = self.scenario.model_copy(update={"run": run})
         known = self.simulation
@@ -164,15 +163,16 @@ class Glance:
 
     @property
     def settled(self) -> bool:
-        """Tell whether transfers are short beside the run, so that it sees how many there are."""
+        """Whether transfers are short compared with the run, so that their number is known."""
         return self._short.is_settled
 
     @property
     def short_for(self) -> tuple[str, ...]:
-        """The words of what it is too short for, so that waits and losses are not known.
+        """Why the run is too short to know delays and losses, as words.
 
-        `transfers` that take long beside it; `windows` of endless connections that still grow;
-        `sawteeth` of theirs, two of which last longer; `readers` of whom it saw few.
+        `transfers`: they take long compared with the run. `windows`: those of endless connections
+        are still growing. `sawteeth`: two sawteeth of the windows take longer than the run.
+        `readers`: it saw few of them.
         """
         return self._short.short_for
 
@@ -181,7 +181,7 @@ class Glance:
         return Short(self.simulation.runs, self.scenario, self.reached)
 
     def shown(self) -> list[tuple[str, str]]:
-        """The metrics that tables for people have, by name, and their values in words."""
+        """Return the metrics for tables, by name, and their values as text."""
         return [
             (name, self._words(name))
             for name, metric in METRICS.items()
@@ -189,7 +189,7 @@ class Glance:
         ]
 
     def _words(self, name: str) -> str:
-        """A metric as people read it; of what is known from below alone "at least 17 s"."""
+        """Format a metric; a lower bound as "at least 17 s"."""
         interval = self.metrics[name]
         if interval.high is None and interval.low is not None:
             return f"at least {quantity(interval.low, METRICS[name].unit, 2)}"
@@ -200,12 +200,12 @@ class Glance:
         return f"<Glance at {self.scenario.title!r}: {'; '.join(told)}>"
 
     def _repr_html_(self) -> str:
-        """As notebooks show it."""
+        """Return the metrics as HTML for notebooks."""
         rows = [(METRICS[name].label, text) for name, text in self.shown()]
         return html_table(repr(self)[1:-1], (), rows)
 
     def part(self) -> dict[str, Any]:
-        """The glance as it stands under the key `glance` of a prediction; no time of a clock."""
+        """Return the value of the key `glance` of a prediction, without any clock times."""
         run = self.scenario.run
         return {
             "source": SOURCE,
@@ -231,25 +231,25 @@ class Glance:
         }
 
     def _told_cells(self) -> dict[str, Any]:
-        """The keys of cells; none where all nodes of one hear each other."""
+        """Return the keys of cells; empty if all nodes of one cell hear each other."""
         if not self.cells:
             return {}
         cells = {name: cell.to_dict() for name, cell in self.cells.items()}
         return {"cells": cells, "seldom": list(self.seldom)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `glance`."""
+        """Return the keys `scenario`, `provenance`, `glance`."""
         return head(self.scenario, self.provenance) | {"glance": self.part()}
 
     def to_json(self) -> str:
-        """The glance as canonical JSON: equal glances are equal bytes."""
+        """Return the result as canonical JSON: equal results are equal bytes."""
         return canonical_json(self.to_dict())
 
 
 def _ratio(one: Interval, other: Interval) -> Interval | None:
-    """The interval of one mean over another that is independent of it; None where that is 0.
+    """Return the interval of the ratio of two independent means; None if the second is 0.
 
-    The half width is that of the linear part of the ratio's error.
+    The half width follows from the linear part of the ratio's error.
     """
     if one.mean is None or not other.mean:
         return None

@@ -1,4 +1,4 @@
-"""The endless flow that gets least, which a mean over flows hides."""
+"""The endless flow with the lowest goodput, which a mean over flows hides."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def least_bps(
     group: str | None = None,
     part: str = "all",
 ) -> float | None:
-    """Return the goodput of the endless flow that gets least, as the mean over replications.
+    """Return the goodput of the lowest endless flow, averaged over replications.
 
-    Another flow may be the one in each. None if flows hardly differ.
+    It may be another flow in each replication. None if flows hardly differ.
     """
     if scenario is None:
         return None
@@ -68,7 +68,10 @@ def metric_text(
     group: str | None = None,
     part: str = "all",
 ) -> str:
-    """Format the interval of a metric; of goodput per flow with the least, if flows differ."""
+    """Format the interval of a metric.
+
+    Goodput per flow includes the lowest flow, if flows differ.
+    """
     text = quantity_with_interval(interval, METRICS[name].unit)
     least = None
     if name == "flow_goodput_bps" and interval.is_known:

@@ -1,4 +1,4 @@
-"""A file that one process at a time holds. Knows files and processes, not what they are about."""
+"""A lock file that one process at a time can hold."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from airtcp.exceptions import OutputError
 
 @contextmanager
 def locked(file: Path, what: Path) -> Iterator[None]:
-    """Hold `file` for as long as the block lasts; it is free again when the process dies.
+    """Hold `file` during the block. It is released even if the process dies.
 
-    Raises OutputError if another process holds it, which says who works on `what`.
+    Raises OutputError if another process holds it, with that process and `what` it works on.
     """
     try:
-        # Not "w": who holds it has written there.
+        # Not "w", which would erase the name of the process that holds the lock.
         opened = file.open("a+", encoding="utf-8")
     except OSError as error:
         raise OutputError(f"cannot write to {file}: {error.strerror or error}") from error
@@ -31,10 +31,10 @@ def locked(file: Path, what: Path) -> Iterator[None]:
             raise OutputError(
                 f"{what} is being written by {who}; allowed: wait for its end, or another directory"
             )
-        # On a full disk nobody learns who it is, and the lock holds all the same.
+        # On a full disk the name of the process is missing, but the lock still works.
         with suppress(OSError):
             opened.truncate(0)
-            # Past the buffer, which would be written again, and fail again, when it is closed.
+            # Unbuffered: closing would flush the buffer again, and fail again.
             os.write(opened.fileno(), f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         yield
 
@@ -44,7 +44,7 @@ if sys.platform == "win32":
 
     def _take(file: IO[str]) -> bool:
         try:
-            # Far behind the text, which others are to read.
+            # Lock a byte far behind the text, so that others can read the text.
             file.seek(2**20)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:

@@ -1,7 +1,7 @@
-"""Measurements of a real network, and how answers stand to them; attributes are the keys of JSON.
+"""Measurements of a real network next to results; attributes are the keys of the JSON.
 
-Knows the shape. Reads no file (`airtcp.importer`), judges nothing (`airtcp.compare`) and
-explains nothing (`airtcp.gaps`).
+`airtcp.importer` reads measurements, `airtcp.compare` judges them, and `airtcp.gaps` explains
+differences.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from airtcp.stats import Interval
 
-#: A change that closes less than this part of a gap explains nothing.
+#: An explanation must close at least this fraction of the gap.
 EXPLAINS: Final = 0.5
 
 
 @dataclass(frozen=True)
 class Unfollowed:
-    """A condition of a measurement that a scenario may not have.
+    """A condition of a measurement that a scenario may not reproduce.
 
-    It moves `metrics`, or all if there are none. With `above_bps` it holds only for a scenario
-    whose goodput is above this rate, with `upto_bps` only for one whose goodput is not.
+    It affects `metrics`, or all metrics if that is empty. With `above_bps` it applies only to a
+    scenario whose goodput is above this rate, with `upto_bps` only to one whose goodput is not.
     """
 
     sentence: str
@@ -31,11 +31,11 @@ class Unfollowed:
     upto_bps: float | None = None
 
     def moves(self, metric: str) -> bool:
-        """True if it moves the values of a metric."""
+        """Whether it affects the values of a metric."""
         return not self.metrics or metric in self.metrics
 
     def holds_at(self, goodput_bps: float) -> bool:
-        """True for a scenario with this goodput. Rates have a tolerance of 5 %."""
+        """Whether it applies at this goodput. Rates have a tolerance of 5 %."""
         if self.above_bps is not None and goodput_bps <= 1.05 * self.above_bps:
             return False
         return self.upto_bps is None or goodput_bps <= 1.05 * self.upto_bps
@@ -45,11 +45,11 @@ class Unfollowed:
 class Measurement:
     """The values of a file of measurements.
 
-    `values` has intervals of metrics, in the unit of each, of everything (`""`), of a direction
+    `values` has intervals of metrics, in the unit of each, by scope: all flows (`""`), a direction
     (`download`, `upload`), a group, or a direction of a group (`laptop/download`). An interval
-    without `low` and `high` is one value, of which the file does not tell the spread. `counts` has
-    numbers of events in `duration_s` seconds, by metric. `others` are sentences of what was
-    measured and no metric is. `direction` is that of the values of everything, if it is one.
+    without `low` and `high` is a single value of unknown spread. `counts` has numbers of events in
+    `duration_s` seconds, by metric. `others` are sentences about measured values that are not
+    metrics. `direction` is set if all values are of one direction.
     """
 
     source: str
@@ -63,9 +63,9 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer beside a measured value: of the simulation, or of a model by its source.
+    """A simulated or predicted value next to a measured one.
 
-    `difference` is answer over measured value less one; None where that is zero.
+    `difference` is the relative difference from the measured value; None if that is zero.
     """
 
     by: str
@@ -76,9 +76,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:
-    """A measured metric with the answers beside it, the simulation first.
+    """A measured metric with the simulated and predicted values, the simulation first.
 
-    `of` is empty for everything, else group and direction, such as `laptop/download`.
+    `of` is empty for all flows, otherwise group and direction, such as `laptop/download`.
     """
 
     metric: str
@@ -88,7 +88,7 @@ class MeasuredRow:
     answers: tuple[Answer, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as it stands in results.json."""
+        """Return the row as in results.json."""
         return {
             "metric": self.metric,
             "of": self.of or None,
@@ -108,13 +108,13 @@ class MeasuredRow:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A change of the scenario with which it would give more of what was measured.
+    """A change of the scenario that brings its results closer to the measurement.
 
-    `share` is the part of the gap that it closes; negative where it widens it. `set` has values by
-    key path; empty for a neighbour, which no key path makes: `written` is a piece of a scenario
-    file. `values` has each measured metric as the changed scenario gives it; None where it has
-    none. `against` are the metrics that the change moves far away from what was measured: with
-    any, the measurement itself rules it out.
+    `share` is the fraction of the gap that it closes; negative if it widens the gap. `set` has
+    values by key path. It is empty for a neighbour, which no key path can add; then `written` is a
+    piece of a scenario file. `values` has each measured metric with the change; None if the changed
+    scenario has no value. `against` lists the metrics that the change moves far away from the
+    measurement: if there are any, the measurement rules it out.
     """
 
     kind: str
@@ -126,7 +126,7 @@ class Explanation:
     against: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as it stands in results.json."""
+        """Return the explanation as in results.json."""
         return {
             "kind": self.kind,
             "title": self.title,
@@ -143,10 +143,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Gap:
-    """The measured metrics that simulation is too far from, and what was tried to explain them.
+    """The measured metrics that differ too much from the simulation, and the explanations tried.
 
-    `rows` has metric and scope of each. `explanations` are of one kind each, the one that closes
-    most first; those from `EXPLAINS` on count. `untried` has the reason by kind.
+    `rows` has metric and scope of each. `explanations` has one per kind, the one that closes most
+    first; those from `EXPLAINS` on count. `untried` has the reason by kind.
     """
 
     rows: tuple[tuple[str, str], ...]
@@ -163,11 +163,11 @@ class Gap:
 
     @property
     def best(self) -> tuple[Explanation, ...]:
-        """The explanations that close enough of the gap to be one."""
+        """The explanations that close enough of the gap."""
         return tuple(one for one in self.explanations if one.share >= EXPLAINS and not one.against)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `state`, `rows`, `explanations`, `untried`."""
+        """Return the keys `state`, `rows`, `explanations`, `untried`."""
         return {
             "state": self.state,
             "rows": [{"metric": metric, "of": of or None} for metric, of in self.rows],
@@ -178,10 +178,10 @@ class Gap:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement beside the answers of a scenario.
+    """A measurement next to the results of a scenario.
 
-    `without` has values without an answer, `unfollowed` the conditions of the measurement that the
-    scenario does not have.
+    `without` lists values without a simulated counterpart, and `unfollowed` the conditions of the
+    measurement that the scenario does not reproduce.
     """
 
     measurement: Measurement
@@ -191,11 +191,11 @@ class Measured:
     unfollowed: tuple[Unfollowed, ...] = ()
 
     def is_comparable(self, metric: str) -> bool:
-        """True if nothing that was not followed moves a metric."""
+        """Whether no unreproduced condition affects a metric."""
         return not any(one.moves(metric) for one in self.unfollowed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `source`, `rows`, `without`, `unfollowed`, and `gap` if there is one."""
+        """Return the keys `source`, `rows`, `without`, `unfollowed`, and `gap` if there is one."""
         told: dict[str, Any] = {
             "source": self.measurement.source,
             "rows": [row.to_dict() for row in self.rows],

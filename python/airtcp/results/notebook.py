@@ -1,7 +1,4 @@
-"""The look of results where people compute with them: small HTML tables and pandas frames.
-
-Knows rows of text and numbers, and not what they mean.
-"""
+"""Results in notebooks: small HTML tables and pandas frames."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A caption and a table as HTML; all of it is text."""
+    """Return a caption and a table as HTML; all arguments are plain text."""
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -23,7 +20,7 @@ def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]])
 
 
 def frame(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
-    """Rows as a pandas frame. Needs pandas, which airtcp does not."""
+    """Return rows as a pandas frame. Needs pandas, which airtcp does not require."""
     import pandas
 
     return pandas.DataFrame(list(rows), columns=list(columns))

@@ -1,7 +1,6 @@
-"""Result objects, whose attributes are the keys of the JSON that they write.
+"""Results of simulations. Attributes are the keys of their JSON.
 
-Knows the shape of answers and how replications are put together. Computes no physics: numbers
-come from the simulator (`airtcp.run`) and from the models (`airtcp.predict`).
+Combines replications. Values come from the simulator (`airtcp.run`).
 """
 
 from __future__ import annotations
@@ -51,21 +50,21 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: The metrics that are told of a result in a line.
+#: The metrics in a one-line summary of a result.
 HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
-#: Why a simulation ended: all replications asked for were made, the precision was reached, the
-#: cap on replications was reached first, or the user interrupted it.
+#: Why a simulation ended: all requested replications ran, the precision was reached, the cap on
+#: replications was reached first, or the user interrupted it.
 Stopped = Literal["replications", "precision", "cap", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication:
-    """The core's answer for one replication, as docs/laboratory/resolved-form.md describes it.
+    """The core's result for one replication, described in docs/laboratory/resolved-form.md.
 
-    `transfer_times_s` holds the transfers that ended in the measured time, in order of their end.
-    `trace` and `transfers` are there if `airtcp.simulate` was told to keep them, and `books`, which
-    estimates are made of, if the run was not played in real time.
+    `transfer_times_s` holds the times of transfers that ended in the measured time, in order of
+    their end. `trace` and `transfers` are set if `airtcp.simulate` kept them. `books` has the data
+    for estimates; it is None for real-time runs.
     """
 
     index: int
@@ -84,14 +83,14 @@ class Replication:
 class Simulation:
     """The measurements of the packet simulator, over all replications.
 
-    `metrics` has an interval per metric, the estimate of `estimates` where there is one; `counts`
-    sums over replications, `airtime` mean fractions of the measured time (sum 1),
-    `active_flows_distribution` the fraction of time with 0, 1, 2, ... transfers in progress,
+    `metrics` has an interval per metric, taken from `estimates` if there is one. `counts` has sums
+    over replications, `airtime` mean fractions of the measured time (sum 1),
+    `active_flows_distribution` the fraction of time with 0, 1, 2, ... transfers in progress, and
     `goodput_series_bps` the goodput in 100 equal intervals of the measured time (means over
     replications). Goodputs of `flows`, of `stations` and over time add up to the estimate.
-    `simulated_s` is all simulated time, warm-up included. `runs` keeps the single replications, and
-    `scenario` what estimates need to know beside them, and `alone` the goodputs of cells that were
-    simulated alone; none is part of the JSON.
+    `simulated_s` is all simulated time, warm-up included. `runs` has the single replications,
+    `scenario` the scenario that estimates need, and `alone` the goodputs of cells simulated alone;
+    these three are not part of the JSON.
 
     With the `cafe` of `airtcp.load`:
 
@@ -138,10 +137,10 @@ class Simulation:
         stopped: Stopped,
         scenario: ResolvedScenario | None = None,
     ) -> Simulation:
-        """Put replications together, in the order of their index. Raises ValueError if none.
+        """Combine replications in the order of their index. Raises ValueError if there are none.
 
-        With the scenario that they are of, intervals are those of `airtcp.estimates` where it has
-        one; without, all are of means over replications.
+        With the scenario, intervals are those of `airtcp.estimates` where available; without it,
+        all are of means over replications.
         """
         if not runs:
             raise ValueError("there is no replication to put together")
@@ -173,26 +172,27 @@ class Simulation:
             runs=runs,
             scenario=scenario,
         )
-        # Made once: who asks for the estimates has these.
+        # Computed here once and cached for later uses of `estimates`.
         plain.update({name: one.interval for name, one in simulation.estimates.items()})
         plain.update(within_limits(plain, runs, scenario))
         return simulation
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
-        """The metrics whose interval is not that of a mean over replications, or may not be one.
+        """The metrics whose interval is not, or may not be, that of a mean over replications.
 
-        Each with its estimator, the plain interval, the gain and the verdict about the steady
-        state: `airtcp.estimates.Estimate`. Empty where simulations did not keep books.
+        Each has its estimator, the plain interval, the gain and the verdict about the steady state:
+        `airtcp.estimates.Estimate`. Empty if simulations kept no data for estimates.
         """
         known = improved(self.runs, self.scenario, self.confidence)
         return self._drift.of_everything(known)
 
     @property
     def precision(self) -> dict[str, dict[str, Any]]:
-        """The estimator of each metric that has another than the plain one, and its gain.
+        """The estimator of each metric that does not use the plain one, and its gain.
 
-        As narrow as so many times the replications: keys `estimator` and `gain`.
+        Keys `estimator` and `gain`: the variance reduction, as the equivalent factor of
+        replications.
         """
         return {
             name: {"estimator": one.estimator, "gain": one.gain}
@@ -202,10 +202,10 @@ class Simulation:
 
     @cached_property
     def steadiness(self) -> dict[str, Any] | None:
-        """The record of runs that are too short for their traffic; None if they are not.
+        """Why runs are too short for their traffic; None if they are not.
 
-        Keys `state`, `reason`, `simulate_s` (a measured time in seconds that would do, or None),
-        and `at_least`: the lower bounds of metrics that have no mean.
+        Keys `state`, `reason`, `simulate_s` (a sufficient measured time in seconds, or None), and
+        `at_least`: the lower bounds of metrics without a mean.
         """
         told = [one for one in self.estimates.values() if one.steadiness.state == "unsteady"]
         if not told:
@@ -221,12 +221,12 @@ class Simulation:
 
     @cached_property
     def groups(self) -> Groups:
-        """Say what was measured of each station group, from `runs`; put together when asked for.
+        """The measurements of each station group, computed from `runs` on first access.
 
-        Of each group the parts `all` (its flows in both directions, and its stations), `download`
-        and `upload` where it has such flows, each with an interval per metric, and `airtime`:
+        Each group has the part `all` (its flows in both directions, and its stations), `download`
+        and `upload` if it has such flows, each with an interval per metric, and `airtime`: the
         shares of the measured time with `data`, `tcp_ack` and `control` of its exchanges. Goodputs
-        of groups add up to that of everything, and those of directions to that of their group.
+        of groups add up to the total, and those of directions to that of their group.
         """
         told = groups(self._answers, self.confidence)
         for name, parts in self._of_groups.items():
@@ -240,7 +240,7 @@ class Simulation:
 
     @cached_property
     def flows(self) -> list[Flow]:
-        """Say what was measured of each flow; goodputs add up to that of group and direction."""
+        """The measurements of each flow. Goodputs add up to that of group and direction."""
         flows = combined(Flow, self._answers, "flows")
         if self.scenario is None or not self._of_groups:
             return flows
@@ -249,7 +249,7 @@ class Simulation:
 
     @cached_property
     def stations(self) -> list[Station]:
-        """Say what was measured of each node; goodputs are those of its flows."""
+        """The measurements of each node. Goodputs are those of its flows."""
         stations = combined(Station, self._answers, "stations")
         if not self._of_groups or self.scenario is None:
             return stations
@@ -259,7 +259,7 @@ class Simulation:
 
     @cached_property
     def goodput_series_bps(self) -> list[float]:
-        """Say how goodput went in 100 equal intervals; their mean is the estimate."""
+        """The goodput in 100 equal intervals. Their mean is the estimate."""
         series = _mean_columns([answer["goodput_series_bps"] for answer in self._answers])
         told = self.estimates.get("goodput_bps")
         if told is None or not told.plain.mean or told.interval.mean is None:
@@ -295,7 +295,7 @@ class Simulation:
 
     @cached_property
     def cells(self) -> dict[str, CellResult]:
-        """Say what was measured of each cell; empty where all nodes of one cell hear each other.
+        """The measurements of each cell; empty if all nodes of one cell hear each other.
 
         Goodputs of the groups of a cell add up to that of the cell.
         """
@@ -307,26 +307,26 @@ class Simulation:
 
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:
-        """Say what was measured of the queues of each access category; empty under the DCF."""
+        """The measurements of the queues of each access category; empty with the DCF."""
         return categories(self._answers, self.confidence)
 
     def values(
         self, metric: str, group: str | None = None, part: str = "all"
     ) -> list[float | None]:
-        """Return the metric of each replication, in the order of `runs`; None where it has none.
+        """Return the metric of each replication, in the order of `runs`; None without a value.
 
-        Of everything, or of a station group and one of its parts as in `groups`: `"all"`,
-        `"download"`, `"upload"`, and `"airtime"`, whose names are `data`, `tcp_ack`, `control`.
-        Plain intervals are made of these; estimates have values of their own
-        (`estimates[metric].values`). Raises KeyError with what there is for a metric, group or part
-        that there is not.
+        The scope is all flows, or a station group and one of its parts as in `groups`: `"all"`,
+        `"download"`, `"upload"`, or `"airtime"`, whose metrics are `data`, `tcp_ack`, `control`.
+        Plain intervals are computed from these values; estimates have their own
+        (`estimates[metric].values`). Raises KeyError, with the available names, for an unknown
+        metric, group or part.
         """
         return [metric_in(run.answer, group, part, metric) for run in self.runs]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each replication, a column for each metric, by the index of the replication.
+        """Return a row for each replication and a column for each metric, indexed by replication.
 
-        Plain intervals are made of these. Needs pandas, which airtcp does not.
+        Plain intervals are computed from these values. Needs pandas, which airtcp does not require.
         """
         import pandas
 
@@ -335,7 +335,7 @@ class Simulation:
         return pandas.DataFrame(rows, index=index, columns=list(self.metrics), dtype="float64")
 
     def _repr_html_(self) -> str:
-        """The metrics that have a value, as notebooks show them."""
+        """Return the metrics with a value as HTML for notebooks."""
         rows = [
             (METRICS[name].label, quantity_with_interval(self.metrics[name], METRICS[name].unit))
             for name in self.shown
@@ -344,7 +344,7 @@ class Simulation:
 
     @property
     def shown(self) -> list[str]:
-        """The metrics that tables for people have: those with a value that are no details."""
+        """The metrics for tables: those with a value that are not details."""
         return [
             name
             for name, metric in METRICS.items()
@@ -352,7 +352,7 @@ class Simulation:
         ]
 
     def _plain(self, metric: str) -> dict[str, Any]:
-        """The mean over replications, beside an estimate that differs from it."""
+        """Return the mean over replications for the JSON, if the estimate differs from it."""
         known = self.estimates.get(metric)
         if known is None or known.interval == known.plain:
             return {}
@@ -360,18 +360,18 @@ class Simulation:
         return {"plain": {"mean": plain.mean, "low": plain.low, "high": plain.high}}
 
     def transfers(self) -> pa.Table:
-        """A row for each transfer that ended in the measured time, if they were kept.
+        """Return a row for each transfer that ended in the measured time, if they were kept.
 
         Columns are `replication`, `flow`, `start_s` (from the start of the run, warm-up included),
-        `size_bytes` of payload, and `time_s`; an Arrow table, with `to_pandas`. Raises ValueError
-        if `airtcp.simulate` was not told to keep transfers.
+        `size_bytes` of payload, and `time_s`. The result is an Arrow table, with `to_pandas`.
+        Raises ValueError if `airtcp.simulate` did not keep transfers.
         """
         from airtcp.results.transfers import table
 
         return table(self.runs)
 
     def transfer_times_s(self) -> NDArray[np.float64]:
-        """The times in seconds of all transfers of all replications, in no particular order."""
+        """Return the times in seconds of all transfers of all replications, in any order."""
         import numpy as np
 
         if not self.runs:
@@ -415,7 +415,7 @@ class Simulation:
 
 @dataclass(frozen=True, repr=False)
 class SimulationResult(Pictured):
-    """The answer of `airtcp.simulate`: the scenario as it was run, and what was measured.
+    """The result of `airtcp.simulate`: the scenario as it was run, and the measurements.
 
     With the `cafe` of `airtcp.load`:
 
@@ -443,15 +443,15 @@ class SimulationResult(Pictured):
         return self.simulation.to_pandas()
 
     def _repr_html_(self) -> str:
-        """As notebooks show it."""
+        """Return the metrics as HTML for notebooks."""
         return self.simulation._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `simulation`."""
+        """Return the keys `scenario`, `provenance`, `simulation`."""
         return head(self.scenario, self.provenance) | {"simulation": self.simulation.to_dict()}
 
     def to_json(self) -> str:
-        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
+        """Return the result as canonical JSON: equal results are equal bytes, except times."""
         return canonical_json(self.to_dict())
 
 
@@ -460,7 +460,7 @@ def _told(name: str, interval: Interval) -> str:
 
 
 def metric_in(answer: Mapping[str, Any], group: str | None, part: str, metric: str) -> float | None:
-    """One number of the core's answer. Raises KeyError."""
+    """Return one value of the core's result. Raises KeyError."""
     metrics: Mapping[str, float | None] = answer["metrics"]
     if group is not None:
         parts = _chosen({one["name"]: one for one in answer["groups"]}, group, "group")
@@ -480,7 +480,7 @@ def _intervals(intervals: Mapping[str, Interval]) -> dict[str, Any]:
 
 
 def _mean_columns(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Means by position; a row that ends early counts as zeros from there on."""
+    """Return means by position; shorter rows count as zeros beyond their end."""
     if len(rows) == 1:
         return list(rows[0])
     width = max(len(row) for row in rows)

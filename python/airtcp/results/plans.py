@@ -1,6 +1,6 @@
-"""The answer of `airtcp.plan`: the capacity of a scenario, what limits it, and what raises it.
+"""The result of `airtcp.plan`: the capacity of a scenario, its limits, and what raises it.
 
-Attributes are the keys of the JSON. Computes nothing.
+Attributes are the keys of the JSON.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.scenario import Scenario
 
-#: Why the work ended: it was done, the user interrupted it, or its time was over.
+#: Why the work ended: it was complete, the user interrupted it, or the time limit was reached.
 PlanStopped = Literal["done", "interrupted", "time"]
 
-#: What a change does to the capacity: raises it; raises it and costs somebody half of their
-#: goodput; does not raise it for sure; lowers it.
+#: The effect of a change on the capacity: it raises it; raises it but costs somebody half of their
+#: goodput; has no significant effect; or lowers it.
 Verdict = Literal["gains", "costs others", "none", "loses"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The last value of `vary` at which every target is met; it is between `low` and `high`.
+    """The last value of `vary` that meets every target; it lies between `low` and `high`.
 
-    That holds with the probability `confidence`. All in the base unit `unit` (s, b/s, B, % as a
-    fraction, or none). `low` or `high` is None where the runs do not bound it.
+    This is true with probability `confidence`. All values are in the base unit `unit` (s, b/s, B, %
+    as a fraction, or none). `low` or `high` is None if the runs give no bound.
     """
 
     vary: str
@@ -48,26 +48,26 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A target that is missed beyond the answer, and the first simulated value where it is."""
+    """A target missed beyond the answer, and the first simulated value that misses it."""
 
     target: str
     at: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `target`, `at`."""
+        """Return the keys `target`, `at`."""
         return {"target": self.target, "at": self.at}
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence at one value: an interval for each target, by the target's text."""
+    """The results at one value: an interval for each target, by the target's text."""
 
     value: float
     depth: Literal["simulation"]
     metrics: dict[str, Interval]
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `value`, `depth`, `metrics`."""
+        """Return the keys `value`, `depth`, `metrics`."""
         shown = {name: one.to_dict() for name, one in self.metrics.items()}
         return {"value": self.value, "depth": self.depth, "metrics": shown}
 
@@ -76,9 +76,9 @@ class Evidence:
 class Gain:
     """A change of the scenario, and the capacity with it.
 
-    `gain` is the move of the capacity in values of the axis, positive where it helps; `answer` is
-    None where no end was found up to the end of the axis (`endless`) or the time was over. `limits`
-    are the targets that are missed first with the change.
+    `gain` is the increase of the capacity in values of the axis, positive if the change helps.
+    `answer` is None if no limit was found up to the end of the axis (`endless`) or the time was
+    over. `limits` are the targets missed first with the change.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Gain:
     loses: tuple[Effect, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `name`, `gain`, `low`, `high`, `apply`, and the rest."""
+        """Return the keys `name`, `gain`, `low`, `high`, `apply`, and the others."""
         return {
             "name": self.name,
             "title": self.title,
@@ -125,14 +125,14 @@ class Gain:
 class Plan(Pictured):
     """The capacity of a scenario.
 
-    `conditions` are the targets that bound it: those of the scenario or of its traffic, with those
-    of `until` in the place of others about the same metric. `answer` is None where no target is met
-    even at the smallest value, or an interruption came before the end was enclosed. `unsteady` says
-    why the runs at the answer are too short for their traffic, and how long would do (the capacity
-    may be less); None if they are not. `limits` are the targets that are missed first, `never`
-    those that are missed at every value and bound nothing. `present` is the scenario's own value.
-    `remedies` are the changes that were tried, the best first; `tried` counts those that raced for
-    it, and `left_out` says why others were not.
+    `conditions` are the targets that bound it: those of the scenario or of its traffic; conditions
+    of `until` replace targets about the same metric. `answer` is None if the smallest value meets
+    no target, or an interruption came before the capacity was bracketed. `unsteady` says why the
+    runs at the answer are too short for their traffic, and which duration would suffice (the
+    capacity may be less); None if they are not. `limits` are the targets missed first, and `never`
+    those missed at every value, which are ignored. `present` is the scenario's own value.
+    `remedies` are the changes whose capacity was searched, best first. `tried` counts the
+    candidates, and `left_out` has the reasons why others were not tried.
     """
 
     scenario: Scenario
@@ -165,7 +165,7 @@ class Plan(Pictured):
 
     @property
     def best(self) -> Gain | None:
-        """The change that raises the capacity most, of those that can be made."""
+        """The feasible change that raises the capacity most."""
         return next(
             (
                 one
@@ -176,7 +176,7 @@ class Plan(Pictured):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each target at each value that was simulated. Needs pandas."""
+        """Return a row for each target at each simulated value. Needs pandas."""
         rows: list[tuple[object, ...]] = [
             (one.value, one.depth, name, told.mean, told.low, told.high, told.n)
             for one in self.evidence
@@ -185,7 +185,7 @@ class Plan(Pictured):
         return frame(("value", "depth", "metric", "mean", "low", "high", "n"), rows)
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: the answer, and what each change does."""
+        """Return the answer and the effect of each change as HTML for notebooks."""
         unit = "" if self.answer is None else self.answer.unit
         rows = [
             (one.title, quantity_with_interval(one.gain, unit), one.verdict)
@@ -195,7 +195,7 @@ class Plan(Pictured):
         return html_table(repr(self)[1:-1], columns, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `answer`, `until`, `evidence`, `remedies` and the rest."""
+        """Return the keys `answer`, `until`, `evidence`, `remedies` and the others."""
         return head(self.scenario, self.provenance) | {
             "answer": None if self.answer is None else asdict(self.answer),
             "until": list(self.until),
@@ -216,5 +216,5 @@ class Plan(Pictured):
         }
 
     def to_json(self) -> str:
-        """The plan as canonical JSON: equal plans are equal bytes, `wall_s`, `cpu_s` aside."""
+        """Return the plan as canonical JSON: equal plans are equal bytes, except for the times."""
         return canonical_json(self.to_dict())

@@ -1,8 +1,4 @@
-"""The provenance of a result, and the keys with which its JSON begins.
-
-Knows the scenario in both forms, and the versions that a result depends on. Does not know what was
-simulated or predicted.
-"""
+"""The provenance of a result, and the first keys of its JSON."""
 
 from __future__ import annotations
 
@@ -19,14 +15,14 @@ from airtcp.files import read_text
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-#: The size of a file of git that says where its checkout is.
+#: The largest size of a git file that names the checked-out commit.
 _MOST_BYTES: Final = 2**24
-#: The packages on which numbers depend.
+#: The packages that may affect numbers.
 _PACKAGES: Final = ("numpy", "scipy")
 
 
 def canonical_json(value: Any) -> str:
-    """`value` as JSON with sorted keys and two spaces of indentation, ASCII only.
+    """Return `value` as JSON with sorted keys and two spaces of indentation, ASCII only.
 
     Floats are written as the shortest digits that read back to the same float, so equal values
     always give equal bytes. Raises ValueError on NaN and infinities, which JSON does not have.
@@ -36,11 +32,11 @@ def canonical_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The provenance of a result: with the scenario that travels with it, enough to make it again.
+    """The provenance of a result. With the scenario it is enough to reproduce the result.
 
-    `seed` and `generator` (the random generator's name) are None when nothing was simulated.
-    `engine` names the engine of the simulator that played each cell, and the reason for it; None
-    when that is not known.
+    `seed` and `generator` (the name of the random number generator) are None if nothing was
+    simulated. `engine` names the simulation engine of each cell, and the reason for it; None if
+    unknown.
     """
 
     version: str
@@ -60,9 +56,9 @@ class Provenance:
         text: str | None = None,
         engine: str | None = None,
     ) -> Provenance:
-        """The provenance of a result for `scenario` on this machine.
+        """Return the provenance of a result for `scenario` on this machine.
 
-        `text` is its canonical JSON, if the caller has it already.
+        `text` is its canonical JSON, if the caller already has it.
         """
         from airtcp._version import __version__
         from airtcp.scenario.resolved import hash_of
@@ -75,8 +71,8 @@ class Provenance:
     def to_dict(self, scenario: ResolvedScenario) -> dict[str, Any]:
         """Return the keys of `provenance` in the JSON of a result for `scenario`.
 
-        Beside the fields `commit`, `packages`, and `file`: the scenario as TOML, with the changes
-        of the command line; None where its resolved form alone is known.
+        In addition to the fields: `commit`, `packages`, and `file`, the scenario as TOML with the
+        changes of the command line; None if only its resolved form is known.
         """
         return asdict(self) | {
             "commit": _commit(),
@@ -86,7 +82,7 @@ class Provenance:
 
 
 def head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
-    """The keys with which the JSON of every result begins."""
+    """Return the first keys of the JSON of every result."""
     return {
         "scenario": json.loads(scenario.to_json()),
         "provenance": provenance.to_dict(scenario),
@@ -95,7 +91,7 @@ def head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
 
 @cache
 def _commit() -> str | None:
-    """Return the commit of the checkout that this package is part of; None if it is installed."""
+    """Return the commit of the checkout that contains this package; None if it is installed."""
     git = Path(__file__).parents[3] / ".git"
     try:
         at = read_text(git / "HEAD", _MOST_BYTES).strip()

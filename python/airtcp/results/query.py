@@ -1,7 +1,6 @@
-"""Questions to the results of a sweep: SQL by DuckDB, pandas, Polars, xarray.
+"""Queries on the results of a sweep: SQL by DuckDB, pandas, Polars, xarray.
 
-Knows a table as a whole, with a row for each replication of each point and names for its columns.
-Does not know how it lies on disk (`table`), nor what becomes of an answer.
+The table has a row for each replication of each point; `table` stores it on disk.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-#: A sweep that is under way may put its files together while they are read.
+#: A running sweep may merge its files while they are read, so try again.
 _TRIES: Final = 5
 
 
@@ -36,9 +35,9 @@ _TRIES: Final = 5
 class Results:
     """The results of a sweep.
 
-    The columns are `point` (scenario hash), `replication`, the axes' (`axes`), `seed`, the
-    `metrics`, and `version` and `core`, with which the row was made. Rows are in the order of the
-    points and replications.
+    The columns are `point` (scenario hash), `replication`, those of the axes (`axes`), `seed`, the
+    `metrics`, and the `version` and `core` that made the row. Rows are in the order of the points
+    and replications.
 
     With the `cafe` of `airtcp.load`:
 
@@ -76,39 +75,39 @@ class Results:
 
     @cached_property
     def points(self) -> int:
-        """Count how many points there are rows of."""
+        """The number of points with rows."""
         return len(self.table.column("point").unique())
 
     def plot(
         self, y: str, *, x: str | None = None, by: str | None = None, kind: str = "line"
     ) -> Figure:
-        """A metric over an axis as a Matplotlib figure, which notebooks show.
+        """Return a picture of a metric along an axis as a Matplotlib figure for notebooks.
 
-        `kind` is "line", "scatter" (both over `x`, for each step of `by`), "heat" (`x` and `by`) or
-        "cdf" (how the replications of `y` are distributed). Raises QuestionError for a column that
-        there is not.
+        `kind` is "line", "scatter" (both along `x`, for each step of `by`), "heat" (`x` and `by`)
+        or "cdf" (the distribution of the replications of `y`). Raises QuestionError for an unknown
+        column.
         """
         return figure_of(self, y=y, x=x, by=by, kind=kind)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Compute as `pandas`, by the name that other results have for it."""
+        """Return `pandas()`, under the name that other results use."""
         return self.pandas()
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
-        """A connection to a database in memory that has the view `results`.
+        """Return a connection to an in-memory database with the view `results`.
 
-        It may do all that DuckDB does; `sql` is for questions of others.
+        It allows everything that DuckDB does; use `sql` for untrusted queries.
         """
         connection = needed("duckdb", "sweeps", "a question in SQL").connect()
         connection.register("results", self.table)
         return connection  # type: ignore[no-any-return]
 
     def sql(self, query: str, files: Sequence[str | Path] = ()) -> pa.Table:
-        """The answer to a question in SQL about the view `results`.
+        """Return the rows of an SQL query on the view `results`.
 
-        The question reads this view, and the tables in `files` (CSV, Parquet) under the names that
-        they are given here (`FROM 'measured.csv'`), nothing else; it writes no file, loads no
-        extension and changes no setting. Raises QuestionError with what DuckDB says against it.
+        The query can only read this view, and the tables in `files` (CSV, Parquet) under the names
+        given here (`FROM 'measured.csv'`). It cannot write files, load extensions or change
+        settings. Raises QuestionError with DuckDB's message.
         """
         from airtcp.results.sql import answer, files_as_tables
 
@@ -118,19 +117,19 @@ class Results:
         return answer(connection, query)
 
     def pandas(self) -> pandas.DataFrame:
-        """All rows as a pandas frame."""
+        """Return all rows as a pandas frame."""
         needed("pandas", "frames", "a pandas frame")
         return self.table.to_pandas()
 
     def polars(self) -> polars.DataFrame:
-        """All rows as a Polars frame."""
+        """Return all rows as a Polars frame."""
         return needed("polars", "frames", "a Polars frame").from_arrow(self.table)  # type: ignore[no-any-return]
 
     def xarray(self) -> xarray.Dataset:
-        """The metrics over a full grid: a dimension for each axis, and `replication`.
+        """Return the metrics on a full grid: a dimension for each axis, and `replication`.
 
-        Keys that change together are one dimension, with their values along it; so are the numbers
-        of Sobol points. Raises QuestionError if a point of the grid has no row, or several.
+        Keys that change together form one dimension, with their values along it, and so do Sobol
+        points. Raises QuestionError if a point of the grid has no row, or several.
         """
         import numpy as np
 
@@ -168,10 +167,10 @@ class Results:
         return xr.Dataset(data, coordinates)  # type: ignore[no-any-return]
 
     def column(self, name: str) -> str:
-        """The column that a name means: its own, or the only one that has it as one of its steps.
+        """Return the column with a name, or the only column that has it as a part of its path.
 
-        `stations` means `stations.laptop.count` where no other column has that step, and a metric
-        may be spelled as on a screen, or as a condition has it: `guest/download p95 delay`. Raises
+        `stations` means `stations.laptop.count` if no other column has that part. A metric may be
+        spelled as on the screen, or as in a condition: `guest/download p95 delay`. Raises
         QuestionError if there is none, or several.
         """
         names: list[str] = self.table.column_names
@@ -207,7 +206,7 @@ class Results:
 
 
 def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DIR)
-    """The results in the store of a sweep, as far as it is.
+    """Return the results in the store of a sweep, complete or not.
 
     Raises OutputError if the directory holds no store, or one that this version cannot read;
     QuestionError if there is no PyArrow.
@@ -236,7 +235,7 @@ def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DI
 
 
 def _joined(files: TableFiles) -> pa.Table:
-    """Rows with the names of their points, in the order of these."""
+    """Join rows with their points, in the order of the points."""
     import pyarrow as pa
 
     points, rows = files.points(), files.rows()
@@ -249,7 +248,7 @@ def _joined(files: TableFiles) -> pa.Table:
 
 
 def _as_measured(name: str) -> str:
-    """The column of a metric as conditions have it; the name itself where it is none of these."""
+    """Return the column of a metric written as in a condition, or the name itself."""
     try:
         metric, group, part, cell = read_measure(name)
     except ConditionError:
@@ -259,6 +258,6 @@ def _as_measured(name: str) -> str:
 
 
 def _within(wanted: Sequence[str], path: Sequence[str]) -> bool:
-    """Tell whether the steps stand one behind the other in a path."""
+    """Whether the parts occur consecutively in a path."""
     steps = range(len(path) - len(wanted) + 1)
     return any(list(path[at : at + len(wanted)]) == list(wanted) for at in steps)

@@ -1,8 +1,8 @@
-"""Records of one replication, a column for each key: an eighth of what dictionaries take.
+"""Records of one replication, stored by column in an eighth of the memory of dictionaries.
 
-Knows records: dictionaries with the same keys, whose values are texts, numbers, truth or None. Does
-not know what they are about. A simulation keeps the records of all flows and stations of all its
-replications, which may be tens of thousands.
+Records are dictionaries with equal keys, whose values are texts, numbers, booleans or None. A
+simulation keeps the records of all flows and stations of all replications, which may be tens of
+thousands.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-#: The bounds of an array of 64-bit integers.
+#: The range of 64-bit integers.
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class Records(Sequence[dict[str, Any]]):
-    """The given records, in their order. Each is made anew when it is asked for."""
+    """A sequence of records. Each record is created on access."""
 
     __slots__ = ("_columns", "_length")
 
@@ -32,7 +32,7 @@ class Records(Sequence[dict[str, Any]]):
         return self._length
 
     def __getitem__(self, index: Any) -> Any:
-        """The record at `index`, or those of a slice in a list."""
+        """Return the record at `index`, or a list of records for a slice."""
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(self._length))]
         if not -self._length <= index < self._length:
@@ -46,7 +46,7 @@ class Records(Sequence[dict[str, Any]]):
         )
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether `other` has the same records, as dictionaries or like this."""
+        """Whether `other` has the same records, as a list or as Records."""
         if isinstance(other, Records):
             return self._length == other._length and self._columns == other._columns
         return isinstance(other, list) and list(self) == other
@@ -58,7 +58,7 @@ class Records(Sequence[dict[str, Any]]):
 
 
 def kept(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """`answer` with the records of flows and stations in it, which are many, as `Records`."""
+    """Return `answer` with its many records of flows and stations stored as `Records`."""
     return {
         key: Records(value) if key in ("flows", "stations") else value
         for key, value in answer.items()
@@ -71,5 +71,5 @@ def _column(values: list[Any]) -> Sequence[Any]:
         return array("d", values)
     if types == {int} and min(values) >= _LEAST and max(values) <= _MOST:
         return array("q", values)
-    # Names are the same in every replication: they share one text.
+    # Names are the same in every replication, so intern them.
     return tuple(sys.intern(value) if isinstance(value, str) else value for value in values)

@@ -1,6 +1,6 @@
-"""The results of transfers at the level of flows: of one network, and split among several.
+"""Results of flow-level sharing: one network, several cells, or transfers split among networks.
 
-Knows the shape of the answers. Computes nothing (`airtcp.sharing`).
+`airtcp.sharing` computes them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """The transfers with sizes from `low` bytes, a power of two, to below `high`, the next.
+    """The transfers with sizes from `low` bytes, a power of two, to below `high`, the next one.
 
-    Under processor sharing the mean `slowdown`, the time over that alone, is equal in every class.
+    Under processor sharing the mean `slowdown`, the time divided by the time alone, is equal in
+    every class.
     """
 
     low: float
@@ -31,12 +32,12 @@ class SizeClass:
 
 @dataclass(frozen=True, repr=False)
 class Shared:
-    """The answer of `airtcp.sharing.share`.
+    """The result of `airtcp.sharing.share`.
 
-    `metrics` has an interval for each; `load` is None where stations wait for their transfers,
-    which no number of them makes unstable; `alone_s` is the mean time of a transfer without others,
-    `capacities_bps` the goodput of 1, 2, ... transfers, `by` their source, and `model_s` what the
-    closed form says of the mean transfer time. `broken` has the assumptions that do not hold.
+    `metrics` has an interval for each metric. `load` is None if stations wait for their transfers,
+    since such a system is always stable. `alone_s` is the mean time of a transfer without others.
+    `capacities_bps` is the goodput of 1, 2, ... transfers, and `by` the source of these values.
+    `model_s` is the closed form of the mean transfer time. `broken` lists the violated assumptions.
     """
 
     scenario: ResolvedScenario
@@ -59,7 +60,7 @@ class Shared:
         return f"<Shared {self.scenario.title!r}: mean transfer time {mean:.4g} s>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `sharing`."""
+        """Return the keys `scenario`, `provenance`, `sharing`."""
         return head(self.scenario, self.provenance) | {
             "sharing": {
                 "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
@@ -78,13 +79,13 @@ class Shared:
         }
 
     def to_json(self) -> str:
-        """The answer as canonical JSON: equal answers are equal bytes."""
+        """Return the result as canonical JSON: equal results are equal bytes."""
         return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCell:
-    """A cell of several: `metrics`, and what it has alone, as in `Shared`."""
+    """A cell of several: `metrics`, and its values alone, as in `Shared`."""
 
     metrics: dict[str, Interval]
     load: float | None
@@ -93,7 +94,7 @@ class SharedCell:
     by: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The cell as it stands in the JSON."""
+        """Return the cell as in the JSON."""
         return {
             "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
             "load": self.load,
@@ -105,10 +106,11 @@ class SharedCell:
 
 @dataclass(frozen=True, repr=False)
 class CellsShared:
-    """The answer of `airtcp.sharing.cells.share_cells`.
+    """The result of `airtcp.sharing.cells.share_cells`.
 
-    `transfer_time_s` is the mean over the transfers of all cells, `model_s` what the chain of the
-    numbers of transfers says of it; `cells` by name. `broken` has the assumptions that do not hold.
+    `transfer_time_s` is the mean over the transfers of all cells, and `model_s` the same by the
+    Markov chain of the numbers of transfers. `cells` is by name. `broken` lists the violated
+    assumptions.
     """
 
     scenario: ResolvedScenario
@@ -126,7 +128,7 @@ class CellsShared:
         return f"<CellsShared {self.scenario.title!r}: mean transfer time {mean:.4g} s>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `sharing`."""
+        """Return the keys `scenario`, `provenance`, `sharing`."""
         return head(self.scenario, self.provenance) | {
             "sharing": {
                 "metrics": {"transfer_time_s": self.transfer_time_s.to_dict()},
@@ -140,13 +142,13 @@ class CellsShared:
         }
 
     def to_json(self) -> str:
-        """The answer as canonical JSON: equal answers are equal bytes."""
+        """Return the result as canonical JSON: equal results are equal bytes."""
         return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A network's part of a split: its `share` of the transfers, their mean time, and number."""
+    """A network's part in a split: its `share` of the transfers, their mean time, and number."""
 
     share: Interval
     transfer_time_s: Interval
@@ -164,10 +166,10 @@ class Way:
 
 @dataclass(frozen=True, repr=False)
 class Split:
-    """The answer of `airtcp.sharing.split`: the same transfers, split in several ways.
+    """The result of `airtcp.sharing.split`: the same transfers, split in several ways.
 
-    `load` is that of all networks together, `capacities_bps` the goodput of each when many share
-    it. The order of `networks` is that of each way's parts.
+    `load` is that of all networks together. `capacities_bps` is the goodput of each network under
+    many transfers. The parts of each way are in the order of `networks`.
     """
 
     scenario: ResolvedScenario
@@ -186,7 +188,7 @@ class Split:
         return f"<Split over {len(self.networks)} networks: {'; '.join(told)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `split`."""
+        """Return the keys `scenario`, `provenance`, `split`."""
         return head(self.scenario, self.provenance) | {
             "split": {
                 "networks": list(self.networks),
@@ -201,5 +203,5 @@ class Split:
         }
 
     def to_json(self) -> str:
-        """The answer as canonical JSON: equal answers are equal bytes."""
+        """Return the result as canonical JSON: equal results are equal bytes."""
         return canonical_json(self.to_dict())

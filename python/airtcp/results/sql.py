@@ -1,7 +1,6 @@
-"""A question in SQL that reads tables in memory and nothing else, and that can be interrupted.
+"""Run an SQL query that reads only tables in memory, and that can be interrupted.
 
-Knows DuckDB: what keeps a query from files, extensions and settings, and how one is ended. Does not
-know what the tables are about.
+DuckDB's settings keep the query from files, extensions and settings.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-#: The settings of a connection before it gets the question: no spilling to disk, no extension, no
-#: file, and that none of this can be taken back. The order counts.
+#: Settings of a connection before the query runs: no spilling to disk, no extensions, no files, and
+#: a lock on these settings. The order matters.
 _SEALED: Final = (
     "temp_directory = ''",
     "autoinstall_known_extensions = false",
@@ -29,21 +28,21 @@ _SEALED: Final = (
     "enable_external_access = false",
     "lock_configuration = true",
 )
-#: The text of a CSV file.
+#: The largest CSV file, in bytes.
 _MOST_BYTES: Final = 2**30
 _ALLOWED: Final = "allowed: to read the view results, and files that are named with --file"
-#: The time that a query may take to end that was interrupted, and the time after which it is told
-#: so again: an interruption between two of its steps is lost.
+#: The time for an interrupted query to end, and the interval of repeated interrupts: an interrupt
+#: between two steps of a query is lost.
 _PATIENCE_S: Final = 1.0
 _AGAIN_S: Final = 0.1
 
 
 def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
-    """The rows that a query finds in the tables of a connection, which it closes.
+    """Run a query on the tables of a connection, close the connection, and return the rows.
 
-    The query can read no file, write none, load no extension and change no setting. Raises
-    QuestionError with what DuckDB says against it. KeyboardInterrupt ends it; a query that does not
-    listen goes on in its thread until the process ends.
+    The query cannot read or write files, load extensions or change settings. Raises QuestionError
+    with DuckDB's message. KeyboardInterrupt ends it; a query that does not react continues in its
+    thread until the process ends.
     """
     import duckdb
 
@@ -57,19 +56,19 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
             with connection:
                 relation = connection.sql(query)
                 found.append(_nothing() if relation is None else relation.to_arrow_table())
-        except BaseException as error:  # the thread that waits raises it
+        except BaseException as error:  # the waiting thread raises it
             failed.append(error)
 
-    # DuckDB tells a signal from an error neither always nor soon; a thread that waits does.
+    # DuckDB does not reliably distinguish signals from errors; a waiting thread does.
     thread = threading.Thread(target=ask, name="airtcp query", daemon=True)
     thread.start()
     try:
-        # A signal that another thread was given wakes nobody here.
+        # Poll, because a signal delivered to another thread does not wake this one.
         while thread.is_alive():
             thread.join(_AGAIN_S)
     except KeyboardInterrupt:
         for _ in range(round(_PATIENCE_S / _AGAIN_S)):
-            # A query that has ended meanwhile has closed it.
+            # A query that has ended in the meantime has closed the connection.
             with suppress(duckdb.ConnectionException):
                 connection.interrupt()
             thread.join(_AGAIN_S)
@@ -87,9 +86,9 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
 
 
 def files_as_tables(files: Sequence[str | Path]) -> Mapping[str, pa.Table]:
-    """The tables in CSV and Parquet files, by the names of these as they were given.
+    """Return the tables in CSV and Parquet files, by the given names.
 
-    Raises QuestionError for a file that is none of both, or cannot be read.
+    Raises QuestionError for a file of another type, or one that cannot be read.
     """
     return {str(file): _read(Path(file)) for file in files}
 
@@ -118,9 +117,10 @@ def _read(path: Path) -> pa.Table:
 
 
 def as_file(table: pa.Table, suffix: str) -> bytes:
-    """The bytes of a file that holds a table, .csv or .parquet.
+    """Return a table as the bytes of a .csv or .parquet file.
 
-    Raises QuestionError where the format cannot hold it, as Parquet two columns of one name.
+    Raises QuestionError if the format cannot represent it, such as Parquet with two columns of the
+    same name.
     """
     import pyarrow as pa
     from pyarrow import csv, parquet

@@ -1,9 +1,8 @@
-"""Finished work on disk: one file for each answer, named by the hash of all that it depends on.
+"""Finished work on disk: one file per result, named by the hash of its inputs.
 
-So what needs the same simulation shares it, and work that was killed goes on where it was. An
-answer depends on its scenario (with seed and replications), on the compiled core, and on the Python
-that made it: of that, what the interpreter sees, without comments and docstrings. Knows files,
-hashes and how a simulation is kept; what is simulated, and when, is the business of its users.
+Equal simulations are shared, and interrupted work can be resumed. A result depends on its scenario
+(with seed and replications), on the compiled core, and on the Python code that made it, without
+comments and docstrings.
 """
 
 from __future__ import annotations
@@ -34,30 +33,30 @@ _MOST_BYTES = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The finished work in the folder `folder`, which is made when there is something to keep."""
+    """The finished work in `folder`, which is created when something is stored."""
 
     folder: Path
 
     def answer(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Say what `compute` gives (plain JSON), from the store if it was computed before.
+        """Return the result of `compute` (plain JSON), from the store if it was computed before.
 
-        `key` must name everything that the answer depends on; `key_of` makes one. A file that is
-        damaged is made again. Raises OutputError if a file cannot be read or written, and what
-        `compute` raises.
+        `key` must identify everything that the result depends on; use `key_of`. A damaged file is
+        computed again. Raises OutputError if a file cannot be read or written, and the errors of
+        `compute`.
         """
         name = f"{key}.json.gz"
         file = self.folder / name
         try:
             return json.loads(unpacked(file, _MOST_BYTES))
         except (FileNotFoundError, EOFError, ValueError, gzip.BadGzipFile, zlib.error):
-            # Not there, or damaged by something else than us: made again.
+            # Missing or damaged: compute it again.
             pass
         except OSError as error:
             raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
         answer = compute()
         prepare(self.folder)
         text = json.dumps(answer, default=list)
-        # No time of day inside, so that equal answers are equal bytes.
+        # No timestamp inside, so that equal results are equal bytes.
         write_files(self.folder, {name: gzip.compress(text.encode(), mtime=0)})
         return answer
 
@@ -68,12 +67,12 @@ class Store:
         *,
         transfer_times: bool = False,
     ) -> Simulation:
-        """Say what `simulate` gives for the scenario, from the store if it was simulated before.
+        """Return the result of `simulate` for the scenario, from the store if available.
 
-        `transfer_times` says that the times of the single transfers are needed, which are not kept
-        otherwise. `wall_s` and `cpu_s` are 0, there are no traces, and for want of books all
-        intervals are those of means over replications. Raises KeyboardInterrupt if
-        the simulation was interrupted, of which nothing is kept, and what `answer` raises.
+        `transfer_times` keeps the times of single transfers. `wall_s` and `cpu_s` are 0, there are
+        no traces, and all intervals are of means over replications, because the data for estimates
+        is not stored. Raises KeyboardInterrupt if the simulation was interrupted, in which case
+        nothing is stored, and the errors of `answer`.
         """
 
         def compute() -> Any:
@@ -82,23 +81,23 @@ class Store:
                 raise KeyboardInterrupt
             return _kept(simulation, transfer_times=transfer_times)
 
-        # The modules that decide how many replications there are, and from when on they count.
+        # The modules that determine the number of replications and the warm-up.
         code = code_digest("airtcp.run.simulate", follow=("run", "stats"))
         key = key_of("packets", code, transfer_times, scenario.hash())
         return _simulation(self.answer(key, compute))
 
 
 def key_of(kind: str, *parts: object) -> str:
-    """A key for `Store.answer`: the hash of what is computed and of all that it depends on.
+    """Return a key for `Store.answer`: the hash of the kind of result and all its inputs.
 
-    The compiled core is always one of those; `parts` are plain JSON.
+    The compiled core is always one of the inputs; `parts` are plain JSON.
     """
     return hashlib.sha256(json.dumps([core_digest(), kind, *parts]).encode()).hexdigest()
 
 
 @cache
 def core_digest() -> str:
-    """SHA-256 of the compiled core."""
+    """Return the SHA-256 of the compiled core."""
     from importlib.util import find_spec
 
     core = find_spec("airtcp._core")
@@ -109,10 +108,10 @@ def core_digest() -> str:
 
 @cache
 def code_digest(module: str, *, follow: tuple[str, ...] | None = None) -> str:
-    """SHA-256 of what a module does, and of what it imports of airtcp.
+    """Return the SHA-256 of the code of a module and of its airtcp imports.
 
-    Of imports, those are followed that lead into the rooms `follow` (such as "results"), all of
-    them where it is None. Comments, docstrings and layout do not count.
+    Only imports from the packages in `follow` (such as "results") are included, or all if it is
+    None. Comments, docstrings and formatting do not count.
     """
     digest = hashlib.sha256()
     for name in sorted(_reached(module, follow)):
@@ -121,7 +120,7 @@ def code_digest(module: str, *, follow: tuple[str, ...] | None = None) -> str:
 
 
 def _reached(module: str, follow: Collection[str] | None) -> set[str]:
-    """The module and all that it leads to by imports, also of functions."""
+    """Return the module and everything it imports directly or indirectly, also inside functions."""
     reached: set[str] = set()
     waiting = [module]
     while waiting:
@@ -135,10 +134,10 @@ def _reached(module: str, follow: Collection[str] | None) -> set[str]:
 
 
 def _imports(module: str) -> Iterator[str]:
-    """The modules of airtcp that a module imports, as often as it does.
+    """Yield the airtcp modules that a module imports, with repetitions.
 
-    A package counts where something is imported from it that is no module of its own; the package
-    around a module that is imported does not.
+    A package counts if a name is imported from it that is not a module; the package that contains
+    an imported module does not count.
     """
     file = _file(module)
     package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
@@ -161,7 +160,7 @@ def _is_module(name: str) -> bool:
 
 def _file(module: str) -> Path:
     if module.split(".")[0] != "airtcp":
-        # An item of somebody else's.
+        # A module outside airtcp.
         return Path(sys.modules[module].__file__ or "")
     path = _ROOT.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
@@ -174,13 +173,13 @@ def _tree(file: Path) -> ast.Module:
 
 @cache
 def _meaning(file: Path) -> str:
-    """The code of a file in a form that comments, docstrings and layout do not change."""
+    """Return the code of a file in a form independent of comments, docstrings and formatting."""
     return ast.dump(_WithoutWords().visit(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 class _WithoutWords(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        """Leave out statements that are nothing but a text: docstrings."""
+        """Leave out statements that consist only of a text: docstrings."""
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         return None if is_text else node
 

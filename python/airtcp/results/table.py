@@ -1,17 +1,17 @@
-"""A table of results on disk, one row for each replication of each point; `open` reads one.
+"""A table of results on disk, with one row per replication of each point.
 
-    store.json              what the table is about, and which of the other files belong to it
+    store.json              describes the table, and lists the files that belong to it
     points-N.parquet        the points: `point` (scenario hash), a column for each axis
     rows-N.parquet          the rows: `point`, `replication`, a column for each metric, `seed`,
                             `version` and `core` (of airtcp, of the compiled core)
-    lock                    held by who writes
+    lock                    held by the writing process
 
-A file is written aside and renamed, and belongs to the table once store.json says so, which is
-itself written aside and renamed: whoever dies on the way leaves a table that is whole. Rows are
-told from each other by point and replication, and there are no two of the same. A point with
-several names (two steps of an axis that come to the same) is simulated once and shown by each.
+Each file is written to a temporary name and renamed, and belongs to the table once store.json lists
+it. store.json is also replaced by renaming, so a process that dies leaves a consistent table. Point
+and replication identify a row uniquely. A point with several names (two steps of an axis with the
+same scenario) is simulated once and shown under each name.
 
-Knows files and columns. Does not know scenarios, nor how rows come about (`airtcp.sweep`).
+`airtcp.sweep` produces the rows, and `airtcp.results.open` reads a table.
 """
 
 from __future__ import annotations
@@ -33,27 +33,28 @@ from airtcp.results.lock import locked
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Of store.json and of the columns. A change that older versions cannot read makes it one more.
+#: The version of store.json and the columns. Increase it for changes that older versions cannot
+#: read.
 FORMAT: Final = 1
 _CONTENTS: Final = "store.json"
 _MOST_BYTES: Final = 2**28
 _OURS: Final = re.compile(
     r"(rows|points)-\d+\.parquet|\.(rows-\d+\.parquet|points-\d+\.parquet|store\.json)\.\d+"
 )
-#: Files of ours beside these: the lock, and what `airtcp.sweep.decided` keeps.
+#: Other files of airtcp in the folder: the lock, and the file of `airtcp.sweep.decided`.
 _BESIDE: Final = ("lock", "precision.json")
 #: Columns that are neither axes nor metrics.
 _FIXED: Final = ("point", "replication", "seed", "version", "core")
-#: More files of rows than this are put together on the way.
+#: If there are more files of rows than this, they are merged during the sweep.
 _MOST_FILES: Final = 40
-#: So many rows that were written are held, and not read again when files are put together: 60 MB
+#: This many written rows are kept in memory, so that merging files need not read them again: 60 MB
 #: with all metrics.
 _MOST_HELD: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class AxisColumn:
-    """A column of an axis: its `name`, the `axis` it is of, its unit ("" for plain values)."""
+    """A column of an axis: its `name`, the `axis` it belongs to, its unit ("" for plain values)."""
 
     name: str
     axis: str
@@ -62,10 +63,10 @@ class AxisColumn:
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of a table: the text of store.json.
+    """The contents of a table, as in store.json.
 
-    `version` and `core` are those that made the rows, `base` the resolved form of the scenario that
-    was varied, `next` the number of the next file.
+    `version` and `core` made the rows. `base` is the resolved form of the scenario that was varied,
+    and `next` the number of the next file.
     """
 
     version: str
@@ -80,12 +81,12 @@ class Contents:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """As it stands in the file."""
+        """Return the text of store.json."""
         return json.dumps(asdict(self), indent=1) + "\n"
 
     @classmethod
     def read(cls, folder: Path) -> Contents | None:
-        """Say what a folder says that it has; None if it is no table. Raises OutputError."""
+        """Read store.json of a folder; None if it is not a table. Raises OutputError."""
         file = folder / _CONTENTS
         try:
             data = json.loads(read_text(file, _MOST_BYTES))
@@ -111,13 +112,13 @@ class Contents:
 
 @dataclass(frozen=True)
 class TableFiles:
-    """The files of a table, read."""
+    """Reads the files of a table."""
 
     folder: Path
     contents: Contents
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """All rows, or some of their columns. Raises OutputError."""
+        """Return all rows, or some of their columns. Raises OutputError."""
         import pyarrow as pa
 
         schema = _row_schema(self.contents.metrics)
@@ -127,7 +128,7 @@ class TableFiles:
         return pa.concat_tables(tables) if tables else schema.empty_table()
 
     def points(self) -> pa.Table:
-        """The points with their axis columns. Raises OutputError."""
+        """Return the points with their axis columns. Raises OutputError."""
         import pyarrow as pa
 
         if self.contents.points is None:
@@ -137,7 +138,7 @@ class TableFiles:
 
 
 class Writer:
-    """A table that is written to; made by `Writer.open`, which nobody else can then."""
+    """A table open for writing. `Writer.open` locks it."""
 
     def __init__(self, folder: Path, contents: Contents) -> None:
         self.folder = folder
@@ -148,11 +149,11 @@ class Writer:
     @classmethod
     @contextmanager
     def open(cls, folder: Path, about: Contents) -> Iterator[Self]:
-        """A table in `folder` for what is like `about`; made if there is none.
+        """Open or create a table in `folder` with the description `about`.
 
-        Of one that is there, axes and metrics are kept beside those of `about`.
+        An existing table keeps its axes and metrics in addition to those of `about`.
 
-        Raises OutputError if it cannot be written, if another process writes to it, or if it has
+        Raises OutputError if it cannot be written, if another process is writing it, or if it has
         rows of another version or without some of the metrics; QuestionError if there is no
         PyArrow.
         """
@@ -165,7 +166,7 @@ class Writer:
             yield writer
 
     def have(self) -> dict[str, set[int]]:
-        """The replications that are there, by point."""
+        """Return the replications in the table, by point."""
         rows = TableFiles(self.folder, self.contents).rows(("point", "replication"))
         found: dict[str, set[int]] = {}
         pairs = zip(*(column.to_pylist() for column in rows.columns), strict=True)
@@ -174,11 +175,11 @@ class Writer:
         return found
 
     def files(self) -> TableFiles:
-        """Say what is there now."""
+        """Return the current files."""
         return TableFiles(self.folder, self.contents)
 
     def add_points(self, points: pa.Table) -> None:
-        """Have these points: the column `point`, and one for each axis column of the sweep.
+        """Add points: the column `point`, and one for each axis column of the sweep.
 
         Raises OutputError.
         """
@@ -213,7 +214,7 @@ class Writer:
             self.compact()
 
     def compact(self) -> None:
-        """Put the files of rows together to one, sorted by point. Raises OutputError."""
+        """Merge the files of rows into one, sorted by point. Raises OutputError."""
         old = self.contents.rows
         if len(old) < 2:
             return
@@ -239,19 +240,19 @@ class Writer:
 
     def _remove(self, names: Sequence[str]) -> None:
         for name in names:
-            # A reader may hold it; it is then removed when the table is next written to.
+            # A reader may hold it open; the next writer then removes it.
             with suppress(OSError):
                 (self.folder / name).unlink()
 
     def _remove_leftovers(self) -> None:
-        """Remove what a process that died has left: files that store.json does not name."""
+        """Remove leftovers of a dead process: files that store.json does not list."""
         named = {*self.contents.rows, self.contents.points}
         found = [path.name for path in self.folder.iterdir() if _OURS.fullmatch(path.name)]
         self._remove([name for name in found if name not in named])
 
 
 def check_own(folder: Path) -> None:
-    """See that a folder without a table has no files but ours. Raises OutputError."""
+    """Check that a folder without a table has only files of airtcp. Raises OutputError."""
     if not folder.is_dir() or (folder / _CONTENTS).exists():
         return
     names = sorted(path.name for path in folder.iterdir())
@@ -264,7 +265,7 @@ def check_own(folder: Path) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Begin the table of a folder anew: what it had is removed when it is next written to.
+    """Reset the table of a folder; the next writer removes its files.
 
     Raises OutputError.
     """
@@ -275,7 +276,7 @@ def forget(folder: Path) -> None:
 
 
 def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
-    """The contents of a table for more of the like. Raises OutputError."""
+    """Return the contents of a table, extended for `about`. Raises OutputError."""
     if there.version != about.version and there.rows:
         raise OutputError(
             f"{folder} has results of airtcp {there.version}, and this is {about.version}: numbers "
@@ -298,16 +299,16 @@ def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
     known = {column.name for column in about.axes}
     axes = (*about.axes, *(column for column in there.axes if column.name not in known))
     metrics = there.metrics if there.rows else about.metrics
-    # Files that somebody has removed are made again.
+    # Ignore files that somebody has removed; they are created again.
     rows = tuple(name for name in there.rows if (folder / name).exists())
     points = there.points if there.points and (folder / there.points).exists() else None
     return replace(about, axes=axes, metrics=metrics, points=points, rows=rows, next=there.next)
 
 
 def _merged(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
-    """The names of points that a table has, and new ones.
+    """Return the points of a table together with new ones.
 
-    A point that both name is given the columns of both, if they do not contradict each other.
+    A point in both gets the columns of both, if they do not contradict each other.
     """
     import pyarrow as pa
 
@@ -318,7 +319,7 @@ def _merged(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
         if set(shared) < {*old.column_names, *new.column_names}:
             old, new = _with_each_others_columns(old, new, shared)
         both = pa.concat_tables([new, old], promote_options="permissive")
-        # The first of equal rows, in their order.
+        # Keep the first of equal rows, in order.
         numbered = both.append_column("_at", pa.array(range(len(both))))
         kept = numbered.group_by(both.column_names).aggregate([("_at", "min")])
         at = kept.column("_at_min").combine_chunks().sort()
@@ -333,7 +334,7 @@ def _merged(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
 def _with_each_others_columns(
     old: pa.Table, new: pa.Table, shared: Sequence[str]
 ) -> tuple[pa.Table, pa.Table]:
-    """The names that go on beside the new ones, and the new ones with what the old ones add."""
+    """Return the old points, and the new points with the additional columns of the old ones."""
     import pyarrow as pa
 
     added = [name for name in old.column_names if name not in shared]
@@ -385,7 +386,7 @@ def _read(file: Path, schema: pa.Schema | None) -> pa.Table:
 
 
 def _write(file: Path, table: pa.Table) -> None:
-    """Write a Parquet file aside and rename it. Raises OutputError."""
+    """Write a Parquet file to a temporary name and rename it. Raises OutputError."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -396,7 +397,7 @@ def _write(file: Path, table: pa.Table) -> None:
 
 
 def _write_through(file: Path, content: Any) -> None:
-    """Write a file that is on the disk before it is renamed."""
+    """Write a file, and flush it to the disk before it is renamed."""
     with file.open("wb") as opened:
         opened.write(content)
         opened.flush()

@@ -1,4 +1,4 @@
-"""The answer of a testbed: its measurements, and how far they are to be trusted."""
+"""The result of a testbed: its measurements, and how reliable they are."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
-#: A result is trusted if 99 % of the packets were less late than this: half of what a frame of 1500
-#: bytes takes at 11 Mb/s with its backoff and its MAC ACK. [us]
+#: A result is trusted if 99 % of the packets were less late than this: half of the time of a frame
+#: of 1500 bytes at 11 Mb/s with its backoff and its MAC ACK. [us]
 LAG_BOUND_US: Final = 500
 _TRUSTED_SHARE: Final = 0.01
 
 
 @dataclass(frozen=True)
 class Lag:
-    """The lateness of packets when they left, against the air's own clock."""
+    """The lateness of packets when they left, relative to the simulation clock."""
 
     packets: int
     p50_s: float | None
@@ -28,20 +28,20 @@ class Lag:
     max_s: float
     bound_s: float
     share_above: float
-    #: A flag: the thread had real-time priority.
+    #: Whether the thread had real-time priority.
     real_time: bool
-    #: Packets that were for no node, and such that a device did not take.
+    #: Packets that were for no node, and packets that a device rejected.
     strays: int
     refused: int
 
     @property
     def trusted(self) -> bool:
-        """Tell whether there were packets, and few enough of them too late."""
+        """Whether there were packets, and few enough of them too late."""
         return self.packets > 0 and self.share_above <= _TRUSTED_SHARE and self.refused == 0
 
     @classmethod
     def of(cls, told: dict[str, Any], *, real_time: bool) -> Lag:
-        """From what the core tells."""
+        """Create it from the core's counters."""
         return cls(
             packets=told["packets"],
             p50_s=told["lag_p50_s"],
@@ -57,9 +57,10 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A metric as a testbed measured it, beside the simulation.
+    """A metric measured by a testbed, next to the simulation.
 
-    `difference` is testbed over simulation less one; None when the simulated mean is zero.
+    `difference` is the relative difference of the testbed from the simulation; None if the
+    simulated mean is zero.
     """
 
     metric: str
@@ -69,7 +70,7 @@ class Beside:
     verdict: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as it stands in results.json."""
+        """Return the row as in results.json."""
         return {
             "metric": self.metric,
             "testbed": self.testbed,
@@ -81,14 +82,14 @@ class Beside:
 
 @dataclass(frozen=True, repr=False)
 class TestbedResult:
-    """The answer of `airtcp testbed`.
+    """The result of `airtcp testbed`.
 
-    `testbed` has what a simulation has, measured of real packets in one run; `lag` says how late
-    they were, `deviations` what the kernel does otherwise than the scenario says. `comparison` is
-    there beside a simulation.
+    `testbed` has the same values as a simulation, measured with real packets in one run. `lag` is
+    their lateness, and `deviations` lists how the kernel differs from the scenario. `comparison` is
+    set if there was also a simulation.
     """
 
-    __test__ = False  # for pytest, which takes the name for that of tests
+    __test__ = False  # for pytest, which would collect a class with this name
 
     scenario: ResolvedScenario
     provenance: Provenance
@@ -107,7 +108,7 @@ class TestbedResult:
         return self.testbed.metrics
 
     def measured(self) -> dict[str, Any]:
-        """Say what stands under `testbed` in results.json."""
+        """Return the value of the key `testbed` in results.json."""
         told = self.testbed.to_dict() | {
             "lag": asdict(self.lag) | {"trusted": self.lag.trusted},
             "deviations": list(self.deviations),
@@ -117,12 +118,12 @@ class TestbedResult:
         return told
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `testbed`."""
+        """Return the keys `scenario`, `provenance`, `testbed`."""
         return {
             **head(self.scenario, self.provenance),
             "testbed": self.measured(),
         }
 
     def to_json(self) -> str:
-        """The result as canonical JSON."""
+        """Return the result as canonical JSON."""
         return canonical_json(self.to_dict())

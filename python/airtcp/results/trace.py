@@ -1,8 +1,7 @@
-"""The trace of one replication: flows and queues at equal intervals, and what happened when.
+"""The trace of one replication: flows and queues at equal intervals, and events.
 
-Every number tells the state just before its time, which counts from the start of the run, warm-up
-included. Knows what is in a trace; files are the business of `trace_file`, epochs and convergence
-that of `epochs`.
+Every value is the state just before its time, which counts from the start of the run, warm-up
+included. `trace_file` writes traces, and `epochs` analyzes them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Columns of whole numbers as the core gives them; -1 stands for what does not exist.
+#: Integer columns as the core returns them; -1 marks a missing value.
 Table = Mapping[str, "NDArray[np.int64]"]
 
 _PPDU_COLUMNS = (
@@ -33,13 +32,13 @@ _PPDU_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class FlowSeries:
-    """One flow at the ends of equal intervals; NaN where a value does not exist.
+    """One flow at the ends of equal intervals; NaN marks a missing value.
 
-    `delivered_bytes` is payload given to the application since the start of the run, `goodput_bps`
-    what of it came in the interval that ends at `time_s`. The others are those of the TCP senders
-    of its data: `connections` with something left to send or to be acknowledged, `cwnd_bytes` and
-    `flight_size_bytes` (sent and not acknowledged) summed over them, `ssthresh_bytes` where there
-    is one connection and a threshold, `srtt_s` of the connection that began last.
+    `delivered_bytes` is the payload delivered to the application since the start of the run, and
+    `goodput_bps` the rate in the interval that ends at `time_s`. The other values are those of the
+    TCP senders of its data: `connections` with data to send or unacknowledged, `cwnd_bytes` and
+    `flight_size_bytes` (sent and not acknowledged) summed over them, `ssthresh_bytes` if there is
+    one connection with a threshold, `srtt_s` of the latest connection.
     """
 
     time_s: NDArray[np.float64]
@@ -54,7 +53,7 @@ class FlowSeries:
 
 @dataclass(frozen=True, slots=True)
 class QueueSeries:
-    """One queue at the ends of equal intervals: packets, the one being sent included."""
+    """One queue at the ends of equal intervals: packets, including the one being sent."""
 
     time_s: NDArray[np.float64]
     packets: NDArray[np.int64]
@@ -62,10 +61,10 @@ class QueueSeries:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """The events of a run, in the order of time.
+    """The events of a run, in order of time.
 
-    `event` is one of `Trace.event_names`, `flow` whose it was, `queue` where a packet was lost
-    (empty otherwise). Events of the sender of a flow's data also have its `cwnd_bytes`,
+    `event` is one of `Trace.event_names`, `flow` the flow it concerns, and `queue` the place of a
+    packet loss (empty otherwise). Events of the sender of a flow's data also have its `cwnd_bytes`,
     `ssthresh_bytes` and `flight_size_bytes` just before, and its window `cwnd_after_bytes`; NaN
     otherwise.
     """
@@ -82,12 +81,12 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Ppdus:
-    """PPDUs that carried packets, in the order of time; empty where nothing is aggregated.
+    """PPDUs with packets, in order of time; empty without aggregation.
 
-    Each began at `time_s`, from `queue` for the node `receiver`, with so many `mpdus` of
-    `size_bytes` in all (headers included, without delimiters and padding) at `rate_bps`, the one
-    that rate control had chosen where there is one, was on the air for `airtime_s`, and had no
-    answer if it `failed`.
+    A PPDU started at `time_s`, from `queue` to the node `receiver`, with this number of `mpdus` of
+    `size_bytes` in total (headers included, without delimiters and padding) at `rate_bps`, the rate
+    chosen by rate control if there is one. Its duration was `airtime_s`. It had no response if it
+    `failed`.
     """
 
     time_s: NDArray[np.float64]
@@ -104,9 +103,9 @@ class Ppdus:
 class Trace:
     """The trace of one replication.
 
-    `flow_names`, `queue_names` and `event_names` are what can be asked for. A queue is called
-    `ap` or `group/index`, with EDCA `ap AC_BE` and the like; those of wired links `link to server`
-    and `link to ap`, where a link without a name is called after its flow: `flow/index hop 0`.
+    `flow_names`, `queue_names` and `event_names` are the available names. A queue is named `ap` or
+    `group/index`, with EDCA `ap AC_BE` etc. Queues of wired links are named `link to server` and
+    `link to ap`; a link without a name is named after its flow: `flow/index hop 0`.
     """
 
     interval_s: float
@@ -121,7 +120,7 @@ class Trace:
 
     @classmethod
     def of_core(cls, answer: Mapping[str, Any]) -> Trace:
-        """Take the answer of the core apart."""
+        """Create a trace from the core's result."""
         return cls(
             interval_s=answer["interval_ns"] / 1e9,
             flow_names=tuple(answer["flow_names"]),
@@ -135,7 +134,10 @@ class Trace:
         )
 
     def flow(self, name: str) -> FlowSeries:
-        """The samples of a flow, by name `flow/index`. Raises ValueError if there is none."""
+        """Return the samples of a flow, by name `flow/index`.
+
+        Raises ValueError if there is none.
+        """
         rows = _rows(self.flow_table, "flow", _number(name, self.flow_names, "flow"))
         return FlowSeries(
             time_s=rows["time_ns"] / 1e9,
@@ -149,16 +151,16 @@ class Trace:
         )
 
     def queue(self, name: str) -> QueueSeries:
-        """The samples of a queue, by name. Raises ValueError if there is none."""
+        """Return the samples of a queue, by name. Raises ValueError if there is none."""
         rows = _rows(self.queue_table, "queue", self.queue_number(name))
         return QueueSeries(rows["time_ns"] / 1e9, rows["packets"])
 
     def queue_number(self, name: str) -> int:
-        """The place of a queue in `queue_names`. Raises ValueError if there is none."""
+        """Return the index of a queue in `queue_names`. Raises ValueError if there is none."""
         return _number(name, self.queue_names, "queue")
 
     def events(self, event: str | None = None, *, flow: str | None = None) -> Events:
-        """Say what happened: all, or what is called `event`, or what happened to a flow.
+        """Return events: all, those named `event`, or those of a flow.
 
         Raises ValueError if there is no such event or flow.
         """
@@ -179,7 +181,7 @@ class Trace:
         )
 
     def ppdus(self, queue: str | None = None) -> Ppdus:
-        """The PPDUs that carried packets: all, or those of a queue.
+        """Return the PPDUs with packets: all, or those of a queue.
 
         Raises ValueError if there is no such queue.
         """
@@ -198,13 +200,13 @@ class Trace:
         )
 
     def goodput_bps(self) -> NDArray[np.float64]:
-        """Goodput of every flow in every interval of all flows, one row per flow."""
+        """Return the goodput of all flows in every interval, one row per flow."""
         delivered = self.flow_table["delivered_bytes"].reshape(-1, max(1, len(self.flow_names)))
         return np.apply_along_axis(_rates, 0, delivered, self.interval_s).T
 
 
 def named(names: Sequence[str], numbers: NDArray[np.int64]) -> NDArray[np.str_]:
-    """The names that numbers stand for; -1 is the empty one."""
+    """Return the names for indices; -1 is the empty name."""
     return np.array([*names, ""], dtype=np.str_)[numbers]
 
 

@@ -1,8 +1,7 @@
-"""Traces as a file: one table, Parquet or CSV by its ending.
+"""Traces as a file: one table, Parquet or CSV depending on the file name.
 
-Knows the columns of the file (traces.md) and how it is written; what the numbers mean is said
-in `trace`. Replications follow one another in the order of their index, so that the same
-scenario gives the same rows on any number of threads.
+`trace` defines the values. Replications follow each other in the order of their index, so that the
+same scenario gives the same rows on any number of threads.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from airtcp.results.trace import Table, Trace
 
 @contextmanager
 def trace_file(path: Path) -> Iterator[TraceFile]:
-    """A file that takes traces; it is there as a whole when the block ends, or as it was.
+    """Yield a file for traces. It ends up either complete or unchanged.
 
     Raises OutputError if it cannot be written.
     """
@@ -44,9 +43,9 @@ def trace_file(path: Path) -> Iterator[TraceFile]:
 
 
 class TraceFile:
-    """Takes the traces of replications in any order and writes them in that of their index.
+    """Takes the traces of replications in any order and writes them in the order of their index.
 
-    That a disk is full is told at the end: whoever hands in traces has other things to finish.
+    A full disk is only reported at the end, because callers have other work to finish.
     """
 
     def __init__(self, rows: CsvWriter | ParquetWriter) -> None:
@@ -56,14 +55,14 @@ class TraceFile:
         self._next = 0
 
     def add(self, replication: int, trace: Trace) -> None:
-        """Take the trace of a replication, and write those whose turn it is."""
+        """Take the trace of a replication, and write all that are next in order."""
         self._waiting[replication] = trace
         while self._next in self._waiting:
             self._write(self._next)
             self._next += 1
 
     def finish(self) -> None:
-        """Write what is left, where replications before it are missing.
+        """Write the remaining traces if replications before them are missing.
 
         Raises OSError if anything could not be written.
         """
@@ -83,7 +82,7 @@ class TraceFile:
 
 
 def kinds() -> Kinds:
-    """The columns of a trace file, with the kind of each."""
+    """Return the columns of a trace file, with their types."""
     return {
         "replication": "int32",
         "time_s": "double",
@@ -110,7 +109,7 @@ def kinds() -> Kinds:
 
 
 def table(trace: Trace, replication: int) -> Columns:
-    """A trace as rows of a file: samples of flows and queues, events, and PPDUs, by time."""
+    """Return a trace as rows of a file: samples of flows and queues, events, and PPDUs, by time."""
     flows, queues, events = trace.flow_table, trace.queue_table, trace.event_table
     ppdus = trace.ppdu_table
     goodput = Column(trace.goodput_bps().T.ravel())
@@ -120,7 +119,7 @@ def table(trace: Trace, replication: int) -> Columns:
         _part(trace, replication, "event", events, {}),
         _part(trace, replication, "ppdu", ppdus, {"airtime_s": Column(ppdus["airtime_ns"] / 1e9)}),
     ]
-    # At the same time samples come first: they tell the state before what happens.
+    # At equal times, samples come first: they show the state before the event.
     times = np.concatenate([rows["time_ns"] for rows in (flows, queues, events, ppdus)])
     order = np.argsort(times, kind="stable")
     return {name: Column.joined([part[name] for part in parts]).take(order) for name in kinds()}

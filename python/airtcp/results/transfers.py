@@ -1,7 +1,4 @@
-"""Transfers one by one: whose each was, when it began, how much it was and how long it took.
-
-Knows the columns of the table and of its file. Does not know why a transfer began.
-"""
+"""Single transfers: flow, start, size and duration of each."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
     from airtcp.results.objects import Replication
 
-#: The columns of a file of transfers, with the kind of each.
+#: The columns of a file of transfers, with their types.
 KINDS: Final = {
     "replication": "int32",
     "flow": "string",
@@ -34,9 +31,9 @@ KINDS: Final = {
 class Transfers:
     """The transfers of one replication that ended in the measured time, in the order of their end.
 
-    A transfer ends with its last byte at the receiver. `flow` is `name/index`, `start_s` counts
-    from the start of the run, warm-up included, `size_bytes` is payload, and `time_s` what the
-    replication has as `transfer_times_s`. Of a page of many objects each object is a transfer.
+    A transfer ends with its last byte at the receiver. `flow` is `name/index`. `start_s` counts
+    from the start of the run, warm-up included. `size_bytes` is payload, and `time_s` the same as
+    `transfer_times_s` of the replication. Each object of a web page is a transfer.
     """
 
     flow: NDArray[np.str_]
@@ -51,7 +48,7 @@ class Transfers:
         answer: Mapping[str, Any],
         times_s: NDArray[np.float64],
     ) -> Transfers:
-        """Take what the core wrote down apart; `answer` is that of the same replication."""
+        """Create transfers from the core's columns; `answer` is that of the same replication."""
         known = {name: np.frombuffer(column, dtype="<i8") for name, column in columns.items()}
         names = np.array([flow["name"] for flow in answer["flows"]], dtype=np.str_)
         return cls(names[known["flow"]], known["began_ns"] / 1e9, known["bytes"], times_s)
@@ -61,7 +58,7 @@ class Transfers:
 
 
 def columns(runs: Sequence[Replication]) -> Columns:
-    """The transfers of replications as one table, in the order of their index.
+    """Return the transfers of replications as one table, in the order of their index.
 
     Raises ValueError if they were not kept.
     """
@@ -78,7 +75,7 @@ def columns(runs: Sequence[Replication]) -> Columns:
 
 
 def table(runs: Sequence[Replication]) -> pa.Table:
-    """The transfers of replications as an Arrow table.
+    """Return the transfers of replications as an Arrow table.
 
     Raises ValueError if they were not kept, QuestionError if there is no PyArrow.
     """
@@ -86,6 +83,6 @@ def table(runs: Sequence[Replication]) -> pa.Table:
 
 
 def write(runs: Sequence[Replication], path: Path, ending: str) -> None:
-    """Write the transfers of replications to a file; raises OSError."""
+    """Write the transfers of replications to a file. Raises OSError."""
     with path.open("wb") as file, writer(ending, file, KINDS) as rows:
         rows.write(columns(runs))

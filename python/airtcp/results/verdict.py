@@ -1,7 +1,6 @@
-"""Verdicts: does a scenario hold its targets; attributes are the keys of the JSON.
+"""Verdicts: whether a scenario meets its targets. Attributes are the keys of the JSON.
 
-Knows the shape of a verdict, and how one follows from those of single targets. Measures nothing:
-that is `airtcp.advice.verdicts`.
+The overall verdict follows from those of single targets; `airtcp.judge.verdicts` measures them.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.stats import Interval
 
-#: The state of a target, or of all: the interval lies on the good side of the bound, on the bad
-#: one, or on both.
+#: The state of a target, or of all: the interval lies on the good side of the bound ("holds"), on
+#: the bad side ("fails"), or on both.
 State = Literal["holds", "fails", "unknown"]
 
 
 @dataclass(frozen=True)
 class Target:
-    """A condition that shall hold: one of `[targets]`, or one of a profile of traffic.
+    """A condition to meet: one of `[targets]`, or a default of a traffic profile.
 
-    `profile` is the profile's word and `source` the reason for its bound; both are empty where a
-    file has the target.
+    `profile` is the profile's word and `source` the reason for its bound. Both are empty if the
+    file sets the target.
     """
 
     condition: Condition
@@ -38,10 +37,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Judged:
-    """A target beside what was measured.
+    """A target with its measured value.
 
     `interval` is in the unit of the metric. `margin` is the distance of its mean from the bound,
-    over the bound: positive on the good side; None where either is not known, or the bound is 0.
+    divided by the bound: positive on the good side; None if the mean is unknown or the bound is 0.
     """
 
     target: Target
@@ -50,7 +49,7 @@ class Judged:
 
     @property
     def margin(self) -> float | None:
-        """The distance from the bound, over the bound; positive where the target holds."""
+        """The distance from the bound, divided by the bound; positive if the target is met."""
         bound, mean = self.target.condition.bound, self.interval.mean
         if mean is None:
             mean = self.interval.low
@@ -60,7 +59,7 @@ class Judged:
         return excess if self.target.condition.above else -excess
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `target`, `value`, `low`, `high`, `state`, `margin`, `profile`, `source`."""
+        """Return `target`, `value`, `low`, `high`, `state`, `margin`, `profile`, `source`."""
         return {
             "target": self.target.text,
             "value": self.interval.mean,
@@ -75,11 +74,11 @@ class Judged:
 
 @dataclass(frozen=True)
 class Growth:
-    """The end of what carries, as glances see it, where all groups grow or shrink in proportion.
+    """The capacity as quick simulations see it, with all groups growing or shrinking in proportion.
 
-    `holds_at` is the largest number of stations that was looked at at which all targets hold (0:
-    there is none), `fails_at` the smallest at which `target` does not; `present` is that of the
-    scenario. The numbers are of short looks, whose chance is not in them.
+    `holds_at` is the largest simulated number of stations that meets all targets (0: there is
+    none), and `fails_at` the smallest that misses `target`. `present` is the scenario's own number.
+    The values come from short runs, and have no confidence interval.
     """
 
     target: str
@@ -89,7 +88,7 @@ class Growth:
     glances: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `target`, `present`, `holds_at`, `fails_at`, `glances`."""
+        """Return the keys `target`, `present`, `holds_at`, `fails_at`, `glances`."""
         return {
             "target": self.target,
             "present": self.present,
@@ -103,9 +102,9 @@ class Growth:
 class Verdict:
     """The verdict on all targets of a scenario.
 
-    `written`: they are those of the file, else those of its profiles of traffic. `confidence` is
-    the level of the intervals of single targets, at which the verdict is right as often as the
-    scenario asks for. `growth` is there if it was looked for and seen.
+    `written`: the targets are those of the file, otherwise those of its traffic profiles.
+    `confidence` is the level of the intervals of single targets. It is chosen so that the whole
+    verdict has the confidence level of the scenario. `growth` is set if it was searched and found.
     """
 
     targets: tuple[Judged, ...]
@@ -115,7 +114,7 @@ class Verdict:
 
     @property
     def state(self) -> State:
-        """The state of all: one that fails fails them all."""
+        """The overall state: one failed target fails all."""
         states = {one.state for one in self.targets}
         if "fails" in states:
             return "fails"
@@ -123,12 +122,12 @@ class Verdict:
 
     @property
     def nearest(self) -> Judged | None:
-        """The target that decides: the one that is furthest beyond its bound, or nearest to it."""
+        """The deciding target: the one furthest beyond its bound, or nearest to it."""
         known = [one for one in self.targets if one.state == self.state] or list(self.targets)
         return min(known, key=_room, default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `state`, `targets`, `written`, `confidence`, `nearest`, `growth`."""
+        """Return the keys `state`, `targets`, `written`, `confidence`, `nearest`, `growth`."""
         nearest = self.nearest
         return {
             "state": self.state,
