@@ -1,19 +1,22 @@
-//! The MAC of several cells, or of one in which not all hear all: a medium that each station senses for itself.
+//! The MAC of several cells, or of one cell with hidden stations: each station senses the medium
+//! for itself.
 //!
-//! A [`Field`] is told that a queue has something to send, says when something happens next, and tells what then does,
-//! as a [`Cell`](crate::Cell) does. Time jumps from event to event: a transmission begins, is noticed by those that
-//! hear it, or ends, or a wait is over. A station that begins within the time that it takes to detect a preamble does
-//! not know of the other; one that begins to transmit lets go of what it was receiving. EIFS follows a frame of which
-//! the preamble was detected and that then failed; answers are sent a SIFS after what they answer, whatever is on the
-//! air; the NAV is that of the frames that a station has understood. A frame comes through where it has the SINR that
-//! its rate needs during all of it; each MPDU of an aggregate is judged alone.
+//! Like a [`Cell`](crate::Cell), a [`Field`] learns that a queue has frames to send, returns when
+//! the next event is due, and reports what the event does. Time jumps from event to event. An event
+//! is the start or end of a transmission, the instant at which a station detects it, or the end of
+//! a timeout. A station that starts within the preamble detection time does not know of the other
+//! transmission. A station that starts to transmit abandons what it was receiving. EIFS follows a
+//! frame that was detected and then failed. Responses start a SIFS after the frame that they
+//! answer, whatever is on the air. The NAV comes from the frames that a station has decoded. A
+//! frame is received if its SINR suffices for its rate during the whole frame. Each MPDU of an
+//! aggregate is judged separately.
 //!
-//! Knows no beacons, contention-free periods and bursts. Announces single exchanges, also within a TXOP; who waited for
-//! an answer in vain does so for the ACK timeout, whatever the rule for those that collided. The frames of an
-//! aggregate are handed on at its end.
+//! There are no beacons, contention-free periods or bursts. Announcements protect single exchanges,
+//! also within a TXOP. A sender without a response waits for the ACK timeout, whatever the rule for
+//! collisions. MPDUs of an aggregate are delivered at its end.
 //!
-//! Plays frame by frame at each listener, unless all hear each other evenly: then by exchanges (`even.rs`), with equal
-//! outcomes.
+//! The field plays frame by frame at each listener. If all stations hear each other evenly, it
+//! plays by exchanges (`even.rs`), with equal results.
 
 mod air;
 mod alike;
@@ -59,35 +62,37 @@ use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
 use waiting::{Queue, Waits};
 
-/// The parts that a field is made from.
+/// Configuration of a field.
 #[derive(Debug)]
 pub struct FieldConfig<'a> {
-    /// Timings and sizes.
+    /// PHY timings and frame sizes.
     pub phy: &'a PhyConfig,
-    /// Rules.
+    /// MAC rules.
     pub mac: &'a MacConfig,
-    /// The cell of each station. The access points have the first numbers, in the order of their cells.
+    /// The cell of each station. Access points have the lowest station numbers, in the order of
+    /// their cells.
     pub cells: Vec<u32>,
-    /// Data and control rates of each class of stations.
+    /// Data and control rates of each rate class.
     pub rates: Vec<(Rate, Rate)>,
-    /// The capabilities of classes that have less than the medium.
+    /// Capabilities of rate classes that support less than the medium does.
     pub pairs: BTreeMap<u32, PairConfig>,
-    /// The SINR in dB that frames need at each of them; `None` where powers are not known.
+    /// The SINR in dB that frames need at each of the rates; `None` if powers are unknown.
     pub needs_db: Vec<(Option<f64>, Option<f64>)>,
-    /// The class of each station, as in a cell.
+    /// The rate class of each station, as in a cell.
     pub rate_classes: Vec<u32>,
-    /// The error model of frames to and from each station beside the medium, as in a cell.
+    /// The error model of frames to and from each station, in addition to the medium's, as in a
+    /// cell.
     pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
-    /// The stations whose rate is found by sending, as in a cell.
+    /// Rate control of each station that has it, as in a cell.
     pub rate_controls: Vec<Option<RateControlConfig>>,
-    /// The queues, in the order of their numbers: those of one station follow one another, the one with
-    /// the highest priority first. Each station has one.
+    /// The queues, in the order of their numbers. Queues of one station are adjacent, highest
+    /// priority first. Each station has at least one.
     pub contenders: Vec<ContenderConfig>,
-    /// The powers with which all hear each other.
+    /// The powers with which stations hear each other.
     pub hearing: HearingConfig,
 }
 
-/// The MAC of several cells. `P` is what a packet is.
+/// The MAC of several cells. `P` is the type of a packet.
 #[derive(Debug)]
 pub struct Field<P> {
     hearing: Hearing,
@@ -95,7 +100,7 @@ pub struct Field<P> {
     air: Air,
     engine: Engine,
     even: Even,
-    /// The cell of each listener; of one of a group, where that matters, all stations have the same.
+    /// The cell of each listener. If the cell matters, all stations of a group have the same one.
     cells: Vec<u32>,
     originators: Vec<Originator<P>>,
     frames: FrameTable,
@@ -105,32 +110,32 @@ pub struct Field<P> {
     mac: Mac<P>,
     retry_limit: u16,
     long_retry_limit: u16,
-    /// The strength that a frame with data at each rate needs, and a control frame beside it.
+    /// The SINR that data frames need at each rate, and that control frames need.
     needs: Vec<(Need, Need)>,
     sensed: Vec<Sensed>,
-    /// The frames of each cell on the air.
+    /// The transmissions of each cell on the air.
     cells_on_air: Vec<OnAir>,
     /// The failures of each queue.
     failures: Vec<FailureCounts>,
-    /// The frame that overlapped the last one of each exchange.
+    /// For each exchange, the frame that overlapped the last one.
     last_culprits: Vec<node::Culprit>,
-    /// Memory for when the frames of an aggregate arrive.
+    /// Scratch memory for the arrival times of an aggregate's MPDUs.
     arrivals: Vec<Time>,
-    /// The law that was broken, which should not have happened.
+    /// The first violated invariant, if any. It would be a bug.
     broken_law: Option<String>,
 }
 
-/// The kind of a field's exchanges.
+/// The exchange logic: with or without aggregation.
 #[derive(Debug)]
 enum Mac<P> {
-    /// Frames go one by one.
+    /// One MPDU per frame.
     Single,
-    /// Frames are aggregated.
+    /// A-MPDUs.
     Aggregate(Box<Aggregate<P>>),
 }
 
 impl<P: Clone> Field<P> {
-    /// Makes a field at time zero with an idle medium and empty queues.
+    /// Creates a field at time zero with an idle medium and empty queues.
     pub fn new(config: FieldConfig<'_>) -> Self {
         let FieldConfig { phy, mac, cells, rates, rate_classes, contenders, .. } = config;
         let stations = config.hearing.classes.len();
@@ -174,7 +179,7 @@ impl<P: Clone> Field<P> {
         };
         // Neither capture nor spatial reuse ends a reception early.
         let notices_ahead = hearing.obss_pd.is_none() && !hearing.may_capture();
-        // No station gets at the medium between data and their answer.
+        // No station can access the medium between data and its response.
         let least = contenders.iter().map(|one| one.access.aifs).min().unwrap_or_default();
         let sits_out =
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
@@ -219,7 +224,7 @@ impl<P: Clone> Field<P> {
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + header + phy.slot_time * 2,
             nodes,
             queues: contenders.into_iter().map(queue).collect(),
-            // Those that listen together wait for nothing but for what follows an RTS.
+            // Listeners of a group only ever schedule the NAV reset after an RTS.
             clock: Clock::new(if may_send_rts { listeners } else { stations }),
             listeners: (0..listeners).map(|_| Listener::new()).collect(),
             reached: Key::new(Time::ZERO, Rank::Start),
@@ -259,19 +264,19 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Returns the engine that plays it, unless it was asked to tell of frames since.
+    /// Returns the engine in use. It changes if the caller asks for received frames.
     pub fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing
-    /// does.
+    /// Returns the time of the next event; [`Time::NEVER`] if there is none. A new frame may come
+    /// earlier.
     #[inline]
     pub fn next_time(&self) -> Time {
         if self.even.is_on { self.even.next_time() } else { self.air.clock.first().time() }
     }
 
-    /// Lets all contenders contend for the medium that `supply` tells of, as in a cell.
+    /// Starts contention for the queues in `supply` that have frames, as in a cell.
     #[inline]
     pub fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         if supply.has_ready() {
@@ -292,8 +297,8 @@ impl<P: Clone> Field<P> {
         self.air.clock.look_up();
     }
 
-    /// Plays what is due at `now`, that is [`Self::next_time`], and what follows if nothing else does. One thing at a time:
-    /// there may be more at the same instant.
+    /// Plays the next event, which is due at `now` ([`Self::next_time`]), and its direct
+    /// consequences. One event per call: more may be due at the same instant.
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         if self.even.is_on {
             return self.advance_evenly(now, supply);

@@ -1,6 +1,6 @@
-//! The air of a field as its stations sense it: what begins, is noticed or ends at one listener. Who begins to transmit
-//! lets go of what it was receiving; who starts before a frame is noticed does not know of it. Knows neither who hears
-//! whom nor what is in a frame.
+//! The medium as each listener senses it: starts, detections and ends of transmissions. A station
+//! that starts to transmit abandons what it was receiving. A station that starts before it detects
+//! a frame does not know of it. Who hears whom and what frames contain is elsewhere.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -14,57 +14,57 @@ use crate::contention::Settings;
 use crate::events::HeardBy;
 use crate::station::{ContenderId, StationId};
 
-/// The stations, what they sense, and when each does something next.
+/// The stations, their view of the medium, and their next events.
 #[derive(Debug)]
 pub(super) struct Air {
     pub(super) settings: Settings,
-    /// EIFS without the DIFS or AIFS at its end.
+    /// EIFS without the final DIFS or AIFS.
     pub(super) settings_eifs: Duration,
-    /// The time of preamble and header of a control frame.
+    /// The duration of the preamble and header of a control frame.
     pub(super) phy_header: Duration,
-    /// The time after an RTS in which a frame must follow, or its NAV is void.
+    /// The time after an RTS within which a frame must follow; otherwise its NAV is reset.
     pub(super) nav_timeout: Duration,
     pub(super) nodes: Vec<Node>,
-    /// The listeners: stations that listen apart, and groups of stations that hear alike and listen together.
+    /// The listeners: single stations, and groups of stations that hear alike and share a listener.
     pub(super) listeners: Vec<Listener>,
     pub(super) queues: Vec<Queue>,
     pub(super) clock: Clock,
-    /// The event that was played last, and its station.
+    /// The event that was played last; its station is `reached_by`.
     pub(super) reached: Key,
     pub(super) reached_by: StationId,
-    /// A flag: what is certain to be noticed is played ahead.
+    /// Whether detections that are certain are played when the frame begins.
     pub(super) notices_ahead: bool,
-    /// The stations that send.
+    /// The stations that transmit now.
     pub(super) on_air: Vec<StationId>,
-    /// The instant at which the last frame began.
+    /// When the last frame began.
     pub(super) last_start: Time,
-    /// The queues that begin together; empty between two events.
+    /// The queues that begin together; empty between events.
     pub(super) together: Vec<ContenderId>,
-    /// The stations that waited for the end of a frame; empty between two events.
+    /// The stations that waited for the end of a frame; empty between events.
     pub(super) waited: Vec<StationId>,
-    /// Memory for those that get at the medium next.
+    /// Scratch memory for the stations that access the medium next.
     pub(super) winners: Vec<StationId>,
-    /// Those that have received the frame that ends, if they are to be told of.
+    /// The stations that received the frame that ends, if the caller wants to know them.
     pub(super) heard: Option<Vec<HeardBy>>,
 }
 
-/// The reception of a frame by the station that it is for.
+/// How the addressed station received a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// Nothing: it was not receiving it, or too much of it was overlapped.
+    /// Not at all: the receiver was not receiving it, or overlaps destroyed all of it.
     Lost,
-    /// At least a part of it.
+    /// At least partly.
     Understood,
 }
 
 impl Air {
-    /// Tells whether what `listener` receives that is for `station` is received by that.
+    /// Whether `station` receives through `listener`.
     #[inline]
     pub(super) fn listens_as(&self, station: StationId, listener: ListenerId) -> bool {
         self.nodes[station as usize].listener == listener
     }
 
-    /// Notes that an event of `station` is played.
+    /// Records that an event of `station` is played.
     #[inline]
     pub(super) fn reaches(&mut self, key: Key, station: StationId) {
         if key >= self.reached {
@@ -72,7 +72,7 @@ impl Air {
         }
     }
 
-    /// Sets the next event of a station, or of those that listen together.
+    /// Schedules the next event of a station or of a shared listener.
     #[inline]
     pub(super) fn set_clock(&mut self, place: ListenerId) {
         let nav_reset = self.listeners[place as usize].nav_reset;
@@ -81,11 +81,11 @@ impl Air {
         self.clock.set(place, acts.min(Key::new(timeout.min(nav_reset), Rank::Timeout)));
     }
 
-    /// Begins `frame` of `sender` at `place`, which does not know of it until `notice`. Returns whether nothing is left to
-    /// do there then.
+    /// Starts `frame` of `sender` at `place`, which detects it only at `notice`. Returns true if
+    /// nothing is left to do there at `notice`.
     ///
-    /// That is so where it is noticed for certain if nothing else happens there before, which takes so much power, and
-    /// where it is certain to change nothing.
+    /// This is so if the detection is certain unless something else happens there first (the power
+    /// suffices), and if it changes nothing else.
     #[inline(always)]
     pub(super) fn frame_begins(
         &mut self,
@@ -124,7 +124,8 @@ impl Air {
         is_certain
     }
 
-    /// Does as [`Self::frame_begins`] where another frame is sent or received, or nothing is certain.
+    /// Handles [`Self::frame_begins`] if the listener already sends or receives, or if the
+    /// detection is uncertain.
     #[inline(never)]
     fn frame_begins_beside(
         &mut self,
@@ -147,7 +148,7 @@ impl Air {
         let is_deaf = *notices_ahead && lock.end > notice;
         let from = lock.from;
         let is_bad = if *notices_ahead && lock.bad_since != Time::NEVER {
-            // More interference makes it no better.
+            // More interference does not repair it.
             true
         } else if hearing.captures(power, lock.power, now - lock.since) {
             listener.lock = None;
@@ -166,8 +167,9 @@ impl Air {
         is_deaf
     }
 
-    /// Freezes the queues of `place` as of the instant at which it has noticed what it receives, if that was put off. If
-    /// that instant is still to come, it has noticed nothing, and does so when it comes.
+    /// Freezes the queues of `place` from the instant at which it detected the current frame, if
+    /// this was postponed. If the instant is still to come, the detection is undone and happens
+    /// when due.
     #[inline(always)]
     pub(super) fn settle_notice(&mut self, place: ListenerId, now: Time) {
         let listener = &mut self.listeners[place as usize];
@@ -185,7 +187,7 @@ impl Air {
         }
     }
 
-    /// Does as [`Self::settle_notice`] where that instant is now, or to come.
+    /// Handles [`Self::settle_notice`] if the detection is due now or later.
     #[cold]
     fn settle_notice_at_once(&mut self, place: ListenerId) {
         let listener = &mut self.listeners[place as usize];
@@ -202,7 +204,7 @@ impl Air {
         self.find_access(place);
     }
 
-    /// Has the frame of `sender` be noticed at `at`.
+    /// Schedules the detection of `sender`'s frame at `at`.
     fn is_to_be_noticed(&mut self, sender: StationId, at: Time) {
         let node = &mut self.nodes[sender as usize];
         node.known = Known::Nothing;
@@ -210,7 +212,7 @@ impl Air {
         self.set_clock(sender);
     }
 
-    /// Has a station wait no more for the end of what it received as `listener`.
+    /// Stops a station from waiting for the end of what it received through `listener`.
     pub(super) fn receives_no_more(&mut self, listener: ListenerId, now: Time) {
         if let Some(node) = self.nodes.get_mut(listener as usize)
             && std::mem::take(&mut node.waits_for_end)
@@ -220,7 +222,7 @@ impl Air {
         }
     }
 
-    /// Has `place` notice `frame` of `sender`, which it hears with `power`.
+    /// Lets `place` detect `frame` of `sender`, received with `power`.
     #[inline]
     pub(super) fn notice_at(
         &mut self,
@@ -233,7 +235,7 @@ impl Air {
         if listener.noticed_at == now
             && listener.lock.as_ref().is_some_and(|lock| lock.from == sender)
         {
-            // It was certain to notice it.
+            // The detection was certain and is already played.
             return;
         }
         self.settle_notice(place, now);
@@ -277,7 +279,7 @@ impl Air {
         }
     }
 
-    /// Ends a frame of `sender`, heard with `power`, at `place`.
+    /// Ends a frame of `sender`, received with `power`, at `place`.
     #[inline(always)]
     pub(super) fn frame_ends_at(
         &mut self,
@@ -307,7 +309,8 @@ impl Air {
         }
     }
 
-    /// Does as [`Self::frame_ends_at`], with its power gone, where it may not be received.
+    /// Handles [`Self::frame_ends_at`] after its power is removed, if the frame may not be
+    /// received.
     #[inline(never)]
     fn frame_ends_beside(
         &mut self,
@@ -329,7 +332,7 @@ impl Air {
             Some(lock) if lock.from == sender => {
                 return self.reception_ends(hearing, frame, place, now);
             }
-            // Less interference makes it no worse, and it stays busy.
+            // Less interference does no harm, and the medium stays busy.
             Some(lock) if lock.bad_since == Time::NEVER && !lock.is_unaware => {}
             Some(lock) => {
                 lock.is_unaware = false;
@@ -375,7 +378,7 @@ impl Air {
         if nodes.get(place as usize).is_some_and(|node| node.waits_for_end) {
             waited.push(place);
         }
-        // Of an aggregate its receiver judges each frame alone.
+        // The receiver of an aggregate judges each MPDU separately.
         let is_judged_apart = is_to && frame.first_end < frame.end;
         let mut has_reset = false;
         let came = if frame.is_understood(first_bad, last_bad)
@@ -405,7 +408,7 @@ impl Air {
         came
     }
 
-    /// Makes the medium idle for `place` if it senses nothing any more.
+    /// Sets the medium idle for `place` if it senses nothing any more.
     #[inline]
     pub(super) fn settle_idle(&mut self, hearing: &Hearing, place: ListenerId, now: Time) {
         let listener = &self.listeners[place as usize];
@@ -419,7 +422,7 @@ impl Air {
     }
 }
 
-/// Tells of those that listen as `place` and have received a frame, and the times in which it was overlapped.
+/// Reports the stations of listener `place` that received a frame, and when it was overlapped.
 #[cold]
 fn tell_ears(
     nodes: &[Node],

@@ -1,5 +1,5 @@
-//! Stations that hear alike: exactly the same senders, with the same powers, and each other with one power or not at
-//! all. Knows powers, and neither frames nor time.
+//! Groups of stations that hear alike: they hear the same senders with the same powers, and each
+//! other with one power or not at all.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use crate::station::StationId;
 /// The groups of stations that hear alike.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Groups {
-    /// The stations of each group, in their order.
+    /// The stations of each group, in ascending order.
     pub(super) members: Vec<Vec<StationId>>,
 }
 
 impl Groups {
-    /// Groups stations of these classes, of which each (the second index) hears a sender of each (the first) with such a
-    /// power. Stations that are `kept_apart` by different words are not grouped.
+    /// Groups stations. `powers[i][j]` is the power with which stations of class j hear a sender of
+    /// class i. Stations with different values of `kept_apart` are not grouped.
     pub(super) fn new(
         classes: &[u32],
         powers: &[Vec<Power>],
         kept_apart: impl Fn(StationId) -> u32,
     ) -> Self {
-        // A class whose stations are kept apart is several.
+        // Stations of one class with different values of `kept_apart` form separate parts.
         let mut parts = BTreeMap::<(u32, u32), Vec<StationId>>::new();
         for (station, &class) in (0..).zip(classes) {
             parts.entry((class, kept_apart(station))).or_default().push(station);
         }
         let parts: Vec<_> = parts.into_iter().collect();
-        // By the sum over all senders of a hash of who they are and how loud. One's own power, as heard by oneself, is
-        // none: it may be whatever makes two alike.
+        // Stations are compared by a sum of hashes over all senders and their powers. A station's
+        // power at itself has no meaning, so it may take any value that makes two stations alike.
         let mut sums = vec![0_u64; powers.len()];
         for (from, &class) in (0_u64..).zip(classes) {
             for (sum, &power) in sums.iter_mut().zip(&powers[class as usize]) {
@@ -38,7 +38,7 @@ impl Groups {
         let mut candidates = Vec::<(u64, u32, usize)>::new();
         for (place, ((class, word), stations)) in parts.iter().enumerate() {
             let own = powers[*class as usize][*class as usize];
-            // The class's own power is in the sum, of each of its stations.
+            // The sum of the class contains this power for each of its own stations.
             let with = |power: Power| {
                 let first = u64::from(stations[0]);
                 sums[*class as usize]
@@ -116,7 +116,7 @@ impl Groups {
     }
 }
 
-/// Mixes a sender and a power (the finaliser of SplitMix64).
+/// Hashes a sender and a power (the finaliser of SplitMix64).
 fn hash(from: u64, power: Power) -> u64 {
     let mut z = from.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(power);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -144,7 +144,8 @@ mod tests {
         assert_eq!(members(&[&[0, 5, 5], &[5, 0, 0], &[5, 0, 0]]), [vec![0], vec![1, 2]]);
     }
 
-    /// Of three, 0 and 1 hear 2 with powers 5 and 6; of two, which hear nothing else, each hears the other.
+    /// Of three stations, 0 and 1 hear station 2 with powers 5 and 6. Of two stations that hear
+    /// nothing else, each hears the other with a different power.
     #[test]
     fn one_power_that_differs_keeps_two_apart() {
         assert_eq!(members(&[&[0, 5, 7], &[5, 0, 7], &[5, 6, 0]]).len(), 3);
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(members(&[&[0, 5], &[5, 0]]).len(), 1);
     }
 
-    /// Two cells of an access point and two stations, of which the second hears nothing of the first.
+    /// Two cells with an access point and two stations each; neither hears the other.
     #[test]
     fn cells_are_groups() {
         let classes = [0, 1, 0, 0, 1, 1];

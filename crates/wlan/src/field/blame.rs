@@ -1,6 +1,7 @@
-//! The blame for lost frames: which frame overlapped one at its receiver first, or kept the receiver from it.
+//! Attributes lost frames to the frame that caused the loss: the first that overlapped at the
+//! receiver, or that kept the receiver from receiving.
 //!
-//! Knows frames on the air and who hears them. Does not know whether a frame comes through, and counts nothing (`books`).
+//! Whether a frame is received is decided elsewhere, and `books` counts the losses.
 
 use airtcp_kernel::Time;
 
@@ -12,8 +13,8 @@ use super::node::{Culprit, Frame};
 use crate::station::StationId;
 
 impl Air {
-    /// Blames a frame of `culprit` that begins at `now` for the loss of what `sender` sends to a station that listens as
-    /// `listener`, if nothing was before it.
+    /// Blames a frame of `culprit` that begins at `now` for the loss of `sender`'s frame to
+    /// `listener`, unless another frame is already blamed.
     #[inline]
     pub(super) fn blame(
         &mut self,
@@ -32,8 +33,8 @@ impl Air {
         }
     }
 
-    /// Blames the frame that `sender` begins `now` for the loss of those that have just begun, and that their receivers
-    /// do not know of yet: no receiver gives them up when it begins.
+    /// Blames the frame that `sender` begins at `now` for the loss of frames that began just
+    /// before. Their receivers have not detected them yet, so no receiver abandons them.
     pub(super) fn blame_unnoticed(
         &mut self,
         hearing: &Hearing,
@@ -60,8 +61,8 @@ impl Air {
         }
     }
 
-    /// Finds what is on the air at `station` at `now`, at which a frame of `sender` begins: its own frame, or the
-    /// loudest.
+    /// Returns the transmission that disturbs `station` when a frame of `sender` begins at `now`:
+    /// its own, or the loudest.
     pub(super) fn disturber(
         &self,
         hearing: &Hearing,

@@ -1,5 +1,5 @@
-//! The counts of a field, and the airtime that each access point has sensed, by the cells that were on the air. Changes nothing
-//! but counts.
+//! Counters of a field, and the airtime that each access point senses, by the cells on the air.
+//! Changes only counters.
 
 use std::ops::{AddAssign, Sub};
 
@@ -14,12 +14,13 @@ use crate::frame::{Frames, Mpdu};
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 
-/// The failures of a queue's or a cell's transmissions by what overlapped them, or kept their receivers from answering.
+/// Failed transmissions of a queue or cell, by the cause: what overlapped them or kept the receiver
+/// from responding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailureCounts {
-    /// A frame that began within the detection time of theirs, by a station that the sender hears.
+    /// A frame that began within the detection time, from a station that the sender hears.
     pub same_slot: u64,
-    /// A frame of the own cell, by a station that the sender does not hear or had not noticed.
+    /// A frame of the own cell, from a station that the sender does not hear or had not detected.
     pub hidden: u64,
     /// A frame of another cell.
     pub neighbour: u64,
@@ -49,44 +50,46 @@ impl AddAssign for FailureCounts {
     }
 }
 
-/// The time so far as an access point senses it. The parts up to `heard` add up to it.
+/// The airtime so far as an access point senses it. The parts up to `heard` sum to the total.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// Nothing is on the air.
     pub idle: Duration,
-    /// One frame of the own cell with data, ...
+    /// One data frame of the own cell is on the air.
     pub data: Duration,
-    /// ... with acknowledgments of TCP alone, ...
+    /// One frame of the own cell is on the air that contains only TCP acknowledgments.
     pub tcp_ack: Duration,
-    /// ... or without data.
+    /// One frame of the own cell is on the air that contains no data.
     pub control: Duration,
-    /// A frame of the own cell, and another.
+    /// A frame of the own cell overlaps with another frame.
     pub overlapped: Duration,
-    /// Frames of other cells alone.
+    /// Only frames of other cells are on the air.
     pub heard: Duration,
-    /// By cell, the time in which any of its frames is on the air.
+    /// For each cell, the time in which any of its frames is on the air.
     pub of_cells: Vec<Duration>,
 }
 
-/// The frames on the air at an access point, and how long there were such.
+/// The transmissions on the air at an access point, and their durations so far.
 #[derive(Clone, Debug)]
 pub(super) struct Sensed {
     /// The cell of the access point.
     cell: u32,
-    /// The numbers of frames of the own cell with data, with acknowledgments of TCP, and without data, and of frames of
-    /// other cells: 16 bits each, the first of them the lowest.
+    /// Numbers of frames on the air, 16 bits each, lowest first: the own cell's data, TCP
+    /// acknowledgments and frames without data, then frames of other cells.
     counts: u64,
-    /// The part of the time that goes on, and since when.
+    /// The current part, and when it began.
     part: Part,
     since: Time,
     parts: [Duration; PARTS],
-    /// Of each other cell the frames on the air, where it senses some stations of a cell and not all.
+    /// The transmissions of each other cell, if the access point senses some stations of a cell and
+    /// not all.
     of_cells: Option<Vec<OnAir>>,
-    /// Of each cell a flag: it senses all of it.
+    /// For each cell, whether the access point senses all of it.
     hears: Vec<bool>,
 }
 
-/// The frames of a cell on the air: their number, since when there are any, and how long there were.
+/// The transmissions of a cell on the air: their number, when the first began, and the total time
+/// so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OnAir {
     count: u32,
@@ -95,7 +98,7 @@ pub(super) struct OnAir {
 }
 
 impl OnAir {
-    /// Notes that one begins or ends.
+    /// Records that a transmission begins or ends.
     #[inline]
     pub(super) fn note(&mut self, now: Time, begins: bool) {
         if begins {
@@ -111,7 +114,7 @@ impl OnAir {
         }
     }
 
-    /// Notes that one beside which no other is on the air has been there for so long.
+    /// Records a transmission of length `time` during which no other was on the air.
     #[inline]
     pub(super) fn passes(&mut self, time: Duration) {
         self.sum += time;
@@ -122,7 +125,7 @@ impl OnAir {
     }
 }
 
-/// The parts of the time, in the order of [`View`].
+/// The parts of the airtime, in the order of [`View`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Idle,
@@ -135,14 +138,14 @@ enum Part {
 
 const PARTS: usize = Part::Heard as usize + 1;
 
-/// One frame of each kind among the counts.
+/// Increments of `counts`: one frame of each kind.
 const DATA: u64 = 1;
 const TCP_ACK: u64 = 1 << 16;
 const CONTROL: u64 = 1 << 32;
 const OTHER: u64 = 1 << 48;
 
 impl Sensed {
-    /// Makes those of all access points of so many stations.
+    /// Creates the record of every access point.
     pub(super) fn of_all(
         hearing: &Hearing,
         roles: &Roles,
@@ -161,8 +164,8 @@ impl Sensed {
         (0..).zip(&heard).map(|(cell, heard)| Self::new(cell, heard, &all)).collect()
     }
 
-    /// Makes that of the access point of a cell, which senses so many stations of each cell, or is one of them, of so
-    /// many that there are.
+    /// Creates the record of the access point of `cell`. `heard` is the number of stations of each
+    /// cell that it senses (or is itself), `stations` the number that exists.
     fn new(cell: u32, heard: &[u32], stations: &[u32]) -> Self {
         let counts = || heard.iter().zip(stations);
         let is_in_part = counts().any(|(&heard, &all)| heard > 0 && heard < all);
@@ -177,8 +180,10 @@ impl Sensed {
         }
     }
 
-    /// Notes that a frame of `cell` begins or ends. It counts as `own` if the cell is its own, else as `other`.
-    // Inlined where frames begin and end, at each access point that hears them.
+    /// Records that a frame of `cell` begins or ends. `own` is the change of the counts if `cell`
+    /// is the access point's, else `other`.
+    // Inlined for speed: every start and end of a frame calls it for each access point that hears
+    // it.
     #[inline(always)]
     fn note(&mut self, cell: u32, (own, other): (u64, u64), now: Time, begins: bool) {
         let one = if cell == self.cell { own } else { other };
@@ -204,7 +209,7 @@ impl Sensed {
         }
     }
 
-    /// Returns the view at `now`; `cells` is on the air of each of them.
+    /// Returns the view at `now`; `cells` has the transmissions of each cell.
     fn until(&self, now: Time, cells: &[OnAir]) -> View {
         let mut parts = self.parts;
         parts[self.part as usize] += now - self.since;
@@ -226,14 +231,14 @@ impl Sensed {
 }
 
 impl Sensed {
-    /// Notes that a frame of `cell` that counts so begins or ends.
+    /// Records that a frame of `cell` of kind `counts` begins or ends.
     #[inline(never)]
     pub(super) fn note_counts(&mut self, cell: u32, counts: Counts, now: Time, begins: bool) {
         self.note(cell, counts.changes(begins), now, begins);
     }
 
-    /// Notes an exchange of `cell`, with these beginnings and ends of its data and their answer, beside which nothing is
-    /// on the air.
+    /// Records an exchange of `cell` with nothing else on the air; given are the starts and ends of
+    /// data and response.
     #[inline]
     pub(super) fn exchange_passes(
         &mut self,
@@ -253,8 +258,8 @@ impl Sensed {
         self.since = end;
     }
 
-    /// Notes exchanges of other cells, from the beginning of the first until the end of the last; for `idle` of it nothing
-    /// is on the air.
+    /// Records exchanges of other cells, from the first start to the last end. The medium is idle
+    /// for `idle` of this time.
     #[inline]
     pub(super) fn others_pass(&mut self, start: Time, end: Time, idle: Duration) {
         debug_assert!(self.part == Part::Idle && self.of_cells.is_none());
@@ -264,15 +269,15 @@ impl Sensed {
     }
 }
 
-/// The kind of a frame, as one among the counts of its own cell.
+/// The kind of a frame, as an increment of the counts of its own cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Counts(u64);
 
 impl Counts {
-    /// That of an answer.
+    /// A response.
     pub(super) const CONTROL: Self = Self(CONTROL);
 
-    /// Returns that of `frame`.
+    /// Classifies `frame`.
     #[inline(always)]
     pub(super) fn of(frame: &Frame) -> Self {
         match frame.kind {
@@ -281,13 +286,13 @@ impl Counts {
         }
     }
 
-    /// Returns that of data, or of bare acknowledgments of TCP.
+    /// Classifies data frames: with data, or with TCP acknowledgments only.
     #[inline(always)]
     pub(super) fn of_data(has_data: bool) -> Self {
         Self(if has_data { DATA } else { TCP_ACK })
     }
 
-    /// Returns what it changes among the counts of its own cell, and of others, when it begins or ends.
+    /// Returns how the counts change when the frame begins or ends, in its own cell and in others.
     #[inline(always)]
     fn changes(self, begins: bool) -> (u64, u64) {
         if begins { (self.0, OTHER) } else { (self.0.wrapping_neg(), OTHER.wrapping_neg()) }
@@ -295,7 +300,8 @@ impl Counts {
 }
 
 impl<P: Clone> Field<P> {
-    /// Tells the views of the access points that sense `sender` that a frame of it begins or ends.
+    /// Updates the views of the access points that sense `sender` when a frame of it begins or
+    /// ends.
     #[inline(always)]
     pub(super) fn tell_views(&mut self, sender: StationId, now: Time, frame: &Frame, begins: bool) {
         let Self { roles, cells_on_air, sensed, hearing, .. } = self;
@@ -307,7 +313,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Counts a failure of `by` at `station`, by `culprit` if there is one.
+    /// Counts a failure of `by` at `station`, caused by `culprit` if there is one.
     pub(super) fn count_failure(&mut self, station: StationId, by: ContenderId, culprit: Culprit) {
         let counters = &mut self.air.queues[by as usize].contender.counters;
         if culprit == Culprit::NOBODY {
@@ -328,17 +334,18 @@ impl<P: Clone> Field<P> {
         *count += 1;
     }
 
-    /// Returns what a contender did so far.
+    /// Returns the counters of a contender.
     pub fn counters(&self, contender: ContenderId) -> &MacCounters {
         &self.air.queues[contender as usize].contender.counters
     }
 
-    /// Returns the failures of each queue so far.
+    /// Returns the failures of each queue.
     pub fn failures(&self) -> &[FailureCounts] {
         &self.failures
     }
 
-    /// Returns what each access point has sensed up to `now`, to which [`Self::settle`] has brought it.
+    /// Returns the airtime views of the access points at `now`. The field must have been settled to
+    /// `now` ([`Self::settle`]).
     pub fn views(&self, now: Time) -> impl Iterator<Item = View> {
         let mut cells = self.cells_on_air.clone();
         self.exchanges_on_air(now, &mut cells);
@@ -346,22 +353,23 @@ impl<P: Clone> Field<P> {
         views.into_iter()
     }
 
-    /// Adds to the frames of cells on the air those of an even field that are there at `now` and do not collide.
+    /// Adds the exchanges of an even field that are on the air at `now` without a collision.
     fn exchanges_on_air(&self, now: Time, cells: &mut [OnAir]) {
         for (cell, time) in self.even.on_air(now) {
             cells[cell as usize].passes(time);
         }
     }
 
-    /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
+    /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be
+    /// retransmitted.
     pub fn held(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         let psdu = self.originators[contender as usize].frames();
         let waiting = self.aggregate().into_iter().flat_map(move |one| one.waiting(contender));
         psdu.map_or(&[][..], Frames::mpdus).iter().chain(waiting)
     }
 
-    /// Returns the frames of `contender`'s queue that have come to their receivers and wait there for earlier
-    /// ones.
+    /// Returns the frames of `contender`'s queue that wait in the receiver's reorder buffer for
+    /// earlier ones.
     pub fn held_back(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.aggregate().into_iter().flat_map(move |one| one.held_back(contender))
     }
@@ -371,11 +379,11 @@ impl<P: Clone> Field<P> {
         self.frames.phy()
     }
 
-    /// Checks the books of `contender`: every attempt has ended or is under way, and every frame handed over was
-    /// acknowledged or given up, or is still held.
+    /// Checks the counters of `contender`. Every attempt has ended or is on the air. Every dequeued
+    /// frame was acknowledged, given up, or is still held.
     ///
     /// # Errors
-    /// Which law is broken.
+    /// The violated invariant.
     pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
         if let Some(law) = &self.broken_law {
             return Err(law.clone());

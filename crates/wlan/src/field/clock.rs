@@ -1,42 +1,43 @@
-//! The next event of each station, and the first of all. Knows times and ranks, and no event.
+//! The next event of each station, and the first event of all.
 
 use airtcp_kernel::Time;
 
 use crate::station::StationId;
 
-/// The order of events at one instant: what begins to transmit is before all that could react to it.
+/// The order of events at one instant. Starts of transmissions come before everything that could
+/// react to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// The start of a transmission.
     Start = 1,
-    /// The end of one.
+    /// The end of a transmission.
     End,
-    /// The instant at which a transmission is noticed.
+    /// The instant at which a listener detects a transmission.
     Notice,
-    /// The end of a wait.
+    /// The end of a timeout or backoff.
     Timeout,
 }
 
-/// The time in nanoseconds and the rank of an event as one number.
+/// The time of an event in nanoseconds and its rank, packed into one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
 const RANK_BITS: u32 = 3;
 
 impl Key {
-    /// The key of no event; so are those behind it.
+    /// The key of no event. Greater keys mean no event, too.
     pub(super) const NEVER: Self = Self(u64::MAX << RANK_BITS);
 
-    /// The key of what is to be looked up, before that of any event.
+    /// Sentinel: the minimum is stale. Sorts before every real key.
     pub(super) const UNKNOWN: Self = Self(0);
 
-    /// Makes the key of an event of `rank` at `time`; one that is never if that is [`Time::NEVER`].
+    /// Creates the key of an event of `rank` at `time`. [`Time::NEVER`] gives no event.
     #[inline]
     pub(super) fn new(time: Time, rank: Rank) -> Self {
         Self(time.as_nanos() << RANK_BITS | rank as u64)
     }
 
-    /// Tells whether it is that of no event.
+    /// True if no event is scheduled (`NEVER`).
     #[inline]
     pub(super) fn is_never(self) -> bool {
         self >= Self::NEVER
@@ -48,13 +49,13 @@ impl Key {
         if self.is_never() { Time::NEVER } else { Time::from_nanos(self.0 >> RANK_BITS) }
     }
 
-    /// Tells whether it is that of the start of a transmission.
+    /// True if the event is the start of a transmission.
     #[inline]
     pub(super) fn is_start(self) -> bool {
         self.0 & ((1 << RANK_BITS) - 1) == Rank::Start as u64
     }
 
-    /// Tells whether it is that of the end of a wait.
+    /// True if the event is a timeout.
     #[inline]
     pub(super) fn is_timeout(self) -> bool {
         self.0 & ((1 << RANK_BITS) - 1) == Rank::Timeout as u64
@@ -72,8 +73,9 @@ impl Key {
     }
 }
 
-/// The next event of each station, or of stations that listen together, and the first of all as it was when that was
-/// looked up. Few of many have one at a time: they are looked through by sixty-four, where something has changed.
+/// The next event of each station or shared listener, and the minimum when it was last computed.
+/// Few of many stations have an event at a time. They are searched in blocks of 64, and only blocks
+/// that changed.
 #[derive(Debug)]
 pub(super) struct Clock {
     blocks: Vec<Block>,
@@ -81,13 +83,14 @@ pub(super) struct Clock {
     winner: StationId,
 }
 
-/// The events of so many stations.
+/// The events of one block of stations.
 #[derive(Clone, Debug)]
 struct Block {
     keys: [Key; Block::SIZE],
-    /// A bit for each station that has one.
+    /// A bit for each station that has an event.
     pending: u64,
-    /// The first of them, or [`Key::UNKNOWN`], and its place; of several at once the lowest.
+    /// The first event and its station's place, or [`Key::UNKNOWN`]. Of events with one key the
+    /// lowest place counts.
     first: Key,
     winner: u32,
 }
@@ -111,7 +114,7 @@ impl Block {
         }
     }
 
-    /// Looks through all that there are.
+    /// Finds the minimum of the block.
     #[inline]
     fn look_up(&mut self) {
         let mut pending = self.pending;
@@ -129,7 +132,7 @@ impl Block {
 }
 
 impl Clock {
-    /// Makes the clock of so many, of which none has an event.
+    /// Creates a clock for `number` stations with nothing scheduled.
     pub(super) fn new(number: usize) -> Self {
         let keys = [Key::NEVER; Block::SIZE];
         let block = Block { keys, pending: 0, first: Key::NEVER, winner: 0 };
@@ -144,7 +147,7 @@ impl Clock {
         self.blocks[place / Block::SIZE].set(place % Block::SIZE, key);
     }
 
-    /// Looks up the first event of all.
+    /// Finds the first event of all stations.
     #[inline]
     pub(super) fn look_up(&mut self) {
         let (mut first, mut winner, mut before) = (Key::NEVER, 0, 0);
@@ -166,7 +169,7 @@ impl Clock {
         self.first
     }
 
-    /// Returns the station with the first event; of several the one with the lowest number.
+    /// Returns the station with the first event; if several, the lowest number.
     #[inline]
     pub(super) fn winner(&self) -> StationId {
         self.winner
@@ -198,7 +201,7 @@ mod tests {
         assert_eq!((clock.winner(), clock.first().rank()), (4, Rank::End));
     }
 
-    /// Of 1 to 600 stations, whose events come in an order that looks like none, each is the first at its time.
+    /// With 1 to 600 stations and events in pseudo-random order, each event is first at its time.
     #[test]
     fn each_is_first_in_its_turn() {
         for stations in [1, 2, 8, 9, 64, 65, 600_u32] {
@@ -216,12 +219,12 @@ mod tests {
                     (clock.first().time(), clock.winner()),
                     (Time::from_nanos(time), station)
                 );
-                // It goes back, or far away.
+                // The new event is earlier or much later.
                 times[station as usize] = time + (step * 31) % 500;
                 let next = Key::new(Time::from_nanos(times[station as usize]), Rank::Start);
                 clock.set(station, next);
                 if step % 5 == 0 {
-                    // Others go and come back.
+                    // Other events are cancelled and scheduled again.
                     let other = (station + 1) % stations;
                     clock.set(other, Key::NEVER);
                     let time = Time::from_nanos(times[other as usize]);

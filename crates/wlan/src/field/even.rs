@@ -1,11 +1,13 @@
-//! A field in which all hear each other evenly: the stations of each cell hear each other and all others alike, with one
-//! power, and are heard by those that they hear. There data are lost if, and only if, another frame that their receiver
-//! hears begins within the detection time of theirs: all that hear them are silent from then on until they are answered.
-//! So an exchange is played in three events, the access, the end of the data, and that of the answer or of the wait for
-//! it. Its listeners have it in their logs (`log.rs`), which are read when their busy period is over (`periods.rs`); in
-//! between none of them gets at the medium.
+//! A field in which all stations hear each other evenly: the stations of each cell hear each other
+//! and all other stations alike, with one power, and hearing is mutual. Then data is lost exactly
+//! if another frame that its receiver hears begins within its detection time. After that, all
+//! stations that hear the data stay silent until the response. So an exchange needs three events:
+//! the access, the end of the data, and the end of the response or of its timeout. Listeners find
+//! the exchange in their logs (`log.rs`), which are read when their busy period is over
+//! (`periods.rs`). Until then none of them accesses the medium.
 //!
-//! Knows the order of an exchange, and neither its contents nor what a listener makes of its log.
+//! This file plays the order of an exchange. The contents of frames and the reading of logs are
+//! elsewhere.
 
 mod agenda;
 mod apart;
@@ -36,12 +38,13 @@ pub(super) use seats::Even;
 use seats::{Does, Seat};
 use waiting::Waits;
 
-/// The number of events that are played in one call at most.
+/// The maximum number of events in one call.
 const MOST_AT_ONCE: u32 = 64;
 
 impl<P: Clone> Field<P> {
-    /// Plays the event that is due at `now`, as [`Self::advance`], and those that follow it, as far as the world has nothing
-    /// to tell before them; not all too many, so that the caller can look whether the run is cancelled.
+    /// Plays the event that is due at `now`, as [`Self::advance`], and the events after it until
+    /// one has something to report. The number is limited, so that the caller can check for
+    /// cancellation.
     pub(super) fn advance_evenly<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let mut now = now;
         for _ in 0..MOST_AT_ONCE {
@@ -74,13 +77,13 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Lets `by` contend, whose queue was empty, and looks up what is next.
+    /// Starts contention for `by`, whose queue was empty, and finds the next event.
     pub(super) fn contends_evenly(&mut self, by: ContenderId, now: Time) {
         self.queued_evenly(by, now);
         self.even.find_next();
     }
 
-    /// Begins the access at `now` of `station`, which listens at `place`.
+    /// Starts the access of `station`, which listens at `place`, at `now`.
     #[inline(always)]
     fn access_evenly<S: Supply<P>>(
         &mut self,
@@ -96,7 +99,7 @@ impl<P: Clone> Field<P> {
         let accesses = &mut even.accesses;
         accesses.forget(place);
         if lane.begin() {
-            // One that counts other slots may begin before it has noticed that.
+            // A station whose slots are shifted may begin before it detects the frame.
             lane.find_access(place, accesses, &air.settings);
             lane.drops_late_access(place, accesses);
         }
@@ -120,7 +123,7 @@ impl<P: Clone> Field<P> {
         self.begin_evenly((station, place, group), sent, now);
     }
 
-    /// Puts the data of `sent` on the air, in the logs of all that hear `station`.
+    /// Puts the data of `sent` on the air, into the logs of all that hear `station`.
     #[inline(always)]
     fn begin_evenly(
         &mut self,
@@ -179,7 +182,7 @@ impl<P: Clone> Field<P> {
                 debug_assert!(came, "nothing has disturbed them");
             }
             if self.even.seats[to as usize].does.has_exchange() {
-                // It gives up waiting for an answer itself.
+                // The sender waits for the response timeout itself.
                 self.answer_is_missing(to, now, supply);
             }
             let seat = &mut self.even.seats[to as usize];
@@ -193,7 +196,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Ends the answer to the data of `sender` at `now`, and the exchange with it.
+    /// Ends the response to `sender`'s data at `now`, and with it the exchange.
     #[inline(always)]
     fn answer_is_sent<S: Supply<P>>(&mut self, sender: StationId, now: Time, supply: &mut S) {
         let even = &mut self.even;
@@ -212,8 +215,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Ends the busy period where `sender` listens, whose data are answered by `now` and beside which nothing else was on
-    /// the air there.
+    /// Ends the busy period at `sender`'s listener after a successful exchange with nothing else on
+    /// the air.
     #[inline(always)]
     fn exchange_succeeds(&mut self, sender: StationId, has_next: bool, now: Time) {
         let Self { even, air, groups, sensed, cells_on_air, .. } = self;
@@ -238,7 +241,7 @@ impl<P: Clone> Field<P> {
         let queue = &mut air.queues[by as usize];
         let contender = &mut queue.contender;
         contender.counters.successes += 1;
-        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
+        // IEEE 802.11-2020, 10.3.3: CW is reset after every success.
         contender.cw = contender.cw_min;
         let seat = &mut seats[sender as usize];
         seat.does = Does::Nothing;
@@ -250,7 +253,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Lets `by` contend, whose queue was empty.
+    /// Starts contention for `by`, whose queue was empty.
     fn queued_evenly(&mut self, by: ContenderId, now: Time) {
         let Self { even, air, .. } = self;
         let station = air.queues[by as usize].contender.station;
@@ -261,12 +264,12 @@ impl<P: Clone> Field<P> {
 
 #[cfg(any(test, feature = "testing"))]
 impl<P: Clone> Field<P> {
-    /// Has every exchange played frame by frame.
+    /// Switches to playing every exchange frame by frame.
     pub fn play_in_frames(&mut self) {
         self.even.is_on = false;
     }
 
-    /// Returns how many exchanges were played as a whole to their ends.
+    /// Returns how many exchanges were played as a whole.
     pub fn whole(&self) -> u64 {
         self.even.whole
     }

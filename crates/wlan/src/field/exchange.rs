@@ -1,5 +1,6 @@
-//! The exchanges of a field: what follows an access, an answer, or an answer that does not come. What is sent, how
-//! long it lasts and what is sent again is decided by the rooms of [`exchange`](crate::exchange) for either medium.
+//! The exchanges of a field: what follows an access, a response, or a missing response.
+//! [`exchange`](crate::exchange) decides for both media what is sent, how long it lasts, and what
+//! is retransmitted.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -16,17 +17,17 @@ use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Field<P> {
-    /// Borrows what assembles and settles frames, and the kind of exchanges.
+    /// Borrows the transmit state shared by Cell and Field, and the exchange logic.
     pub(super) fn desk(&mut self) -> (Desk<'_, P>, &mut Mac<P>) {
         let Self { originators, frames, roles, errors, is_perfect, mac, .. } = self;
         (Desk { originators, frames, roles, errors, is_perfect: *is_perfect }, mac)
     }
 
-    /// Begins the access of `station`.
+    /// Starts the access of `station`.
     pub(super) fn access<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
         let together = self.air.nodes[station as usize].listener;
         if self.air.listeners[together as usize].is_busy {
-            // It has become so before the first slot began.
+            // The medium became busy before the first slot began.
             return self.air.forget_access(together);
         }
         self.listen_apart(station, now);
@@ -46,7 +47,8 @@ impl<P: Clone> Field<P> {
         self.begin_exchange(station, by, txop, now, supply);
     }
 
-    /// Has those back off that begin together with one of higher priority of their station.
+    /// Starts the backoff of queues that collide internally with a higher-priority queue of their
+    /// station.
     #[cold]
     fn others_collide<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let together = std::mem::take(&mut self.air.together);
@@ -62,7 +64,8 @@ impl<P: Clone> Field<P> {
         self.air.together = together;
     }
 
-    /// Decides what `by` sends, which has got at the medium, as [`crate::exchange::Exchange::assemble`].
+    /// Decides what `by` sends, which has won access to the medium, as
+    /// [`crate::exchange::Exchange::assemble`].
     pub(super) fn assemble<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -84,7 +87,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Returns whether `by` has anything to send.
+    /// True if `by` has anything to send.
     fn has_frame<S: Supply<P>>(&self, by: ContenderId, supply: &S) -> bool {
         let has_pending = match &self.mac {
             Mac::Single => false,
@@ -93,7 +96,7 @@ impl<P: Clone> Field<P> {
         self.originators[by as usize].psdu.is_some() || has_pending || supply.has_next(by)
     }
 
-    /// Begins at `start` the exchange that `by` has assembled.
+    /// Starts at `start` the exchange that `by` has assembled.
     fn begin_exchange<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -110,7 +113,8 @@ impl<P: Clone> Field<P> {
         self.send(station, &mut frame, start);
     }
 
-    /// Tells that the exchange begins at `start` that `by` has assembled. Returns its first frame, and the kind of that.
+    /// Reports the start of the exchange that `by` has assembled. Returns its first frame, and the
+    /// frame's kind.
     #[inline(always)]
     pub(super) fn tell_begin<S: Supply<P>>(
         &mut self,
@@ -142,8 +146,8 @@ impl<P: Clone> Field<P> {
         (kind, self.frame_with((times, class, asked), kind, by, start, supply))
     }
 
-    /// Returns the times of what `by` has assembled, the class of its rate, and the station that it asks for a Block
-    /// ACK, if it does not send data.
+    /// Returns the durations of what `by` has assembled, its rate class, and the station that it
+    /// asks for a Block ACK, if it sends a request and no data.
     #[inline(always)]
     fn times(&mut self, by: ContenderId) -> (FrameTimes, u32, Option<StationId>) {
         if let Mac::Aggregate(one) = &self.mac {
@@ -156,7 +160,7 @@ impl<P: Clone> Field<P> {
         (*self.frames.times(class, psdu.bits()), class, None)
     }
 
-    /// Makes a frame of the exchange of `by` that begins at `start`.
+    /// Creates a frame of the exchange of `by` that begins at `start`.
     fn frame_of<S: Supply<P>>(
         &mut self,
         kind: Kind,
@@ -168,7 +172,7 @@ impl<P: Clone> Field<P> {
         self.frame_with(assembled, kind, by, start, supply)
     }
 
-    /// Does as [`Self::frame_of`] of what is known already to be assembled.
+    /// Handles [`Self::frame_of`] with the durations already known.
     #[inline(always)]
     fn frame_with<S: Supply<P>>(
         &mut self,
@@ -203,7 +207,7 @@ impl<P: Clone> Field<P> {
                 if psdu.count() > 1 {
                     set_arrivals(&mut self.arrivals, end, times.data - preamble, psdu);
                     frame.first_end = self.arrivals[0];
-                    // The last begins where the one before it ends.
+                    // The last MPDU begins when the one before it ends.
                     let last = self.arrivals.iter().rfind(|&&one| one < end);
                     frame.last_start = *last.expect("there are several");
                 }
@@ -214,7 +218,7 @@ impl<P: Clone> Field<P> {
         frame
     }
 
-    /// Goes on with the exchange of `station`, which has sent `frame`.
+    /// Continues the exchange of `station`, which has sent `frame`.
     #[inline(always)]
     pub(super) fn frame_sent<S: Supply<P>>(
         &mut self,
@@ -242,7 +246,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has `station` send the next frame of an exchange a SIFS after `now`.
+    /// Schedules the next frame of `station`'s exchange a SIFS after `now`.
     pub(super) fn sends_next<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -254,7 +258,7 @@ impl<P: Clone> Field<P> {
         self.sends_soon(station, &frame);
     }
 
-    /// Has `station` send `frame` when it is time.
+    /// Schedules `frame` of `station`.
     #[inline(always)]
     pub(super) fn sends_soon(&mut self, station: StationId, frame: &Frame) {
         let node = &mut self.air.nodes[station as usize];
@@ -266,7 +270,7 @@ impl<P: Clone> Field<P> {
         self.air.set_clock(station);
     }
 
-    /// Begins what `station` was to send at `now`.
+    /// Starts the scheduled frame of `station` at `now`.
     pub(super) fn next_frame_begins<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -286,7 +290,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Tells the queue `by` what its answer has acknowledged, and returns whether it has more to send.
+    /// Processes the acknowledgment for the queue `by`. Returns whether it has more to send.
     #[inline(always)]
     pub(super) fn take_answer<S: Supply<P>>(
         &mut self,
@@ -309,7 +313,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Takes the answer to what `by` of `station` has sent, and goes on with its TXOP.
+    /// Processes the response to `by`'s transmission at `station`, and continues its TXOP.
     pub(super) fn answer_came<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -341,7 +345,8 @@ impl<P: Clone> Field<P> {
         self.air.set_clock(station);
     }
 
-    /// Ends a wait at `place`: of a station for an answer, or for the frame that the RTS has announced that set the NAV.
+    /// Ends a timeout at `place`: of a station without a response, or of the NAV of an RTS that no
+    /// frame followed.
     pub(super) fn wait_ends<S: Supply<P>>(&mut self, place: ListenerId, now: Time, supply: &mut S) {
         self.air.settle_notice(place, now);
         let header = self.air.phy_header;
@@ -360,7 +365,7 @@ impl<P: Clone> Field<P> {
         let is_receiving =
             listener.lock.is_some_and(|lock| lock.since + header <= now + self.hearing.detect);
         if is_receiving {
-            // 10.3.2.11: what it receives may be the answer.
+            // 10.3.2.11: the frame being received may be the response.
             node.waits_for_end = true;
             self.air.set_clock(place);
         } else {
@@ -369,7 +374,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Settles an exchange of `station` to which no answer has come.
+    /// Fails an exchange of `station` to which no response has come.
     pub(super) fn answer_missing<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -391,8 +396,8 @@ impl<P: Clone> Field<P> {
         self.air.set_clock(station);
     }
 
-    /// Counts the failure of an exchange of `by` at `station`, to which no answer has come. Returns whether `by` has a frame
-    /// now.
+    /// Counts the failure of an exchange of `by` at `station` without a response. Returns whether
+    /// `by` has a frame now.
     pub(super) fn exchange_fails<S: Supply<P>>(
         &mut self,
         (station, by, failure, is_protected): (StationId, ContenderId, Failure, bool),
@@ -411,8 +416,8 @@ impl<P: Clone> Field<P> {
         self.after_failure(by, retry, now, supply)
     }
 
-    /// Counts a failure of what `by` has assembled: with [`Failure::NoAnswer`] its data were on the air. Returns whether
-    /// it may be sent again.
+    /// Counts a failure of what `by` has assembled. With [`Failure::NoAnswer`] its data were on the
+    /// air. Returns whether it may be retransmitted.
     fn failed<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -432,7 +437,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Gives up what `by` holds, if it is not to be sent again. Returns whether `by` has a frame now.
+    /// Drops what `by` holds if it must not be retransmitted. Returns whether `by` has a frame now.
     fn after_failure<S: Supply<P>>(
         &mut self,
         by: ContenderId,

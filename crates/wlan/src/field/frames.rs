@@ -1,5 +1,5 @@
-//! Frames of a field on the air, from their beginnings over the instants at which they are noticed to their ends, at all
-//! stations that hear them. Knows who hears whom, and neither a queue nor what is in a frame.
+//! Frames of a field on the air at all stations that hear them: start, detection, end. Queues and
+//! contents of frames are elsewhere.
 
 use airtcp_kernel::Time;
 
@@ -13,7 +13,7 @@ use crate::events::Supply;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Puts `frame`, which is that of `sender`, on the air at `now`. It listens apart.
+    /// Puts `frame` of `sender` on the air at `now`. The sender must have its own listener.
     pub(super) fn send(&mut self, sender: StationId, frame: &mut Frame, now: Time) {
         let Self { air, hearing, groups, .. } = self;
         debug_assert!(air.listens_as(sender, sender));
@@ -46,7 +46,7 @@ impl<P: Clone> Field<P> {
         }
         air.last_start = air.last_start.max(now);
         let notice = now + hearing.detect;
-        // The least power with which it is certain to be noticed where nothing else is on the air.
+        // The lowest power with which detection is certain if nothing else is on the air.
         let certain =
             if air.notices_ahead && frame.end > notice { frame.need.alone } else { Power::MAX };
         let mut is_noticed = true;
@@ -66,7 +66,7 @@ impl<P: Clone> Field<P> {
         self.tell_views(sender, now, frame, true);
     }
 
-    /// Has all notice the frame of `sender` that hear it.
+    /// Lets all stations that hear the frame of `sender` detect it.
     pub(super) fn notice(&mut self, sender: StationId, now: Time) {
         let Self { air, hearing, groups, .. } = self;
         let node = &mut air.nodes[sender as usize];
@@ -86,8 +86,8 @@ impl<P: Clone> Field<P> {
         });
     }
 
-    /// Has all in other cells ignore the frame of `sender`, of which the cell is known, that hear it with so little
-    /// power that they may (OBSS-PD; as in ns-3, where control frames tell no cell).
+    /// Lets stations of other cells ignore the frame of `sender`, whose cell is known, if its power
+    /// is low enough (OBSS-PD). As in ns-3, control frames do not reveal their cell.
     fn tell_cell(&mut self, sender: StationId, frame: &Frame, now: Time) {
         let Self { air, hearing, groups, roles, cells, .. } = self;
         let node = &mut air.nodes[sender as usize];
@@ -116,8 +116,8 @@ impl<P: Clone> Field<P> {
         });
     }
 
-    /// Checks the law that no station begins an access while a frame that it receives, or senses, has been on the air for
-    /// longer than it takes to detect it.
+    /// Checks an invariant: no station starts an access during a frame that it receives, or senses,
+    /// for longer than the detection time.
     #[inline]
     pub(super) fn check_access(&mut self, station: StationId, now: Time) {
         let listener = &self.air.listeners[station as usize];
@@ -177,7 +177,7 @@ impl<P: Clone> Field<P> {
                 .as_ref()
                 .is_some_and(|lock| lock.from == sender)
         {
-            // It learns from the frame something else than the others of its group.
+            // The addressed station learns more from the frame than the others of its group.
             self.listen_apart(frame.to, now);
         }
         let Self { air, hearing, groups, .. } = self;
@@ -199,7 +199,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Settles the exchanges of those that have waited for the end of a frame that was not the answer.
+    /// Fails the exchanges of stations that waited for the end of a frame that was not the
+    /// response.
     #[inline]
     pub(super) fn waits_have_ended<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         if self.air.waited.len() > 1 {

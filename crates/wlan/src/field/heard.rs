@@ -1,4 +1,4 @@
-//! The frames of a field for those who write down what each station hears. Changes nothing.
+//! Reports the frames that each station receives, for captures. Changes no state of the MAC.
 
 use airtcp_kernel::Time;
 
@@ -8,13 +8,14 @@ use crate::events::{HeardBy, HeardFrame, HeardKind, MacEvent, Supply};
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Tells from now on of each frame that ends, and of those that have received it.
+    /// Reports every frame that ends from now on, with the stations that received it.
     pub fn tell_frames(&mut self) {
         self.air.heard = Some(Vec::new());
         self.even.is_on = false;
     }
 
-    /// Tells of `frame` of `sender`, which has ended, if that is asked for; before its receiver has what is in it.
+    /// Reports `frame` of `sender`, which has ended, if reports are on. This comes before the
+    /// receiver gets its contents.
     #[inline]
     pub(super) fn tell_heard<S: Supply<P>>(
         &mut self,
@@ -24,7 +25,7 @@ impl<P: Clone> Field<P> {
     ) {
         if let Some(heard) = &mut self.air.heard {
             let mut ears = std::mem::take(heard);
-            // Those that listen together are told of together.
+            // Stations of a shared listener are listed together.
             ears.sort_unstable_by_key(|ear| ear.station);
             supply.on_event(frame.end, MacEvent::Heard(self.heard_frame(sender, frame, &ears)));
             ears.clear();
@@ -32,8 +33,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Tells of each frame that is on the air at `now`, and of those that receive it by then, if frames are told of: a
-    /// frame without interference that is too strong has none to its end.
+    /// Reports every frame on the air at `now` with the stations that receive it so far, if reports
+    /// are on. Frames without too much interference yet count as undisturbed to their ends.
     pub fn tell_frames_on_air<S: Supply<P>>(&self, now: Time, supply: &mut S) {
         if self.air.heard.is_none() {
             return;

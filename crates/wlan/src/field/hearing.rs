@@ -1,4 +1,4 @@
-//! The powers with which stations hear each other. Knows no frame.
+//! The powers with which stations hear each other.
 
 use airtcp_kernel::Duration;
 
@@ -6,83 +6,85 @@ use super::alike::Groups;
 use crate::config::WeakerBefore;
 use crate::station::StationId;
 
-/// The stations of a field as they hear each other.
+/// How the stations of a field hear each other.
 #[derive(Clone, Debug)]
 pub struct HearingConfig {
-    /// The class of each station, in the order of their numbers: those of one class are heard and hear alike.
+    /// The class of each station, in the order of their numbers. Stations of one class are heard
+    /// and hear alike.
     pub classes: Vec<u32>,
-    /// The power in dBm with which each class (the second index) hears a sender of each class (the first); `None`: not
-    /// at all.
+    /// `received_dbm[i][j]` is the power in dBm with which class j hears a sender of class i;
+    /// `None`: not at all.
     pub received_dbm: Vec<Vec<Option<f64>>>,
     /// The power in dBm from which a preamble is detected.
     pub sense_dbm: f64,
-    /// The power in dBm from which the medium is busy whatever it is.
+    /// The power in dBm from which the medium is busy, whatever the signal (energy detection).
     pub energy_dbm: f64,
-    /// The noise in dBm; `None`: powers are not known, and whatever overlaps a frame loses it.
+    /// The noise in dBm. `None`: powers are unknown, and every overlap destroys a frame.
     pub noise_dbm: Option<f64>,
-    /// The time from the beginning of a frame until others know of it.
+    /// The preamble detection time: until then other stations do not know of a frame.
     pub detect: Duration,
-    /// The difference in dB by which a frame must be stronger than the one that is being received to be received in
-    /// its place; `None`: none is.
+    /// How much stronger in dB a frame must be than the current one to replace it (capture);
+    /// `None`: no capture.
     pub capture_db: Option<f64>,
-    /// The power in dBm up to which frames of other cells are ignored (OBSS-PD of IEEE Std 802.11ax-2021, 26.10.2.2);
-    /// `None`: none is.
+    /// The power in dBm up to which frames of other cells are ignored (OBSS-PD of IEEE Std
+    /// 802.11ax-2021, 26.10.2.2); `None`: no frames are ignored.
     pub obss_pd_dbm: Option<f64>,
-    /// The power in dBm at which all send.
+    /// The transmit power of all stations in dBm.
     pub power_dbm: f64,
 }
 
-/// A power in attowatts, which adds up and comes apart again without rounding.
+/// A power in attowatts. Integer sums can be undone without rounding.
 pub(super) type Power = u64;
 
 /// The SINR from which a preamble is detected, in dB (as in ns-3).
 const PREAMBLE_DB: f64 = 4.0;
 
-/// The time from the detection of a preamble on in which a stronger frame is received in its place (as in ns-3).
+/// The time after the detection of a preamble in which a stronger frame can replace it (as in
+/// ns-3).
 const CAPTURE_WINDOW: Duration = Duration::from_micros(16);
 
-/// The time from the beginning of a PPDU of 802.11ax and later until its BSS colour is known: L-STF, L-LTF, L-SIG,
-/// RL-SIG and HE-SIG-A (IEEE Std 802.11ax-2021, 27.3.4).
+/// The time from the start of an 802.11ax or later PPDU until its BSS colour is known: L-STF,
+/// L-LTF, L-SIG, RL-SIG and HE-SIG-A (IEEE Std 802.11ax-2021, 27.3.4).
 pub(super) const COLOUR_KNOWN: Duration = Duration::from_micros(32);
 
-/// The power in dBm at which a station may send with an OBSS-PD of [`LEAST_OBSS_PD_DBM`]; each dB above that costs one
-/// (26.10.2.4).
+/// The transmit power in dBm allowed with an OBSS-PD of [`LEAST_OBSS_PD_DBM`]. Each dB of OBSS-PD
+/// above that lowers it by 1 dB (26.10.2.4).
 const OBSS_PD_POWER_DBM: f64 = 21.0;
 const LEAST_OBSS_PD_DBM: f64 = -82.0;
 
-/// A ratio that nothing has that is overlapped.
+/// A required SINR ratio that no overlapped frame meets.
 const UNDISTURBED: f64 = 1e6;
 
 /// The number of a group of stations that hear alike.
 pub(super) type GroupId = u32;
 
-/// A group of stations that hear another, or the others of its group.
+/// A group of stations that hears a given station, or the stations of its own group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ear {
     pub(super) group: GroupId,
     pub(super) power: Power,
 }
 
-/// The strength that a frame needs.
+/// What a frame needs to be received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     /// The SINR, as a ratio.
     pub(super) ratio: f64,
-    /// The least power with which it is detected and comes through where nothing else is on the air.
+    /// The lowest power with which it is detected and received if nothing else is on the air.
     pub(super) alone: Power,
 }
 
 impl Need {
-    /// That of no frame.
+    /// The need of no frame.
     pub(super) const NONE: Self = Self { ratio: 0.0, alone: 0 };
 }
 
-/// The powers of all at all, and how strong frames must be.
+/// All powers, and the thresholds for frames.
 #[derive(Debug)]
 pub(super) struct Hearing {
-    /// Those that hear each station.
+    /// The groups that hear each station.
     ears: Vec<Box<[Ear]>>,
-    /// The access points that sense each station or are it.
+    /// For each station, the access points that sense it, including itself if it is one.
     viewers: Vec<Box<[StationId]>>,
     /// The groups of all stations.
     pub(super) groups: Groups,
@@ -96,13 +98,14 @@ pub(super) struct Hearing {
     pub(super) detect: Duration,
     capture: Option<f64>,
     pub(super) weaker_before: WeakerBefore,
-    /// The power up to which frames of other cells are ignored, and the share of its power with which a station sends
-    /// that ignores one.
+    /// The power up to which frames of other cells are ignored, and the factor on a station's
+    /// transmit power after it ignored one.
     pub(super) obss_pd: Option<(Power, f64)>,
 }
 
 impl Hearing {
-    /// Makes the powers of stations of these cells, of which the first so many stations are access points.
+    /// Computes the powers between stations of `cells`. The first `access_points` stations are
+    /// access points.
     pub(super) fn new(
         config: HearingConfig,
         weaker_before: WeakerBefore,
@@ -114,7 +117,7 @@ impl Hearing {
             .iter()
             .map(|row| row.iter().map(|power| power.map_or(0, attowatts)).collect())
             .collect();
-        // With OBSS-PD it matters whose frames they are.
+        // With OBSS-PD the cell of a frame matters.
         let kept_apart =
             |station: StationId| config.obss_pd_dbm.map_or(0, |_| cells[station as usize]);
         let groups = Groups::new(&config.classes, &powers, kept_apart);
@@ -156,21 +159,21 @@ impl Hearing {
         }
     }
 
-    /// Returns those that hear `station`.
+    /// Returns the groups that hear `station`.
     #[inline]
     pub(super) fn of(&self, station: StationId) -> &[Ear] {
         &self.ears[station as usize]
     }
 
-    /// Returns the access points that sense `station` or are it.
+    /// Returns the access points that sense `station`, including itself if it is one.
     #[inline]
     pub(super) fn viewers_of(&self, station: StationId) -> &[StationId] {
         &self.viewers[station as usize]
     }
 
-    /// Tells whether all hear each other with one power that do, it makes the medium busy whatever else is on the air,
-    /// whatever overlaps a frame loses it, who hears another is heard by it, and the stations of each cell hear each
-    /// other and all others alike.
+    /// True if the field is even: every pair that hears has one power, this power makes the medium
+    /// busy whatever else is on the air, every overlap destroys a frame, hearing is mutual, and the
+    /// stations of each cell hear each other and all others alike.
     pub(super) fn is_even(&self, cells: &[u32]) -> bool {
         let mut all = self.powers.iter().flatten().copied().filter(|&power| power > 0);
         let Some(even) = all.next() else { return false };
@@ -185,7 +188,7 @@ impl Hearing {
             }
         }
         let of_cell = |cell: u32| (0..cells.len()).filter(move |&one| cells[one] == cell);
-        // The access point of a cell has its number.
+        // The access point of a cell has the cell's number.
         let are_alike = cells.iter().enumerate().all(|(one, &cell)| {
             group_of[one] == group_of[cell as usize]
                 && of_cell(cell).all(|other| {
@@ -205,7 +208,7 @@ impl Hearing {
         self.powers[class(from)][class(to)]
     }
 
-    /// Returns what a frame needs that needs so many dB.
+    /// Converts a required SINR in dB to a linear threshold.
     pub(super) fn need(&self, db: Option<f64>) -> Need {
         let ratio = match db {
             Some(db) if self.is_known => ratio(db),
@@ -224,27 +227,27 @@ impl Hearing {
         Need { ratio, alone: least }
     }
 
-    /// Tells whether a frame comes through that is heard with `power`, beside so much interference.
+    /// True if `power` over noise and `interference` meets the SINR `need`.
     #[inline]
     pub(super) fn comes_through(&self, power: Power, interference: Power, need: f64) -> bool {
-        // With neither noise nor interference, whatever is heard comes through.
+        // With neither noise nor interference, every frame that is heard is received.
         interference == 0 && self.noise == 0.0
             || float(power) >= need * (self.noise + float(interference))
     }
 
-    /// Tells whether a preamble is detected that is heard with `power`, beside so much interference.
+    /// True if a preamble with `power` is detected despite `interference`.
     #[inline]
     pub(super) fn detects(&self, power: Power, interference: Power) -> bool {
         power >= self.sense && self.comes_through(power, interference, self.preamble)
     }
 
-    /// Tells whether a frame may be received in place of another.
+    /// True if frames can capture the receiver from another frame.
     pub(super) fn may_capture(&self) -> bool {
         self.capture.is_some()
     }
 
-    /// Tells whether a frame with `power` is received in place of another with `other`, of which the preamble was
-    /// detected `since` then.
+    /// True if a frame with `power` replaces another with power `other` (capture). `since` is the
+    /// time since the other's preamble was detected.
     #[inline]
     pub(super) fn captures(&self, power: Power, other: Power, since: Duration) -> bool {
         self.capture
@@ -256,14 +259,15 @@ fn ratio(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
-/// As much as a station hears of a sender at most, a watt: sums of such keep clear of the sign that [`float`] takes.
+/// The greatest power of one sender, one watt. Sums stay below the sign bit that [`float`] would
+/// misread.
 const MOST: Power = 1_000_000_000_000_000_000;
 
 fn attowatts(dbm: f64) -> Power {
     ((ratio(dbm) * 1e15) as Power).min(MOST)
 }
 
-/// Converts a sum of powers, by the conversion of signed numbers, which is one instruction.
+/// Converts a sum of powers. The conversion of signed integers is a single instruction.
 #[inline]
 fn float(power: Power) -> f64 {
     power as i64 as f64
@@ -273,7 +277,7 @@ fn float(power: Power) -> f64 {
 mod tests {
     use super::*;
 
-    /// -50 dBm are 10 nW; beside -60 dBm they have 10 dB.
+    /// -50 dBm are 10 nW, 10 dB above -60 dBm.
     #[test]
     fn powers_add_up() {
         let config = HearingConfig {
@@ -288,7 +292,7 @@ mod tests {
             power_dbm: 20.0,
         };
         let hearing = Hearing::new(config, WeakerBefore::Interferes, &[0, 0, 0], 1);
-        // The two that hear the first alike are one group.
+        // The two stations that hear the first alike are one group.
         assert_eq!(hearing.of(0).len(), 1);
         assert_eq!(hearing.viewers_of(0).len(), 1);
         assert_eq!(hearing.of(1).len(), 1);
@@ -300,7 +304,8 @@ mod tests {
             let need = hearing.need(Some(needed)).ratio;
             hearing.comes_through(hearing.power(0, 1), hearing.power(1, 0), need)
         };
-        // The noise is 398,107 aW; what needs less than a preamble is not detected before that is.
+        // The noise is 398,107 aW. A frame that needs less SINR than a preamble must still be
+        // detected.
         let alone = |needed| hearing.need(Some(needed)).alone;
         assert_eq!((alone(20.0), alone(0.0)), (39_810_700, 6_309_573));
         assert_eq!(alone(200.0), MOST + 1);

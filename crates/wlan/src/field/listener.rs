@@ -1,5 +1,5 @@
-//! The medium as a station senses it, or a whole group of stations that hear alike and sense the same. Knows times and powers, and
-//! neither queues nor what is sent.
+//! The medium as one station senses it, or as a group of stations that hear alike. Only times and
+//! powers; no queues.
 
 use airtcp_kernel::Time;
 
@@ -8,7 +8,8 @@ use super::node::{Frame, NONE};
 use super::order::Order;
 use crate::station::{ContenderId, StationId};
 
-/// The number of a listener: those of the stations themselves come first, then those of groups.
+/// The number of a listener. Listeners of single stations come first, then the shared ones of
+/// groups.
 pub(super) type ListenerId = u32;
 
 /// A frame that is being received.
@@ -17,66 +18,69 @@ pub(super) struct Lock {
     pub(super) from: StationId,
     pub(super) power: Power,
     pub(super) need: f64,
-    /// The instant at which its preamble was detected, and the end of the frame.
+    /// When its preamble was detected, and the end of the frame.
     pub(super) since: Time,
     pub(super) end: Time,
-    /// The instant from which on interference is too strong; [`Time::NEVER`] if it is not.
+    /// The instant from which interference is too strong; [`Time::NEVER`] if it is not.
     pub(super) bad_since: Time,
-    /// The first such instant, and the last end of such a time.
+    /// The first such instant, and the end of the last such time.
     pub(super) first_bad: Time,
     pub(super) last_bad: Time,
-    /// A flag: there is more interference than it knows of.
+    /// Whether there is more interference than the lock accounts for.
     pub(super) is_unaware: bool,
 }
 
-/// A station that listens for itself, or the stations of a group that listen together: they sense the same, and none of
-/// them sends or waits for an answer.
+/// A listener: one station, or the stations of a group that share it. Stations that share a
+/// listener sense the same, and none of them sends or waits for a response.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// The power of all frames on the air that it hears.
+    /// The total power of the frames on the air that it hears.
     pub(super) energy: Power,
-    /// The power of those of them that began at `fresh_at`.
+    /// The power of the frames that began at `fresh_at`.
     pub(super) fresh: Power,
     pub(super) fresh_at: Time,
-    /// The power of all frames before those of which the preamble may be detected until that instant.
+    /// The power of frames that began before the current ones, whose preambles may be detected
+    /// until `undetected_until`.
     before: Power,
     undetected_until: Time,
-    /// The sender of the frame that began last; [`NONE`] if one has ended since.
+    /// The sender of the frame that began last; [`NONE`] if a frame has ended since.
     pub(super) last_by: StationId,
     pub(super) lock: Option<Lock>,
-    /// The instant at which it notices the frame that it receives, where nothing has to be done then: its queues are
-    /// frozen later, as of then; [`Time::NEVER`] if they are.
+    /// When it detects the frame that it receives, if nothing has to be done at that instant. Its
+    /// queues are frozen later, as of then. [`Time::NEVER`] if they are frozen.
     pub(super) noticed_at: Time,
-    /// A preamble that began before this instant is not detected: it was sending or receiving.
+    /// Preambles that began before this instant are not detected: the listener was sending or
+    /// receiving.
     pub(super) free_from: Time,
-    /// A flag: it is a station that sends.
+    /// Whether it is a station that sends.
     pub(super) is_sending: bool,
-    /// A flag: it knows of a busy medium, or sends.
+    /// Whether it detects a busy medium, or sends.
     pub(super) is_busy: bool,
-    /// The end of the last busy period or wait, of the NAV, and of what comes before DIFS in EIFS.
+    /// Ends of the last busy period or timeout (`idle_from`), of the NAV (`nav`), and of EIFS
+    /// before its final DIFS (`eifs`).
     pub(super) idle_from: Time,
     pub(super) nav: Time,
     pub(super) eifs: Time,
-    /// The instant at which a NAV is given up that an RTS has set and no frame has followed.
+    /// When a NAV set by an RTS is reset because no frame has followed.
     pub(super) nav_reset: Time,
-    /// The station that has set the NAV.
+    /// The station that set the NAV.
     pub(super) nav_by: StationId,
-    /// The senders of frames of other cells that it ignores, with the powers of these.
+    /// Senders of ignored frames of other cells, with their powers.
     pub(super) ignored: Vec<(StationId, Power)>,
-    /// The times in which interference was too strong for a frame to it.
+    /// The times in which interference was too strong for a frame to this station.
     pub(super) bad: Vec<(Time, Time)>,
-    /// The queues that count slots, in no order.
+    /// The queues that count slots, unordered.
     pub(super) counting: Vec<ContenderId>,
-    /// The order of these, if it is known and stays as it is while none comes or goes.
+    /// Their order, if known. It stays valid while no queue is added or removed.
     pub(super) order: Option<Order>,
-    /// The stations that get at the medium next, if it stays idle; out of date where it has not. And the instant at which
+    /// The stations that access the medium next if it stays idle (stale if it was not), and when
     /// they do; [`Time::NEVER`] if there are none.
     pub(super) winners: Vec<StationId>,
     pub(super) access: Time,
 }
 
 impl Listener {
-    /// Makes a listener at time zero with an idle medium.
+    /// Creates a listener at time zero with an idle medium.
     pub(super) fn new() -> Self {
         Self {
             energy: 0,
@@ -104,7 +108,7 @@ impl Listener {
         }
     }
 
-    /// Returns the instant at which its inter-frame spaces begin, if the medium stays idle.
+    /// Returns when its inter-frame spaces begin if the medium stays idle.
     #[inline]
     pub(super) fn spaces_begin(&self) -> Time {
         self.idle_from.max(self.nav).max(self.eifs)
@@ -119,7 +123,8 @@ impl Listener {
         self.energy - self.ignored.iter().map(|&(_, power)| power).sum::<Power>()
     }
 
-    /// Adds the power of a frame that `sender` begins `now`, and of which the preamble is detected at `notice`.
+    /// Adds the power of a frame that `sender` begins at `now`, and whose preamble is detected at
+    /// `notice`.
     #[inline]
     pub(super) fn hear(&mut self, (sender, power): (StationId, Power), now: Time, notice: Time) {
         if self.lock.is_none() && !self.is_sending {
@@ -137,24 +142,25 @@ impl Listener {
         }
     }
 
-    /// Returns the power of the frames that begin just now.
+    /// Returns the power of the frames that begin at `now`.
     #[inline]
     fn fresh(&self, now: Time) -> Power {
         if self.fresh_at == now { self.fresh } else { 0 }
     }
 
-    /// Returns the interference at `now` with a frame that is heard with `power`, without what begins just now.
+    /// Returns the interference at `now` with a frame received with `power`, without frames that
+    /// begin at `now`.
     #[inline]
     pub(super) fn interference(&self, power: Power, now: Time) -> Power {
         self.energy - power - self.fresh(now)
     }
 
-    /// Returns the interference at the instant at which the preamble of `frame` of `sender` is detected, which is heard with
-    /// `power`: without the weaker ones that began before it (`WeakerBefore::Unnoticed`), unless a frame has begun or ended
-    /// since.
+    /// Returns the interference when the preamble of `frame` of `sender` is detected, received with
+    /// `power`. Weaker frames that began before it do not count (`WeakerBefore::Unnoticed`), unless
+    /// a frame has begun or ended since.
     ///
-    /// Of frames that begin at one instant ns-3 has some order. Here it is that of the stations or the reverse, by a bit of
-    /// that instant, so that none is always the last.
+    /// ns-3 orders frames that begin at one instant in some way. Here a bit of the instant chooses
+    /// between the order of the stations and its reverse, so that no station is always last.
     pub(super) fn noticed_interference(
         &self,
         (sender, power): (StationId, Power),
@@ -167,7 +173,7 @@ impl Listener {
         if is_last && self.last_by != NONE { self.before } else { self.energy - power }
     }
 
-    /// Senses from now on what `other` senses, which has settled what it has noticed. Its queues stay its own.
+    /// Copies what `other` senses; `other` has settled its detections. The queues are not copied.
     pub(super) fn sense_as(&mut self, other: &Self) {
         debug_assert!(other.noticed_at == Time::NEVER && self.noticed_at == Time::NEVER);
         self.energy = other.energy;
@@ -189,8 +195,8 @@ impl Listener {
         }
     }
 
-    /// Tells whether all that either will sense and do from `now` on is alike; `recent` is the instant from which on a
-    /// frame may have begun that is not known of yet. False while either receives or ignores a frame.
+    /// True if both listeners will sense and do the same from `now` on. A frame that began since
+    /// `recent` may not have been detected yet. False while either receives or ignores a frame.
     pub(super) fn will_do_as(&self, other: &Self, now: Time, recent: Time) -> bool {
         let is_old = |time: Time| time < recent;
         self.lock.is_none()
@@ -214,7 +220,8 @@ impl Listener {
 }
 
 impl Lock {
-    /// Makes that of a station that has detected the preamble of `frame` at `since`, and hears it undisturbed.
+    /// Creates the reception of `frame`, whose preamble was detected at `since`, without
+    /// interference.
     #[inline]
     pub(super) fn new(from: StationId, power: Power, frame: &Frame, since: Time) -> Self {
         Self {
@@ -230,7 +237,8 @@ impl Lock {
         }
     }
 
-    /// Notes at `now` whether interference is too strong. Returns the time in which it was, if it is no more.
+    /// Records at `now` whether interference is too strong. Returns the time in which it was, if it
+    /// has just ended.
     #[inline]
     pub(super) fn judge(&mut self, is_bad: bool, now: Time) -> Option<(Time, Time)> {
         if is_bad {

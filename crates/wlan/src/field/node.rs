@@ -1,4 +1,4 @@
-//! One station of a field: what it sends and waits for. Knows times, and neither what it senses nor its queues.
+//! One station of a field: what it sends and waits for.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,41 +11,42 @@ use crate::station::{ContenderId, StationId};
 /// No station.
 pub(super) const NONE: StationId = StationId::MAX;
 
-/// A frame on the air, or to be sent.
+/// A frame on the air, or scheduled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) kind: Kind,
     pub(super) to: StationId,
-    /// The queue whose exchange it belongs to.
+    /// The queue that owns the exchange.
     pub(super) by: ContenderId,
     pub(super) start: Time,
     pub(super) end: Time,
     /// The end of the exchange, as the frame announces it.
     pub(super) announced: Time,
-    /// The strength that it needs, and a control frame between the two stations.
+    /// What the frame needs to be received, and what a control frame between the two stations
+    /// needs.
     pub(super) need: Need,
     pub(super) control_need: Need,
-    /// The end of what has to come through for anything to be received: preamble and header.
+    /// The end of preamble and header. Both must be received for anything to be received.
     pub(super) header_end: Time,
-    /// Of its MPDUs the end of the first and the beginning of the last.
+    /// The end of its first MPDU, and the start of its last.
     pub(super) first_end: Time,
     pub(super) last_start: Time,
-    /// The frame that has overlapped it at its receiver, if one has.
+    /// The frame that overlapped it at its receiver, if any.
     pub(super) culprit: Culprit,
-    /// The share of its power with which its sender sends it.
+    /// The factor on its sender's transmit power.
     pub(super) strength: f64,
-    /// A flag: it tells its cell by a colour (802.11ax and later).
+    /// Whether it carries a BSS colour (802.11ax and later).
     pub(super) has_colour: bool,
-    /// A flag: it carries more than bare acknowledgments of TCP.
+    /// Whether it carries more than bare TCP acknowledgments.
     pub(super) has_data: bool,
 }
 
-/// A frame that has kept another from its receiver, or that receiver from answering.
+/// A frame that destroyed another at its receiver, or kept the receiver from responding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Culprit {
-    /// The station that has sent it; [`NONE`] if nothing has.
+    /// The station that sent it; [`NONE`] if there was none.
     pub(super) station: StationId,
-    /// The time from the beginning of the one to that of the other.
+    /// The time between the starts of the two frames.
     pub(super) apart: Duration,
 }
 
@@ -56,7 +57,7 @@ impl Culprit {
 /// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A CTS of its sender to itself, before its data.
+    /// A CTS-to-self before data.
     CtsToSelf,
     Rts,
     Cts,
@@ -66,70 +67,72 @@ pub(super) enum Kind {
     Answer,
 }
 
-/// The knowledge that others have of a frame on the air.
+/// What other stations know of a frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
     /// Its preamble.
     Preamble,
-    /// Its cell, where it tells it and that matters.
+    /// Its cell, if the frame reveals it and it matters.
     Cell,
 }
 
 /// The state of a station's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sends {
-    /// It has none.
+    /// No frame.
     Nothing,
-    /// It is to send it at an instant that is known: an answer, or the next of its exchange.
+    /// Scheduled for a known instant: a response, or the next frame of its exchange.
     Soon,
-    /// It is on the air.
+    /// On the air.
     Frame,
 }
 
-/// The exchange of a station that waits for an answer, or sends.
+/// The exchange of a station that sends or waits for a response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     pub(super) by: ContenderId,
     pub(super) txop: Txop,
-    /// The answer that it waits for.
+    /// The response that it waits for.
     pub(super) awaits: Kind,
-    /// A flag: an RTS of it got through.
+    /// Whether its RTS succeeded.
     pub(super) is_protected: bool,
 }
 
 /// A station.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// The listener that it is now: its own, which has its number, or that of its group.
+    /// Its current listener: its own, which has the station's number, or its group's.
     pub(super) listener: ListenerId,
     pub(super) group: GroupId,
     /// The state of its frame.
     pub(super) sends: Sends,
-    /// The knowledge that others have of the frame that it sends.
+    /// What other stations know of the frame that it sends.
     pub(super) known: Known,
-    /// A flag: what it is to send is the next exchange of a TXOP, which is made when it begins.
+    /// Whether the scheduled frame is the next exchange of a TXOP, which is assembled when it
+    /// begins.
     pub(super) continues: bool,
-    /// A flag: it contended while it ignored a frame, and sends with less power until its next TXOP has ended.
+    /// Whether it contended while it ignored a frame. It then sends with less power until its next
+    /// TXOP has ended.
     pub(super) is_restricted: bool,
-    /// The frame that it sends, or is to send.
+    /// The frame on the air, or scheduled.
     pub(super) frame: Frame,
-    /// The event that it makes itself: its access, or the beginning, notice or end of its frame.
+    /// Its own next event: its access, or the start, detection or end of its frame.
     pub(super) acts: Key,
     pub(super) exchange: Option<Exchange>,
-    /// The instant until which it waits for an answer.
+    /// The end of its response timeout.
     pub(super) timeout: Time,
-    /// A flag: it waits for the end of the frame that it receives, which may be the answer.
+    /// Whether it waits for the end of the frame that it receives, which may be the response.
     pub(super) waits_for_end: bool,
-    /// Its queues.
+    /// Its first queue, and their number.
     pub(super) first: ContenderId,
     pub(super) queues: u32,
-    /// The number of them that count slots.
+    /// The number of its queues that count slots.
     pub(super) counting: u32,
 }
 
 impl Node {
-    /// Makes a station with such queues.
+    /// Creates a station with queues.
     pub(super) fn new(
         listener: ListenerId,
         group: GroupId,
@@ -154,25 +157,25 @@ impl Node {
         }
     }
 
-    /// Tells whether an exchange of its own keeps its queues from the medium.
+    /// True if its own exchange keeps its queues from contending.
     #[inline]
     pub(super) fn is_engaged(&self) -> bool {
         self.sends != Sends::Nothing || self.exchange.is_some()
     }
 
-    /// Returns the frame that it sends.
+    /// Returns the frame on the air.
     #[inline]
     pub(super) fn sending(&self) -> Option<&Frame> {
         (self.sends == Sends::Frame).then_some(&self.frame)
     }
 
-    /// Returns the frame that it sends, to change it.
+    /// Returns the frame on the air, to change it.
     #[inline]
     pub(super) fn sending_mut(&mut self) -> Option<&mut Frame> {
         (self.sends == Sends::Frame).then_some(&mut self.frame)
     }
 
-    /// Returns the event that it makes itself, and the instant until which it waits.
+    /// Returns its own next event, and the end of its timeout.
     #[inline]
     pub(super) fn next(&self) -> (Key, Time) {
         (self.acts, self.timeout)
@@ -205,8 +208,8 @@ impl Frame {
         has_data: false,
     };
 
-    /// Makes one of `by` for the station `to` from `start` to `end`, which is received as a whole, as control frames are,
-    /// and announces nothing behind it.
+    /// Creates a frame of `by` for station `to` from `start` to `end`. Like a control frame it is
+    /// received as a whole, and announces nothing after it.
     #[inline]
     pub(super) fn whole(
         (kind, to, by): (Kind, StationId, ContenderId),
@@ -229,21 +232,21 @@ impl Frame {
         }
     }
 
-    /// Makes the answer to it, a SIFS after its end, for its `sender`.
+    /// Creates the response to it, a SIFS after its end, for its `sender`.
     #[inline]
     pub(super) fn answer(&self, sender: StationId, sifs: Duration) -> Self {
         let from_to = (self.end + sifs, self.announced);
         Self::whole((Kind::Answer, sender, self.by), from_to, self.control_need)
     }
 
-    /// Returns the power with which it is heard where one at full power is heard with `power`.
+    /// Returns the power with which it is heard if a frame at full power is heard with `power`.
     #[inline]
     pub(super) fn heard_with(&self, power: Power) -> Power {
-        // No conversion where nothing is to be scaled, which is nearly always.
+        // Almost always nothing has to be scaled; then skip the conversion.
         if self.strength < 1.0 { scaled(power, self.strength) } else { power }
     }
 
-    /// Tells whether whoever received it with such interference has understood any of it.
+    /// True if a receiver with this interference decoded any part of it.
     #[inline]
     pub(super) fn is_understood(&self, first_bad: Time, last_bad: Time) -> bool {
         first_bad >= self.end

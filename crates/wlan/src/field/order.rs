@@ -1,6 +1,6 @@
-//! The order of queues that count the same slots at one listener: it stays as it is while none comes or goes, so that
-//! the slots that pass are counted once for all of them, and in the backoff of each only when its order is over. Knows
-//! slots, and not when the medium is idle.
+//! The order of queues that count the same slots at one listener. It stays valid while no queue is
+//! added or removed. So passed slots are counted once for all of them, and subtracted from each
+//! backoff only when the order ends.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -10,30 +10,30 @@ use super::node::NONE;
 use super::waiting::Waits;
 use crate::station::{ContenderId, StationId};
 
-/// The order of queues that count one slot after the other at the same instants.
+/// The order of queues that count the same slots at the same instants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
-    /// The inter-frame space before their slots.
+    /// The AIFS before their slots.
     pub(super) aifs: Duration,
-    /// The station of the one that gets at the medium first, and the slots of its backoff; [`NONE`] if none has a frame,
-    /// and [`UNKNOWN`] if it is to be looked up.
+    /// The station of the queue that accesses the medium first, and the slots of its backoff.
+    /// [`NONE`] if no queue has a frame, [`UNKNOWN`] if the value is stale.
     pub(super) first: StationId,
     pub(super) slots: u32,
-    /// The slots that have passed, and are not counted yet in the backoffs of the queues.
+    /// Passed slots that are not yet subtracted from the queues' backoffs.
     pub(super) passed: u32,
 }
 
-/// The station of a queue that is to be looked up.
+/// The station of a queue that has to be looked up.
 pub(super) const UNKNOWN: StationId = NONE - 1;
 
-/// So many slots that they are counted before more pass.
+/// After this many slots they are subtracted before more pass.
 const MANY_PASSED: u32 = 1 << 24;
 
-/// As many slots as pass before they are counted; no backoff has more.
+/// The maximum number of passed slots; no backoff has more.
 const MOST_PASSED: u64 = 1 << 30;
 
 impl Order {
-    /// Lets so many slots pass.
+    /// Lets `slots` slots pass.
     #[inline]
     pub(super) fn passes(&mut self, slots: u64) {
         self.passed = (u64::from(self.passed) + slots).min(MOST_PASSED) as u32;
@@ -41,18 +41,18 @@ impl Order {
 }
 
 impl Air {
-    /// Takes in `id`, which has got a backoff, with the queues that count slots at `place`.
+    /// Adds `id`, which has drawn a backoff, to the queues that count slots at `place`.
     pub(super) fn counts_at(&mut self, place: ListenerId, id: ContenderId) {
         let Self { listeners, queues, notices_ahead, .. } = self;
         let listener = &mut listeners[place as usize];
         let queue = &mut queues[id as usize];
         let Waits::Counting(backoff) = &mut queue.waits else { return };
         if listener.counting.is_empty() {
-            // With OBSS-PD it matters at once whether a queue counts.
+            // With OBSS-PD every change of counting queues takes effect at once.
             let new = Order { aifs: queue.aifs, first: NONE, slots: 0, passed: 0 };
             listener.order = notices_ahead.then_some(new);
         }
-        // A backoff of no slots without a frame is over when a slot has passed since it was drawn.
+        // A backoff of no slots without a frame is over one slot after it was drawn.
         let is_over_at_once = !backoff.has_frame && backoff.slots == 0;
         let is_plain = backoff.from == Time::ZERO && !backoff.immediate && !is_over_at_once;
         let is_alike = |order: &&mut Order| is_plain && queue.aifs == order.aifs;
@@ -62,7 +62,7 @@ impl Air {
             return;
         };
         listener.counting.push(id);
-        // The slots that have passed are not counted in its backoff.
+        // Its backoff does not include the slots that have passed.
         backoff.slots += order.passed;
         if !backoff.has_frame || order.first == UNKNOWN {
             return;
@@ -74,7 +74,8 @@ impl Air {
         }
     }
 
-    /// Moves the queues of `station` from those that count slots at `together` to where it listens apart.
+    /// Moves the queues of `station` that count slots from the shared listener `together` to its
+    /// own.
     pub(super) fn moves_apart(&mut self, station: StationId, together: ListenerId) {
         if self.listeners[together as usize].order.is_some_and(|order| order.first == station) {
             self.count_passed(together);
@@ -98,7 +99,8 @@ impl Air {
         }
     }
 
-    /// Moves the queues of `station` from those that count slots apart to those at `together`.
+    /// Moves the queues of `station` that count slots from its own listener to the shared one,
+    /// `together`.
     pub(super) fn moves_together(&mut self, station: StationId, together: ListenerId) {
         self.count_passed(station);
         while let Some(id) = self.listeners[station as usize].counting.pop() {
@@ -106,7 +108,8 @@ impl Air {
         }
     }
 
-    /// Counts in their backoffs the slots that have passed for the queues of `place`, of which one comes or goes.
+    /// Subtracts the passed slots from the backoffs of the queues at `place`, before one is added
+    /// or removed.
     #[inline]
     pub(super) fn count_passed(&mut self, place: ListenerId) {
         if let Some(order) = self.listeners[place as usize].order.take()
@@ -131,8 +134,8 @@ impl Air {
         }
     }
 
-    /// Looks up the first of the queues that count the same slots at `place`. Returns their order, if one is first, or none
-    /// has a frame.
+    /// Finds the first of the queues that count the same slots at `place`. Returns their order if
+    /// one queue is first, or if none has a frame.
     pub(super) fn find_first(&mut self, place: ListenerId) -> Option<Order> {
         let Self { listeners, queues, .. } = self;
         let listener = &mut listeners[place as usize];
@@ -150,8 +153,8 @@ impl Air {
         is_one.then_some(*order)
     }
 
-    /// Looks up the next access of the stations that listen at `place`, queue by queue, and their order if they count
-    /// the same slots.
+    /// Finds the next access of the stations that listen at `place`, queue by queue, and their
+    /// order if they count the same slots.
     #[inline(never)]
     pub(super) fn find_order(&mut self, place: ListenerId) {
         let Self { listeners, queues, settings, .. } = self;
@@ -160,7 +163,7 @@ impl Air {
         let mut winners = std::mem::take(&mut self.winners);
         let aifs = queues[listener.counting[0] as usize].aifs;
         let mut order = Order { aifs, first: NONE, slots: 0, passed: 0 };
-        // With OBSS-PD it matters at once whether a queue counts.
+        // With OBSS-PD every change of counting queues takes effect at once.
         let mut is_order = self.notices_ahead;
         for &id in &listener.counting {
             let queue = &queues[id as usize];
@@ -182,7 +185,7 @@ impl Air {
             order.first = first;
         } else if winners.len() > 1 {
             is_order = false;
-            // With two queues it may be there twice.
+            // A station with two queues may be listed twice.
             winners.sort_unstable();
             winners.dedup();
         }

@@ -1,5 +1,4 @@
-//! Frames of a field that come through to those that they are for: what is answered, and what data hand on. Knows
-//! neither powers nor backoffs.
+//! Frames of a field that reach their receivers: what is answered, and what data deliver.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,7 +10,7 @@ use crate::frame::Psdu;
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Field<P> {
-    /// Takes `frame`, of which its receiver has understood at least a part.
+    /// Processes `frame`, which its receiver has decoded at least partly.
     #[inline]
     pub(super) fn frame_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
         let station = frame.to;
@@ -22,7 +21,7 @@ impl<P: Clone> Field<P> {
         match frame.kind {
             Kind::CtsToSelf => {}
             Kind::Rts => {
-                // 10.3.2.9: no CTS while the NAV says that the medium is busy.
+                // 10.3.2.9: no CTS while the NAV is set.
                 let listener = &self.air.listeners[station as usize];
                 if listener.nav <= now {
                     self.gives_up_waiting(station, now, supply);
@@ -53,7 +52,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has the receiver of `frame` answer it.
+    /// Makes the receiver of `frame` respond to it.
     #[inline(always)]
     pub(super) fn answers<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) {
         self.gives_up_waiting(frame.to, now, supply);
@@ -61,7 +60,7 @@ impl<P: Clone> Field<P> {
         self.sends_soon(frame.to, &frame.answer(sender, self.frames.phy().sifs));
     }
 
-    /// Has `station` give up waiting for an answer: it has got a frame to answer itself.
+    /// Cancels the response timeout of `station`, because it has to respond to a frame itself.
     fn gives_up_waiting<S: Supply<P>>(&mut self, station: StationId, now: Time, supply: &mut S) {
         let node = &self.air.nodes[station as usize];
         if node.exchange.is_some() && node.sends != Sends::Soon {
@@ -69,7 +68,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Hands on what has come of data of `by` for `to` that end at `end`. Returns whether anything has.
+    /// Delivers what was received of data of `by` for `to` that end at `end`. Returns whether
+    /// anything was received.
     #[inline(always)]
     pub(super) fn data_came<S: Supply<P>>(
         &mut self,
@@ -87,7 +87,7 @@ impl<P: Clone> Field<P> {
                 let far = desk.roles.far(station, mpdu.receiver);
                 let is_lost =
                     !desk.is_perfect && desk.errors.loses(far, desk.frames.msdu_bits(mpdu.bits));
-                // It may have come before, and its acknowledgment was lost.
+                // A duplicate if only its acknowledgment was lost.
                 if !is_lost && !mpdu.is_received {
                     mpdu.is_received = true;
                     supply.on_event(now, MacEvent::Received { by, mpdu, came: None });

@@ -1,5 +1,5 @@
-//! Stations that hear alike and listen together: one of them listens apart from when it sends or is sent to, until all
-//! that it senses, and will do, is again that of the others. Knows what listeners sense, and no frame.
+//! Shared listeners of stations that hear alike. A station gets its own listener when it sends or
+//! is addressed. It returns when it senses, and will do, the same as the others of its group.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,31 +11,33 @@ use super::listener::ListenerId;
 use super::node::Frame;
 use crate::station::StationId;
 
-/// The least number of stations that are worth a listener together.
+/// The smallest group that is worth a shared listener.
 pub(super) const WORTH_SHARING: usize = 2;
 
-/// The number of stations of a small group.
+/// The size up to which a group is small.
 const SMALL: usize = 3;
 
 /// A group of stations that hear alike.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The listener of those that listen together, which none do in a group of one, and behind it those that do not.
+    /// The shared listener (unused in a group of one), followed by the listeners of stations with
+    /// their own.
     places: Vec<ListenerId>,
-    /// The number of those that listen together.
+    /// The number of stations on the shared listener.
     together: u32,
-    /// The listeners that hear it, where all of them hear all of it.
+    /// The listeners that hear the group, in a field where they hear all of it.
     heard_by: Vec<ListenerId>,
-    /// The cells whose access points it has.
+    /// The cells whose access points are in the group.
     pub(super) cells: Vec<StationId>,
-    /// A flag: it has enough stations to listen together.
+    /// Whether it has enough stations to share a listener.
     pub(super) is_several: bool,
-    /// A flag: who has had an exchange is likely to have the next one, too.
+    /// Whether a station that had an exchange is likely to have the next one, too.
     is_small: bool,
 }
 
 impl Group {
-    /// Makes the groups of so many stations, which all listen together, and the number of the group of each station.
+    /// Creates the groups of `stations` stations, all on shared listeners, and the number of each
+    /// station's group.
     pub(super) fn of_all(
         groups: &Groups,
         stations: usize,
@@ -63,7 +65,7 @@ impl Group {
         (all, group_of)
     }
 
-    /// Notes of each of `all`, which hear each other as a whole, by which it is heard.
+    /// Records for each group which listeners hear it. Each group must hear the others as a whole.
     pub(super) fn hear_evenly(all: &mut [Self], hearing: &Hearing) {
         for (group, members) in hearing.groups.members.iter().enumerate() {
             let ears = hearing.of(members[0]).iter();
@@ -72,7 +74,7 @@ impl Group {
         }
     }
 
-    /// Returns the listener of those that listen together.
+    /// Returns the shared listener.
     #[inline]
     pub(super) fn listener(&self) -> ListenerId {
         self.places[0]
@@ -90,30 +92,30 @@ impl Group {
         &self.heard_by
     }
 
-    /// Notes that it is heard by `station`, which listens apart.
+    /// Adds the own listener of `station` to those that hear the group.
     pub(super) fn is_heard_by(&mut self, station: StationId) {
         self.heard_by.push(station);
     }
 
-    /// Notes that it is heard no more by `station` apart.
+    /// Removes the own listener of `station` from those that hear the group.
     pub(super) fn is_heard_by_no_more(&mut self, station: StationId) {
         let place = self.heard_by.iter().rposition(|&one| one == station);
         self.heard_by.swap_remove(place.expect("it was heard"));
     }
 
-    /// Returns the stations that listen apart.
+    /// Returns the stations with their own listeners.
     #[inline]
     fn apart(&self) -> &[StationId] {
         &self.places[1..]
     }
 
-    /// Notes that `station` listens apart.
+    /// Records that `station` has its own listener now.
     pub(super) fn parts(&mut self, station: StationId) {
         self.together -= 1;
         self.places.push(station);
     }
 
-    /// Notes that `station` does so no more.
+    /// Records that `station` is back on the shared listener.
     pub(super) fn joins(&mut self, station: StationId) {
         self.together += 1;
         let place = self.places.iter().rposition(|&one| one == station);
@@ -121,7 +123,7 @@ impl Group {
     }
 }
 
-/// Has `visit` see to each listener that hears `frame` of `sender`, with the power with which it does.
+/// Calls `visit` for each listener that hears `frame` of `sender`, with the received power.
 #[inline(always)]
 pub(super) fn at_each_that_hears(
     hearing: &Hearing,
@@ -140,7 +142,7 @@ pub(super) fn at_each_that_hears(
 }
 
 impl<P: Clone> Field<P> {
-    /// Has `station` listen apart.
+    /// Gives `station` its own listener.
     #[inline]
     pub(super) fn listen_apart(&mut self, station: StationId, now: Time) {
         let together = self.air.nodes[station as usize].listener;
@@ -150,7 +152,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has `station` listen apart from those that listen as `together`.
+    /// Moves `station` from its group's shared listener to one of its own.
     fn leave(&mut self, station: StationId, together: ListenerId) {
         if self.air.nodes[station as usize].counting > 0 {
             self.air.moves_apart(station, together);
@@ -160,11 +162,11 @@ impl<P: Clone> Field<P> {
         node.listener = station;
         let group = &mut groups[node.group as usize];
         group.parts(station);
-        // Those of groups are behind those of stations.
+        // Shared listeners come after those of stations.
         let (own, of_groups) = listeners.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
         own.sense_as(shared);
-        // It has no frame, and no other event of its own than its access.
+        // The station has no frame, and its access is its only event.
         if !node.acts.is_never() {
             let place = shared.winners.iter().position(|&one| one == station);
             shared.winners.swap_remove(place.expect("whose access is known wins it"));
@@ -176,8 +178,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has those listen together again that hear `sender` and may, but for it and its `receiver`, which had just an
-    /// exchange: they may have the next one, too.
+    /// Moves stations that hear `sender` back to their shared listeners if possible. Excludes
+    /// `sender` and `receiver` after their exchange, because they may have the next one, too.
     #[inline]
     pub(super) fn listen_together(&mut self, sender: StationId, receiver: StationId, now: Time) {
         let Self { air, hearing, groups, roles, .. } = self;
@@ -200,7 +202,7 @@ impl<P: Clone> Field<P> {
 }
 
 impl Air {
-    /// Has `station` listen with the rest of its group if it senses the same and has nothing to do.
+    /// Moves `station` to its group's shared listener if it senses the same and has nothing to do.
     fn may_join(&mut self, group: &mut Group, station: StationId, detect: Duration, now: Time) {
         let Self { nodes, listeners, .. } = self;
         let node = &mut nodes[station as usize];
@@ -227,7 +229,7 @@ impl Air {
         if !self.listeners[station as usize].counting.is_empty() {
             self.moves_together(station, listener);
         }
-        // They have the same medium, so that each one's access is what it was.
+        // Both have the same medium, so each access stays at its time.
         self.merge_access(listener, station);
         if has_reset {
             self.set_clock(station);

@@ -1,5 +1,6 @@
-//! The queues of a field that wait for the medium: what each has left of its backoff. The rules are those of
-//! [`contention`](crate::contention), for one station at a time, with the medium as that station knows it.
+//! The queues of a field that contend for the medium, and their remaining backoffs. The rules are
+//! those of [`contention`](crate::contention), applied to each station with the medium as it senses
+//! it.
 
 use airtcp_kernel::Time;
 
@@ -25,25 +26,26 @@ pub(super) struct Queue {
 pub(super) enum Waits {
     /// No frame, no backoff.
     Idle,
-    /// A backoff of so many slots; with a frame, or after a success or a drop.
+    /// A backoff, with a frame, or after a success or drop.
     Counting(Backoff),
-    /// Its station sends, or waits for an answer, for it.
+    /// Its station sends for it, or waits for a response.
     Exchanging,
 }
 
-/// The rest of a backoff.
+/// A remaining backoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Backoff {
     pub(super) slots: u32,
     pub(super) has_frame: bool,
     /// No slot begins before this instant.
     pub(super) from: Time,
-    /// The frame found the medium idle, and needs a backoff only if that changes before it goes.
+    /// The frame found the medium idle. It needs a backoff only if the medium becomes busy before
+    /// it is sent.
     pub(super) immediate: bool,
 }
 
 impl Waits {
-    /// Tells whether it draws a backoff if the medium becomes busy.
+    /// True if it draws a backoff when the medium becomes busy.
     #[inline]
     pub(super) fn will_draw(self) -> bool {
         matches!(self, Self::Counting(Backoff { immediate: true, .. }))
@@ -51,27 +53,27 @@ impl Waits {
 }
 
 impl Backoff {
-    /// Makes a backoff that counts as the medium allows.
+    /// Creates a backoff that starts as soon as the medium allows.
     pub(super) fn of(slots: u32, has_frame: bool) -> Self {
         Self { slots, has_frame, from: Time::ZERO, immediate: false }
     }
 }
 
 impl Queue {
-    /// Returns the instant at which the slots of `backoff` begin.
+    /// Returns when the slots of `backoff` begin.
     #[inline]
     fn start(&self, listener: &Listener, backoff: Backoff) -> Time {
         (listener.spaces_begin() + self.aifs).max(backoff.from)
     }
 
-    /// Returns the instant at which its backoff ends if the medium stays idle.
+    /// Returns when its backoff ends if the medium stays idle.
     #[inline]
     pub(super) fn end(&self, listener: &Listener, settings: &Settings, backoff: Backoff) -> Time {
         self.start(listener, backoff) + settings.slot_time * u64::from(backoff.slots)
     }
 
-    /// Counts the slots that have passed when the medium becomes busy at `now`. Returns false if nothing
-    /// is left to count, and whether its backoff stays as it is: no slot of it has begun.
+    /// Counts the passed slots when the medium becomes busy at `now`. Returns whether anything is
+    /// left to count, and whether the backoff is unchanged because no slot has begun.
     #[inline(always)]
     fn freeze(&mut self, listener: &Listener, settings: &Settings, now: Time) -> (bool, bool) {
         let Waits::Counting(backoff) = self.waits else { return (false, false) };
@@ -84,7 +86,7 @@ impl Queue {
         (self.count(backoff, counted), false)
     }
 
-    /// Counts so many slots that have passed. Returns false if nothing is left to count.
+    /// Counts `passed` slots. Returns false if nothing is left to count.
     pub(super) fn has_counted(&mut self, passed: u32) -> bool {
         let Waits::Counting(backoff) = self.waits else { return false };
         passed == 0 || self.count(backoff, u64::from(passed))
@@ -96,7 +98,7 @@ impl Queue {
         self.count(backoff, 0)
     }
 
-    /// Counts so many slots. Returns false if nothing is left to count.
+    /// Counts `counted` slots. Returns false if nothing is left to count.
     fn count(&mut self, backoff: Backoff, counted: u64) -> bool {
         let left = if backoff.immediate {
             // 10.3.4.2: the medium became busy before it was idle for DIFS.
@@ -115,7 +117,7 @@ impl Queue {
 }
 
 impl Air {
-    /// Lets `id`, whose queue was empty, contend for the medium; if it contends already, nothing changes.
+    /// Starts contention for `id`, whose queue was empty. Does nothing if it contends already.
     pub(super) fn frame_queued(&mut self, id: ContenderId, now: Time) {
         let queue = &self.queues[id as usize];
         let place = self.nodes[queue.contender.station as usize].listener;
@@ -147,7 +149,7 @@ impl Air {
         }
     }
 
-    /// Begins the access of a queue that has no backoff pending, at `now`.
+    /// Starts the access of a queue without a pending backoff, at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time) {
         let Self { queues, nodes, listeners, settings, .. } = self;
         let queue = &mut queues[id as usize];
@@ -187,11 +189,12 @@ impl Air {
     pub(super) fn succeeds(&mut self, by: ContenderId) {
         let contender = &mut self.queues[by as usize].contender;
         contender.counters.successes += 1;
-        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
+        // IEEE 802.11-2020, 10.3.3: CW is reset after every success.
         contender.cw = contender.cw_min;
     }
 
-    /// Lets `id` back off, whose exchange has ended, or was not begun for one of higher priority.
+    /// Starts the backoff of `id` after its exchange, or after an internal collision with a
+    /// higher-priority queue.
     pub(super) fn back_off(&mut self, id: ContenderId, has_frame: bool, post_backoff: bool) {
         let queue = &mut self.queues[id as usize];
         if has_frame || post_backoff {
@@ -205,8 +208,8 @@ impl Air {
         }
     }
 
-    /// Has those send with less power until their next TXOP has ended that contend at `place`, which ignores a frame from
-    /// now on (IEEE Std 802.11ax-2021, 26.10.2.4).
+    /// Restricts the transmit power of the stations that contend at `place`, which ignores a frame
+    /// from now on, until their next TXOP has ended (IEEE Std 802.11ax-2021, 26.10.2.4).
     pub(super) fn restrict(&mut self, place: ListenerId) {
         for &id in &self.listeners[place as usize].counting {
             let station = self.queues[id as usize].contender.station;
@@ -214,7 +217,8 @@ impl Air {
         }
     }
 
-    /// Ends the restriction of the power of `station`, whose TXOP has ended, unless it ignores a frame and contends again.
+    /// Ends the power restriction of `station`, whose TXOP has ended, unless it ignores a frame and
+    /// contends again.
     #[inline]
     pub(super) fn restriction_ends(&mut self, station: StationId) {
         let node = &mut self.nodes[station as usize];
@@ -222,7 +226,7 @@ impl Air {
         node.is_restricted = ignores && node.counting > 0;
     }
 
-    /// Makes the medium busy for `listener` from `now` on: freezes its backoffs.
+    /// Sets the medium busy for `listener` at `now` and freezes its backoffs.
     #[inline]
     pub(super) fn medium_busy(&mut self, listener: ListenerId, now: Time) {
         let one = &mut self.listeners[listener as usize];
@@ -231,7 +235,7 @@ impl Air {
         }
     }
 
-    /// Counts the slots that have passed at `place`, where queues count, when the medium becomes busy at `now`.
+    /// Counts the passed slots of the queues at `place` when the medium becomes busy at `now`.
     #[inline]
     pub(super) fn freeze(&mut self, place: ListenerId, now: Time) {
         let Self { listeners, nodes, settings, .. } = self;
@@ -253,14 +257,14 @@ impl Air {
         }
     }
 
-    /// Does as [`Self::freeze`] where their order is not known.
+    /// Handles [`Self::freeze`] if the order of the queues is unknown.
     #[inline(never)]
     fn freeze_each(&mut self, place: ListenerId, now: Time) {
         let Self { listeners, nodes, queues, settings, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
-        // Between a frame and its answer, above all, no slot begins: then the next access will be where it was, or be
-        // looked up before.
+        // Usually no slot begins, for example between a frame and its response. Then the next
+        // access stays where it was, or is looked up before.
         let mut is_left_alone = !listener.is_sending && !is_exchanging;
         let mut one = 0;
         while let Some(&id) = listener.counting.get(one) {
@@ -284,7 +288,7 @@ impl Air {
         }
     }
 
-    /// Makes the medium idle for `listener` from `now` on.
+    /// Sets the medium idle for `listener` at `now`.
     #[inline]
     pub(super) fn medium_idle(&mut self, listener: ListenerId, now: Time) {
         let one = &mut self.listeners[listener as usize];
@@ -295,7 +299,7 @@ impl Air {
         }
     }
 
-    /// Forgets the next access of the stations that listen at `place`.
+    /// Cancels the next access of the stations that listen at `place`.
     pub(super) fn forget_access(&mut self, place: ListenerId) {
         let listener = &mut self.listeners[place as usize];
         listener.access = Time::NEVER;
@@ -308,7 +312,7 @@ impl Air {
         }
     }
 
-    /// Sets the next access of `station`, which has no frame.
+    /// Schedules the access of `station`, which has no frame on the air.
     #[inline(always)]
     pub(super) fn set_access(&mut self, station: StationId, access: Time) {
         let node = &mut self.nodes[station as usize];
@@ -318,12 +322,12 @@ impl Air {
         self.clock.set(station, node.acts.min(Key::new(other, Rank::Timeout)));
     }
 
-    /// Looks up the next access of the stations that listen at `place`.
+    /// Schedules the next access of the stations that listen at `place`.
     pub(super) fn find_access(&mut self, place: ListenerId) {
         self.find_next_access(place);
     }
 
-    /// Does as [`Self::find_access`], in line where busy periods end.
+    /// Inlined version of [`Self::find_access`] for the ends of busy periods.
     #[inline(always)]
     pub(super) fn find_next_access(&mut self, place: ListenerId) {
         let Self { listeners, nodes, .. } = self;
@@ -352,7 +356,7 @@ impl Air {
             return;
         }
         if order.passed > order.slots {
-            // So many that others may have none left either.
+            // So many slots have passed that other backoffs may be over, too.
             self.count_passed(place);
             return self.find_access_anew(place);
         }
@@ -372,7 +376,8 @@ impl Air {
         self.set_access(order.first, access);
     }
 
-    /// Looks up the next access of the stations that listen at `place` anew, some of whose backoffs may be over.
+    /// Schedules the next access of the stations that listen at `place` from scratch; some backoffs
+    /// may be over.
     #[inline(never)]
     fn find_access_anew(&mut self, place: ListenerId) {
         if !self.listeners[place as usize].counting.is_empty() {
@@ -382,7 +387,7 @@ impl Air {
         }
     }
 
-    /// Takes in with the winners of `place` those of `station`, which listens there from now on.
+    /// Merges the winners of `station` into those of `place`, where it listens from now on.
     pub(super) fn merge_access(&mut self, place: ListenerId, station: StationId) {
         let own = &mut self.listeners[station as usize];
         let access = std::mem::replace(&mut own.access, Time::NEVER);
@@ -400,8 +405,8 @@ impl Air {
         self.listeners[station as usize].winners = winners;
     }
 
-    /// Lists the queues of `station`, which listens apart, whose backoffs end at `now`, the one with the highest
-    /// priority first. The others go on counting.
+    /// Lists the queues of `station` whose backoffs end at `now`, highest priority first. The
+    /// station has its own listener. The other queues keep counting.
     pub(super) fn take_accesses(&mut self, station: StationId, now: Time) {
         self.together.clear();
         self.count_passed(station);

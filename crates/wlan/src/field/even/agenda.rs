@@ -1,16 +1,18 @@
-//! The events of an even field that are pending: ends of frames and waits in their order, and the next access of each
-//! listener, of which most are forestalled by others. Knows keys and stations, and no event.
+//! The pending events of an even field: ends of frames and timeouts in order, and the next access
+//! of each listener. Most accesses are preempted by another station's. Keys and stations only.
 
 use crate::field::clock::Key;
 use crate::field::listener::ListenerId;
 use crate::field::node::NONE;
 use crate::station::StationId;
 
-/// The ends that are pending, the first of all last: most often it is the first that is played, and what follows it is soon.
+/// Pending ends and timeouts, sorted with the first event last in memory: it is popped most often,
+/// and new events are usually soon.
 #[derive(Debug)]
 pub(super) struct Agenda(Vec<Event>);
 
-/// The accesses that are pending: a bit for each listener that has one, their number, and the first of all, if it is known.
+/// Pending accesses: a bit for each listener that has one, their number, and the first access if
+/// known.
 #[derive(Debug)]
 pub(super) struct Accesses {
     pending: Vec<u64>,
@@ -23,15 +25,16 @@ pub(super) struct Accesses {
 pub(super) struct Event {
     pub(super) key: Key,
     pub(super) station: StationId,
-    /// The listener of the station whose access it is, or the sender of the data that end or are answered.
+    /// The listener of the station that accesses the medium; or the sender of the data that end or
+    /// are answered.
     pub(super) of: u32,
 }
 
 impl Event {
-    /// The event behind all others.
+    /// Sorts after every other event.
     pub(super) const NEVER: Self = Self { key: Key::NEVER, station: NONE, of: u32::MAX };
 
-    /// Tells whether it comes behind `other`.
+    /// True if it comes after `other`.
     #[inline(always)]
     pub(super) fn is_behind(self, other: Self) -> bool {
         self.key > other.key || self.key == other.key && self.station > other.station
@@ -41,7 +44,7 @@ impl Event {
 impl Accesses {
     const UNKNOWN: Event = Event { key: Key::UNKNOWN, station: NONE, of: u32::MAX };
 
-    /// Makes those of so many listeners, of which none has one.
+    /// Creates the accesses of `listeners` listeners; none is pending.
     pub(super) fn new(listeners: usize) -> Self {
         Self { pending: vec![0; listeners.div_ceil(64)], number: 0, first: Event::NEVER }
     }
@@ -59,7 +62,7 @@ impl Accesses {
         }
     }
 
-    /// Forgets the access of the listener at `place`.
+    /// Cancels the access of the listener at `place`.
     #[inline]
     pub(super) fn forget(&mut self, place: ListenerId) {
         let pending = &mut self.pending[place as usize / 64];
@@ -70,13 +73,13 @@ impl Accesses {
         }
     }
 
-    /// Returns the first of all, if it is known.
+    /// Returns the first access, if it is known.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<Event> {
         (self.first.key != Key::UNKNOWN).then_some(self.first)
     }
 
-    /// Looks up the first of all, where `access` tells that of a listener.
+    /// Finds the first access. `access` returns the access of a listener.
     #[inline]
     pub(super) fn find_first(&mut self, access: impl Fn(ListenerId) -> Event) -> Event {
         self.first = Event::NEVER;
@@ -95,12 +98,12 @@ impl Accesses {
 }
 
 impl Agenda {
-    /// Makes an empty one.
+    /// Creates an empty agenda.
     pub(super) fn new() -> Self {
         Self(vec![Event::NEVER])
     }
 
-    /// Returns the first event; that of nobody if there is none.
+    /// Returns the first event; [`Event::NEVER`] if there is none.
     #[inline]
     pub(super) fn first(&self) -> Event {
         self.0.last().copied().unwrap_or(Event::NEVER)
@@ -122,7 +125,7 @@ impl Agenda {
         events[place] = event;
     }
 
-    /// Takes the first event out, where there is one.
+    /// Removes the first event, if there is one.
     #[inline]
     pub(super) fn pass_first(&mut self) {
         debug_assert!(self.0.len() > 1, "there is one");
@@ -137,8 +140,7 @@ mod tests {
     use super::*;
     use crate::field::clock::Rank;
 
-    /// Events that come in an order that looks like none leave in that of their times, and of several at one instant in
-    /// that of their stations.
+    /// Events added in pseudo-random order come out by time, and by station at one instant.
     #[test]
     fn each_is_first_in_its_turn() {
         let mut agenda = Agenda::new();
@@ -158,8 +160,8 @@ mod tests {
         assert_eq!(agenda.first().key.time(), Time::NEVER);
     }
 
-    /// Accesses of 1 to 200 listeners that come and go in an order that looks like none: the first is the least of those
-    /// that are there.
+    /// Accesses of 1 to 200 listeners are set and cancelled in pseudo-random order. The first is
+    /// always the minimum.
     #[test]
     fn the_first_access_is_the_least_of_all() {
         for listeners in [1, 5, 64, 65, 200_u32] {

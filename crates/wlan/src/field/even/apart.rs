@@ -1,5 +1,5 @@
-//! The listeners of an even field that listen apart after a collision, and together again. Knows backoffs and busy periods,
-//! and no exchange.
+//! Separate listeners in an even field: a station moves to its own listener after a collision, and
+//! back to the shared one later. Only backoffs and busy periods matter here.
 
 use airtcp_kernel::Time;
 
@@ -9,7 +9,7 @@ use crate::field::hearing::GroupId;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Has `station`, whose data collide, listen apart from the instant on at which it has sent them.
+    /// Moves `station`, whose data collide, to its own listener as of the start of its data.
     pub(super) fn part(&mut self, station: StationId) {
         let Self { even: Even { seats, lanes, .. }, groups, hearing, .. } = self;
         let seat = &mut seats[station as usize];
@@ -31,7 +31,8 @@ impl<P: Clone> Field<P> {
         (own.under_way, own.noticed, own.is_frozen) = (under_way, shared.noticed, false);
     }
 
-    /// Has those listen together again that hear `group`, of which a busy period is over at `now`, and may.
+    /// Moves stations that hear `group` back to their shared listeners if their busy period is over
+    /// at `now` and nothing prevents it.
     #[cold]
     pub(super) fn those_apart_join(&mut self, group: GroupId, now: Time) {
         let stations = self.even.seats.len();
@@ -43,8 +44,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has `station`, of which a busy period is over at `now`, listen together with its group again if it knows what that
-    /// knows and waits for nothing.
+    /// Moves `station`, whose busy period is over at `now`, back to its group's shared listener.
+    /// Does so only if both have the same state and the station waits for nothing.
     fn join(&mut self, station: StationId, now: Time) {
         let Self { even: Even { seats, lanes, accesses, .. }, groups, hearing, air, .. } = self;
         let seat = &mut seats[station as usize];

@@ -1,9 +1,9 @@
-//! The medium as a listener of an even field senses it, and the backoffs that its stations count on it. Those that count
-//! the same slots from the same instants are kept by the number of the slot in which each ends: what passes is counted once
-//! for all of them. The few others are *strays*, as in a cell: their frame found the medium idle, or they have an
-//! inter-frame space of their own.
+//! The medium as a listener of an even field senses it, and its stations' backoffs. Backoffs that
+//! count the same slots from the same instants are stored by the number of the slot in which they
+//! end, so that passing slots are counted once for all of them. The others are *strays*, as in a
+//! cell: their frame found the medium idle, or they have a different AIFS.
 //!
-//! Knows times and slots, and neither exchanges nor who draws a backoff.
+//! Exchanges and the drawing of backoffs are elsewhere.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -14,29 +14,31 @@ use crate::field::clock::Key;
 use crate::field::node::NONE;
 use crate::station::StationId;
 
-/// A listener: the stations of a group that listen together, or one that listens for itself.
+/// A listener: shared by the stations of a group, or of a single station.
 #[derive(Debug)]
 pub(super) struct Lane {
-    /// The number of exchanges under way that it hears.
+    /// The number of exchanges on the air that the listener hears.
     pub(super) under_way: u32,
-    /// A flag: its backoffs are frozen as of the instant at which it noticed the first of their busy period, ...
+    /// Whether its backoffs are frozen as of `noticed`.
     pub(super) is_frozen: bool,
-    /// ... and the place of that.
+    /// When the listener detected the first exchange of the busy period.
     pub(super) noticed: Place,
     /// The exchanges of the busy period.
     pub(super) log: Log,
-    /// The end of the last busy period or wait, of the NAV, and of what comes before DIFS in EIFS.
+    /// Ends of the last busy period or timeout (`idle_from`), of the NAV (`nav`), and of EIFS
+    /// before its final DIFS (`eifs`).
     pub(super) idle_from: Time,
     pub(super) nav: Time,
     pub(super) eifs: Time,
-    /// The instant at which `winner`, of several that with the lowest number, gets at the medium if it stays idle;
-    /// [`Time::NEVER`] if none does.
+    /// When `winner` accesses the medium if it stays idle; [`Time::NEVER`] if no station does. Of
+    /// several winners this is the one with the lowest number.
     pub(super) access: Time,
     pub(super) winner: StationId,
-    /// The first of those that count together, if it is known; and a flag: there are others that end in its slot.
+    /// The first of the common backoffs, if it is known. `is_tied`: another one ends in the same
+    /// slot.
     first: First,
     is_tied: bool,
-    /// The inter-frame space before the slots that are counted together, and the number of the next of them.
+    /// The AIFS before the common slots, and the number of the next slot.
     aifs: Duration,
     slot: u64,
     counts: Vec<Count>,
@@ -46,7 +48,8 @@ pub(super) struct Lane {
 /// The first of several backoffs.
 #[derive(Clone, Copy, Debug)]
 struct First {
-    /// The slot in which it ends; [`NO_SLOT`] if none has a frame, and [`UNKNOWN`] if it is to be looked up.
+    /// The slot in which it ends; [`NO_SLOT`] if none has a frame, [`UNKNOWN`] if the value is
+    /// stale.
     until: u64,
     station: StationId,
     place: u32,
@@ -55,30 +58,31 @@ struct First {
 const NO_SLOT: u64 = u64::MAX;
 const UNKNOWN: u64 = u64::MAX - 1;
 
-/// A backoff that is counted together with others.
+/// A backoff that counts common slots.
 #[derive(Clone, Copy, Debug)]
 struct Count {
-    /// The number of the slot in which it ends, and of the one that was next when it was drawn.
+    /// The slot in which it ends, and the slot that was next when it was drawn.
     until: u64,
     since: u64,
     station: StationId,
     has_frame: bool,
 }
 
-/// A backoff that is counted by itself.
+/// A backoff with its own count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stray {
     pub(super) station: StationId,
     pub(super) aifs: Duration,
-    /// No slot of it begins before this instant.
+    /// None of its slots begins before this instant.
     pub(super) from: Time,
     pub(super) slots: u32,
     pub(super) has_frame: bool,
-    /// A flag: its frame found the medium idle, and needs a backoff only if that changes before it goes.
+    /// Whether its frame found the medium idle. It needs a backoff only if the medium becomes busy
+    /// before it is sent.
     pub(super) is_immediate: bool,
 }
 
-/// The rest of a backoff as a queue takes it along.
+/// The remaining backoff of a queue that moves to another listener.
 pub(super) type Backoff = Stray;
 
 impl First {
@@ -86,7 +90,8 @@ impl First {
 }
 
 impl Count {
-    /// Tells whether it has no frame and has ended by the beginning of `slot`: one of no slots when one has passed.
+    /// True if it has no frame and has ended by the start of `slot`. A backoff of no slots ends
+    /// after one slot.
     #[inline]
     fn is_over(&self, slot: u64) -> bool {
         !self.has_frame && self.until <= slot && self.since < slot
@@ -94,14 +99,15 @@ impl Count {
 }
 
 impl Stray {
-    /// Returns the instant at which it ends if the medium stays idle, and inter-frame spaces begin at `spaces`.
+    /// Returns when it ends if the medium stays idle and inter-frame spaces begin at `spaces`.
     fn end(&self, spaces: Time, slot_time: Duration) -> Time {
         (spaces + self.aifs).max(self.from) + slot_time * u64::from(self.slots)
     }
 }
 
 impl Lane {
-    /// Makes a listener at time zero with an idle medium, where most stations have such an inter-frame space.
+    /// Creates a listener at time zero with an idle medium. `aifs` is the AIFS of most of its
+    /// stations.
     pub(super) fn new(aifs: Duration) -> Self {
         Self {
             under_way: 0,
@@ -122,19 +128,19 @@ impl Lane {
         }
     }
 
-    /// Returns the instant at which its inter-frame spaces begin, if the medium stays idle.
+    /// Returns when its inter-frame spaces begin if the medium stays idle.
     #[inline]
     pub(super) fn spaces_begin(&self) -> Time {
         self.idle_from.max(self.nav).max(self.eifs)
     }
 
-    /// Tells whether the medium is known to be busy before `limit`.
+    /// True if the listener detected a busy medium before `limit`.
     #[inline]
     pub(super) fn is_noticed(&self, limit: Place) -> bool {
         self.under_way > 0 && self.noticed < limit
     }
 
-    /// Tells whether all that either knows of what has passed by `now` is alike, where nothing is on the air.
+    /// True if both listeners have the same state at `now`, while nothing is on the air.
     pub(super) fn knows_as(&self, other: &Self, now: Time) -> bool {
         let is_alike = |one: Time, other: Time| one.max(now) == other.max(now);
         self.spaces_begin() == other.spaces_begin()
@@ -142,13 +148,13 @@ impl Lane {
             && is_alike(self.eifs, other.eifs)
     }
 
-    /// Tells whether so much is the inter-frame space of those that count together.
+    /// True if `aifs` is the AIFS of the common slots.
     #[inline]
     pub(super) fn is_common(&self, aifs: Duration) -> bool {
         aifs == self.aifs
     }
 
-    /// Lets `station`, of the common inter-frame space, count so many slots from the next one on.
+    /// Starts a backoff of `slots` common slots for `station`.
     #[inline]
     pub(super) fn count(&mut self, station: StationId, slots: u32, has_frame: bool) {
         let until = self.slot + u64::from(slots);
@@ -168,7 +174,7 @@ impl Lane {
         }
     }
 
-    /// Lets a station count its `backoff`.
+    /// Continues the `backoff` of a station here.
     #[inline]
     pub(super) fn add(&mut self, backoff: Backoff) {
         let Backoff { station, aifs, from, slots, has_frame, is_immediate } = backoff;
@@ -179,7 +185,8 @@ impl Lane {
         }
     }
 
-    /// Takes out the backoff of the winner, which begins. Returns whether another may begin before it notices that.
+    /// Removes the backoff of the winner, which begins to send. Returns whether another station may
+    /// begin before it detects that.
     #[inline]
     pub(super) fn begin(&mut self) -> bool {
         let Self { first, winner, counts, .. } = self;
@@ -195,7 +202,8 @@ impl Lane {
         may_others
     }
 
-    /// Takes out the rest of the backoff of `station`, unless it has ended without a frame.
+    /// Removes and returns the remaining backoff of `station`; `None` if it has ended without a
+    /// frame.
     #[inline(never)]
     pub(super) fn remove(&mut self, station: StationId) -> Option<Backoff> {
         if let Some(place) = self.strays.iter().position(|one| one.station == station) {
@@ -211,13 +219,13 @@ impl Lane {
         (!count.is_over(self.slot)).then_some(backoff)
     }
 
-    /// Returns the instant at which `backoff` would end if the medium stays idle.
+    /// Returns when `backoff` ends if the medium stays idle.
     pub(super) fn end_of(&self, backoff: &Backoff, settings: &Settings) -> Time {
         backoff.end(self.spaces_begin(), settings.slot_time)
     }
 
-    /// Counts the slots that have passed when the medium becomes busy at `now`. A station whose frame found it idle draws a
-    /// backoff then.
+    /// Counts the passed slots when the medium becomes busy at `now`. A station whose frame found
+    /// it idle draws a backoff.
     #[inline]
     pub(super) fn freeze(
         &mut self,
@@ -262,7 +270,8 @@ impl Lane {
         }
     }
 
-    /// Looks up who gets at the medium next if it stays idle, and when.
+    /// Returns when the next station accesses the medium if it stays idle, and which station that
+    /// is.
     #[inline]
     pub(super) fn look_up(&mut self, settings: &Settings) -> (Time, StationId) {
         if self.first.until == UNKNOWN {
@@ -294,7 +303,7 @@ impl Lane {
         first
     }
 
-    /// Looks up the first of those that count together, and forgets those that have ended without a frame.
+    /// Finds the first of the common backoffs, and removes those that have ended without a frame.
     #[inline]
     fn find_first(&mut self) {
         let (mut first, mut is_tied) = (First::NONE, false);

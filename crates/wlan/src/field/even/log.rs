@@ -1,8 +1,9 @@
-//! The *log* of a listener of an even field: the exchanges of its busy period, of which only the first were read. A log is
-//! read when the busy period is over: all that is left of it is when the medium became busy, when it is idle again, and
-//! whether the frame that was received last was lost.
+//! The *log* of a listener of an even field: the exchanges of its busy period. A log is normally
+//! read when the busy period is over. Three facts remain: when the medium became busy, when it
+//! became idle again, and whether the last received frame was lost. Long logs are read earlier in
+//! part.
 //!
-//! Knows when frames begin and end, and neither queues nor what is in a frame.
+//! Only the times of frames matter here, not queues or the contents of frames.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -15,56 +16,57 @@ use crate::field::node::{Frame, NONE};
 use crate::sequence::dcf::FrameTimes;
 use crate::station::StationId;
 
-/// The number of exchanges in a log from which on it is read before its end.
+/// The number of exchanges from which a log is read before the busy period ends.
 pub(super) const LONG: usize = 64;
 
-/// An exchange: its data, and their answer unless they collide.
+/// An exchange: its data and, without a collision, the response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) sender: StationId,
     pub(super) group: GroupId,
     /// The receiver of the data.
     pub(super) to: StationId,
-    /// The beginning and end of the data, and the end of the exchange, which they announce.
+    /// The start and end of the data, and the end of the exchange that they announce.
     pub(super) start: Time,
     pub(super) end: Time,
     pub(super) announced: Time,
-    /// The times in nanoseconds from the beginning until the ends and the beginning of which [`Frame`] tells.
+    /// Offsets from `start` in nanoseconds: of the ends and the start that [`Frame`] has as
+    /// `header_end`, `first_end` and `last_start`.
     header: u32,
     first: u32,
     last: u32,
-    /// The kind of the data among what access points sense.
+    /// How access points count the data.
     pub(super) counts: Counts,
-    /// A flag: another frame has begun within the detection time of the data, at the same stations. In a log it is set when
-    /// the data end.
+    /// Whether another frame began within the detection time of the data at the same stations. In a
+    /// log it is set when the data end.
     pub(super) collides: bool,
 }
 
-/// A frame of the exchange of a sender that is under way: its data, or the answer to them.
+/// A frame of a running exchange of `sender`: its data, or the response to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameId {
     pub(super) sender: StationId,
     pub(super) is_answer: bool,
 }
 
-/// The exchanges of the busy period of a listener, and what it has made of the first of them.
+/// The exchanges of a listener's busy period, and the result of reading the first of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
-    /// Those of which nothing was read, in the order in which they begin.
+    /// Exchanges not read yet, ordered by start.
     unread: Vec<Sent>,
-    /// A flag: among them is an exchange of those who listen, or one for them; of those of a group who listen together one
-    /// that has collided.
+    /// Whether an exchange from or to the listener's own stations is among them. For a shared
+    /// listener only collided ones count.
     has_own: bool,
-    /// Those whose data were read, and whose answers were not.
+    /// Exchanges whose data were read, and whose responses were not.
     open: Vec<Sent>,
-    /// Memory for the beginnings of answers, and the places of their exchanges.
+    /// Scratch memory: starts of responses, and the places of their exchanges.
     answers: Vec<(Time, u32)>,
-    /// So much of it as was read, if anything was.
+    /// The result of reading so far, if anything was read.
     period: Option<Period>,
     viewing: Viewing,
 }
 
-/// A frame as it is read.
+/// A frame in the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
     pub(super) start: Time,
@@ -73,26 +75,27 @@ pub(super) struct Heard {
     pub(super) is_answer: bool,
 }
 
-/// The marks of a busy period on its listener.
+/// What a busy period leaves at its listener.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
-    /// The end of EIFS but for the space at its end, if a frame was received: the beginning of time if the last was not
-    /// lost; and the last end that was announced of an exchange that was not answered, or before.
+    /// The end of EIFS without its final DIFS, if a frame was received; time zero if the last
+    /// received frame was not lost. `nav` is the latest announced end of exchanges without a
+    /// response, or an earlier instant.
     pub(super) eifs: Option<Time>,
     pub(super) nav: Time,
 }
 
-/// The times by which a log is read.
+/// PHY times that the reader of a log needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::field) struct Times {
     pub(in crate::field) sifs: Duration,
     pub(in crate::field) detect: Duration,
-    /// EIFS without the space at its end.
+    /// EIFS without its final DIFS.
     pub(in crate::field) eifs: Duration,
 }
 
 impl Sent {
-    /// That of a station which has sent nothing yet.
+    /// The exchange of a station that has sent nothing yet.
     pub(super) const NONE: Self = Self {
         sender: NONE,
         group: 0,
@@ -107,7 +110,8 @@ impl Sent {
         collides: false,
     };
 
-    /// Makes that of a station of `group` that begins at `start` with one frame for `to`, of such times.
+    /// Creates the exchange of a station of `group` that begins at `start` with a single MPDU for
+    /// `to`.
     #[inline(always)]
     pub(super) fn of_one(
         (sender, group): (StationId, GroupId),
@@ -131,7 +135,7 @@ impl Sent {
         }
     }
 
-    /// Makes that of a station of `group` that begins with such data.
+    /// Creates the exchange of a station of `group` that begins with `data`.
     #[inline(always)]
     pub(super) fn new((sender, group): (StationId, GroupId), data: &Frame) -> Self {
         let &Frame { to, start, end, announced, .. } = data;
@@ -151,20 +155,21 @@ impl Sent {
         }
     }
 
-    /// Returns the end of preamble and header, that of the first MPDU, and the beginning of the last.
+    /// Returns the end of preamble and header, the end of the first MPDU, and the start of the
+    /// last.
     #[inline]
     pub(super) fn parts(&self) -> (Time, Time, Time) {
         let at = |since: u32| self.start + Duration::from_nanos(u64::from(since));
         (at(self.header), at(self.first), at(self.last))
     }
 
-    /// Returns the data as they are heard.
+    /// Returns the data as a frame of the log.
     #[inline(always)]
     fn data(&self) -> Heard {
         Heard { start: self.start, end: self.end, from: self.sender, is_answer: false }
     }
 
-    /// Returns the answer as it is heard.
+    /// Returns the response as a frame of the log.
     #[inline(always)]
     fn answer(&self, sifs: Duration) -> Heard {
         Heard { start: self.end + sifs, end: self.announced, from: self.to, is_answer: true }
@@ -172,20 +177,20 @@ impl Sent {
 }
 
 impl Log {
-    /// Writes `sent` into it, which begins. Returns the number of exchanges that were not read as a whole.
+    /// Appends `sent`, which begins now. Returns the number of unread exchanges.
     #[inline(always)]
     pub(super) fn hears(&mut self, sent: &Sent) -> usize {
         self.unread.push(*sent);
         self.unread.len()
     }
 
-    /// Notes that the exchange which was written last is one of those who listen, or one for them.
+    /// Marks that the last appended exchange is from or to the listener's own stations.
     #[inline]
     pub(super) fn last_is_own(&mut self) {
         self.has_own = true;
     }
 
-    /// Notes that the data of `sender`, which end, have collided.
+    /// Marks that the data of `sender`, which end now, have collided.
     pub(super) fn has_collided(&mut self, sender: StationId) {
         if let Some(one) = self.unread.iter_mut().rfind(|one| one.sender == sender) {
             one.collides = true;
@@ -195,7 +200,8 @@ impl Log {
         }
     }
 
-    /// Tells whether it has only what began before any of it could be detected, so that nothing is received.
+    /// True if all its exchanges began before any of them could be detected, so that no frame is
+    /// received.
     #[inline]
     pub(super) fn is_one_collision(&self, detect: Duration) -> bool {
         match self.unread[..] {
@@ -204,19 +210,19 @@ impl Log {
         }
     }
 
-    /// Tells whether some of it was read, and not all.
+    /// True if a part of it was read.
     #[inline]
     pub(super) fn is_in_part_read(&self) -> bool {
         self.period.is_some()
     }
 
-    /// Tells whether nothing is in it.
+    /// True if it is empty.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.unread.is_empty() && self.period.is_none()
     }
 
-    /// Ends it: nothing but one exchange was on the air, of which nothing else is left.
+    /// Clears it after a single exchange without a collision.
     #[inline]
     pub(super) fn passes_alone(&mut self) {
         debug_assert!(self.unread.len() == 1 && self.period.is_none());
@@ -224,8 +230,7 @@ impl Log {
         self.has_own = false;
     }
 
-    /// Lists in `begun` the senders of the exchanges whose data have begun at `since` or later, in the order in which they
-    /// have.
+    /// Appends to `begun` the exchanges whose data began at `since` or later, ordered by start.
     pub(super) fn list_begun(&self, since: Time, begun: &mut Vec<(Time, StationId)>) {
         let all = self.open.iter().chain(&self.unread);
         let fresh = all.filter(|one| one.start >= since);
@@ -234,8 +239,8 @@ impl Log {
         begun.sort_unstable();
     }
 
-    /// Takes in what has begun since `since` of what those have heard that have listened `together` with whom this is. Returns
-    /// how many exchanges that are.
+    /// Copies from the shared log `together` what began since `since`. Returns the number of
+    /// exchanges on the air.
     pub(super) fn part(&mut self, together: &Self, own: StationId, since: Time) -> u32 {
         debug_assert!(self.period.is_none() && self.open.is_empty(), "it has listened together");
         let all = together.open.iter().chain(&together.unread);
@@ -246,20 +251,22 @@ impl Log {
         self.unread.len() as u32
     }
 
-    /// Returns the frame that is received at `now`, where all was read, and when that was noticed.
+    /// Returns the frame that is received at `now`, and when it was detected. Everything must have
+    /// been read.
     pub(super) fn received(&self, now: Time) -> Option<(FrameId, Time)> {
         let lock = self.period.as_ref()?.lock.as_ref()?;
         (lock.noticed <= now && now < lock.end).then_some((lock.of, lock.noticed))
     }
 
-    /// Tells `viewers` of what has been on the air up to `now`, where all was read.
+    /// Reports to `viewers` what has been on the air up to `now`. Everything must have been read.
     pub(super) fn view(&mut self, now: Time, viewers: &mut Viewers<'_>) {
         if let Some(period) = &self.period {
             self.viewing.flush(period.end, now, viewers);
         }
     }
 
-    /// Reads it to its end: the busy period is over `now`. `own` is the station that listens there alone.
+    /// Reads it to its end; the busy period is over at `now`. `own` is the station of this listener
+    /// if it is not shared.
     #[inline(always)]
     pub(super) fn read_to_end(
         &mut self,
@@ -304,8 +311,8 @@ impl Log {
         Passed { eifs: period.eifs, nav: period.nav }
     }
 
-    /// Reads the tail of a busy period that is over, as of those who have sent nothing in it. None if nothing was received
-    /// in it.
+    /// Reads the tail of a busy period that is over, for stations that sent nothing in it. Returns
+    /// `None` if no frame was received.
     #[inline(always)]
     fn read_tail(&mut self, survey: Survey, times: &Times) -> Option<Passed> {
         match survey.tail {
@@ -354,7 +361,8 @@ impl Log {
         period.eifs.map(|eifs| Passed { eifs: Some(eifs), nav: period.nav })
     }
 
-    /// Reads the frames that have begun before `limit`. `own` is the station that listens there alone.
+    /// Reads the frames that began before `limit`. `own` is the station of this listener if it is
+    /// not shared.
     #[inline(never)]
     pub(super) fn read(
         &mut self,
@@ -384,8 +392,8 @@ impl Log {
     }
 }
 
-/// Returns the next frame that begins before `limit`: the data of the first exchange that is unread, or the answer of one that
-/// is open, with the place of that.
+/// Returns the next frame that begins before `limit`: the data of the first unread exchange, or an
+/// open exchange's response with its place.
 #[inline(always)]
 fn next(
     unread: &[Sent],

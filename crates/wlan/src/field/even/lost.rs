@@ -1,5 +1,4 @@
-//! Exchanges of an even field that collide, and the wait of their senders for answers that do not come. Knows who overlaps
-//! whom, and not what the others make of it.
+//! Exchanges of an even field that collide, and the response timeouts of their senders.
 
 use airtcp_kernel::Time;
 
@@ -14,8 +13,8 @@ use crate::field::node::Culprit;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Notes that the last exchange in the logs of `station`, its receiver and their group is their own. Of one that those
-    /// of a group have who listen together it is noted if it collides: else nothing is left to read of it.
+    /// Marks the last exchange in the logs of `station`, its receiver and their group as their own.
+    /// A shared listener marks it only if it collides; otherwise nothing of it has to be read.
     #[cold]
     pub(super) fn last_are_own(&mut self, station: StationId) {
         let Self { even: Even { seats, lanes, .. }, groups, .. } = self;
@@ -26,7 +25,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Has the data of `station`, which begin `now`, collide with what is on the air and not noticed yet where it listens.
+    /// Lets the data of `station`, which begin at `now`, collide with the frames on the air that
+    /// its listener has not detected.
     #[cold]
     pub(super) fn collides(&mut self, station: StationId, now: Time) {
         let Seat { lane: place, sent, .. } = self.even.seats[station as usize];
@@ -43,7 +43,7 @@ impl<P: Clone> Field<P> {
         for &(start, other) in &others {
             let apart = now - start;
             self.has_collided(other, Culprit { station, apart });
-            // Its receiver's own frame is the loudest.
+            // A frame that the receiver itself sends is the loudest.
             loudest = loudest.max(Some((other == sent.to, other, apart)));
         }
         self.even.begun = others;
@@ -52,7 +52,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Notes that the data of `station` have collided with those of `culprit`, if they had not before.
+    /// Records that the data of `station` collided with those of `culprit`, unless a collision is
+    /// already recorded.
     pub(super) fn has_collided(&mut self, station: StationId, culprit: Culprit) {
         let seat = &mut self.even.seats[station as usize];
         if !std::mem::replace(&mut seat.sent.collides, true) {
@@ -63,7 +64,7 @@ impl<P: Clone> Field<P> {
         self.last_are_own(station);
     }
 
-    /// Ends an exchange of `station`, of which the data end at `now` and have collided, for those that hear it.
+    /// Ends the collided data of `station` at `now` for all stations that hear them.
     #[inline(never)]
     pub(super) fn exchange_has_collided(&mut self, station: StationId, now: Time) {
         let Self { even, groups, air, cells_on_air, last_culprits, .. } = self;
@@ -81,21 +82,22 @@ impl<P: Clone> Field<P> {
         self.exchange_is_over(group, now);
     }
 
-    /// Ends the wait of `station` for an answer at `now`, unless it is receiving what may be the answer.
+    /// Ends the response timeout of `station` at `now`, unless it is receiving what may be the
+    /// response.
     pub(super) fn wait_is_over<S: Supply<P>>(
         &mut self,
         station: StationId,
         now: Time,
         supply: &mut S,
     ) {
-        // Nothing is received of a collision by its senders.
+        // Senders in a collision receive nothing of it.
         if !self.even.lanes[station as usize].log.is_one_collision(self.hearing.detect) {
             self.read(station, |(log, own), times, viewers| log.read(own, (now, times), viewers));
         }
         let (header, detect) = (self.air.phy_header, self.hearing.detect);
         match self.even.lanes[station as usize].log.received(now) {
             Some((frame, noticed)) if noticed + header <= now + detect => {
-                // 10.3.2.11: what it receives may be the answer.
+                // 10.3.2.11: the frame being received may be the response.
                 self.even.seats[station as usize].does = Does::WaitsForEnd;
                 self.even.await_ends.push((station, frame));
             }
@@ -107,7 +109,8 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Settles at `now` the exchanges of those that have waited for the end of `frame`, which was not the answer.
+    /// Fails at `now` the exchanges of the stations that waited for the end of `frame`, which was
+    /// not the response.
     #[cold]
     pub(super) fn ends_for_those_that_wait<S: Supply<P>>(
         &mut self,
@@ -130,7 +133,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Settles an exchange of `station` to which no answer has come by `now`.
+    /// Fails an exchange of `station` to which no response has come by `now`.
     pub(super) fn answer_is_missing<S: Supply<P>>(
         &mut self,
         station: StationId,
@@ -143,7 +146,7 @@ impl<P: Clone> Field<P> {
         seat.does = Does::Nothing;
         let by = seat.by;
         let lane = &mut lanes[station as usize];
-        // No queue of its own has counted slots.
+        // None of the station's queues has counted slots.
         lane.is_frozen |= lane.is_noticed(limit);
         let has_frame = self.exchange_fails((station, by, Failure::NoAnswer, false), now, supply);
         let Self { even, air, .. } = self;

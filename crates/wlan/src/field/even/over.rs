@@ -1,8 +1,7 @@
-//! A busy period of an even field that is over, of which nothing was read, as those hear it who have sent nothing in it. All
-//! that is left of it is for how long nothing was on the air, and what its *tail* makes of the frame that was received last:
-//! what has begun after the last such time, when nothing was being received. Most often that is one answer, undisturbed.
-//!
-//! Knows the times of exchanges, and not what is received.
+//! Fast reading of a busy period that is over, for stations that sent nothing in it. Only two
+//! results matter: how long nothing was on the air, and the last received frame, which follows from
+//! the *tail*. The tail is everything that began after the last instant at which no frame was being
+//! received. Usually it is one response without overlap.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -13,20 +12,20 @@ use super::log::Sent;
 pub(super) struct Survey {
     /// The time in which nothing was on the air.
     pub(super) idle: Duration,
-    /// The beginning of its tail, if that is more than an answer.
+    /// The start of the tail, if the tail is more than a response.
     pub(super) tail: Option<Time>,
 }
 
-/// Surveys exchanges, of which the last ends `now`. None if one that is not answered by now, and announces that, may have
-/// been received before the tail.
+/// Surveys exchanges, of which the last ends at `now`. Returns `None` if a collided exchange whose
+/// announced end is still to come may have been received before the tail.
 #[inline(always)]
 pub(super) fn survey(all: &[Sent], sifs: Duration, now: Time) -> Option<Survey> {
     let start = all.first()?.start;
-    // The last end of data, that of their exchange, and of any other.
+    // The last end of data, the end of that exchange, and the last end of all others.
     let (mut data_end, mut end, mut others) = (start, start, start);
     let mut idle = Duration::ZERO;
     let mut tail = start;
-    // The first beginning of an exchange that announces what was not to be.
+    // The first start of a collided exchange whose announced end is after `now`.
     let mut void = Time::NEVER;
     for (place, one) in all.iter().enumerate() {
         let &Sent { start, end: sent, announced, collides, .. } = one;
@@ -74,7 +73,8 @@ pub(super) fn survey(all: &[Sent], sifs: Duration, now: Time) -> Option<Survey> 
     Some(Survey { idle, tail: Some(tail) })
 }
 
-/// Returns for how long none of the answers to `all` is on the air between two instants, behind the ends of their data.
+/// Returns how long no response of `all` is on the air between two instants, after the ends of all
+/// data.
 #[inline(never)]
 fn idle_beside_answers(all: &[Sent], sifs: Duration, (from, to): (Time, Time)) -> Duration {
     let (mut at, mut idle) = (from, Duration::ZERO);

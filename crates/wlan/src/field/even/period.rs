@@ -1,27 +1,28 @@
-//! A busy period as a listener of an even field senses it, frame after frame: until when it lasts, and which frame is
-//! received. Knows the frames that overlap, and not where they are kept.
+//! A busy period as a listener of an even field senses it, frame by frame: its end, and which frame
+//! is received.
 
 use airtcp_kernel::{Duration, Time};
 
 use super::log::{FrameId, Heard, Sent, Times};
 use crate::station::StationId;
 
-/// So much of a busy period as was read.
+/// The part of a busy period that was read.
 #[derive(Clone, Debug)]
 pub(super) struct Period {
-    /// The last end of a frame.
+    /// The latest end of a frame.
     pub(super) end: Time,
-    /// No preamble that begins before this instant is detected: another frame was being received, or sent.
+    /// Preambles that begin before this instant are not detected: the listener was receiving or
+    /// sending.
     free_from: Time,
-    /// The frame that is received, unless another begins before it is noticed.
+    /// The frame being received, unless another begins before it is detected.
     pub(super) lock: Option<Reception>,
-    /// The end of EIFS but for the space at its end, if a frame was received: the beginning of time if the last was not
-    /// lost.
+    /// The end of EIFS without its final DIFS, if a frame was received; time zero if the last
+    /// received frame was not lost.
     pub(super) eifs: Option<Time>,
     pub(super) nav: Time,
 }
 
-/// A frame that is received.
+/// A frame being received.
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
     pub(super) of: FrameId,
@@ -33,13 +34,13 @@ pub(super) struct Reception {
     header_end: Time,
     first_end: Time,
     last_start: Time,
-    /// The first beginning of interference, and its last end.
+    /// The start of the first interference, and the end of the last.
     first_bad: Time,
     last_bad: Time,
 }
 
 impl Period {
-    /// Goes on with `period`, or begins it, with a frame of the exchange with such data.
+    /// Extends `period`, or starts it, with a frame of the exchange.
     #[inline(always)]
     pub(super) fn hears(
         period: &mut Option<Self>,
@@ -91,7 +92,7 @@ impl Period {
         self.end = self.end.max(end);
     }
 
-    /// Ends the reception of the frame that is received, if one is.
+    /// Ends the current reception, if there is one.
     #[inline]
     pub(super) fn reception_ends(&mut self, eifs: Duration) {
         let Some(lock) = &self.lock else { return };
@@ -112,7 +113,7 @@ impl Period {
 }
 
 impl Reception {
-    /// Makes that of a frame of the exchange with `data`, which is heard undisturbed.
+    /// Creates the reception of a frame of the exchange with `data`, without interference.
     #[inline]
     fn new(&(heard, data): &(Heard, &Sent), noticed: Time) -> Self {
         let Heard { start, end, is_answer, .. } = heard;
@@ -137,7 +138,8 @@ mod tests {
         Time::ZERO + Duration::from_micros(micros)
     }
 
-    /// Makes the period of data from each station that begin and end at these instants, and announce an answer of 60 us.
+    /// Builds the period of data frames given as (station, start, end) in us; each announces a
+    /// response of 60 us.
     fn hear(frames: &[(StationId, u64, u64)]) -> Period {
         let micros = Duration::from_micros;
         let times = Times { sifs: micros(16), detect: micros(4), eifs: micros(94) };
@@ -169,14 +171,16 @@ mod tests {
         assert_eq!(marks(&[(1, 0, 300), (2, 200, 500)]), (Some(at(394)), Time::ZERO, at(500)));
     }
 
-    /// The second begins as the first is noticed, which hinders its detection no more, but loses it.
+    /// The second frame begins at the instant at which the first is detected. It does not prevent
+    /// the detection, but destroys the frame.
     #[test]
     fn of_two_that_begin_within_the_detection_time_neither_is_received() {
         assert_eq!(marks(&[(1, 0, 300), (2, 3, 250)]), (None, Time::ZERO, at(300)));
         assert_eq!(marks(&[(1, 0, 300), (2, 4, 250)]), (Some(at(394)), Time::ZERO, at(300)));
     }
 
-    /// The third begins when the first has ended and the second, which was not received, is about to.
+    /// The third frame begins after the first has ended, and 2 us before the end of the second,
+    /// which was not received.
     #[test]
     fn what_begins_beside_the_end_of_another_is_received() {
         let frames = [(1, 0, 300), (2, 200, 320), (3, 318, 600)];

@@ -1,5 +1,4 @@
-//! The busy periods of an even field: how they end, and what is read of them before that. Knows listeners and their logs, and
-//! not what an exchange is about.
+//! The busy periods of an even field: how they end, and which parts of their logs are read earlier.
 
 use airtcp_kernel::Time;
 
@@ -12,8 +11,8 @@ use crate::field::listener::ListenerId;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Has `read` read the log of `place`, where that station listens alone or those of a group together, for the access
-    /// points among them.
+    /// Calls `read` with the log of `place`, a single or a shared listener, and with the access
+    /// points that listen there.
     #[inline(always)]
     pub(super) fn read<R>(
         &mut self,
@@ -32,7 +31,7 @@ impl<P: Clone> Field<P> {
         read((log, own), &even.times, &mut viewers)
     }
 
-    /// Ends the busy period at `place` at `now`, with the last exchange that was under way.
+    /// Ends the busy period at `place` at `now`, with the last exchange on the air.
     #[inline(always)]
     pub(super) fn settle_end(&mut self, place: ListenerId, now: Time) {
         let passed = self
@@ -43,7 +42,8 @@ impl<P: Clone> Field<P> {
         lane.period_ends(passed, now);
     }
 
-    /// Ends the busy period at `place` at `now`, as [`Self::settle_end`], and looks up the next access there.
+    /// Ends the busy period at `place` at `now`, as [`Self::settle_end`], and schedules the next
+    /// access there.
     #[inline(never)]
     pub(super) fn period_ends(&mut self, place: ListenerId, now: Time) {
         self.settle_end(place, now);
@@ -51,7 +51,8 @@ impl<P: Clone> Field<P> {
         lanes[place as usize].find_access(place, accesses, &air.settings);
     }
 
-    /// Ends an exchange of a station of `group` at `now` for all that hear it, but where it has ended already.
+    /// Ends an exchange of a station of `group` at `now` at all listeners that hear it, except
+    /// where it has already ended.
     #[inline(always)]
     pub(super) fn exchange_is_over(&mut self, group: GroupId, now: Time) {
         let stations = self.even.seats.len();
@@ -75,7 +76,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Brings what is put off until it matters to `now`: counts and views are read then.
+    /// Brings deferred work up to `now`, so that counters and views can be read.
     pub fn settle(&mut self, now: Time) {
         let limit = self.even.place_at(now);
         for place in 0..self.even.lanes.len() as ListenerId {

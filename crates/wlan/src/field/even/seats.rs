@@ -1,5 +1,4 @@
-//! The stations of an even field, each with its part in an exchange, and the event that is next. Knows what they do, and not
-//! how it goes on.
+//! The stations of an even field, their roles in exchanges, and the next event.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -16,16 +15,16 @@ use crate::field::sharing::Group;
 use crate::field::waiting::Queue;
 use crate::station::{ContenderId, StationId};
 
-/// A place in the order of all events: the key of one, and its station.
+/// A position in the order of all events: the key of an event, and its station.
 pub(super) type Place = (Key, StationId);
 
 /// The stations of an even field, what they sense, and what they do next.
 #[derive(Debug)]
 pub(in crate::field) struct Even {
-    /// A flag: the field is even, and played so.
+    /// Whether the field is even, and played by exchanges.
     pub(in crate::field) is_on: bool,
     pub(super) seats: Vec<Seat>,
-    /// The listeners: first the stations, each for itself, and behind them the groups of those that listen together.
+    /// The listeners: first one per station, then the shared ones of the groups.
     pub(super) lanes: Vec<Lane>,
     pub(super) agenda: Agenda,
     pub(super) accesses: Accesses,
@@ -36,9 +35,9 @@ pub(in crate::field) struct Even {
     pub(super) times: Times,
     /// The stations that wait for the end of a frame.
     pub(super) await_ends: Vec<(StationId, FrameId)>,
-    /// Memory for the beginnings and senders of the exchanges that collide with one that begins.
+    /// Scratch memory: starts and senders of the exchanges that collide with a new one.
     pub(super) begun: Vec<(Time, StationId)>,
-    /// The exchanges that were played as a whole to their ends, for tests alone.
+    /// The number of exchanges played as a whole; for tests only.
     #[cfg(any(test, feature = "testing"))]
     pub(super) whole: u64,
 }
@@ -46,7 +45,7 @@ pub(in crate::field) struct Even {
 /// A station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seat {
-    /// The listener that it is now: its own, which has its number, or that of its group.
+    /// Its current listener: its own, which has the station's number, or its group's.
     pub(super) lane: ListenerId,
     pub(super) group: GroupId,
     pub(super) cell: u32,
@@ -54,39 +53,41 @@ pub(super) struct Seat {
     pub(super) by: ContenderId,
     pub(super) does: Does,
     pub(super) waits: Waits,
-    /// The exchange that it has begun last, and the frame that has overlapped its data, if one has.
+    /// Its latest exchange, and the frame that overlapped its data, if any.
     pub(super) sent: Sent,
     pub(super) culprit: Culprit,
-    /// The station whose data it answers, or has answered.
+    /// The station that it responds to, or last responded to.
     pub(super) answered: StationId,
-    /// The instant until which it waits for an answer; out of date where it does not.
+    /// The end of its response timeout; stale if it does not wait.
     pub(super) timeout: Time,
 }
 
-/// The part that a station has in an exchange.
+/// What a station does in an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     Nothing,
     /// It sends data.
     Sends,
-    /// It has sent data, which are answered.
+    /// It has sent data, and the response comes.
     IsAnswered,
-    /// It sends an answer, or is about to.
+    /// It sends a response, or will after SIFS.
     Answers,
-    /// It waits for an answer in vain: until a timeout, or until the end of the frame that it receives.
+    /// It waits for a response that will not come: until the timeout, or until the end of the frame
+    /// that it receives.
     WaitsForAnswer,
     WaitsForEnd,
 }
 
 impl Does {
-    /// Tells whether it has begun an exchange.
+    /// True if its own exchange is running.
     pub(super) fn has_exchange(self) -> bool {
         !matches!(self, Self::Nothing | Self::Answers)
     }
 }
 
 impl Even {
-    /// Makes the listeners of a field, if it is even, with the queues of its stations and their groups.
+    /// Creates the listeners of a field, if it is even, with the queues of its stations and their
+    /// groups.
     pub(in crate::field) fn new(
         is_even: bool,
         (nodes, groups): (&[Node], &[Group]),
@@ -109,7 +110,7 @@ impl Even {
         let aifs = |seat: &Seat| queues[seat.by as usize].aifs;
         let mut lanes: Vec<_> = seats.iter().map(|seat| Lane::new(aifs(seat))).collect();
         for group in groups.iter().filter(|_| is_even) {
-            // The access points are before the stations of their cells, and may have another.
+            // Access points come before the stations of their cells, and may have another AIFS.
             let last = seats.iter().rfind(|seat| seat.lane == group.listener());
             lanes.push(Lane::new(aifs(last.expect("a group has stations"))));
         }
@@ -129,18 +130,19 @@ impl Even {
         }
     }
 
-    /// Returns when something happens next, unless a frame is ready before.
+    /// Returns the time of the next event; a new frame may come earlier.
     #[inline]
     pub(in crate::field) fn next_time(&self) -> Time {
         self.next.key.time()
     }
 
-    /// Tells whether an exchange of `station` is under way.
+    /// True if an exchange of `station` is running.
     pub(in crate::field) fn has_exchange(&self, station: StationId) -> bool {
         self.seats.get(station as usize).is_some_and(|seat| seat.does.has_exchange())
     }
 
-    /// Lists how long the exchanges of each cell that do not collide and are under way at `now` have been on the air.
+    /// Iterates over the exchanges on the air at `now` that do not collide: the cell, and how long
+    /// the exchange has been on the air.
     pub(in crate::field) fn on_air(&self, now: Time) -> impl Iterator<Item = (u32, Duration)> {
         let is_under_way =
             |one: &&Seat| matches!(one.does, Does::Sends | Does::IsAnswered) && !one.sent.collides;
@@ -151,19 +153,19 @@ impl Even {
         })
     }
 
-    /// Returns the place behind the event that is played.
+    /// Returns the position just after the current event.
     #[inline]
     pub(super) fn place_behind(&self) -> Place {
         (self.reached.0, self.reached.1 + 1)
     }
 
-    /// Returns the place up to which all was played where something else happens at `now`.
+    /// Returns the position up to which everything is played when something else happens at `now`.
     #[inline]
     pub(super) fn place_at(&self, now: Time) -> Place {
         (Key::new(now, Rank::Start), 0).max(self.place_behind())
     }
 
-    /// Takes the next event as played, and returns it.
+    /// Removes and returns the next event, which is played now.
     #[inline]
     pub(super) fn pass_next(&mut self) -> Event {
         let next = self.next;
@@ -176,7 +178,7 @@ impl Even {
         next
     }
 
-    /// Looks up the next event.
+    /// Finds the next event.
     #[inline(always)]
     pub(super) fn find_next(&mut self) {
         let first = self.agenda.first();
@@ -187,8 +189,8 @@ impl Even {
         self.next = if first.is_behind(access) { access } else { first };
     }
 
-    /// Does as [`Self::find_next`] where the first access is not known, or the end of a wait is perhaps of one that was
-    /// over before: that is passed over.
+    /// Handles [`Self::find_next`] if the first access is unknown, or if the next timeout may be
+    /// stale and must be skipped.
     #[inline(never)]
     pub(super) fn find_next_anew(&mut self) {
         let mut first = self.agenda.first();

@@ -1,4 +1,5 @@
-//! The airtime that the access points of an even field have sensed, as the logs of their groups are read. Changes nothing but counts.
+//! The airtime that the access points of an even field sense, updated as the logs of their groups
+//! are read. Changes only counters.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -8,29 +9,29 @@ use crate::field::books::{Counts, Sensed};
 use crate::field::hearing::GroupId;
 use crate::station::StationId;
 
-/// The access points of a group, if it is one that listens, and what they have sensed.
+/// The access points that use a shared listener, and what they have sensed.
 #[derive(Debug)]
 pub(super) struct Viewers<'a> {
     pub(super) group: GroupId,
     pub(super) access_points: &'a [StationId],
     pub(super) sensed: &'a mut [Sensed],
     pub(super) roles: &'a Roles,
-    /// The time from the beginning of a frame until others know of it.
+    /// The preamble detection time.
     pub(super) detect: Duration,
 }
 
-/// So much of a busy period as was read, for those who view it: the frames of other groups as one, unless one of their own
-/// is among them.
+/// The read part of a busy period, for access points. Frames of other groups count as one block,
+/// unless a frame of the own group is among them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Viewing {
-    /// The beginning of the busy period, and the instant up to which they are told of it.
+    /// The start of the busy period, and the instant up to which it was reported.
     began: Time,
     told: Time,
-    /// The time since then in which nothing is on the air.
+    /// The time since `told` in which nothing is on the air.
     idle: Duration,
-    /// A flag: a frame of their own group is among those that were read, and they are told of each.
+    /// Whether a frame of the own group was read; then every frame is reported separately.
     is_own: bool,
-    /// The frames on the air: of others those alone that have begun with the busy period.
+    /// The frames on the air. Of other groups' frames, only those that began with the busy period.
     frames: Vec<Viewed>,
 }
 
@@ -50,7 +51,7 @@ impl Viewers<'_> {
         }
     }
 
-    /// Tells them of exchanges of others, as [`Sensed::others_pass`].
+    /// Reports exchanges of other groups, as [`Sensed::others_pass`].
     pub(super) fn others_pass(&mut self, start: Time, end: Time, idle: Duration) {
         for &one in self.access_points {
             self.sensed[one as usize].others_pass(start, end, idle);
@@ -59,7 +60,8 @@ impl Viewers<'_> {
 }
 
 impl Viewing {
-    /// Goes on with a frame of `sent`, where the last of all before it ends at `end`; or begins with it.
+    /// Adds a frame of `sent`. `end` is the last end of all frames before it; `None` starts the
+    /// busy period.
     #[inline(always)]
     pub(super) fn go_on(
         &mut self,
@@ -84,8 +86,8 @@ impl Viewing {
         }
     }
 
-    /// Tells `viewers` of `frame`, and of those that have ended before it. The first of their own begins before any other
-    /// has ended.
+    /// Reports `frame` to `viewers`, and frames that ended before it. The first own frame begins
+    /// before any other has ended.
     fn go_on_apart(&mut self, is_own: bool, frame: Viewed, viewers: &mut Viewers<'_>) {
         if !self.is_own && !is_own {
             return self.frames.push(frame);
@@ -103,7 +105,7 @@ impl Viewing {
         self.frames.push(frame);
     }
 
-    /// Ends the frames that are over before `limit`, or then.
+    /// Ends the frames that are over at `limit`.
     fn frames_end(&mut self, limit: Time, viewers: &mut Viewers<'_>) {
         let first = |frames: &[Viewed]| {
             let ended = (0..frames.len()).filter(|&one| frames[one].end <= limit);
@@ -126,7 +128,7 @@ impl Viewing {
         }
     }
 
-    /// Tells `viewers` of what has been on the air up to `now`, where the last frame ends at `end`.
+    /// Reports to `viewers` what has been on the air up to `now`; the last frame ends at `end`.
     pub(super) fn flush(&mut self, end: Time, now: Time, viewers: &mut Viewers<'_>) {
         if self.is_own {
             return self.frames_end(now, viewers);

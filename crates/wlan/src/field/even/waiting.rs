@@ -1,5 +1,5 @@
-//! The queues of an even field that wait for the medium: who draws a backoff, and when a listener has its next access. The
-//! rules are those of [`contention`](crate::contention). Knows busy periods, and no exchange.
+//! The queues of an even field that contend for the medium: who draws a backoff, and when a
+//! listener has its next access. The rules are those of [`contention`](crate::contention).
 
 use airtcp_kernel::Time;
 
@@ -17,16 +17,16 @@ use crate::station::StationId;
 /// The state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// No frame; its backoff, if one is left, is at its listener.
+    /// No frame. A remaining backoff is stored at its listener.
     WithoutFrame,
     /// A backoff with a frame.
     WithFrame,
-    /// Its station sends, or waits for an answer, for it.
+    /// Its station sends for it, or waits for a response.
     Exchanging,
 }
 
 impl Lane {
-    /// Forgets the access if it is behind the instant at which the medium is known to be busy.
+    /// Cancels the access if it is after the instant at which the medium is known to be busy.
     #[inline]
     pub(super) fn drops_late_access(&mut self, place: ListenerId, accesses: &mut Accesses) {
         if self.under_way > 0 && self.access != Time::NEVER && self.access > self.noticed.0.time() {
@@ -34,20 +34,20 @@ impl Lane {
         }
     }
 
-    /// Forgets the access.
+    /// Cancels the access.
     #[inline]
     pub(super) fn forget_access(&mut self, place: ListenerId, accesses: &mut Accesses) {
         self.access = Time::NEVER;
         accesses.forget(place);
     }
 
-    /// Returns the access at `place`, which is that of this listener, as an event.
+    /// Returns the access of this listener, which is at `place`, as an event.
     #[inline]
     pub(super) fn access_event(&self, place: ListenerId) -> Event {
         Event { key: Key::new(self.access, Rank::Start), station: self.winner, of: place }
     }
 
-    /// Freezes the backoffs, where a busy period is under way, as of the instant at which that is noticed.
+    /// Freezes the backoffs during a busy period, as of the instant at which it was detected.
     #[inline]
     pub(super) fn freezes(&mut self, seats: &[Seat], queues: &mut [Queue], settings: &Settings) {
         if !std::mem::replace(&mut self.is_frozen, true) {
@@ -60,7 +60,7 @@ impl Lane {
         }
     }
 
-    /// Ends a busy period at `now`, of which so much is left, and whose backoffs are frozen.
+    /// Ends a busy period at `now` that left `passed`; the backoffs are frozen.
     #[inline]
     pub(super) fn period_ends(&mut self, passed: Passed, now: Time) {
         if let Some(eifs) = passed.eifs {
@@ -70,7 +70,7 @@ impl Lane {
         self.idle_from = now;
     }
 
-    /// Looks up the next access on an idle medium, at `place`.
+    /// Schedules the next access on an idle medium, at `place`.
     #[inline(always)]
     pub(super) fn find_access(
         &mut self,
@@ -92,7 +92,7 @@ impl Lane {
 }
 
 impl Seat {
-    /// Lets its queue back off at `lane`, where it listens: an exchange has ended.
+    /// Starts the backoff of its queue at `lane`, its listener, after an exchange.
     #[inline(always)]
     pub(super) fn backs_off(
         &mut self,
@@ -110,7 +110,7 @@ impl Seat {
 }
 
 impl Even {
-    /// Lets the queue of `station` contend, which was empty, at `limit`.
+    /// Starts contention for the queue of `station`, which was empty, at `limit`.
     pub(super) fn queued(
         &mut self,
         station: StationId,
@@ -168,7 +168,7 @@ impl Even {
 }
 
 impl Lane {
-    /// Lets `station` count the slots of a backoff that its `queue` has drawn.
+    /// Starts counting a backoff that `queue` of `station` has drawn.
     #[inline]
     fn counts_after(&mut self, station: StationId, (slots, has_frame): (u32, bool), queue: &Queue) {
         if self.is_common(queue.aifs) {
