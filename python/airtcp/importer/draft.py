@@ -1,7 +1,4 @@
-"""The scenario that is written: each key with the line that it comes from, and what is not known.
-
-Knows tables of TOML and comments. Does not know which file says what.
-"""
+"""The scenario being written: each key with its origin, and what is unknown."""
 
 from __future__ import annotations
 
@@ -15,20 +12,20 @@ from airtcp.exceptions import ScenarioError, one_line
 from airtcp.scenario.toml_text import value_text
 from airtcp.units import format_time_ns
 
-#: Lines of this width are told from their comments by a tabulator stop.
+#: Shorter lines have their comment at this column.
 _STOP: Final = 36
 _WIDTH: Final = 96
 
 
 def time_text(seconds: float) -> str:
-    """A time as a scenario has it, to the millisecond, or below one second to the microsecond."""
+    """Format a time as in a scenario, to the millisecond, or the microsecond below one second."""
     step_ns = 10**6 if seconds >= 1.0 else 10**3
     return format_time_ns(round(seconds * 1e9 / step_ns) * step_ns)
 
 
 @dataclass(frozen=True)
 class Said:
-    """A value, and why it stands there: a line of a file, or an assumption."""
+    """A value, and its origin: a line of a file, or an assumption."""
 
     value: Any
     why: str
@@ -36,14 +33,13 @@ class Said:
 
 @dataclass
 class Draft:
-    """A scenario in the making.
+    """A scenario being written.
 
-    `tables` has keys by header, such as `phy` or `mac.edca.ap`; `groups` has a table for each group
-    of stations where there are several, `flows` one for each flow, and `files` what the scenario
-    names, by the names that stand there.
-    `unknown` are sentences of what the files do not say and what stands instead, `unread` names of
-    lines that say something of which a scenario has no key. `legend` has the names and addresses
-    of what has a neutral name; they are in the text only with `keep_names`.
+    `tables` has keys by header, such as `phy` or `mac.edca.ap`. `groups` has a table for each group
+    of stations if there are several, `flows` one for each flow, and `files` the files that the
+    scenario refers to, by name. `unknown` are sentences about missing information and the
+    assumptions made instead. `unread` lists lines that a scenario cannot express. `legend` has the
+    real names and addresses for neutral names; the text contains them only with `keep_names`.
     """
 
     names: list[str] = field(default_factory=list)
@@ -58,22 +54,22 @@ class Draft:
     keep_names: bool = False
 
     def names_of(self, neutral: str, names: list[str]) -> str:
-        """Note whose neutral name it is. Return the names as the text may have them."""
+        """Record the names behind a neutral name. Return the names as the text may show them."""
         self.legend[neutral] = names
         if not self.keep_names:
             return ""
         return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
     def say(self, header: str, key: str, value: Any, why: str) -> None:
-        """Write a key; one that is there already stays, for the first file stands above others."""
+        """Set a key unless an earlier file has set it."""
         self.tables.setdefault(header, {}).setdefault(key, Said(value, why))
 
     def has(self, header: str, key: str) -> bool:
-        """Tell whether a key is written already."""
+        """Whether a key is set."""
         return key in self.tables.get(header, {})
 
     def put_beside(self, stem: str) -> None:
-        """Let the names of files begin with that of the scenario."""
+        """Prefix the names of files with that of the scenario."""
         for flow in self.flows:
             if isinstance(table := flow["application"].value, dict):
                 for law in table.values():
@@ -82,7 +78,7 @@ class Draft:
         self.files = {f"{stem}-{name}": content for name, content in self.files.items()}
 
     def text(self) -> str:
-        """The TOML text. Raises ScenarioError if it is none that can be loaded."""
+        """Return the TOML text. Raises ScenarioError if it cannot be loaded."""
         text = "\n".join(self._lines()) + "\n"
         from airtcp.scenario import loads
 

@@ -1,6 +1,6 @@
-"""Files of any kind that is known: one scenario of several, or the measurement of one.
+"""Read files of any supported kind: scenarios of several files, or measurements.
 
-Knows how kinds are told apart: by contents, never by names.
+The kind of a file is detected from its contents, never from its name.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from airtcp.metrics import METRICS
 from airtcp.results.measured import Measurement
 
 _UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
-#: A line of what iperf3 prints without -J.
+#: A line of iperf3's output without -J.
 _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
-#: Characters of a text that is no JSON, and of a configuration: reading takes a second or two.
+#: The most characters of a text other than JSON, and of a configuration: reading takes a second or
+#: two.
 _MOST_TEXT: Final = 8 * 2**20
 _MOST_CONFIGURATION: Final = 2**20
 _GUESS: Final = "no file says it: a guess"
@@ -42,7 +43,7 @@ _SECOND: Final = "a capture stands alone; allowed: a configuration next to it"
 
 
 def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
-    """Return the text of a scenario of files that needs no others: see `draft_of`."""
+    """Return the text of the scenario of files, without accompanying files: see `draft_of`."""
     return draft_of(paths, radio).text()
 
 
@@ -63,13 +64,13 @@ def drafts_of(
     keep_names: bool = False,
     progress: Progress = None,
 ) -> list[Draft]:
-    """Return the scenarios of files: one configuration at most, and any number of tests of it.
+    """Return the scenarios of files: at most one configuration, and any number of tests of it.
 
-    Tests that ran at the same time are one scenario, all others have one each. A capture stands
-    alone. `radio` is the radio of a configuration of OpenWrt; with `keep_names` addresses are in
-    the text. `progress` gets the part of a capture that was read.
+    Tests that ran at the same time form one scenario; all others get one each. A capture cannot be
+    combined with tests. `radio` is the radio of an OpenWrt configuration. With `keep_names` the
+    text has addresses. `progress` is called with the fraction of a capture that was read.
 
-    Raises ScenarioError for a wrong file, QuestionError for files that do not belong together.
+    Raises ScenarioError for an invalid file, QuestionError for files that do not belong together.
     """
     draft: Draft | None = None
     tests: list[Node] = []
@@ -128,13 +129,13 @@ def drafts_of(
 
 
 def _check_size(source: Source) -> None:
-    """Refuse a text that takes long to read; JSON may be larger. Raises ScenarioError."""
+    """Reject a text that takes long to read; JSON may be larger. Raises ScenarioError."""
     if len(source.text) > _MOST_TEXT and not _is_json(source):
         raise source.error("", f"is too large; allowed: {_MOST_TEXT // 2**20} MiB of text")
 
 
 def _hostapd(source: Source) -> Draft:
-    """Return the draft of hostapd.conf; refuse a text that is of no kind that is known."""
+    """Return the draft of hostapd.conf; reject a text of an unknown kind."""
     words = [line.split("#")[0].strip() for line in source.text.splitlines()]
     lines = [line for line in words if line]
     if not any(re.match(r"[\w.-]+=", line) for line in lines):
@@ -147,7 +148,7 @@ def _hostapd(source: Source) -> Draft:
 
 
 def _at_once(tests: Sequence[Node]) -> bool:
-    """True if all tests ran at the same time, for half of the shortest at least."""
+    """Whether all tests overlapped for at least half of the shortest one."""
     spans = [iperf3.span_s(one) if iperf3.is_iperf3(one) else None for one in tests]
     known = [span for span in spans if span is not None]
     if len(known) < len(tests):
@@ -157,7 +158,7 @@ def _at_once(tests: Sequence[Node]) -> bool:
 
 
 def measurement_of(path: Path) -> Measurement:
-    """The measured values of a file. Raises ScenarioError."""
+    """Return the measured values of a file. Raises ScenarioError."""
     if is_capture(path):
         raise ScenarioError(str(path), "", "is a capture, which has no interval; allowed: " + _WITH)
     source = read(path)
@@ -180,7 +181,7 @@ def measurement_of(path: Path) -> Measurement:
 def measurement_of_all(paths: Sequence[Path]) -> Measurement:
     """Return the values of several files as one measurement.
 
-    Raises ScenarioError for a wrong file, QuestionError for a value that two files have.
+    Raises ScenarioError for an invalid file, QuestionError for a value in two files.
     """
     told = [measurement_of(path) for path in paths]
     return told[0] if len(told) == 1 else together(told)
@@ -191,7 +192,7 @@ def _is_json(source: Source) -> bool:
 
 
 def _json(source: Source) -> Node:
-    """The JSON of a program that is known. Raises ScenarioError."""
+    """Return the JSON of a supported program. Raises ScenarioError."""
     top = iperf3.parse_stream(source) if iperf3.is_stream(source) else parse_json(source)
     if not (iperf3.is_iperf3(top) or flent.is_flent(top)):
         raise source.error("", "is JSON of no program that is known; allowed: iperf3 -J, flent")
@@ -199,7 +200,7 @@ def _json(source: Source) -> Node:
 
 
 def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
-    """Return the draft with the stations, and with flows of tests or a guess."""
+    """Return the draft with stations, and with flows of tests or a guess."""
     if draft is None:
         draft = Draft()
         draft.say("phy", "standard", "802.11ax", _GUESS)
@@ -234,7 +235,7 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
 
 
 def sentences(told: Measurement) -> list[str]:
-    """The values of a measurement, one a line."""
+    """Return the values of a measurement, one per line."""
     lines = []
     for of, values in told.values.items():
         for name, interval in values.items():

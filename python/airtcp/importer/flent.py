@@ -1,7 +1,7 @@
-"""Data files of flent, plain or compressed: series over time of TCP both ways, and of pings.
+"""Data files of flent, plain or compressed: time series of TCP in both directions, and of pings.
 
-Series of TCP are in Mbits/s, `... ::tcp_rtt` and `Ping (ms) ...` in milliseconds. Sums and means of
-flent are made of the others. Versions 2 to 4 of the file are known. Names of hosts are not kept.
+Series of TCP are in Mbits/s, `... ::tcp_rtt` and `Ping (ms) ...` in milliseconds. flent computes
+sums and means from the others. Versions 2 to 4 of the file are supported. Host names are not kept.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from airtcp.stats import Interval
 _VERSIONS: Final = (2, 3, 4)
 _COMPUTED: Final = ("sum", "avg", "totals", "fairness")
 _DIRECTIONS: Final = ("download", "upload")
-#: Series that are no traffic: made of others, or of counters of hosts.
+#: Series that are not traffic: computed from others, or counters of hosts.
 _NO_TRAFFIC: Final = re.compile(
     r"(TCP|UDP) (totals|.* (sum|avg|fairness))|Ping \(ms\)|TCP (down|up)load|"
     r"(cpu|qdisc|wifi|netstat|tcp|power)_?\w*(_stats)?_|Power|CPU|Sum|Avg"
 )
 _CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
-#: The word of a mark or kind, where a series of several hosts has the name of one.
+#: A series whose last word is a mark or a kind, not a host name.
 _LABEL: Final = re.compile(r"[A-Z]{1,4}\d*|\d+")
 _PING: Final = "Ping (ms)"
-#: A shorter round trip is that of the air: there is no path behind it.
+#: A shorter round trip is only the wireless link: there is no path behind it.
 _LEAST_TRIP_MS: Final = 5.0
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """Connections that are alike: direction, congestion control, and least ping in ms."""
+    """Similar connections: direction, congestion control, and minimum ping in ms."""
 
     direction: str
     congestion: str
@@ -47,12 +47,12 @@ class _Kind:
 
 
 def is_flent(top: Node) -> bool:
-    """Tell whether it is of flent."""
+    """Whether it is a flent file."""
     return isinstance(top.value, dict) and {"results", "x_values"} <= set(top.value)
 
 
 def _series(top: Node) -> dict[str, list[float | None]]:
-    """The series by name, each as long as there are times. Raises ScenarioError."""
+    """Return the series by name, each with one value per time. Raises ScenarioError."""
     version = top.get("version").number()
     if version is not None and version not in _VERSIONS:
         raise top.get("version").wrong(f"{_VERSIONS[0]} to {_VERSIONS[-1]}")
@@ -78,7 +78,7 @@ def _is_of_tcp(name: str) -> bool:
 
 
 def _flows(series: dict[str, list[float | None]]) -> dict[str, list[str]]:
-    """The series of each TCP connection, by direction."""
+    """Return the series of each TCP connection, by direction."""
     found: dict[str, list[str]] = {}
     for direction in _DIRECTIONS:
         names = [
@@ -95,7 +95,7 @@ def _flows(series: dict[str, list[float | None]]) -> dict[str, list[str]]:
 
 
 def _is_whole(name: str) -> bool:
-    """Tell whether a series is a connection: behind `::` others have a word, such as tcp_rtt."""
+    """Whether a series is a connection: others have a word after `::`, such as tcp_rtt."""
     _, colons, end = name.partition("::")
     return not colons or end.isdigit()
 
@@ -110,7 +110,7 @@ def _needed(top: Node, series: dict[str, list[float | None]]) -> dict[str, list[
 
 
 def _kinds(top: Node, series: Mapping[str, list[float | None]]) -> dict[_Kind, list[str]]:
-    """Return the series of TCP by what is known of their connections."""
+    """Return the series of TCP by the known properties of their connections."""
     found: dict[_Kind, list[str]] = {}
     for direction, names in _needed(top, dict(series)).items():
         for name in names:
@@ -121,7 +121,7 @@ def _kinds(top: Node, series: Mapping[str, list[float | None]]) -> dict[_Kind, l
 
 
 def _congestion(top: Node, name: str) -> tuple[str, str]:
-    """Return Linux's name of the congestion control and its place, "" if nothing says it."""
+    """Return Linux's name of the congestion control and where it was found; "" if unknown."""
     places = (
         (top.get("metadata", "SERIES_META", name, "CONG_CONTROL"), "SERIES_META"),
         (top.get("metadata", "TEST_PARAMETERS", "tcp_cong_control"), "TEST_PARAMETERS"),
@@ -134,7 +134,7 @@ def _congestion(top: Node, name: str) -> tuple[str, str]:
 
 
 def _category(top: Node, name: str) -> str:
-    """Return the category of a series by its mark: in its metadata, else in its name."""
+    """Return the access category of a series: by the mark in its metadata, else in its name."""
     tos = top.get("metadata", "SERIES_META", name, "DATA_TOS").value
     if isinstance(tos, int) and 0 <= tos <= 255:
         return category_of(tos)
@@ -150,7 +150,7 @@ def _categories(top: Node, kinds: Mapping[_Kind, list[str]]) -> set[str]:
 
 
 def _trip_ms(name: str, series: Mapping[str, list[float | None]]) -> float:
-    """Return the least ping of the host of a series, else of all; 0 without pings."""
+    """Return the minimum ping of the host of a series, else of all; 0 without pings."""
     pings = {
         ping: min(known)
         for ping, there in series.items()
@@ -165,13 +165,13 @@ def _trip_ms(name: str, series: Mapping[str, list[float | None]]) -> float:
 
 
 def _others(top: Node) -> list[str]:
-    """Return the kinds of series that are traffic, and are neither TCP nor pings."""
+    """Return the kinds of series that are traffic, but neither TCP nor pings."""
     names = (name.partition("::")[0] for name in top.get("results").table())
     return list(dict.fromkeys(name for name in names if not _NO_TRAFFIC.match(name)))
 
 
 def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]:
-    """Return what the test was made with and no scenario has."""
+    """Return the conditions of the test that no scenario has."""
     found = []
     categories = _categories(top, kinds)
     if len(categories) > 1:
@@ -186,14 +186,14 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
 
 
 def measurement(top: Node) -> Measurement:
-    """The measured values. Raises ScenarioError."""
+    """Return the measured values. Raises ScenarioError."""
     series = _series(top)
     values: dict[str, dict[str, Interval]] = {}
     for direction, names in _needed(top, series).items():
         columns = zip(*(series[name] for name in names), strict=True)
-        # The times at which all connections were under way.
+        # The times at which all connections were active.
         sums = [sum(v or 0.0 for v in column) for column in columns if None not in column]
-        # Connections without a time in common: the sum of their means has no spread to tell.
+        # Connections without common times: the sum of their means has no known spread.
         own = [[v for v in series[name] if v is not None] for name in names]
         mean = None if sums else sum(sum(there) / len(there) for there in own)
         goodput = mean_over_time(sums, mean)
@@ -269,7 +269,7 @@ def add_flow(top: Node, draft: Draft) -> None:
 
 
 def _tcp(kind: _Kind, name: str, draft: Draft) -> Said:
-    """Return the TCP of connections."""
+    """Return the TCP settings of connections."""
     if kind.congestion in _CONGESTION:
         table = {"preset": "linux", "congestion": _CONGESTION[kind.congestion]}
         return Said(table, f"{name}: {kind.why}; the rest as Linux has it")

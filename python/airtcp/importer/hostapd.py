@@ -1,6 +1,6 @@
-"""hostapd.conf: the radio and what the access point announces, as hostapd 2.10 and 2.11 read it.
+"""hostapd.conf: the radio and the announced parameters, as hostapd 2.10 and 2.11 read them.
 
-Keeps values only of the options that become keys: there are passwords among the others.
+Values are stored only for options that become keys, because other options hold passwords.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _NAME: Final = re.compile(r"[\w.-]+")
 _QUEUES: Final = ("AC_VO", "AC_VI", "AC_BE", "AC_BK")
 _CATEGORIES: Final = {"be": "AC_BE", "bk": "AC_BK", "vi": "AC_VI", "vo": "AC_VO"}
 _TXOP_UNIT_NS: Final = 32_000
-#: Options of the whole radio: hostapd reads them behind the `bss` of another BSS, too.
+#: Options of the whole radio: hostapd also reads them after the `bss` of another BSS.
 _OF_RADIO: Final = re.compile(
     r"hw_mode|channel|op_class|ieee80211\w+|(vht|he|eht)_oper_\w+|ht_capab|vht_capab|"
     r"rts_threshold|beacon_int|preamble|basic_rates|supported_rates|wm[em]_ac_\w+|"
     r"tx_queue_\w+"
 )
-#: The least beacon interval that hostapd takes, in time units.
+#: The shortest beacon interval that hostapd accepts, in time units.
 _LEAST_BEACON: Final = 10
 
 
@@ -38,7 +38,7 @@ class _Option:
 
 
 class Options:
-    """The options of a file. Of an option that is there twice, the last holds, as in hostapd."""
+    """The options of a file. The last of repeated options counts, as in hostapd."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -60,35 +60,35 @@ class Options:
                 self.known[key.replace("wme_", "wmm_")] = _Option(key, value.strip(), number)
 
     def has(self, key: str) -> bool:
-        """True if the file has the option."""
+        """Whether the file has the option."""
         return key in self.known
 
     def value(self, key: str) -> str:
-        """Return the text of an option, "" without it."""
+        """Return the text of an option; "" if it is not set."""
         return self.known[key].value if key in self.known else ""
 
     def why(self, key: str) -> str:
-        """Return the line of an option, as a comment has it."""
+        """Return the line of an option for a comment."""
         one = self.known[key]
         return f"{self.source.short}:{one.line}: {one.name}={one.value}"
 
     def place(self, key: str) -> str:
-        """Return the line and name of an option, as a message has them."""
+        """Return the line and name of an option for a message."""
         return f"line {self.known[key].line}: {self.known[key].name}"
 
     def whole(self, key: str, least: int, most: int) -> int | None:
-        """Return a whole number, None without it. Raises ScenarioError."""
+        """Return an integer, None if it is not set. Raises ScenarioError."""
         if key not in self.known:
             return None
         return whole(self.source, self.place(key), self.known[key].value, least, most)
 
     def flag(self, key: str) -> bool:
-        """True if an option is 1. Raises ScenarioError."""
+        """Return whether an option is 1. Raises ScenarioError."""
         return bool(self.whole(key, 0, 1))
 
 
 def read_hostapd(source: Source) -> Draft:
-    """Return the draft of a scenario. Raises ScenarioError for a file that hostapd refuses."""
+    """Return the draft of a scenario. Raises ScenarioError for a file that hostapd rejects."""
     options = Options(source)
     table = options_of("hostapd")
     if not any(table[key].verdict == "followed" for key in options.known if key in table):
@@ -123,7 +123,7 @@ def read_hostapd(source: Source) -> Draft:
 
 
 def _rates(options: Options, draft: Draft, *, is_modern: bool) -> None:
-    """Write the highest basic rate for control frames, and the highest rate of all for data."""
+    """Write the highest basic rate for control frames, and the highest rate for data."""
     for key, name in (("basic_rates", "control_rate"), ("supported_rates", "data_rate")):
         if not options.has(key) or (name == "data_rate" and is_modern):
             continue
@@ -135,7 +135,7 @@ def _rates(options: Options, draft: Draft, *, is_modern: bool) -> None:
 
 
 def _edca(options: Options, draft: Draft, *, is_modern: bool) -> None:
-    """Write the access categories of the access point and of its stations, if there is WMM."""
+    """Write the access categories of the access point and the stations, if WMM is on."""
     if not hostapd_radio.has_wmm(options):
         return
     if not is_modern:
@@ -148,7 +148,7 @@ def _edca(options: Options, draft: Draft, *, is_modern: bool) -> None:
 
 
 def _category(options: Options, draft: Draft, side: str, category: str, prefix: str) -> None:
-    """Write one category of one side, with the lines that it is from."""
+    """Write one category of one side, with the lines it comes from."""
     found: dict[str, Any] = {}
     lines = []
     exponents = side == "stations"
@@ -177,7 +177,7 @@ def _category(options: Options, draft: Draft, side: str, category: str, prefix: 
 
 
 def _txop_limit_ns(options: Options, prefix: str) -> tuple[int, int] | None:
-    """Return the limit of a TXOP and its line: in units of 32 us, or a burst in milliseconds."""
+    """Return a TXOP limit and its line: in units of 32 us, or a burst in milliseconds."""
     key = f"{prefix}txop_limit"
     units = options.whole(key, 0, 65535)
     if units is not None:

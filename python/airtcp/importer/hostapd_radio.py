@@ -1,7 +1,7 @@
-"""Radios of hostapd: the standard, width and guard interval that are left in use.
+"""Radios of hostapd: the standard, width and guard interval that hostapd really uses.
 
-hostapd turns HT and later off, or ends, for some combinations of options. Stations leave HT out
-without WMM. The witness of both is hostapd itself (`tests/test_import_hostapd.py`).
+For some combinations of options, hostapd turns HT and later off, or exits. Without WMM, stations do
+not use HT. The reference for both is hostapd itself (`tests/test_import_hostapd.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The operating classes of 6 GHz and their widths in MHz (IEEE 802.11-2020, Table E-4, with
 #: 802.11ax-2021 and 802.11be).
 _SIX_GHZ: Final = {131: 20, 132: 40, 133: 80, 134: 160, 135: 160, 136: 20, 137: 320}
-#: Widths by the number of `*_oper_chwidth`; 0 is 20 or 40 MHz, 9 only in 802.11be.
+#: Widths by the value of `*_oper_chwidth`; 0 is 20 or 40 MHz, 9 only in 802.11be.
 _WIDTHS: Final = {1: 80, 2: 160, 3: 160, 9: 320}
 #: The lower channel of each pair of 40 MHz in 5 GHz (IEEE 802.11-2020, Table E-4).
 _PAIRS: Final = (
@@ -34,7 +34,7 @@ _KEY_OF_WIDTH: Final = {
 
 
 def has_wmm(options: Options) -> bool:
-    """True if the access point has WMM: by its option, else with 802.11n and 802.11ax."""
+    """Whether the access point has WMM: by its option, else with 802.11n and 802.11ax."""
     if options.has("wmm_enabled"):
         return options.flag("wmm_enabled")
     return any(options.flag(f"ieee80211{one}") for one in ("n", "ax", "be"))
@@ -85,14 +85,14 @@ def _mode(options: Options) -> str:
 
 
 def _channel(options: Options) -> int:
-    """Return the number of the channel; 0 if hostapd chooses it."""
+    """Return the channel number; 0 if hostapd chooses it."""
     if options.value("channel") in ("", "acs_survey"):
         return 0
     return options.whole("channel", 0, 233) or 0
 
 
 def _band(options: Options, mode: str, channel: int) -> tuple[str, str]:
-    """Return the band, and the line that says it."""
+    """Return the band, and the line that sets it."""
     if options.whole("op_class", 0, 255) in _SIX_GHZ:
         return "6 GHz", options.why("op_class")
     why = options.why("hw_mode") if options.has("hw_mode") else "no hw_mode: hostapd takes b"
@@ -105,21 +105,21 @@ def _band(options: Options, mode: str, channel: int) -> tuple[str, str]:
 
 
 def _amendment(options: Options, band: str) -> tuple[str, str] | None:
-    """Return the newest amendment that is configured: option and standard."""
+    """Return the newest configured amendment: option and standard."""
     allowed = {"2.4 GHz": ("be", "ax", "n"), "5 GHz": ("be", "ax", "ac", "n")}
     for name in allowed.get(band, ("be", "ax")):
         without = name == "be" and options.flag("disable_11ax")
         if options.flag(f"ieee80211{name}") and not (without or options.flag(f"disable_11{name}")):
             return f"ieee80211{name}", f"802.11{name}"
     if options.flag("ieee80211n"):
-        # disable_11n: told by `_off`.
+        # `_off` reports disable_11n.
         return "ieee80211n", "802.11n"
     # 802.11ac in 2.4 GHz, or without 802.11n.
     return ("ieee80211ac", "802.11ac") if options.flag("ieee80211ac") else None
 
 
 def _off(options: Options, mode: str, band: str) -> str:
-    """Return why HT and all later amendments are off, "" if they are on."""
+    """Return why HT and all later amendments are off; "" if they are on."""
     if band == "6 GHz":
         return ""
     if mode == "b":
@@ -144,7 +144,7 @@ def _off(options: Options, mode: str, band: str) -> str:
 
 
 def _width(options: Options, draft: Draft, band: str, channel: int) -> int:
-    """Write the width of the channel in MHz, and return it. Raises ScenarioError."""
+    """Write the channel width in MHz, and return it. Raises ScenarioError."""
     source = options.source
     key = next((_KEY_OF_WIDTH[one] for one in _KEY_OF_WIDTH if options.flag(one)), "")
     number = options.whole(key, 0, 9) or 0 if key else 0
@@ -204,7 +204,10 @@ def _secondary(options: Options, band: str, channel: int) -> int:
 
 
 def _check_center(options: Options, key: str, number: int, channel: int) -> None:
-    """Check that the channel is within its wide one. Raises ScenarioError as hostapd ends."""
+    """Check that the wide channel contains the channel.
+
+    Raises ScenarioError if hostapd would exit.
+    """
     source = options.source
     center = key.replace("chwidth", "centr_freq_seg0_idx")
     index = options.whole(center, 0, 233) or 0
@@ -236,7 +239,7 @@ def _guard_interval(options: Options, draft: Draft, width: int) -> None:
 
 
 def _tell(options: Options, draft: Draft, band: str, standard: str) -> None:
-    """Name what is configured and has no effect in this band."""
+    """List options that have no effect in this band."""
     if band == "2.4 GHz" and options.flag("ieee80211ac"):
         draft.unknown.append(
             f"{options.why('ieee80211ac')}: VHT is not part of 2.4 GHz; {standard} stands"

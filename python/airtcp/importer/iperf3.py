@@ -1,7 +1,7 @@
-"""The JSON of `iperf3 -J` and `--json-stream`: what was measured, and the flow that was run.
+"""The JSON of `iperf3 -J` and `--json-stream`: the measurement, and the flow of the test.
 
-The client is taken for the station: a test runs upstream, with `-R` downstream, with `--bidir` both
-ways at once.
+The client is assumed to be the station: a test is an upload, with `-R` a download, with `--bidir`
+both at once.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from airtcp.importer.source import Node, Source
 from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
-#: Names of Linux for the congestion controls of a scenario.
+#: Linux's names of congestion controls, and their names in scenarios.
 _CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 #: Bytes of the headers of IPv4 and UDP (RFC 791, RFC 768).
 _HEADERS: Final = 28
-#: The words of the sums of each direction: of the test's own, and of the other one of `--bidir`.
+#: Suffixes of the sums by direction: the test's own direction, and the other one of `--bidir`.
 _SUMS: Final = ("", "_bidir_reverse")
 #: Bytes of IPv4, TCP and its timestamps around a segment (RFC 791, RFC 9293, RFC 7323).
 _TCP_HEADERS: Final = 52
 _TIMESTAMPS: Final = 12
-#: The largest IP packet of a frame of 802.11 (IEEE 802.11-2020, 9.2.4.8), and that of Ethernet.
+#: The largest IP packet in an 802.11 frame (IEEE 802.11-2020, 9.2.4.8), and in an Ethernet frame.
 _MOST_PACKET: Final = 2296
 _USUAL: Final = 1500
 _STREAM: Final = re.compile(r"\s*\{\s*\"event\"\s*:")
-#: The tables of options.toml have keys of these.
+#: The places of the keys in options.toml.
 _PLACES: Final = ("start.test_start", "start", "end", "")
 
 
 def is_stream(source: Source) -> bool:
-    """True if a text is a stream of events (`--json-stream`), one a line."""
+    """Whether a text is a stream of events (`--json-stream`), one per line."""
     return _STREAM.match(source.text) is not None
 
 
 def parse_stream(source: Source) -> Node:
-    """Return the events of a stream as one result. Raises ScenarioError with the line."""
+    """Combine the events of a stream into one result. Raises ScenarioError with the line."""
     whole: dict[str, Any] = {"intervals": []}
     for number, line in enumerate(source.text.splitlines(), 1):
         if not line.strip():
@@ -61,12 +61,12 @@ def parse_stream(source: Source) -> Node:
 
 
 def is_iperf3(top: Node) -> bool:
-    """Tell whether it is of iperf3: it tells of a start, or of an error."""
+    """Whether it is from iperf3: it has a start, or only an error."""
     return isinstance(top.value, dict) and ("start" in top.value or set(top.value) == {"error"})
 
 
 class _Test:
-    """The words of a test about itself."""
+    """The parameters of a test."""
 
     def __init__(self, top: Node) -> None:
         if error := top.get("error").text():
@@ -81,9 +81,9 @@ class _Test:
         self.is_udp = self.protocol == "UDP"
         own = "download" if test.get("reverse").number() else "upload"
         other = "upload" if own == "download" else "download"
-        #: The directions, each with the ending of its keys.
+        #: The directions, each with the suffix of its keys.
         self.directions = {own: _SUMS[0]}
-        # Versions before 3.13 do not say `bidir`; the sums of the other direction do.
+        # Versions before 3.13 do not set `bidir`, but have the sums of the other direction.
         if test.get("bidir").number() or top.get("end", f"sum_received{_SUMS[1]}").table():
             self.directions = {own: _SUMS[0], other: _SUMS[1]}
         self.streams = int(test.get("num_streams").number(least=1, most=128) or 1)
@@ -92,20 +92,20 @@ class _Test:
             *(test.get(one) for one in ("target_bitrate", "fqrate")),
             *(start.get(one) for one in ("target_bitrate", "fq_rate")),
         )
-        #: The node of the rate that each stream is kept to; None: none is.
+        #: The node of the rate limit per stream; None without one.
         self.target = next((node for node in rates if node.number()), None)
 
     @property
     def target_bps(self) -> float | None:
-        """The rate that each stream is kept to (-b, --fq-rate)."""
+        """The rate limit per stream (-b, --fq-rate)."""
         return None if self.target is None else self.target.number()
 
     def named(self) -> list[str]:
-        """Return lines about the keys that change the test and are not followed."""
+        """Return lines about the keys that affect the test but are not reproduced."""
         return unfollowed("iperf3", ((name, "") for name in self._keys()))
 
     def _keys(self) -> Iterator[str]:
-        """Yield the paths of keys whose values say something: not 0, false or empty."""
+        """Yield the paths of keys with a value other than 0, false or empty."""
         for place in _PLACES:
             table = self.top.get(*place.split(".")) if place else self.top
             for key, value in table.table().items():
@@ -118,7 +118,7 @@ class _Test:
                 return
 
     def sums(self, ending: str) -> Node:
-        """The sum over the streams at the receiver, at the sender where that told nothing."""
+        """Return the sum over streams at the receiver, or else at the sender."""
         end = self.top.get("end")
         for name in ("sum_received", "sum", "sum_sent"):
             node = end.get(name + ending)
@@ -128,12 +128,12 @@ class _Test:
 
     @property
     def duration_s(self) -> float:
-        """The time that was measured, without what was omitted."""
+        """The measured time, without the omitted part."""
         return self.sums("").get("seconds").needed(least=1e-5, most=1e7)
 
 
 def measurement(top: Node) -> Measurement:
-    """The measured values. Raises ScenarioError."""
+    """Return the measured values. Raises ScenarioError."""
     test = _Test(top)
     values: dict[str, dict[str, Interval]] = {}
     for direction, ending in test.directions.items():
@@ -166,7 +166,7 @@ def measurement(top: Node) -> Measurement:
 
 
 def _conditions(test: _Test) -> Iterator[Unfollowed]:
-    """Yield the conditions of the test that a scenario may not have."""
+    """Yield the conditions of the test that a scenario may not reproduce."""
     if test.target_bps is not None and not test.is_udp:
         rate = f"{test.target_bps / 1e6:g} Mb/s"
         total = test.target_bps * test.streams
@@ -186,7 +186,7 @@ def _conditions(test: _Test) -> Iterator[Unfollowed]:
 
 
 def span_s(top: Node) -> tuple[float, float] | None:
-    """Return when the test began and ended, in seconds since 1970; None if it does not say so."""
+    """Return when the test began and ended, in seconds since 1970; None if unknown."""
     begin = top.get("start", "timestamp", "timesecs").number()
     if not begin:
         return None
@@ -195,14 +195,14 @@ def span_s(top: Node) -> tuple[float, float] | None:
 
 
 def _samples(test: _Test, ending: str) -> list[float]:
-    """The goodput of each interval that was not omitted."""
+    """Return the goodput of each interval that was not omitted."""
     rates = []
     for one in test.top.get("intervals").items():
         sums = one.get(f"sum{ending}")
         if sums.get("omitted").value is True:
             continue
         rate = sums.get("bits_per_second").number()
-        # The last interval may be a splinter of a few packets.
+        # The last interval may be a fragment with a few packets.
         if rate is not None and (sums.get("seconds").number() or 0.0) >= 0.1:
             rates.append(rate)
     return rates
@@ -220,15 +220,15 @@ def _of_udp(sums: Node) -> dict[str, Interval]:
 
 
 def _round_trip(test: _Test, direction: str) -> Interval | None:
-    """The kernel's smoothed round-trip time, which iperf3 has in microseconds; 0: not known."""
+    """Return the kernel's smoothed RTT, which iperf3 reports in microseconds; 0 means unknown."""
     times = []
     for stream in test.top.get("end", "streams").items():
         sender = stream.get("sender")
         is_own = sender.get("sender").value
-        # Of both ways at once, the client's own streams go up.
+        # With both directions, the client's own streams are the uploads.
         if len(test.directions) > 1 and direction != "upload":
             continue
-        # A client that only receives has the times of its own few packets, or none.
+        # A client that only receives has the RTTs of its own few packets, or none.
         mean = sender.get("mean_rtt").number()
         if mean and (is_own is True or (is_own is None and direction == "upload")):
             times.append(mean / 1e6)
@@ -275,7 +275,7 @@ def add_flow(top: Node, draft: Draft) -> None:
 
 
 def _limited(test: _Test, mss: str | None, name: str, draft: Draft) -> Said:
-    """Return a path that keeps each connection to the rate of `-b`."""
+    """Return a path that limits each connection to the rate of `-b`."""
     assert test.target is not None
     payload = int(mss.removesuffix(" B")) if mss else 1448
     rate = (test.target_bps or 0.0) * (payload + _TCP_HEADERS) / payload
@@ -288,7 +288,7 @@ def _limited(test: _Test, mss: str | None, name: str, draft: Draft) -> Said:
 
 
 def _mark(test: _Test, name: str, draft: Draft) -> None:
-    """Write the access category of packets that carry a mark (-S, --dscp)."""
+    """Write the access category of marked packets (-S, --dscp)."""
     tos = int(test.test.get("tos").number(most=255.0) or 0)
     category = category_of(tos)
     if category == "AC_BE":
@@ -303,12 +303,12 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
 
 
 def _udp(test: _Test, name: str, draft: Draft) -> Said:
-    """The application of a test of UDP."""
+    """Return the application of a UDP test."""
     size = test.test.get("blksize").needed(least=1.0, most=65507.0)
     rate = test.test.get("target_bitrate").number()
     if rate is None:
         rate = test.sums("").get("bits_per_second").needed()
-    # iperf3 counts payload alone, a scenario the IP packet.
+    # iperf3 counts only payload, a scenario the IP packet.
     packet = size + _HEADERS
     if packet > _MOST_PACKET:
         draft.unread.append(
@@ -322,13 +322,13 @@ def _udp(test: _Test, name: str, draft: Draft) -> Said:
 
 
 def _tcp(test: _Test, name: str, draft: Draft) -> Said:
-    """The TCP of a test."""
+    """Return the TCP settings of a test."""
     table: dict[str, Any] = {"preset": "linux"}
     told = []
     mss = test.top.get("start", "tcp_mss_default").number(most=65495.0)
     fixed = test.top.get("start", "tcp_mss").number(least=88.0, most=65495.0)
     if fixed:
-        # -M: the option of the SYN, from which timestamps come off.
+        # -M sets the option of the SYN; timestamps reduce the payload.
         mss = fixed - _TIMESTAMPS
     if mss and mss + _TCP_HEADERS > _MOST_PACKET:
         draft.unread.append(

@@ -41,13 +41,13 @@ class _Station:
 
 
 def is_iw(source: Source) -> bool:
-    """True if a text is of `iw station dump`, `iw station get` or `iw survey dump`."""
+    """Whether a text is from `iw station dump`, `iw station get` or `iw survey dump`."""
     first = source.text.lstrip().partition("\n")[0]
     return bool(_STATION.match(first) or _SURVEY.match(first))
 
 
 def _sections(source: Source) -> list[_Station]:
-    """Return what is printed of each station, or of each channel. Raises ScenarioError."""
+    """Return the values of each station, or of each channel. Raises ScenarioError."""
     found: list[_Station] = []
     for number, line in enumerate(source.text.splitlines(), 1):
         if not line.strip():
@@ -64,7 +64,7 @@ def _sections(source: Source) -> list[_Station]:
 
 
 def measurement(source: Source) -> Measurement:
-    """Return retries, rates and airtime of each station, by the names that import gives."""
+    """Return retries, rates and airtime of each station, by the group names of the import."""
     values: dict[str, dict[str, Interval]] = {}
     others: list[str] = []
     for group, stations in _groups(source).items():
@@ -80,7 +80,7 @@ def measurement(source: Source) -> Measurement:
 
 
 def _airtime(one: _Station) -> float | None:
-    """Return the share of the time since it came that its frames took, both ways."""
+    """Return the share of time since association that its frames took, in both directions."""
     seconds = one.number("connected time")
     spent = [one.number("tx duration"), one.number("rx duration")]
     known = [value for value in spent if value is not None]
@@ -121,7 +121,7 @@ def _groups(source: Source) -> dict[str, list[_Station]]:
 
 
 def _rate(one: _Station) -> tuple[str, tuple[object, ...]]:
-    """Return the format of the last rate that was sent at, and the keys that say it."""
+    """Return the format of the last transmit rate, and the values that define it."""
     match = _RATE.match(one.values.get("tx bitrate", ""))
     if match is None:
         return "", ()
@@ -129,7 +129,7 @@ def _rate(one: _Station) -> tuple[str, tuple[object, ...]]:
     if match["form"]:
         return match["form"], (int(match["mcs"]), int(match["streams"] or 1), width)
     if match["ht"]:
-        # MCS 0 to 7 of one stream, 8 to 15 of two, and so on.
+        # MCS 0 to 7 have one stream, 8 to 15 two, and so on.
         return "HT", (int(match["ht"]) % 8, int(match["ht"]) // 8 + 1, width)
     return "", (float(match["mbps"]),)
 

@@ -1,6 +1,6 @@
-"""Marks of packets (DSCP), and the access category that Linux gives them.
+"""DSCP marks of packets, and the access category that Linux assigns to them.
 
-Linux takes the first three bits of the DSCP for the user priority (IEEE 802.11-2020, Table 10-1).
+Linux uses the first three bits of the DSCP as the user priority (IEEE 802.11-2020, Table 10-1).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _BY_NAME: Final = {"BK": 1, "VI": 5, "VO": 6, "EF": 5, "VA": 5, "LE": 0}
 
 
 def priority_of(tos: int) -> int:
-    """Return the user priority of an octet of the IP header (TOS, or traffic class)."""
+    """Return the user priority for an octet of the IP header (TOS, or traffic class)."""
     return tos >> 5 & 7
 
 
 def category_of(mark: int | str) -> str:
-    """Return the access category of a TOS octet, or of the name of a class such as CS5."""
+    """Return the access category for a TOS octet, or for the name of a class such as CS5."""
     if isinstance(mark, int):
         return _CATEGORIES[priority_of(mark)]
     match = re.fullmatch(r"(?:CS|AF)([0-7])[1-3]?", mark)

@@ -1,4 +1,4 @@
-"""The options of foreign programs, and what airtcp does with each (`options.toml`)."""
+"""The options of other programs, and how airtcp treats each (`options.toml`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Option(NamedTuple):
     reason: str
 
 
-#: The programs, with the versions whose options the table has.
+#: The programs, with the versions whose options the table covers.
 PROGRAMS: Final[Mapping[str, str]] = {
     "hostapd": "hostapd 2.10 and 2.11",
     "iperf3": "iperf3 3.12 to 3.19",
@@ -40,7 +40,7 @@ def options_of(program: str) -> Mapping[str, Option]:
 
 
 def unfollowed(program: str, seen: Iterable[tuple[str, str]]) -> list[str]:
-    """Return one line per reason for the options that are not followed.
+    """Return one line per reason for the options that are not reproduced.
 
     Args:
         program: a key of `PROGRAMS`.

@@ -10,19 +10,19 @@ from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.source import Source
 from airtcp.results.measured import Measurement
 
-#: An answer of ping (Linux, BSD, Windows), of fping -l or -c, and a host's line of fping -C.
+#: A response line of ping (Linux, BSD, Windows), of fping -l or -c, and a host's line of fping -C.
 _ANSWER: Final = re.compile(r"\btime\s*[=<]\s*(\d+(?:\.\d+)?)\s*ms\b")
 _FPING: Final = re.compile(r"^\S+\s*: \[\d+\], (?:\d+ bytes, (\d+(?:\.\d+)?) ms|timed out)")
 _FPING_ROW: Final = re.compile(r"^\S+\s*:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
 _SUMMARY: Final = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _LOST: Final = re.compile(r"(?i)no answer yet|request timed out|request timeout|unreachable")
-#: A shorter round trip is that of the air.
+#: A shorter round trip is only the wireless link.
 _LEAST_MS: Final = 5.0
 
 
 @dataclass(frozen=True)
 class Pings:
-    """Round trips in ms, sorted, and how many pings had no answer."""
+    """Round trips in ms, sorted, and the number of pings without a response."""
 
     source: Source
     trips_ms: tuple[float, ...]
@@ -34,7 +34,7 @@ class Pings:
 
 
 def is_ping(source: Source) -> bool:
-    """True if a text has an answer of ping or fping."""
+    """Whether a text has a response of ping or fping."""
     return any(map(_is_line, source.text.splitlines()[:200]))
 
 
@@ -67,7 +67,7 @@ def read_ping(source: Source) -> Pings:
 
 
 def measurement(pings: Pings) -> Measurement:
-    """Return the round trips as sentences, for no metric is one of pings."""
+    """Return the round trips as sentences, because no metric covers pings."""
     count = len(pings.trips_ms) + pings.lost
     told = (
         f"pings: least {pings.at(0.0):.3g} ms, half within {pings.at(0.5):.3g} ms, 95 % within "
@@ -77,7 +77,7 @@ def measurement(pings: Pings) -> Measurement:
 
 
 def add_path(pings: Pings, draft: Draft) -> None:
-    """Write half of the least round trip as the delay of the path of flows that have none."""
+    """Write half of the minimum round trip as the path delay of flows without one."""
     draft.names.append(pings.source.short)
     least = pings.at(0.0)
     if least < _LEAST_MS:

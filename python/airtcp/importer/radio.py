@@ -1,7 +1,4 @@
-"""The keys of `[phy]` and `[mac]` that both hostapd.conf and UCI lead to.
-
-Knows bands, widths and times of configurations, and how a scenario writes them.
-"""
+"""The keys of `[phy]` and `[mac]` that both hostapd.conf and UCI determine."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import Final
 from airtcp.importer.draft import Draft
 from airtcp.units import format_time_ns
 
-#: From here on an RTS threshold is larger than every frame.
+#: From this value on, an RTS threshold exceeds every frame.
 _NO_RTS: Final = 2347
 _TIME_UNIT_NS: Final = 1_024_000
 
@@ -23,13 +20,13 @@ UNKNOWN_AIR: Final = "losses, neighbours on the channel and the wired path: ther
 
 
 def rts_threshold(draft: Draft, size: int, why: str) -> None:
-    """Write the threshold from which on frames are sent with RTS; nothing if none is that large."""
+    """Write the RTS threshold, unless it exceeds every frame."""
     if 0 <= size < _NO_RTS:
         draft.say("mac", "rts_threshold", f"{size} B", why)
 
 
 def beacons(draft: Draft, units: int, why: str) -> None:
-    """Write the interval of beacons, which configurations have in units of 1.024 ms."""
+    """Write the beacon interval; configurations have it in units of 1.024 ms."""
     interval = format_time_ns(units * _TIME_UNIT_NS)
     draft.say("mac", "beacon", {"interval": interval}, why)
 

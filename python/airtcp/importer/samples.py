@@ -1,7 +1,7 @@
-"""Intervals of a mean over time, of samples that follow each other in one run.
+"""Intervals of a mean over time, from consecutive samples of one run.
 
-Knows batches: samples of neighbouring seconds depend on each other, their means over a tenth of the
-run hardly do (A. Law, "Simulation modeling and analysis", 5th edition, 9.5.3).
+Samples of neighbouring seconds depend on each other, but their means over a tenth of the run hardly
+do, so the method is batch means (A. Law, "Simulation modeling and analysis", 5th edition, 9.5.3).
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Final
 from airtcp.stats import Interval, student_interval
 
 _BATCHES: Final = 10
-#: Fewer samples than this do not tell the spread of their mean.
+#: Fewer samples than this do not determine the spread of their mean.
 _LEAST: Final = 5
 
 
 def mean_over_time(
     samples: Sequence[float], mean: float | None = None, confidence: float = 0.95
 ) -> Interval:
-    """The interval of the mean of samples by batch means, moved to `mean` if that is known better.
+    """Return the interval of the mean by batch means, shifted to `mean` if that is known better.
 
-    One value without an interval if there are fewer than five samples. Raises ValueError without
-    samples if there is no `mean` either.
+    With fewer than five samples, the result is one value without an interval. Raises ValueError
+    without samples and `mean`.
     """
     if not samples and mean is None:
         raise ValueError("a mean needs samples")
@@ -31,7 +31,7 @@ def mean_over_time(
         return Interval(value, None, None, 1)
     count = min(_BATCHES, len(samples) // 2) if len(samples) >= 2 * _LEAST else len(samples)
     size = len(samples) // count
-    # The samples that do not fill the batches are the first, of a run that has not settled.
+    # Samples that do not fill a batch are dropped at the beginning, where a run has not settled.
     kept = samples[len(samples) - count * size :]
     batches = [sum(kept[i * size : (i + 1) * size]) / size for i in range(count)]
     interval = student_interval(batches, confidence)

@@ -1,6 +1,6 @@
-"""A file as text: bounds, compression, JSON; and the errors about it, which name file and place.
+"""A file as text: size limits, compression, JSON; and errors with file and place.
 
-Knows no format beyond JSON. Raises ScenarioError for all that is wrong with a file.
+All errors are ScenarioError.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import ScenarioError, one_line
 
-#: The most that is read of a file, after it is uncompressed.
+#: The most bytes read from a file, after decompression.
 MOST_BYTES: Final = 64 * 2**20
 
 _GZIP: Final = b"\x1f\x8b"
@@ -29,23 +29,23 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was read: its name as the user gave it, and its text."""
+    """A file that was read: its name as given by the user, and its text."""
 
     name: str
     text: str
 
     @property
     def short(self) -> str:
-        """The name without its directory, as comments have it."""
+        """The name without its directory, for comments."""
         return one_line(Path(self.name).name)
 
     def error(self, place: str, message: str) -> ScenarioError:
-        """The error about a place of the file: a line, or a path of keys."""
+        """Return an error about a place in the file: a line, or a path of keys."""
         return ScenarioError(self.name, place, message)
 
 
 def read(path: Path) -> Source:
-    """The text of a file, plain or compressed with gzip.
+    """Return the text of a file, plain or compressed with gzip.
 
     Raises ScenarioError: unreadable, too large, damaged, or binary.
     """
@@ -83,7 +83,7 @@ def read(path: Path) -> Source:
 
 
 def shown(value: object) -> str:
-    """A value of a file as a message shows it: a text in quotes, short."""
+    """Format a value of a file for a message: short, texts in quotes."""
     if isinstance(value, dict | list):
         return "a table" if isinstance(value, dict) else "a list"
     text = value if isinstance(value, str) else json.dumps(value)
@@ -92,7 +92,7 @@ def shown(value: object) -> str:
 
 
 def whole(source: Source, place: str, value: str, least: int, most: int) -> int:
-    """A whole number of a configuration. Raises ScenarioError."""
+    """Parse an integer of a configuration. Raises ScenarioError."""
     text = value.strip()
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
@@ -105,7 +105,7 @@ def whole(source: Source, place: str, value: str, least: int, most: int) -> int:
 
 
 def word(source: Source, place: str, value: str, allowed: tuple[str, ...]) -> str:
-    """A word of a closed set. Raises ScenarioError."""
+    """Return a word of a closed set. Raises ScenarioError."""
     if value not in allowed:
         words = ", ".join(allowed)
         raise source.error(place, f"{shown(value)} is unknown; allowed: {words}")
@@ -113,7 +113,7 @@ def word(source: Source, place: str, value: str, allowed: tuple[str, ...]) -> st
 
 
 def parse_json(source: Source) -> Node:
-    """The JSON of a file. Raises ScenarioError for what is none, with its line."""
+    """Parse the JSON of a file. Raises ScenarioError with the line of the error."""
     try:
         value = json.loads(source.text)
     except json.JSONDecodeError as error:
@@ -127,14 +127,17 @@ def parse_json(source: Source) -> Node:
 
 @dataclass(frozen=True)
 class Node:
-    """A value in a file of JSON, with the path of keys that leads to it."""
+    """A value in a JSON file, with its path of keys."""
 
     source: Source
     path: str
     value: Any
 
     def get(self, *keys: str) -> Node:
-        """The value under keys, None where there is none. Raises ScenarioError at a non-table."""
+        """Return the value under keys, None if it is missing.
+
+        Raises ScenarioError at a non-table.
+        """
         node = self
         for key in keys:
             if node.value is None:
@@ -144,7 +147,7 @@ class Node:
         return node
 
     def table(self) -> dict[str, Any]:
-        """The value as a table; none is an empty one. Raises ScenarioError."""
+        """Return the value as a table; empty if it is missing. Raises ScenarioError."""
         if self.value is None:
             return {}
         if not isinstance(self.value, dict):
@@ -152,7 +155,7 @@ class Node:
         return self.value
 
     def items(self) -> list[Node]:
-        """The values of a list; none is an empty one. Raises ScenarioError."""
+        """Return the values of a list; empty if it is missing. Raises ScenarioError."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
@@ -160,7 +163,7 @@ class Node:
         return [Node(self.source, f"{self.path}[{i}]", one) for i, one in enumerate(self.value)]
 
     def text(self) -> str:
-        """The value as text; none is an empty one. Raises ScenarioError."""
+        """Return the value as text; "" if it is missing. Raises ScenarioError."""
         if self.value is None:
             return ""
         if not isinstance(self.value, str):
@@ -168,7 +171,7 @@ class Node:
         return self.value
 
     def number(self, *, least: float = 0.0, most: float = 1e15) -> float | None:
-        """The value as a finite number within bounds, None where there is none.
+        """Return the value as a finite number within bounds, None if it is missing.
 
         Raises ScenarioError.
         """
@@ -181,14 +184,14 @@ class Node:
         return float(self.value)
 
     def needed(self, *, least: float = 0.0, most: float = 1e15) -> float:
-        """The value as a number that must be there. Raises ScenarioError."""
+        """Return the value as a number, which must exist. Raises ScenarioError."""
         number = self.number(least=least, most=most)
         if number is None:
             raise self.source.error(self.path, "is missing; allowed: a number")
         return number
 
     def wrong(self, allowed: str) -> ScenarioError:
-        """The error that the value is not what is allowed."""
+        """Return the error that the value is not one of the allowed ones."""
         return self.source.error(
             self.path, f"{shown(self.value)} is not allowed here; allowed: {allowed}"
         )

@@ -1,7 +1,7 @@
-"""Site surveys: access points with channels and received powers, place by place.
+"""Site surveys: access points with channels and received powers at each place.
 
-A CSV file of a planner or scanner has a line for each access point at a place; `iw scan` is of one
-place. Names of networks and places are not kept.
+A CSV file of a planner or scanner has one line for each access point at each place. The output of
+`iw scan` covers one place. Names of networks and places are not kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.source import Source, shown
 
-#: Names of columns in exports of NetSpot, Ekahau, WiFi Explorer, inSSIDer and the like.
+#: Names of columns in exports of NetSpot, Ekahau, WiFi Explorer, inSSIDer and others.
 _COLUMNS: Final = {
     "ssid": r"e?ssid|network( name)?",
     "bssid": r"bssid|mac( address)?|ap mac|address|access point",
@@ -32,7 +32,7 @@ _COLUMNS: Final = {
 _NEEDED: Final = ("bssid", "channel", "rssi")
 _BSS: Final = re.compile(r"^BSS ([0-9a-fA-F:]{17})\b")
 _MAC: Final = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
-#: Weaker access points are not heard; the noise of 20 MHz is at -94 dBm.
+#: Weaker access points are ignored; the noise in 20 MHz is at -94 dBm.
 _WEAKEST_DBM: Final = -92.0
 _NEAR_DBM: Final = -50.0
 _MOST_APS: Final = 12
@@ -44,7 +44,7 @@ _MODES: Final = {"n": 0, "ac": 1, "ax": 2, "be": 3, "4": 0, "5": 1, "6": 2, "7":
 
 @dataclass(frozen=True)
 class _Reading:
-    """An access point as it is received at a place; `generation` is an index of standards."""
+    """An access point as received at a place; `generation` is an index of standards."""
 
     place: str
     bssid: str
@@ -56,7 +56,7 @@ class _Reading:
 
 
 def _head(source: Source) -> tuple[str, dict[str, int]]:
-    """Return the delimiter and the columns that are known of the first line."""
+    """Return the delimiter and the known columns of the first line."""
     first = source.text.lstrip().partition("\n")[0].strip()
     delimiter = max(",;\t", key=first.count)
     names = [name.strip().strip('"').lower() for name in first.split(delimiter)]
@@ -69,14 +69,14 @@ def _head(source: Source) -> tuple[str, dict[str, int]]:
 
 
 def is_survey(source: Source) -> bool:
-    """True if a text is a table of access points with powers, or what `iw scan` prints."""
+    """Whether a text is a table of access points with powers, or the output of `iw scan`."""
     if _BSS.match(source.text.lstrip()):
         return True
     return set(_NEEDED) <= set(_head(source)[1])
 
 
 def _readings(source: Source) -> list[_Reading]:
-    """Return all readings. Raises ScenarioError with the line of a wrong one."""
+    """Return all readings. Raises ScenarioError with the line of an invalid one."""
     if _BSS.match(source.text.lstrip()):
         return _scanned(source)
     delimiter, columns = _head(source)
@@ -93,7 +93,7 @@ def _readings(source: Source) -> list[_Reading]:
 
 
 def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int]) -> _Reading | None:
-    """Return a reading; None where an access point is not received."""
+    """Return a reading; None if the access point is not received."""
     place = f"line {line}"
 
     def text(key: str) -> str:
@@ -126,7 +126,7 @@ def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int])
 
 
 def _scanned(source: Source) -> list[_Reading]:
-    """Return the readings of `iw scan`. Raises ScenarioError for a line that is not of it."""
+    """Return the readings of `iw scan`. Raises ScenarioError for an unknown line."""
     found = []
     blocks = re.split(r"(?m)^(?=BSS [0-9a-fA-F:]{17})", source.text.lstrip())
     line = 1
@@ -200,7 +200,7 @@ def add_survey(source: Source, draft: Draft) -> None:
                 "cell": Said(cells[best.bssid], f"the strongest of its network: {best.rssi_dbm:g}"),
             }
         )
-    # A cell needs a station: one that is near, and sends nothing until it gets a flow.
+    # A cell needs a station, so add one nearby that sends nothing until it gets a flow.
     used = {table["cell"].value for table in draft.groups}
     silent = {cell: f"{cell}-station" for cell in cells.values() if cell not in used}
     for cell, group in silent.items():
@@ -232,7 +232,7 @@ def _say_phy(name: str, own: Sequence[_Reading], draft: Draft) -> None:
     why = f"{name}: the network with the strongest access point"
     if generation < 0:
         draft.unknown.append(f"{name}: the standard, which it does not tell: 802.11ax stands")
-    # 802.11ac is not part of 2.4 GHz.
+    # 802.11ac is not defined in 2.4 GHz.
     standard = _STANDARDS[0] if is_low and generation == 1 else _STANDARDS[generation]
     draft.say("phy", "standard", "802.11ax" if generation < 0 else standard, why)
     draft.say("phy", "band", "2.4 GHz" if is_low else "5 GHz", why)
@@ -243,7 +243,10 @@ def _say_phy(name: str, own: Sequence[_Reading], draft: Draft) -> None:
 def _access_points(
     readings: Sequence[_Reading], own: Sequence[_Reading]
 ) -> tuple[list[str], dict[str, int]]:
-    """Return the access points that become cells, own ones first, and how many do not, and why."""
+    """Return the access points that become cells, own ones first, and counts of the others.
+
+    The counts are by the reason for leaving out an access point.
+    """
     is_low = max(own, key=lambda one: one.rssi_dbm).channel <= 14
     mine = {one.channel for one in own if (one.channel <= 14) == is_low}
     best: dict[str, _Reading] = {}

@@ -1,7 +1,7 @@
-"""Measured values in a CSV file: `metric,value`, and as far as known `low,high,runs,of`.
+"""Measured values in a CSV file: `metric,value`, and optionally `low,high,runs,of`.
 
-Knows the names of metrics, whose units values have, and directions. Lines are counted from 1. Does
-not know which groups a scenario has: a value of another group has no answer beside it.
+Values are in the units of their metrics. Lines are counted from 1. A value of a group that the
+scenario lacks is not compared.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _DIRECTIONS: Final = ("download", "upload")
 
 
 def is_table(source: Source) -> bool:
-    """Tell whether the first line names the columns of measured values."""
+    """Whether the first line names the columns of measured values."""
     head = source.text.lstrip().partition("\n")[0].strip().split(",")
     return {one.strip() for one in head} >= set(_NEEDED)
 
 
 def read_table(source: Source) -> Measurement:
-    """The measured values. Raises ScenarioError."""
+    """Return the measured values. Raises ScenarioError."""
     values: dict[str, dict[str, Interval]] = {}
     reader = csv.DictReader(io.StringIO(source.text.lstrip()), skipinitialspace=True)
     try:
@@ -63,7 +63,7 @@ def read_table(source: Source) -> Measurement:
 
 
 def _metric(source: Source, place: str, text: str, of: str) -> tuple[str, str]:
-    """Return the name of a metric, written as in results or in conditions, and what it is of."""
+    """Return the name of a metric, written as in results or in conditions, and its scope."""
     if text in METRICS:
         return text, of
     try:
@@ -92,14 +92,14 @@ def _interval(source: Source, place: str, found: list[float | None]) -> Interval
         raise source.error(
             place, f"runs: {runs:g} have no interval; allowed: 2 to {_MOST_RUNS}, whole"
         )
-    # Half a width of its own says nothing of the number of runs: two at least.
+    # Half a width does not give the number of runs; there were at least two.
     return Interval(value, low, high, 2 if runs is None else int(runs))
 
 
 def _number(
     source: Source, place: str, name: str, text: str | None, metric: Metric
 ) -> float | None:
-    """Return a number in the unit of the metric, or a quantity with a unit."""
+    """Return a number in the unit of the metric, or parse a quantity with a unit."""
     if text is None or not text.strip():
         return None
     try:

@@ -1,4 +1,4 @@
-"""Measurements of one network in several files, as one."""
+"""Combine measurements of one network from several files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from airtcp.stats import Interval
 def together(told: Sequence[Measurement]) -> Measurement:
     """Return one measurement with the values of all.
 
-    What a test of one direction says of everything is of this direction. Numbers of events are
-    sums, in the time of the first test that has any. Raises QuestionError for a value that two
-    files have.
+    Overall values of a test with one direction become values of that direction. Event counts are
+    added, over the duration of the first test that has any. Raises QuestionError for a value in two
+    files.
     """
     values: dict[str, dict[str, Interval]] = {}
     counts: dict[str, float] = {}

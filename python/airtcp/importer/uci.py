@@ -1,6 +1,6 @@
-"""OpenWrt's /etc/config/wireless: one radio of it, of mac80211 or of a vendor's driver.
+"""OpenWrt's /etc/config/wireless: one of its radios, with mac80211 or a vendor's driver.
 
-Keeps values only of the options that become keys: there are passwords among the others.
+Values are stored only for options that become keys, because other options hold passwords.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from airtcp.importer.options import unfollowed
 from airtcp.importer.source import Source, shown, whole, word
 
 _BANDS: Final = {"2g": "2.4 GHz", "2.4g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
-#: Band and amendment by `hwmode`: of OpenWrt first, then of drivers of Qualcomm and MediaTek.
+#: Band and amendment by `hwmode`: first OpenWrt's values, then those of Qualcomm and MediaTek
+#: drivers.
 _HWMODES: Final = {
     **{"11b": ("2g", ""), "11g": ("2g", ""), "11a": ("5g", "")},
     **{"11n": ("2g", "n"), "11ng": ("2g", "n"), "11na": ("5g", "n")},
@@ -39,7 +40,7 @@ _NO_MESH: Final = (
     "a mesh: airtcp has no model of it; nearest: an access point, with a path that has the rate of "
     "the hop behind it"
 )
-#: mac80211's limit of a burst of best effort, where OpenWrt turns VHT on.
+#: mac80211's burst limit for best effort if OpenWrt enables VHT.
 _BURST: Final = "2.0"
 
 
@@ -51,24 +52,24 @@ class _Section:
     options: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def get(self, *names: str) -> tuple[str, int] | None:
-        """Return value and line of the first of these options that is there."""
+        """Return value and line of the first of these options that is set."""
         return next((self.options[name] for name in names if name in self.options), None)
 
     def text(self, name: str) -> str:
-        """Return the value of an option, "" without it."""
+        """Return the value of an option; "" if it is not set."""
         return self.options.get(name, ("", 0))[0]
 
     @property
     def is_on(self) -> bool:
-        """True if it is not disabled."""
+        """Whether it is enabled."""
         return self.text("disabled") != "1"
 
 
 def read_uci(source: Source, wanted: str | None = None) -> Draft:
-    """Return the draft of a scenario of one radio: `wanted`, or the first that is an access point.
+    """Return the draft of a scenario of one radio: `wanted`, or the first access point.
 
-    Raises ScenarioError for lines that UCI would not take, for a radio that is not there, and for
-    one without an access point.
+    Raises ScenarioError for lines that UCI rejects, for a radio that does not exist, and for one
+    without an access point.
     """
     sections = _sections(source)
     radios = [one for one in sections if one.kind == "wifi-device"]
@@ -135,7 +136,7 @@ def _sections(source: Source) -> list[_Section]:
 
 
 def _of_radio(sections: Sequence[_Section], name: str) -> list[_Section]:
-    """Return the interfaces of a radio that are not disabled."""
+    """Return the enabled interfaces of a radio."""
     return [
         one
         for one in sections
@@ -144,7 +145,7 @@ def _of_radio(sections: Sequence[_Section], name: str) -> list[_Section]:
 
 
 def _has_ap(ifaces: Sequence[_Section]) -> bool:
-    """True if an interface is an access point, or there is none yet."""
+    """Whether an interface is an access point, or there is none yet."""
     return not ifaces or any((one.text("mode") or "ap") == "ap" for one in ifaces)
 
 
@@ -154,7 +155,7 @@ def _why(source: Source, section: _Section, key: str) -> str:
 
 
 def _tell_interfaces(source: Source, ifaces: Sequence[_Section], draft: Draft) -> None:
-    """Name the interfaces that are not in the scenario. Raises ScenarioError if all are not."""
+    """List the interfaces that are not in the scenario. Raises ScenarioError if none is."""
     aps = 0
     for one in ifaces:
         mode, line = one.options.get("mode", ("ap", one.line))
@@ -223,7 +224,7 @@ def _radio(source: Source, section: _Section, ifaces: Sequence[_Section], draft:
 
 
 def _band(source: Source, section: _Section) -> tuple[str, str, str]:
-    """Return the band, the amendment that hwmode names ("" for none), and the line of the band."""
+    """Return the band, the amendment of hwmode ("" for none), and the line of the band."""
     asked, of_mode, place = "", "", ""
     found = section.get("hwmode", "hw_mode")
     if found is not None:
@@ -251,7 +252,7 @@ def _band(source: Source, section: _Section) -> tuple[str, str, str]:
 
 
 def _off(source: Source, ifaces: Sequence[_Section]) -> str:
-    """Return why stations of the first access point use neither HT nor later, "" if they do."""
+    """Return why stations of the first access point use neither HT nor later; "" if they do."""
     for one in ifaces:
         if (one.text("mode") or "ap") != "ap":
             continue
@@ -271,7 +272,7 @@ def _cipher(source: Source, section: _Section) -> str:
 
 
 def _rates(source: Source, section: _Section, draft: Draft, standard: str) -> None:
-    """Write the highest basic rate for control frames, and the highest of all for data."""
+    """Write the highest basic rate for control frames, and the highest rate for data."""
     is_old = standard in ("802.11a", "802.11b", "802.11g")
     for names, key in ((("basic_rate", "basic_rates"), "control_rate"),
                        (("supported_rates",), "data_rate")):  # fmt: skip

@@ -1,8 +1,7 @@
 """Two simulations side by side: the paired difference of every metric, with its interval.
 
-Replication i of both draws the same random numbers where the scenarios let it, so that most of what
-chance does is in both and cancels in the difference. Knows samples of two simulations; does not run
-any, and knows no words.
+Replication i of both draws the same random numbers as far as the scenarios allow, so that most of
+the randomness cancels in the difference.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ _OF_THE_RUN: Final = ("title", "run.replications", "run.seed", "run.precision")
 
 Samples = Mapping[str, float | None]
 
-#: The least mean of `a`, by unit, of which a ratio says something: of seconds a millisecond, which
-#: nobody feels; of rates less than speech takes; of probabilities and shares a hundredth, below
-#: which few events are counted; of counts one. Of an R factor and Jain's index all values do.
+#: The smallest mean of `a`, by unit, for which a ratio is meaningful. Seconds: a millisecond, which
+#: nobody notices. Rates: less than speech needs. Probabilities and shares: a hundredth, below which
+#: few events are counted. Counts: one. R factor and Jain's index: any value.
 WORTH: Final = {"s": 1e-3, "b/s": 10e3, "": 0.01}
 
-#: A smaller change, as a part of `a`, is neither better nor worse for anybody; chosen.
+#: A change below this fraction of `a` counts as neither better nor worse (a choice).
 _HARDLY: Final = 0.001
 
 #: The least change, as a part of `a`, that users notice.
@@ -58,12 +57,12 @@ _FELT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One metric in both, and how far `b` lies above `a`: means over replications.
+    """One metric in both scenarios, and the difference of `b` from `a`: means over replications.
 
     `difference` is the interval of the paired differences, over the replications in which both have
-    a value; where `airtcp.estimates` knows the metric in both, of its values for each replication.
-    `early` is the verdict about runs that are too short to tell; then there is no sign, whatever
-    the interval.
+    a value. If `airtcp.estimates` has an estimate of the metric in both, its values per replication
+    are used. `early` is set if the runs are too short for a conclusion; then the difference has no
+    sign, whatever its interval.
     """
 
     a: Interval
@@ -73,19 +72,22 @@ class Change:
 
     @property
     def unsteady(self) -> str | None:
-        """The reason for which runs are too short to tell, and how long would do; None if not."""
+        """Why the runs are too short, and which duration would suffice; None if they are not."""
         return None if self.early is None else self.early.advice
 
     @property
     def separated(self) -> bool:
-        """Tell whether the interval of the difference does not hold zero, by runs that can tell."""
+        """Whether the interval of the difference excludes zero, in runs of sufficient length."""
         low, high = self.difference.low, self.difference.high
         if self.early is not None or low is None or high is None:
             return False
         return low > 0.0 or high < 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `a`, `b`, `difference`, each as `mean`, `low`, `high`, `n`; `unsteady` if so."""
+        """Return `a`, `b`, `difference`, each with `mean`, `low`, `high`, `n`.
+
+        The key `unsteady` is added if it is set.
+        """
         told: dict[str, Any] = {
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
@@ -100,9 +102,9 @@ Changes = dict[str, Change]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A change with what it is of: `group` and `part` as in `groups`, None for everything.
+    """A change with its scope: `group` and `part` as in `groups`, None for all flows.
 
-    Of a cell `group` is its name, and `part` is "cell".
+    For a cell, `group` is its name, and `part` is "cell".
     """
 
     metric: str
@@ -112,9 +114,9 @@ class Ranked:
 
     @property
     def relative(self) -> float | None:
-        """The mean difference over the mean of `a` (0.1: 10 % more); None where that is too little.
+        """The mean difference over the mean of `a` (0.1: 10 % more); None if that is too small.
 
-        A multiple of next to nothing says nothing; `WORTH` has the least that is worth a ratio.
+        A multiple of almost nothing is meaningless; `WORTH` has the smallest meaningful means.
         """
         a, moved = self.change.a.mean, self.change.difference.mean
         if a is None or moved is None or abs(a) < WORTH.get(METRICS[self.metric].unit, 1.0):
@@ -123,7 +125,7 @@ class Ranked:
 
     @property
     def is_felt(self) -> bool:
-        """Tell whether users feel the metric; if not it is a detail of queues, TCP or the MAC."""
+        """Whether users notice the metric; if not, it is a detail of queues, TCP or the MAC."""
         return _felt_rank(self.metric) < len(_FELT)
 
     @property
@@ -142,10 +144,10 @@ class Ranked:
 
     @property
     def verdict(self) -> str:
-        """Tell whether `b` is "better" or "worse", "different", or "not separated" from `a`.
+        """Whether `b` is "better" or "worse", "different", or "not separated" from `a`.
 
-        "hardly different" where the change is real and less than a thousandth of `a`; "cannot tell
-        yet" where runs are too short for their traffic.
+        "hardly different": the change is significant but less than a thousandth of `a`. "cannot
+        tell yet": the runs are too short for their traffic.
         """
         if self.change.early is not None:
             return "cannot tell yet"
@@ -162,11 +164,11 @@ class Ranked:
 
 @dataclass(frozen=True, repr=False)
 class Difference(Pictured):
-    """The answer of `airtcp.diff`: what is otherwise in `b` than in `a`, on the same seed.
+    """The result of `airtcp.diff`: how `b` differs from `a`, on the same seed.
 
-    Replications are paired by their index; those that only one of the two has are left out.
-    `precision` is the half width of paired differences, relative to the means of `a`, until which
-    there were to be more of them; None if their number was given.
+    Replications are paired by index; those that only one scenario has are left out. `precision` is
+    the target half width of the paired differences, relative to the means of `a`; None if the
+    number of replications was given.
     """
 
     a: SimulationResult
@@ -182,12 +184,12 @@ class Difference(Pictured):
 
     @property
     def replications(self) -> int:
-        """Count how many pairs there are."""
+        """The number of pairs."""
         return len(self._pairs)
 
     @cached_property
     def metrics(self) -> Changes:
-        """The change of each metric of everything."""
+        """The change of each metric, for all flows."""
         plain = self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
         known = [improved(one.runs, one.scenario, self.confidence) for one in self._both]
         told = [drift.of_everything(of) for drift, of in zip(self._drifts, known, strict=True)]
@@ -195,9 +197,9 @@ class Difference(Pictured):
 
     @cached_property
     def groups(self) -> dict[str, dict[str, Changes]]:
-        """The changes of each group that both have, by part, as `Simulation.groups`.
+        """The changes of each group that both have, by part, as in `Simulation.groups`.
 
-        Parts are "all", and "download", "upload" and "airtime" where both have them.
+        The parts are "all", and "download", "upload" and "airtime" if both have them.
         """
         found: dict[str, dict[str, Changes]] = {}
         known = self._improved_groups
@@ -220,7 +222,7 @@ class Difference(Pictured):
 
     @cached_property
     def cells(self) -> dict[str, Changes]:
-        """The changes of each cell that both have: its goodput, and the share of its failures."""
+        """The changes of each cell that both have: its goodput, and its share of failures."""
         both = [one.scenario.cells or () for one in (self.a, self.b)]
         places = [{cell.name: place for place, cell in enumerate(cells)} for cells in both]
         found = {}
@@ -238,7 +240,7 @@ class Difference(Pictured):
 
     @cached_property
     def _goodputs_of_cells(self) -> tuple[list[dict[str, Estimate]], list[dict[str, Estimate]]]:
-        """The estimates of cells of both, and as they are known to be of runs that may drift."""
+        """The estimates of cells in both, and the same after allowing for drift in the runs."""
         known = [
             {}
             if one.scenario is None
@@ -255,7 +257,7 @@ class Difference(Pictured):
     def changed(self) -> dict[str, tuple[Any, Any]]:
         """The keys of the resolved scenario that differ, with both values.
 
-        A value is None where there is no such key. Title, seed and replications are left out.
+        A value is None if the key does not exist. Title, seed and replications are left out.
         """
         a, b = (dict(_leaves(one.scenario.model_dump(mode="json"), "")) for one in (self.a, self.b))
         keys = [*a, *(key for key in b if key not in a)]
@@ -266,10 +268,11 @@ class Difference(Pictured):
         }
 
     def ranked(self) -> list[Ranked]:
-        """Every change once: separated from zero before others, felt by users before details.
+        """Return every change once: significant ones first, noticed by users before details.
 
-        Of these the largest first; size is relative to `a`. Metrics without a value in one of the
-        two are left out, and those of a group or direction that say only what was said of more.
+        Within these, the largest come first, relative to `a`. Metrics without a value in one
+        scenario are left out, and so are changes of a group or direction that repeat one of a
+        larger scope.
         """
         found: list[Ranked] = []
         said: dict[str, list[Change]] = {}
@@ -288,10 +291,10 @@ class Difference(Pictured):
         return sorted(found, key=order)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each change as in `ranked`: what it is of, both means, and the difference.
+        """Return a row for each change as in `ranked`: its scope, both means, and the difference.
 
         `low` and `high` are the ends of the interval of the paired difference. Needs pandas, which
-        airtcp does not.
+        airtcp does not require.
         """
         rows = []
         for one in self.ranked():
@@ -303,7 +306,7 @@ class Difference(Pictured):
         return frame(names, rows)
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: what is separated from zero, the largest first."""
+        """Return the significant changes as HTML for notebooks, largest first."""
         rows = []
         for one in self.ranked():
             about, change = METRICS[one.metric], one.change
@@ -317,7 +320,7 @@ class Difference(Pictured):
         return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, and how many pairs.
+        """Return `a`, `b` (scenario and provenance), `metrics`, `groups` and the number of pairs.
 
         With several cells also `cells`.
         """
@@ -340,18 +343,18 @@ class Difference(Pictured):
         }
 
     def to_json(self) -> str:
-        """The difference as canonical JSON: equal differences are equal bytes."""
+        """Return the difference as canonical JSON: equal differences are equal bytes."""
         return canonical_json(self.to_dict())
 
     @property
     def stopped(self) -> Stopped:
-        """The reason for which there are no more pairs, as of a simulation."""
+        """Why there are no more pairs, as for a simulation."""
         second = self.b.simulation.stopped
         return second if second == "interrupted" else self.a.simulation.stopped
 
     @property
     def confidence(self) -> float:
-        """The level of the intervals: that of `a`."""
+        """The level of the intervals, which is that of `a`."""
         return self.a.simulation.confidence
 
     def _scopes(self) -> Iterator[tuple[str | None, str | None, Changes]]:
@@ -380,11 +383,11 @@ class Difference(Pictured):
 
     @cached_property
     def _drifts(self) -> list[Drift]:
-        """The drifts of both; differences are of what was seen."""
+        """The drifts of both; differences are of the observed values."""
         return [Drift(one.runs, one.scenario, self.confidence) for one in self._both]
 
     def _improved(self, known: Sequence[Mapping[str, Estimate]], plain: Changes) -> Changes:
-        """The changes of metrics that `airtcp.estimates` knows in both, by its values."""
+        """Return the changes of metrics with estimates in both, from the estimates' values."""
         runs = [one.runs for one in self._both]
         found = {}
         for name in known[0].keys() & known[1].keys() & plain.keys():
@@ -400,7 +403,7 @@ class Difference(Pictured):
                 both[0].interval,
                 both[1].interval,
                 student_interval(moved, self.confidence),
-                # A metric that no pair changes is known not to change.
+                # A metric that is equal in all pairs does not change, even in short runs.
                 early[0] if early and any(moved) else None,
             )
         return {name: found[name] for name in plain if name in found}
@@ -415,9 +418,9 @@ class Difference(Pictured):
 
 
 def _with_ends(changes: Changes, told: Sequence[Mapping[str, Estimate]]) -> Changes:
-    """Give what is compared the intervals that are told of both, where others are than plain ones.
+    """Replace the intervals of both scenarios by those that allow for drift, where they differ.
 
-    Two runs that drift do so alike: their difference stands.
+    If both runs drift, they drift alike, so their difference stays.
     """
     first, second = told
     return {
@@ -431,7 +434,7 @@ def _with_ends(changes: Changes, told: Sequence[Mapping[str, Estimate]]) -> Chan
 
 
 def _felt_rank(metric: str) -> int:
-    """The place of a metric among those that users feel; behind all if it is none."""
+    """Return the rank of a metric among those that users notice; others come last."""
     return next((place for place, names in enumerate(_FELT) if metric in names), len(_FELT))
 
 
@@ -440,7 +443,7 @@ def _named(answer: Answer, group: str) -> Mapping[str, Any]:
 
 
 def _of_cell(answer: Answer, place: int) -> dict[str, float | None]:
-    """The metrics of a cell in one replication."""
+    """Return the metrics of a cell in one replication."""
     record = answer["cells"][place]
     failed = sum(record["failures"].values())
     share = failed / record["attempts"] if record["attempts"] else None
@@ -452,7 +455,7 @@ def _dict(changes: Changes) -> dict[str, Any]:
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The values of a resolved scenario by key path; groups and flows go by their names."""
+    """Yield the values of a resolved scenario by key path, with groups and flows by name."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield from _leaves(one, f"{path}.{key}" if path else key)

@@ -1,4 +1,4 @@
-"""Data frames of a capture that are not in the scenario, by the reason."""
+"""Data frames of a capture that are not in the scenario, by reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER_SETS: Final = "of other access points"
 
 
 class Account:
-    """Numbers of data frames that were left out while a capture was read."""
+    """Numbers of data frames that were left out of the scenario."""
 
     def __init__(self) -> None:
         self.left: dict[str, int] = {}
@@ -37,7 +37,7 @@ def frames_of(one: ServiceSet) -> int:
 
 
 def leave_others(account: Account, sets: Iterable[ServiceSet], chosen: ServiceSet) -> None:
-    """Count the frames of all sets but the one that becomes the scenario."""
+    """Count the frames of all sets except the one that becomes the scenario."""
     count = sum(frames_of(one) for one in sets if one is not chosen and not one.is_wired)
     if count:
         account.leave(OTHER_SETS, count)

@@ -1,9 +1,8 @@
 """pcap and pcapng files as a stream of records, plain or compressed with gzip.
 
-Knows blocks, byte orders, resolutions of time and what a damaged file looks like: what comes
-before the damage is given, and the damage is told. Does not know what a frame says.
+A damaged file yields the records before the damage, and the damage is recorded.
 
-No library reads here: benches/README.md says which there are, and why none does. Both formats are a
+No library is used; benches/README.md lists the existing ones and the reasons. Both formats take a
 page of text (draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng).
 """
 
@@ -18,13 +17,13 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final, NamedTuple
 
-#: The magic numbers of pcap: byte order, units of a second, bytes of a record's header.
+#: Magic numbers of pcap: byte order, time unit in nanoseconds, size of a record's header.
 _PCAP: Final = {
     b"\xa1\xb2\xc3\xd4": (">", 1000, 16),
     b"\xd4\xc3\xb2\xa1": ("<", 1000, 16),
     b"\xa1\xb2\x3c\x4d": (">", 1, 16),
     b"\x4d\x3c\xb2\xa1": ("<", 1, 16),
-    # A version with 8 bytes more in each record's header.
+    # A variant with 8 more bytes in each record header.
     b"\xa1\xb2\xcd\x34": (">", 1000, 24),
     b"\x34\xcd\xb2\xa1": ("<", 1000, 24),
 }
@@ -39,12 +38,12 @@ _INTERFACE, _PACKET, _SIMPLE, _ENHANCED = 1, 2, 3, 6
 _TSRESOL, _TSOFFSET = 9, 14
 
 
-#: Takes the part of a file that was read.
+#: Called with the fraction of the file that was read.
 Progress = Callable[[float], None] | None
 
 
 class Record(NamedTuple):
-    """A frame as kept: link type, nanoseconds (-1: not told), bytes, and its length in all."""
+    """A captured frame: link type, time in ns (-1: unknown), captured bytes, original length."""
 
     link: int
     time_ns: int
@@ -60,16 +59,16 @@ class Damage:
     counts: dict[str, int] = field(default_factory=dict)
 
     def tell(self, sentence: str) -> None:
-        """Note what ends the reading."""
+        """Record the reason why reading ended."""
         self.told.append(sentence)
 
     def count(self, sentence: str) -> None:
-        """Note what may come more than once."""
+        """Count a problem that may occur more than once."""
         self.counts[sentence] = self.counts.get(sentence, 0) + 1
 
 
 def is_capture(path: Path) -> bool:
-    """Tell whether a file begins as pcap or pcapng, plain or gzip; False if it cannot be read."""
+    """Whether a file begins as pcap or pcapng, plain or gzip; False if it cannot be read."""
     try:
         with path.open("rb") as file:
             first = file.read(4)
@@ -83,9 +82,9 @@ def is_capture(path: Path) -> bool:
 
 
 def records(path: Path, damage: Damage, progress: Progress = None) -> Iterator[Record]:
-    """The records of a file that `is_capture`, as far as they can be read. Raises OSError.
+    """Yield the records of a capture file, as far as they can be read. Raises OSError.
 
-    `progress` gets the part of the file that was read, once for each chunk.
+    `progress` is called with the fraction of the file that was read, once per chunk.
     """
     with path.open("rb") as file:
         size = max(path.stat().st_size, 1)
@@ -101,7 +100,7 @@ def records(path: Path, damage: Damage, progress: Progress = None) -> Iterator[R
 
 
 class _Buffer:
-    """Bytes of a file in order; too few of them where it ends."""
+    """The bytes of a file in order."""
 
     def __init__(
         self,
@@ -114,16 +113,16 @@ class _Buffer:
         self._damage = damage
         self.data = b""
         self.at = 0
-        #: The offset of `data` in the file, after it is uncompressed.
+        #: The offset of `data` in the uncompressed file.
         self._begin = 0
 
     @property
     def place(self) -> str:
-        """The place of the next byte, as a message has it."""
+        """The position of the next byte, for messages."""
         return f"at byte {self._begin + self.at}"
 
     def has(self, count: int) -> bool:
-        """Tell whether so many bytes are left, and bring them in."""
+        """Read ahead; return whether at least `count` bytes are left."""
         left = len(self.data) - self.at
         if left >= count:
             return True
@@ -145,7 +144,7 @@ class _Buffer:
         return left >= count
 
     def take(self, count: int) -> bytes:
-        """The next bytes, fewer at the end of the file."""
+        """Return the next bytes, fewer at the end of the file."""
         self.has(count)
         found = self.data[self.at : self.at + count]
         self.at += len(found)
@@ -153,7 +152,7 @@ class _Buffer:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing is left."""
+        """Whether no bytes are left."""
         return not self.has(1)
 
 
@@ -250,7 +249,7 @@ def _interface(body: bytes, order: str) -> _Interface | None:
             break
         if code == _TSRESOL and len(value) == 1:
             power = value[0] & 0x7F
-            # Powers of two, or of ten; beyond 10^-18 there is no clock.
+            # Powers of two or ten. No clock is finer than 10^-18.
             base = 2 if value[0] & 0x80 else 10
             numerator, denominator = 10**9, base ** min(power, 63 if base == 2 else 18)
         elif code == _TSOFFSET and len(value) == 8:
@@ -260,7 +259,7 @@ def _interface(body: bytes, order: str) -> _Interface | None:
 
 
 def _packet(kind: int, body: bytes, order: str, interfaces: list[_Interface]) -> Record | None:
-    """The record of a block; None if it is damaged."""
+    """Return the record of a block; None if it is damaged."""
     if kind == _SIMPLE:
         if len(body) < 4 or not interfaces:
             return None

@@ -1,8 +1,8 @@
-"""TCP connections of a capture: transfers, options, windows, ACKs, and segments that come again.
+"""TCP connections of a capture: transfers, options, windows, ACKs, and retransmissions.
 
-Knows sequence numbers as they pass by (RFC 9293), and that a capture may begin in the middle of a
-connection or miss a part of it: sizes follow from numbers, not from what was seen. Does not know
-stations, nor congestion windows, which no packet tells.
+A capture may begin in the middle of a connection or miss a part of it, so sizes follow from
+sequence numbers (RFC 9293), not from the observed segments. Congestion windows are not visible in
+packets.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ _FIN, _SYN, _RST, _PSH, _ACK = 1, 2, 4, 8, 16
 _MASK: Final = 0xFFFFFFFF
 _HALF: Final = 1 << 31
 _MOST_HOLES: Final = 64
-#: A jump of numbers beyond any window: another connection of these ports, or damage.
+#: A jump of sequence numbers beyond any window: another connection with the same ports, or damage.
 _MOST_WINDOW: Final = 1 << 30
 _MOST_SAMPLES: Final = 4096
 _MOST_COUNTED: Final = 64
-#: So long before the first data a SYN belongs to the same transfer.
+#: A SYN up to this long before the first data belongs to the same transfer.
 _HANDSHAKE_NS: Final = 10 * 10**9
-#: ACKs sooner than this were not waiting for a timer.
+#: An ACK sooner than this did not wait for the delayed-ACK timer.
 _LEAST_TIMER_NS: Final = 20 * 10**6
 
 
 class Told:
-    """The facts about TCP that connections of a station tell, by direction of the data."""
+    """Facts about TCP from the connections of a station, by direction of the data."""
 
     __slots__ = (
         *("acks_of", "ack_delays", "connections", "filled", "largest", "mss", "repeated"),
@@ -35,13 +35,13 @@ class Told:
 
     def __init__(self) -> None:
         self.connections = self.syns = self.segments = 0
-        #: Segments that were seen twice, and such as filled a hole.
+        #: Segments that were seen twice, and segments that filled a hole.
         self.repeated = self.filled = 0
         self.largest = 0
-        #: Counts by the number of full-sized segments that an ACK is for.
+        #: Counts of ACKs by the number of full-sized segments that they acknowledge.
         self.acks_of = [0] * (_MOST_COUNTED + 1)
         self.ack_delays: list[int] = []
-        #: The options of both ends' SYNs: counts of connections.
+        #: The options in the SYNs of both ends: counts of connections.
         self.sack = self.scaling = self.timestamps = 0
         self.mss: dict[int, int] = {}
         #: Connections by the largest window that the receiving end advertised.
@@ -49,28 +49,29 @@ class Told:
 
 
 class Wait:
-    """The queue at the access point as arrivals saw it, in packets, and round trips on the wire."""
+    """The access point's queue as arrivals found it, in packets, and round trips on the wire."""
 
     __slots__ = ("least_wire_ns", "packets", "sent_down")
 
     def __init__(self) -> None:
         self.sent_down = 0
-        #: Arrivals by the packets that they found in the queue, themselves included.
+        #: Arrivals by the number of packets in the queue, including the arrival.
         self.packets: dict[int, int] = {}
         self.least_wire_ns = -1
 
     def find(self, mark: int) -> None:
-        """Count an arrival when so many packets had been sent: it is the last one sent now."""
+        """Count an arrival, from the number of packets sent before it (`mark`) and now."""
         packets = self.sent_down - mark
         if packets in self.packets or len(self.packets) < _MOST_SAMPLES:
             self.packets[packets] = self.packets.get(packets, 0) + 1
 
     @property
     def limit(self) -> int:
-        """The length that a full queue has: the most frequent, if it is; 0 if that is not known.
+        """The length of a full queue: the most frequent one, if there is any; 0 if unknown.
 
-        A third duplicate ACK comes when something was dropped, and finds a queue that is full or
-        nearly so. What was lost twice comes much later, and found no such queue.
+        A third duplicate ACK indicates a drop, which happens when the queue is full or nearly so. A
+        segment that is lost twice is repeated much later, and does not tell the length of the
+        queue.
         """
         count = sum(self.packets.values())
         if count < 5:
@@ -93,10 +94,10 @@ class _Half:
     def __init__(self) -> None:
         self.base = -1
         self.top = self.acked = 0
-        #: Of the SYN of the end that sends these data.
+        #: From the SYN of the end that sends these data.
         self.mss = self.shift = -1
         self.options = 0
-        #: The largest that the end that sends these data advertised.
+        #: The largest window advertised by the end that sends these data.
         self.window = 0
         self.largest = 0
         self.holes: list[tuple[int, int]] = []
@@ -105,7 +106,7 @@ class _Half:
         self.unacked_ns = -1
 
     def place(self, number: int) -> int:
-        """A sequence number counted from the first, near the last one."""
+        """Return a sequence number relative to the first, unwrapped near the latest one."""
         return self.top + ((number - self.base - self.top + _HALF) & _MASK) - _HALF
 
 
@@ -113,7 +114,7 @@ SACK, SCALING, TIMESTAMPS = 1, 2, 4
 
 
 class Connection:
-    """A connection between a station (UP is what it sends) and another end."""
+    """A connection between a station (its data are UP) and another end."""
 
     __slots__ = ("exchange", "finished", "halves", "last_ns", "syn_mark", "syn_ns")
 
@@ -138,7 +139,7 @@ class Connection:
         *,
         is_retry: bool,
     ) -> None:
-        """Take a segment of `side`: number, ACK, flags and window of its header."""
+        """Handle a segment of `side`: number, ACK, flags and window of its header."""
         number, ack, flags, window = header
         half, other = self.halves[side], self.halves[1 - side]
         self.last_ns = time_ns
@@ -175,7 +176,7 @@ class Connection:
         half = self.halves[side]
         first = (number + 1) & _MASK
         if half.base >= 0 and half.base != first and not flags & _ACK:
-            # The ports are used again.
+            # The ports are reused.
             self.close(told, transfers)
             self.__init__()  # type: ignore[misc]
             half = self.halves[side]
@@ -196,7 +197,7 @@ class Connection:
     def _ack(
         self, time_ns: int, side: int, ack: int, payload: int, told: list[Told], wait: Wait
     ) -> None:
-        """Take an ACK for the data of the other side."""
+        """Handle an ACK for the data of the other side."""
         data = self.halves[1 - side]
         place = data.place(ack)
         ahead = place - data.acked
@@ -265,7 +266,7 @@ class Connection:
     def _again(
         self, half: _Half, begin: int, end: int, about: Told, wait: Wait, *, is_retry: bool
     ) -> None:
-        """Take a segment that is not the first with its numbers; a retry is not one of TCP's."""
+        """Handle a repeated segment. A MAC retry (`is_retry`) is not a TCP retransmission."""
         if half.mark >= 0 and not is_retry:
             if half is self.halves[DOWN]:
                 wait.find(half.mark)
@@ -288,7 +289,7 @@ class Connection:
         end_ns: int = -1,
         duration_ns: int = 0,
     ) -> None:
-        """Add what the connection told; `end_ns` is the end of the capture, if it is there."""
+        """Add the facts of the connection; `end_ns` is the end of the capture, if reached."""
         if self.exchange is not None:
             if end_ns >= 0 and not self.finished:
                 self.exchange.cut(transfers, end_ns, duration_ns)
@@ -314,7 +315,7 @@ class Connection:
 
 
 def _options(options: bytes) -> tuple[int, int, int]:
-    """MSS (0: none), shift of windows (-1: none) and the other options of a SYN."""
+    """Return MSS (0: none), window shift (-1: none) and the other options of a SYN."""
     mss, shift, found, at = 0, -1, 0, 0
     while at < len(options):
         kind = options[at]

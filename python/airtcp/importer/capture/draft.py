@@ -1,7 +1,4 @@
-"""The scenario of a capture: groups of stations, their flows, and each assumption in a line.
-
-Knows the keys that a capture leads to. Does not know frames: `network` has read them.
-"""
+"""The scenario of a capture: groups of stations, their flows, and the assumptions as comments."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ from airtcp.importer.capture.transfers import DOWN, UP, leave_out_control
 from airtcp.importer.draft import Draft, Said, time_text
 
 _WAYS: Final = ("upload", "download")
-#: More groups than these are stray stations: those of fewest bytes are left out.
+#: If there are more groups than this, those with the fewest bytes are left out as stray stations.
 _MOST_GROUPS: Final = 40
-#: Speech in packets of the codecs that a scenario knows, headers included, 50 a second.
+#: Packet sizes of the known speech codecs, headers included, at 50 packets per second.
 _CODECS: Final = {200: "G.711", 60: "G.729A"}
 _WIRE_OF_NONE_NS: Final = 5 * 10**6
 _MOST_LINES: Final = 12
@@ -30,7 +27,7 @@ _FEWEST: Final = "of kinds of stations with least data"
 
 
 def read_capture(path: Path, progress: Progress = None) -> Network:
-    """A capture. Raises ScenarioError if nothing in it can be read."""
+    """Read a capture. Raises ScenarioError if nothing in it can be read."""
     network = Network(path.name)
     network.read(path, progress)
     chosen = _chosen(network)
@@ -50,9 +47,9 @@ def read_capture(path: Path, progress: Progress = None) -> Network:
 
 
 def _chosen(network: Network) -> ServiceSet | None:
-    """The basic service set with most data, or one that only announces itself.
+    """Return the basic service set with most data, or one that only sends beacons.
 
-    Packets of a wire in the same file are those of the air once more.
+    Wired packets in the same file duplicate those on the medium.
     """
     found = max(
         network.sets.values(),
@@ -67,7 +64,7 @@ def _counted(network: Network) -> list[str]:
 
 
 def add_capture(network: Network, draft: Draft) -> None:
-    """Write all keys that the capture tells."""
+    """Write all keys that the capture determines."""
     one = _chosen(network)
     assert one is not None
     leave_others(network.account, network.sets.values(), one)
@@ -119,7 +116,7 @@ def add_capture(network: Network, draft: Draft) -> None:
 
 
 def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) -> None:
-    """Write the limit of the access point's queue, if it was seen full."""
+    """Write the limit of the access point's queue, if the queue was seen full."""
     filled = sum(station.told[DOWN].filled for station in one.stations.values())
     most, limit = max(one.wait.packets, default=0), one.wait.limit
     if one.is_wired:
@@ -196,7 +193,7 @@ def _say_rate(group: Group, form: str, table: dict[str, Said], name: str) -> Non
 
 
 def _errors(network: Network, group: Group) -> float:
-    """The share of frames that were lost without a collision; 0 where the capture cannot tell."""
+    """Return the share of frames lost without a collision; 0 if the capture does not show it."""
     if not network.bad_fcs:
         return 0.0
     frames = sum(sum(one.frames) + sum(one.bad) for one in group.stations)
@@ -237,7 +234,7 @@ def _add_datagrams(
 
 
 def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str]:
-    """The application of transfers, and why it is this one."""
+    """Return the application for transfers, and the reason for it."""
     size = _law_text(draft, name, "size", law.sizes)
     cut = f", {law.cut} of them cut off by the end" if law.cut else ""
     why = f"{law.count} transfers{cut}"
@@ -259,7 +256,7 @@ def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str
 
 
 def _law_text(draft: Draft, name: str, what: str, values: list[float]) -> Any:
-    """A law of values: one that is always the same, or a file beside the scenario."""
+    """Return the TOML value of a distribution: a constant, or a file next to the scenario."""
     is_size = what == "size"
     if len({round(value, 6) for value in values}) == 1:
         return f"{max(round(values[0]), 1)} B" if is_size else time_text(values[0])
@@ -280,7 +277,7 @@ def _add_flow(draft: Draft, flow: dict[str, Said], tcp: Said, one: ServiceSet) -
 
 
 class _Tcp:
-    """The facts that the connections of several stations tell."""
+    """The facts from the connections of several stations."""
 
     def __init__(self, told: list[Told]) -> None:
         self.connections = sum(one.connections for one in told)
@@ -308,7 +305,7 @@ def _together(stations: list[Station], way: int) -> _Tcp:
 
 
 def _tcp(told: _Tcp, draft: Draft, of: str) -> Said:
-    """The TCP of a group's data in a direction."""
+    """Return the TCP settings of a group's data in one direction."""
     if not told.connections:
         return Said({"preset": "linux"}, "no TCP header could be read: as Linux has it")
     most = told.connections / 2
@@ -345,19 +342,19 @@ def _tcp(told: _Tcp, draft: Draft, of: str) -> Said:
 
 
 def _mss(told: _Tcp) -> int:
-    """The payload of a full segment: what was seen, within what the receiver asked for."""
+    """Return the payload of a full segment, as seen and within the receiver's MSS option."""
     option = max(told.mss, key=lambda one: told.mss[one], default=0)
     if not option:
-        # A card's segmentation makes larger ones than any link has.
+        # Segmentation offload makes larger segments than any link allows.
         return min(told.largest, 1460)
-    # RFC 6691: options come off the MSS. A larger segment is one that a card will divide, and short
-    # transfers do not show how large one would be.
+    # RFC 6691: TCP options reduce the payload below the MSS. A larger segment will be divided by
+    # the network card, and short transfers do not reveal the full size.
     least = option - 12 if told.timestamps > told.connections / 2 else option
     return told.largest if least <= told.largest <= option else least
 
 
 def _say_acks(told: _Tcp, table: dict[str, Any], why: list[str]) -> None:
-    """Write the policy of ACKs: for how many segments most were, and how long others waited."""
+    """Write the ACK policy: the usual number of segments per ACK, and the delay of others."""
     counts = told.acks_of[1:]
     if sum(counts) < 10:
         return
@@ -366,7 +363,7 @@ def _say_acks(told: _Tcp, table: dict[str, Any], why: list[str]) -> None:
     share = 100 * counts[every - 1] / sum(counts)
     why.append(f"{share:.0f} % of ACKs are for {every} segment{'s' if every > 1 else ''}")
     if every > 1 and len(told.delays) >= 5:
-        # RFC 1122, 4.2.3.2: below 500 ms. The medium adds to what the timer has.
+        # RFC 1122, 4.2.3.2: below 500 ms. The medium adds to the time of the timer.
         timeout_ms = min(5 * round(laws.median(told.delays) / 5e6), 500)
         if timeout_ms >= 20:
             policy["timeout"] = f"{timeout_ms} ms"
@@ -375,7 +372,7 @@ def _say_acks(told: _Tcp, table: dict[str, Any], why: list[str]) -> None:
 
 
 def _tell_losses(network: Network, one: ServiceSet, draft: Draft) -> None:
-    """Tell of retries, and of segments that came again."""
+    """Report retries and retransmitted segments."""
     stations = one.stations.values()
     for way in (DOWN, UP):
         frames = sum(station.frames[way] for station in stations)
@@ -398,7 +395,7 @@ def _tell_losses(network: Network, one: ServiceSet, draft: Draft) -> None:
 
 
 def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Draft) -> None:
-    """Tell what was left out, assumed and not read."""
+    """Report what was left out, assumed or not read."""
     seconds = network.duration_ns / 1e9
     _tell_goodput(one, seconds, draft)
     if one.is_wired:

@@ -1,7 +1,4 @@
-"""Headers of IEEE 802.11 (clause 9), of links that captures are made of, and of IP packets.
-
-Knows where a packet begins and whose it is. Does not know what it is for, and keeps nothing.
-"""
+"""Headers of IEEE 802.11 (clause 9), of the link types of captures, and of IP packets."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Final, NamedTuple
 ETHERNET, RAW, DOT11, COOKED = 1, 101, 105, 113
 PRISM, RADIOTAP, AVS, PPI, COOKED2 = 119, 127, 163, 192, 276
 IPV4_ALONE, IPV6_ALONE = 228, 229
-#: Four octets of an address family before the packet, in an order of the host.
+#: Four octets with the address family before the packet, in host byte order.
 LOOPBACK: Final = (0, 108)
 WIRED: Final = frozenset(
     {*LOOPBACK, ETHERNET, RAW, 12, 14, COOKED, COOKED2, IPV4_ALONE, IPV6_ALONE}
@@ -25,7 +22,7 @@ TCP, UDP = 6, 17
 
 
 class Packet(NamedTuple):
-    """An IP packet: addresses, the protocol and where it begins, its own length and that of all."""
+    """An IP packet: addresses, protocol and offset of its payload, captured and total length."""
 
     source: bytes
     target: bytes
@@ -36,13 +33,13 @@ class Packet(NamedTuple):
 
 
 def before_frame(link: int, data: bytes) -> int:
-    """The bytes before the MAC header in links that have some; -1 if damaged."""
+    """Return the number of bytes before the MAC header, by link type; -1 if damaged."""
     if link == DOT11:
         return 0
     try:
         if link == PRISM:
             size = struct.unpack_from("<I", data, 4)[0]
-            # A header of AVS may stand where that of Prism would.
+            # The header may be AVS instead of Prism.
             if size > len(data):
                 size = struct.unpack_from(">I", data, 4)[0]
         elif link == AVS:
@@ -57,7 +54,7 @@ def before_frame(link: int, data: bytes) -> int:
 
 
 def network_layer(link: int, data: bytes) -> tuple[int, int]:
-    """The EtherType of a wired frame and where its packet begins; EtherType 0: none is known."""
+    """Return the EtherType of a wired frame and the offset of its packet; 0 if unknown."""
     if link in (RAW, 12, 14, IPV4_ALONE, IPV6_ALONE, *LOOPBACK):
         at = 4 if link in LOOPBACK else 0
         version = data[at] >> 4 if len(data) > at else 0
@@ -72,14 +69,14 @@ def network_layer(link: int, data: bytes) -> tuple[int, int]:
 
 
 def snap_type(data: bytes, at: int) -> int:
-    """The EtherType behind LLC and SNAP; 0 if there are none."""
+    """Return the EtherType after LLC and SNAP; 0 if there are none."""
     if data[at : at + 5] == _SNAP and len(data) >= at + 8:
         return data[at + 6] << 8 | data[at + 7]
     return 0
 
 
 def packet(kind: int, data: bytes, at: int) -> Packet | None:
-    """The IP packet at a place; None if it is none, a later fragment, or its header is cut off."""
+    """Return the IP packet at an offset; None if there is none, a later fragment, or cut off."""
     if kind == _IPV4:
         if len(data) < at + 20 or data[at] >> 4 != 4:
             return None
@@ -88,7 +85,7 @@ def packet(kind: int, data: bytes, at: int) -> Packet | None:
         if header < 20 or (data[at + 6] & 0x1F or data[at + 7]):
             return None
         if total < header:
-            # Segmentation by the card: 0 is what it could not say.
+            # Segmentation offload: a length of 0 means too large for the field.
             if total:
                 return None
             total = len(data) - at
@@ -116,7 +113,7 @@ def packet(kind: int, data: bytes, at: int) -> Packet | None:
 
 
 def subframes(data: bytes, at: int, end: int) -> list[tuple[int, int]]:
-    """The offsets of the packets of an A-MSDU, as far as they were kept, with their lengths."""
+    """Return offset and length of the packets of an A-MSDU, as far as captured."""
     found: list[tuple[int, int]] = []
     while at + 14 <= min(end, len(data)) and len(found) < 256:
         length = data[at + 12] << 8 | data[at + 13]
@@ -128,7 +125,7 @@ def subframes(data: bytes, at: int, end: int) -> list[tuple[int, int]]:
 
 
 def beacon(data: bytes, at: int, end: int) -> tuple[int, set[int]]:
-    """The interval of a beacon in time units, and identifiers of its elements as far as kept."""
+    """Return the interval of a beacon in time units, and the identifiers of its elements."""
     end = min(end, len(data))
     if end < at + 12:
         return 0, set()
@@ -145,12 +142,12 @@ def beacon(data: bytes, at: int, end: int) -> tuple[int, set[int]]:
 
 
 def shown(address: bytes) -> str:
-    """An IP address as people write it."""
+    """Format an IP address."""
     return ".".join(map(str, address)) if len(address) == 4 else address.hex(":", 2)
 
 
 def asks(data: bytes, packet: Packet) -> bool:
-    """Tell whether the source is the end that asks: it sends a SYN, or has the higher port."""
+    """Whether the source is the client: it sends a SYN, or has the higher port."""
     at = packet.at
     if packet.protocol == TCP and len(data) > at + 13 and data[at + 13] & 2:
         return not data[at + 13] & 16

@@ -1,7 +1,6 @@
-"""Stations that are alike: one rate, and traffic of the same kinds in the same directions.
+"""Groups of similar stations: equal rate, and the same kinds of traffic in the same directions.
 
-Knows when transfers wait for each other and when they do not, and which datagrams are speech. Does
-not know how a scenario is written.
+Decides whether transfers wait for each other, and which datagrams are speech.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from airtcp.importer.capture.stations import Station
 from airtcp.importer.capture.streams import Datagrams
 from airtcp.importer.capture.transfers import DOWN, UP
 
-#: More of the transfers than this begin while another is under way: then they do not wait.
+#: If more of the transfers than this begin while another is active, they do not wait.
 _OVERLAPPING: Final = 0.1
-#: Datagrams that are fewer than these, or of a shorter part of the capture, are left out.
+#: Datagram flows with fewer packets, or over a shorter part of the capture, are left out.
 _LEAST_PACKETS: Final = 20
 _LEAST_PART: Final = 0.2
-#: Flows of datagrams that a group has at most.
+#: The most datagram flows of a group.
 _MOST_FLOWS: Final = 16
 
 
 @dataclass
 class Law:
-    """Transfers of a group in one direction.
+    """The transfers of a group in one direction.
 
-    `is_open`: transfers do not wait, and `pauses` are from one beginning to the next; else from an
-    end to the next beginning. `starts` alone: one transfer for each station.
+    `is_open`: transfers do not wait, and `pauses` are from one start to the next; otherwise from an
+    end to the next start. `starts` only: one transfer for each station.
     """
 
     sizes: list[float]
@@ -45,7 +44,7 @@ class Law:
 
 @dataclass
 class Group:
-    """Stations that are alike; `endless` counts connections by direction."""
+    """Similar stations; `endless` counts connections by direction."""
 
     rate: Sent | None
     stations: list[Station]
@@ -55,7 +54,7 @@ class Group:
 
 
 def steady(station: Station, way: int, duration_ns: int) -> list[Datagrams]:
-    """The datagrams of a constant bit rate, the largest packets first."""
+    """Return the datagram flows with a constant bit rate, largest packets first."""
     found = [
         one
         for one in station.datagrams[way].values()
@@ -68,7 +67,10 @@ def steady(station: Station, way: int, duration_ns: int) -> list[Datagrams]:
 
 
 def endless(station: Station, way: int) -> int:
-    """Connections that never ended. Where others ended, these were cut off like any transfer."""
+    """Return the number of connections that never ended.
+
+    If other transfers of the station ended, these were only cut off, and do not count.
+    """
     one = station.transfers[way]
     return 0 if one.begins else len(one.endless)
 
@@ -76,7 +78,7 @@ def endless(station: Station, way: int) -> int:
 def groups_of(
     stations: Sequence[tuple[Station, Sent | None]], begin_ns: int, end_ns: int
 ) -> list[Group]:
-    """The groups, the largest first."""
+    """Return the groups, largest first."""
     alike: dict[object, Group] = {}
     for station, rate in stations:
         duration_ns = end_ns - begin_ns
@@ -90,7 +92,7 @@ def groups_of(
         )
         if not (any(ends) or sizes or any(has)):
             continue
-        # Stray transfers of the other direction make no group.
+        # Ignore stray transfers of the other direction.
         both = [len(one.begins) + len(one.cut) for one in station.transfers]
         has = tuple(there and 20 * both[way] > sum(both) for way, there in enumerate(has))
         group = alike.setdefault(
@@ -113,7 +115,7 @@ _EMPTY: Final = Law([], [], [], [], is_open=False, count=0, cut=0)
 
 
 def _law(stations: Sequence[Station], way: int, begin_ns: int, end_ns: int) -> Law | None:
-    """The laws of the transfers of stations in a direction; None if not one has a size."""
+    """Return the transfers of stations in a direction; None if none has a size."""
     each = [_Seen(station, way, begin_ns, end_ns) for station in stations]
     each = [one for one in each if one.begins]
     sizes = [size for one in each for size in one.sizes]
@@ -130,7 +132,7 @@ def _law(stations: Sequence[Station], way: int, begin_ns: int, end_ns: int) -> L
     law.is_open = overlapping > _OVERLAPPING * count
     first, pauses, unfinished = [], [], []
     for one in each:
-        # The first began before the capture did.
+        # The first transfer began before the capture.
         (begun, *seen), left = one.gaps(is_open=law.is_open)
         first.append(begun)
         pauses += seen
@@ -140,12 +142,12 @@ def _law(stations: Sequence[Station], way: int, begin_ns: int, end_ns: int) -> L
 
 
 class _Seen:
-    """The transfers of one station in order; times in seconds since the capture began."""
+    """The transfers of one station in order; times in seconds since the start of the capture."""
 
     def __init__(self, station: Station, way: int, begin_ns: int, end_ns: int) -> None:
         one = station.transfers[way]
         hidden = [] if endless(station, way) else one.endless
-        # Of connections that never ended the beginning is not kept: that of the capture stands.
+        # The start of a connection that never ended is not stored, so use that of the capture.
         under_way = [*one.cut, *((begin_ns, size) for size in hidden)]
         spans = [
             *zip(one.begins, one.ends, one.sizes, strict=True),
@@ -164,7 +166,7 @@ class _Seen:
             last = max(last, end)
 
     def gaps(self, *, is_open: bool) -> tuple[list[float], list[float]]:
-        """The pauses, and those that the end cut off."""
+        """Return the pauses, and those cut off by the end."""
         seen, last = [], 0.0
         for begin, end in zip(self.begins, self.ends, strict=True):
             seen.append(max(begin - last, 0.0))

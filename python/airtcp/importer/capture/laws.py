@@ -1,7 +1,7 @@
-"""Laws of sizes and times by the values that were seen, those included that the end cut off.
+"""Empirical distributions of sizes and times, including values cut off by the end of the capture.
 
-Knows that a capture ends before what is long, so that short values are seen too often. Does not
-know scenarios beyond how an empirical law is written.
+A capture cuts off long values, so that short ones are over-represented; this module corrects for
+that.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import bisect
 from collections.abc import Sequence
 from typing import Final
 
-#: More values than these do not tell more: each so many-th of them in order stands for the others.
+#: With more values than this, evenly spaced order statistics represent them.
 _MOST_VALUES: Final = 100_000
 
 
 def completed(values: Sequence[float], cut: Sequence[float]) -> list[float]:
-    """The values, and for each that was cut off what it would have become.
+    """Return the values, and an estimate for each value that was cut off.
 
-    That is the mean of those beyond it, one that was cut off later among them: the mean of the
-    product-limit estimate (Kaplan, Meier 1958) where its weight goes to the right. Beyond the
-    largest value, where nothing was seen, a law without memory adds the mean.
+    The estimate is the mean of the larger values, including cut-off values already completed. It is
+    the mean of the product-limit estimate (Kaplan, Meier 1958) with weight redistributed to the
+    right. Beyond the largest value, a memoryless distribution adds the mean.
     """
     known = sorted(values)
     mean = sum(known) / len(known) if known else 0.0
@@ -38,7 +38,7 @@ def completed(values: Sequence[float], cut: Sequence[float]) -> list[float]:
 
 
 def thinned(values: Sequence[float]) -> list[float]:
-    """Values in order, not too many of them."""
+    """Return the values in order, thinned to the limit."""
     ordered = sorted(values)
     if len(ordered) <= _MOST_VALUES:
         return ordered
@@ -47,11 +47,11 @@ def thinned(values: Sequence[float]) -> list[float]:
 
 
 def table(column: str, values: Sequence[float], digits: int) -> bytes:
-    """A CSV file of one column."""
+    """Return a CSV file of one column."""
     lines = [column, *(f"{value:.{digits}f}" for value in thinned(values))]
     return ("\n".join(lines) + "\n").encode()
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value, of an even number the lower one of two."""
+    """Return the median; the lower one of two for an even number."""
     return sorted(values)[(len(values) - 1) // 2]

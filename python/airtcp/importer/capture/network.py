@@ -1,7 +1,6 @@
-"""A capture, read frame by frame into the stations of each basic service set.
+"""Read a capture frame by frame into the stations of each basic service set.
 
-Knows which frame is whose, and which frames say nothing that can be read. Keeps no frame; see
-`stations` for what is kept.
+Frames are not stored; `stations` describes what is kept.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from airtcp.importer.capture.stations import (
 from airtcp.importer.capture.streams import Datagrams
 from airtcp.importer.capture.transfers import DOWN, UP
 
-#: Frames of two that began so close to each other collided.
+#: Frames of two senders that start this close together collided.
 _SLOT_NS: Final = 25_000
-#: A clock that goes back by more than this was set, and one that goes on by more as well.
+#: A clock that goes back by more, or ahead by more, was set.
 _BACK_NS: Final = 50 * 10**6
 _AHEAD_NS: Final = 3600 * 10**9
 _QUIC: Final = 443
 _DELIMITER: Final = 4
-#: Bytes that are no data in a frame that cannot be read: LLC, IP, TCP with timestamps, and a key's.
+#: Bytes of headers in an unreadable frame: LLC, IP, TCP with timestamps, and encryption.
 _OVERHEAD: Final = 8 + 20 + 32 + 16
 _PROTECTED: Final = "data frames are encrypted: their sizes and times alone are used"
 
 
 class Network:
-    """All that a capture tells."""
+    """Everything read from a capture."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -59,13 +58,14 @@ class Network:
         self._air: list[tuple[int, bytes, Station | None, int, int]] = []
         self._connections = self._datagrams = 0
         self._wired = ServiceSet("the wire", is_wired=True)
-        #: The last PSDU with data: its A-MPDU, set, sender, bytes and frames, and if after an RTS.
+        #: The last PSDU with data: its A-MPDU, set, sender, bytes and frames, and whether after an
+        #: RTS.
         self._psdu: tuple[int, ServiceSet | None, bytes, int, int, bool]
         self._psdu = (-1, None, b"", 0, 0, False)
 
     @property
     def duration_ns(self) -> int:
-        """The time from the first frame to the last one."""
+        """The time from the first to the last frame."""
         return self.end_ns - self.begin_ns
 
     def read(self, path: Path, progress: Progress = None) -> None:
@@ -126,7 +126,7 @@ class Network:
         self._on_air(time_ns, data, at, max(length, len(data)), radio, reference)
 
     def _clock(self, time_ns: int) -> int:
-        """The time of a frame on a clock that does not jump."""
+        """Return the time of a frame on a clock without jumps."""
         time_ns += self._shift_ns
         if self.frames == 1:
             self.begin_ns = self.end_ns = self._last_ns = time_ns
@@ -151,7 +151,7 @@ class Network:
             if not radio.bad_fcs:
                 self._control_frame(control >> 4, data, at, radio)
             elif control >> 4 == 12:
-                # A CTS to oneself.
+                # A CTS-to-self.
                 self._heard(time_ns, data[at + 4 : at + 10], None, UP, 1)
             elif len(data) >= at + 16:
                 self._heard(time_ns, data[at + 10 : at + 16], None, UP, 1)
@@ -280,10 +280,10 @@ class Network:
             )
 
     def _note_psdu(self, one: ServiceSet | None, sender: bytes, size: int, reference: int) -> None:
-        """Note the size of a PSDU that came after an RTS of its sender, or without."""
+        """Record the size of the last PSDU, with or without an RTS of its sender before it."""
         last, last_set, last_sender, total, last_count, has_rts = self._psdu
         if reference >= 0 and reference == last and sender == last_sender:
-            # IEEE 802.11-2020, 9.7.1: delimiters, and multiples of 4 octets.
+            # IEEE 802.11-2020, 9.7.1: delimiters, and padding to 4 octets.
             before = total if last_count > 1 else total + _DELIMITER
             total, count = (before + 3) // 4 * 4 + _DELIMITER + size, last_count + 1
         else:
@@ -355,7 +355,7 @@ class Network:
         if header < 20 or payload < 0:
             self.damage.count("TCP segments whose headers are damaged")
             return
-        # The station's end comes first.
+        # The station's end comes first in the key.
         key = (
             source + target + data[at : at + 4]
             if way == UP
@@ -386,7 +386,7 @@ class Network:
         )
 
     def _forget(self, time_ns: int) -> None:
-        """Close connections that are over or idle; the older half, if these are few."""
+        """Close connections that have ended or are idle; if these are too few, the older half."""
         stations = [
             station
             for one in [*self.sets.values(), self._wired]
@@ -448,13 +448,13 @@ class Network:
     def _heard(
         self, time_ns: int, sender: bytes, station: Station | None, way: int, bad: int
     ) -> None:
-        """Note who began to send, for those who did at once collided."""
+        """Record a sender: frames that start at the same time collided."""
         if self._air and time_ns - self._air[0][0] > _SLOT_NS:
             self._judge()
         self._air.append((time_ns, sender, station, way, bad))
 
     def _judge(self) -> None:
-        """Count the losses of what was last on the air, unless it collided."""
+        """Count the bad frames of the last transmission, unless it collided."""
         if len({sender for _, sender, *_ in self._air}) == 1:
             for _, _, station, way, bad in self._air:
                 if station is not None:

@@ -1,7 +1,4 @@
-"""The radio of a capture as a scenario has it: standard, band, width, and the rate of each station.
-
-Knows which rates and formats are of which standard. Does not know traffic.
-"""
+"""The radio of a capture: standard, band, width, and the rate of each station."""
 
 from __future__ import annotations
 
@@ -18,26 +15,26 @@ from airtcp.units import format_time_ns
 
 _FORMS: Final = ("dsss", "ofdm", "ht", "vht", "he", "eht")
 _STANDARDS: Final = {"ht": "802.11n", "vht": "802.11ac", "he": "802.11ax", "eht": "802.11be"}
-#: The forms of control frames and beacons that a scenario takes; of all others OFDM alone.
+#: Formats of control frames and beacons that a scenario accepts, by standard; otherwise OFDM only.
 _LEGACY: Final = {"dsss": ("dsss",), "ofdm": ("ofdm", "dsss")}
 _RATES: Final = {
     "dsss": (1000, 2000, 5500, 11000),
     "ofdm": (6000, 9000, 12000, 18000, 24000, 36000, 48000, 54000),
 }
-#: Elements of beacons by the standard that brought them (IEEE 802.11-2020, 9.4.2.1, and later).
+#: Elements of beacons by the standard that introduced them (IEEE 802.11-2020, 9.4.2.1, and later).
 _ELEMENTS: Final = ((256 + 108, "eht"), (256 + 35, "he"), (191, "vht"), (45, "ht"))
 _TIME_UNIT_NS: Final = 1_024_000
-#: A rate of most frames is that of a station; of fewer, the mean stands.
+#: A rate with at least this share of the bytes represents a station; otherwise the mean does.
 _MOST: Final = 0.5
 
 
 def mbps(kbps: int) -> str:
-    """A rate as a scenario has it."""
+    """Format a rate as in a scenario."""
     return f"{kbps / 1000:g} Mb/s"
 
 
 def words(sent: Sent) -> str:
-    """A rate as a comment has it."""
+    """Format a rate as in a comment."""
     if sent.form in _RATES:
         return mbps(sent.kbps)
     streams = f"{sent.streams} stream{'s' if sent.streams > 1 else ''}"
@@ -45,7 +42,7 @@ def words(sent: Sent) -> str:
 
 
 def by_bytes(stations: Iterable[Station]) -> dict[Sent, int]:
-    """The bytes of data frames of each rate that a standard has."""
+    """Return the bytes of data frames by rate, for rates that a standard has."""
     found: dict[Sent, int] = {}
     for station in stations:
         for way in station.sent:
@@ -56,10 +53,10 @@ def by_bytes(stations: Iterable[Station]) -> dict[Sent, int]:
 
 
 def form_of(one: ServiceSet) -> str:
-    """The format that the scenario's standard follows from; empty if nothing tells it."""
+    """Return the PPDU format that determines the standard; "" if unknown."""
     used = by_bytes(one.stations.values())
     if used:
-        # A format of a few stray frames is not what a network is.
+        # Ignore formats with only a few stray frames.
         total = sum(used.values())
         forms = [
             form
@@ -71,7 +68,7 @@ def form_of(one: ServiceSet) -> str:
 
 
 def _speed(sent: Sent) -> float:
-    """The rate in b/s, near enough to weigh airtime with."""
+    """Return the approximate rate in b/s, to weight airtime."""
     if sent.form in _RATES:
         return 1000.0 * sent.kbps
     scheme = SCHEMES[min(sent.mcs, len(SCHEMES) - 1)]
@@ -80,7 +77,7 @@ def _speed(sent: Sent) -> float:
 
 
 def choice_of(station: Station, form: str) -> Sent | None:
-    """The rate that stands for a station: that of most bytes, or the one nearest to their mean."""
+    """Return the rate that represents a station: that of most bytes, or nearest to the mean."""
     used = by_bytes([station])
     own = {sent: size for sent, size in used.items() if sent.form == form} or used
     if not own:
@@ -89,14 +86,14 @@ def choice_of(station: Station, form: str) -> Sent | None:
     most = max(own, key=lambda sent: own[sent])
     if own[most] >= _MOST * total:
         return most
-    # The mean over airtime: what a packet takes on the average.
+    # The mean over airtime, so that the average packet takes as long.
     mean = total / sum(size / _speed(sent) for sent, size in own.items())
     slower = [sent for sent in own if _speed(sent) <= mean]
     return max(slower, key=_speed) if slower else min(own, key=_speed)
 
 
 def say_radio(network: Network, one: ServiceSet, draft: Draft, name: str) -> str:
-    """Write `[phy]` and `[mac]`; give the format, empty if the capture does not tell one."""
+    """Write `[phy]` and `[mac]`. Return the format, "" if the capture does not show one."""
     form = form_of(one)
     if not form:
         return ""
@@ -126,7 +123,7 @@ def say_radio(network: Network, one: ServiceSet, draft: Draft, name: str) -> str
 
 
 def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> None:
-    """Write the width and the guard interval of formats that have several."""
+    """Write the width and the guard interval of formats with several."""
     own = {sent: size for sent, size in used.items() if sent.form == form}
     if not own:
         return
@@ -143,7 +140,7 @@ def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> No
 
 
 def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
-    """Write the rates of answers, and the preamble of DSSS."""
+    """Write the rates of control responses, and the DSSS preamble."""
     for counts, key in ((network.control, "control_rate"), (network.block_acks, "block_ack_rate")):
         legal = {
             sent: count for sent, count in counts.items() if sent.kbps in _RATES.get(sent.form, ())

@@ -1,6 +1,6 @@
-"""The radiotap header: rate and format of a frame, its channel, and whether its FCS is right.
+"""The radiotap header: rate and format of a frame, its channel, and whether its FCS is correct.
 
-Knows the fields that radiotap.org defines, of a header's first namespace. Does not know frames.
+Reads the fields that radiotap.org defines, in the first namespace of a header.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MOST_CACHED: Final = 8192
 
 
 class Sent(NamedTuple):
-    """The rate of a frame: that of 802.11b, a and g in kb/s, or an MCS of a format that has them.
+    """The rate of a frame: a rate of 802.11b, a or g in kb/s, or an MCS of a later format.
 
-    `form` is "dsss", "ofdm", "ht", "vht", "he" or "eht"; `gi_ns` is 0 where it is not told.
+    `form` is "dsss", "ofdm", "ht", "vht", "he" or "eht"; `gi_ns` is 0 if unknown.
     """
 
     form: str
@@ -39,7 +39,7 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True)
 class Radio:
-    """A header: `sent` is None where no rate is told, `mhz` is 0 where no channel is."""
+    """A header. `sent` is None if it has no rate, and `mhz` is 0 if it has no channel."""
 
     sent: Sent | None
     mhz: int
@@ -52,14 +52,14 @@ NOTHING: Final = Radio(None, 0, short_preamble=False, has_fcs=False, bad_fcs=Fal
 
 
 class Reader:
-    """Reads headers, of which many are alike but for times and counts."""
+    """Reads headers, with a cache, since many differ only in times and counts."""
 
     def __init__(self) -> None:
         self._layouts: dict[int, dict[int, int]] = {}
         self._known: dict[bytes, Radio | None] = {}
 
     def read(self, data: bytes) -> tuple[Radio, int, int] | None:
-        """The header, its length, and the reference of its A-MPDU (-1: none); None if damaged."""
+        """Return the header, its length, and its A-MPDU reference (-1: none); None if damaged."""
         if len(data) < 8 or data[0]:
             return None
         length = data[2] | data[3] << 8
@@ -76,7 +76,7 @@ class Reader:
             layout = _layout(present, begin)
             if len(self._layouts) < _MOST_CACHED:
                 self._layouts[present if begin == 8 else present << 16 | begin] = layout
-        # Two fields change from frame to frame: the time, and the number of the A-MPDU.
+        # Two fields change from frame to frame: the time, and the A-MPDU number.
         ampdu = layout.get(_AMPDU, 0)
         rest = begin + 8 if _TSFT in layout else begin
         reference = -1
@@ -96,7 +96,7 @@ class Reader:
 
 
 def _end_of_words(data: bytes, length: int) -> int:
-    """The offset behind all words of present bits; 0 if they do not end."""
+    """Return the offset after all present words; 0 if they do not end."""
     at = 4
     while at + 4 <= length:
         (word,) = struct.unpack_from("<I", data, at)
@@ -107,7 +107,7 @@ def _end_of_words(data: bytes, length: int) -> int:
 
 
 def _layout(present: int, begin: int) -> dict[int, int]:
-    """The offset of each field of the first word."""
+    """Return the offset of each field of the first word."""
     found, at = {}, begin
     for bit, (alignment, size) in enumerate(_FIELDS):
         if present >> bit & 1:
@@ -120,7 +120,7 @@ def _layout(present: int, begin: int) -> dict[int, int]:
 
 
 def _radio(data: bytes, layout: dict[int, int]) -> Radio | None:
-    """The header; None if its fields are longer than it is."""
+    """Parse the header; None if its fields exceed its length."""
     try:
         flags = data[layout[_FLAGS]] if _FLAGS in layout else 0
         mhz, channel = (
@@ -172,7 +172,7 @@ def _he(words: tuple[int, ...]) -> Sent | None:
 
 
 def _eht(data: bytes, at: int) -> Sent | None:
-    """EHT and U-SIG, which follow as type, length and value."""
+    """Parse EHT and U-SIG, which are type-length-value fields."""
     mhz, gi_ns, user = 20, 0, None
     while at + 4 <= len(data):
         kind, size = struct.unpack_from("<HH", data, at)

@@ -1,7 +1,4 @@
-"""A basic service set and its stations: rates, tries, losses, connections and datagrams of each.
-
-Knows how each is counted. Does not know frames, nor what a scenario makes of the counts.
-"""
+"""A basic service set and its stations: rates, attempts, losses, connections and datagrams."""
 
 from __future__ import annotations
 
@@ -14,16 +11,16 @@ from airtcp.importer.capture.transfers import Transfers
 
 MOST_STATIONS: Final = 4096
 MOST_SETS: Final = 256
-#: Connections, and pairs of UDP ports, that are kept at a time: of all stations.
+#: The most connections, and pairs of UDP ports, kept at a time for all stations.
 MOST_CONNECTIONS: Final = 50_000
 MOST_DATAGRAMS: Final = 20_000
-#: An idle connection is taken for one that is over, where there are too many.
+#: If there are too many connections, those idle for this long are closed.
 IDLE_NS: Final = 60 * 10**9
 _REMEMBERED: Final = 512
 
 
 class Station:
-    """A station; lists have what it sends first, and then what is sent to it."""
+    """A station. Lists have the values for what it sends, then for what it receives."""
 
     __slots__ = (
         *("aggregated", "amsdu_bytes", "bad", "bursts", "bytes", "connections", "datagrams"),
@@ -39,7 +36,7 @@ class Station:
         self.frames = [0, 0]
         self.bytes = [0, 0]
         self.retries = [0, 0]
-        #: Frames with a wrong FCS that were alone on the air.
+        #: Frames with a wrong FCS that did not collide.
         self.bad = [0, 0]
         self.protected = 0
         self.qos = 0
@@ -50,11 +47,11 @@ class Station:
         self.connections: dict[bytes, Connection] = {}
         self.datagrams: tuple[dict[bytes, Datagrams], dict[bytes, Datagrams]] = ({}, {})
         self.bursts = [Burst(), Burst()]
-        #: The last sequence numbers, by direction and TID.
+        #: The latest sequence numbers, by direction and TID.
         self.recent: dict[int, None] = {}
 
     def count(self, way: int, radio: Radio, size: int, *, is_retry: bool) -> None:
-        """Count a data frame with a right FCS, or one of which none is known."""
+        """Count a data frame whose FCS is correct or unknown."""
         self.frames[way] += 1
         self.bytes[way] += size
         if is_retry:
@@ -68,7 +65,7 @@ class Station:
                 counts[1] += size
 
     def is_again(self, number: int, *, is_retry: bool) -> bool:
-        """Tell whether a frame came before, by direction, TID and sequence number."""
+        """Whether a frame was seen before, by direction, TID and sequence number."""
         recent = self.recent
         if is_retry and number in recent:
             return True
@@ -80,7 +77,7 @@ class Station:
 
 
 class ServiceSet:
-    """An access point with its stations; `is_wired`: of a capture without 802.11."""
+    """An access point with its stations; `is_wired` means a capture without 802.11."""
 
     __slots__ = (
         *("beacon_bytes", "beacon_radio", "beacon_units", "beacons", "elements", "is_wired"),
@@ -94,9 +91,9 @@ class ServiceSet:
         self.wait = Wait()
         self.beacons = self.beacon_units = self.beacon_bytes = 0
         self.beacon_radio: Radio | None = None
-        #: Identifiers of elements of beacons; those of extensions are 256 more.
+        #: Identifiers of elements of beacons; 256 is added to extension elements.
         self.elements: set[int] = set()
-        #: The smallest PSDU with data after an RTS, the largest without.
+        #: The size of the smallest PSDU with data after an RTS, and of the largest without.
         self.with_rts = 1 << 20
         self.without = 0
 

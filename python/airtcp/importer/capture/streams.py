@@ -1,20 +1,17 @@
-"""Data without TCP headers: datagrams, and frames whose payload cannot be read.
-
-Knows sizes and times of packets of one direction. Does not know stations, nor what is in a packet.
-"""
+"""Data without TCP headers: datagrams, and frames with an unreadable payload."""
 
 from __future__ import annotations
 
 from airtcp.importer.capture.transfers import PAUSE_NS, Transfers
 
-#: Packets up to this size acknowledge data of the other direction, if such they are.
+#: Packets up to this size count as ACKs for data of the other direction.
 _MOST_ACK_BYTES = 120
-#: A bit rate is constant where packets have one size, and no pause is longer than so many gaps.
+#: The bit rate is constant if packets have one size, and no pause is longer than this many gaps.
 _LONGEST_GAP = 20
 
 
 class Datagrams:
-    """UDP of one direction between two ports: packets, bytes, sizes and the longest pause."""
+    """UDP in one direction between two ports: packets, bytes, sizes and the longest pause."""
 
     __slots__ = ("bytes", "count", "first_ns", "largest", "last_ns", "longest_ns", "smallest")
 
@@ -34,7 +31,7 @@ class Datagrams:
 
     @property
     def rate_bps(self) -> float:
-        """The rate of IP packets: those after the first, over the time that they took."""
+        """The rate of IP packets: those after the first, over their time."""
         seconds = (self.last_ns - self.first_ns) / 1e9
         if self.count < 2 or seconds <= 0.0:
             return 0.0
@@ -42,7 +39,7 @@ class Datagrams:
 
     @property
     def is_steady(self) -> bool:
-        """Tell whether packets came throughout, as those of a constant bit rate do."""
+        """Whether packets arrived throughout, as with a constant bit rate."""
         if self.count < 2:
             return False
         gap = (self.last_ns - self.first_ns) / (self.count - 1)
@@ -50,7 +47,7 @@ class Datagrams:
 
 
 class Burst:
-    """Packets of one direction that cannot be read: a pause of a second divides transfers."""
+    """Unreadable packets of one direction; a pause of a second separates transfers."""
 
     __slots__ = ("begin_ns", "bytes", "last_ns", "packets")
 
@@ -59,7 +56,7 @@ class Burst:
         self.bytes = self.packets = 0
 
     def add(self, time_ns: int, size: int, overhead: int, into: Transfers) -> None:
-        """Add a packet of which `overhead` bytes are headers."""
+        """Add a packet with `overhead` bytes of headers."""
         if self.packets and time_ns - self.last_ns >= PAUSE_NS:
             self.close(into)
         if not self.packets:
@@ -69,8 +66,8 @@ class Burst:
         self.last_ns = time_ns
 
     def close(self, into: Transfers, end_ns: int = -1, duration_ns: int = 0) -> None:
-        """Add the transfer that is over, or was cut off by the end of the capture."""
-        # Fewer bytes than 40 a packet are ACKs, and what asks for data.
+        """Add the completed transfer, or one cut off by the end of the capture."""
+        # Fewer than 40 bytes per packet: ACKs and requests.
         if self.packets and self.bytes >= 40 * self.packets:
             under_way = 0 <= end_ns < self.last_ns + PAUSE_NS
             if under_way and end_ns - self.begin_ns > duration_ns // 2:

@@ -1,6 +1,6 @@
-"""Transfers as they are told apart: when each began and ended, and its bytes.
+"""Detect transfers: start, end and size of each.
 
-Knows pauses and turns of two ends. Does not know packets, nor what a scenario makes of transfers.
+Uses pauses, and changes of direction between two ends.
 """
 
 from __future__ import annotations
@@ -10,31 +10,32 @@ from typing import Final
 
 UP, DOWN = 0, 1
 
-#: A pause that divides data of one end, if what came before it looked like an end.
+#: A pause that separates the data of one end, if the data before it looked complete.
 PAUSE_NS: Final = 10**9
-#: Timeouts of a sender in a row last so long.
+#: How long a sender's consecutive timeouts may last.
 STALL_NS: Final = 7 * 10**9
-#: A request so soon after an answer on one connection is part of the same transfer.
+#: A request this soon after a response on the same connection belongs to the same transfer.
 SAME_TRANSFER_NS: Final = 200 * 10**6
-#: Transfers beside a connection that sends throughout, with so many times their bytes, control it.
+#: Transfers parallel to an endless connection with this many times their bytes are its control
+#: traffic.
 CONTROL: Final = 1000
 
 
 class Transfers:
-    """The transfers of a station in one direction; those in `cut` were under way at the end."""
+    """The transfers of a station in one direction; those in `cut` were active at the end."""
 
     __slots__ = ("begins", "cut", "endless", "ends", "requests", "sizes")
 
     def __init__(self) -> None:
         self.begins, self.ends = array("q"), array("q")
         self.sizes, self.requests = array("q"), array("q")
-        #: Begin and bytes so far.
+        #: Start, and bytes so far.
         self.cut: list[tuple[int, int]] = []
-        #: The connections that sent throughout, and never ended: their bytes.
+        #: Bytes of connections that sent throughout and never ended.
         self.endless: list[int] = []
 
     def add(self, begin_ns: int, end_ns: int, size: int, request: int) -> None:
-        """Add one that has ended."""
+        """Add a completed transfer."""
         self.begins.append(begin_ns)
         self.ends.append(end_ns)
         self.sizes.append(size)
@@ -42,14 +43,15 @@ class Transfers:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether there is none of any kind."""
+        """Whether there are no transfers of any kind."""
         return not (self.begins or self.cut or self.endless)
 
 
 def leave_out_control(each: list[Transfers]) -> int:
-    """Leave out transfers of a station that next to nothing of its bytes are in; returns how many.
+    """Remove transfers with almost none of a station's bytes; return their number.
 
-    A program that measures keeps a connection beside the one with data, as iperf3 does.
+    Measurement programs such as iperf3 keep a control connection in addition to the data
+    connection.
     """
     most = max((size for one in each for size in one.endless), default=0)
     others = sum(sum(one.sizes) + sum(size for _, size in one.cut) for one in each)
@@ -66,7 +68,7 @@ def leave_out_control(each: list[Transfers]) -> int:
 
 
 class Exchange:
-    """The data under way between two ends: a request and its answer, or data one way alone."""
+    """The data in progress between two ends: a request and its response, or one-way data."""
 
     __slots__ = ("begin_ns", "bytes", "first", "last_ns", "looks_ended", "turn")
 
@@ -77,32 +79,32 @@ class Exchange:
         self.looks_ended = False
 
     def is_over(self, time_ns: int, side: int) -> bool:
-        """Tell whether data of `side` belong to another exchange."""
+        """Whether data of `side` belong to another exchange."""
         gap = time_ns - self.last_ns
         if side != self.turn:
             return side == self.first and gap >= SAME_TRANSFER_NS
         return gap >= PAUSE_NS and self.looks_ended
 
     def add(self, time_ns: int, side: int, count: int, *, looks_ended: bool) -> None:
-        """Add data of `side`; `looks_ended`: nothing need follow them."""
+        """Add data of `side`; `looks_ended` means that the data may be complete."""
         self.turn = side
         self.last_ns = time_ns
         self.bytes[side] += count
         self.looks_ended = looks_ended
 
     def close(self, into: list[Transfers]) -> None:
-        """Add what is over to the transfers of its direction: where most of the bytes went."""
+        """Add the completed exchange to the transfers of its direction: that of most bytes."""
         up, down = self.bytes
         way = DOWN if down >= up else UP
         request = self.bytes[1 - way] if self.first != way else 0
         into[way].add(self.begin_ns, self.last_ns, self.bytes[way], request)
 
     def cut(self, into: list[Transfers], end_ns: int, duration_ns: int) -> None:
-        """Add what was not over at the end of the capture."""
+        """Add an exchange that was active at the end of the capture."""
         up, down = self.bytes
         way = DOWN if down >= up else UP
         is_long = end_ns - self.begin_ns > duration_ns // 2
-        # A sender whose segment was lost waits for its timer; one that is done does not come back.
+        # A sender that lost a segment waits for its timer; a completed one does not continue.
         idle_ns = min(PAUSE_NS if self.looks_ended else STALL_NS, duration_ns // 4)
         if end_ns - self.last_ns >= idle_ns:
             self.close(into)
