@@ -1,11 +1,11 @@
-//! The MAC of a whole cell, from the hand-over of a packet to its acknowledgment.
+//! The MAC of a whole cell, from the dequeuing of a packet to its acknowledgment.
 //!
-//! A [`Cell`] is told that a queue has something to send, says when something happens next, and tells
-//! what then does. It puts together who sends when ([`contention`](crate::contention)), what follows
-//! an access ([`sequence`](crate::sequence)), and what of it comes through (`medium`), and keeps the
-//! frames meanwhile: a queue hands a packet over when it has got at the medium, and the MAC holds it,
-//! ahead of the queue, until it is acknowledged or given up. Owns no clock, no queue and no TCP: time
-//! comes with each call, packets come from a [`Supply`], which also plays the world in the midst of an
+//! A [`Cell`] learns that a queue has frames to send, returns when the next event is due, and
+//! reports what the event does. It combines who sends when ([`contention`](crate::contention)),
+//! what follows an access ([`sequence`](crate::sequence)), and what is received (`medium`). A queue
+//! releases a packet when it wins access to the medium. The MAC then holds the packet, ahead of the
+//! queue, until it is acknowledged or given up. The cell owns no clock, no queue and no TCP. Time
+//! comes with each call. Packets come from a [`Supply`], which also plays the world during an
 //! exchange (`exchange/shortcut.rs`, "Who plays the world").
 
 mod books;
@@ -27,37 +27,38 @@ use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
 use crate::station::StationId;
 
-/// The parts that a cell is made from.
+/// Configuration of a cell.
 #[derive(Debug)]
 pub struct CellConfig<'a> {
-    /// Timings and sizes.
+    /// PHY timings and frame sizes.
     pub phy: &'a PhyConfig,
-    /// Rules.
+    /// MAC rules.
     pub mac: MacConfig,
-    /// The access point: all others send to it, and it to them. It has a queue.
+    /// The access point. All stations exchange frames with it only. It has a queue.
     pub access_point: StationId,
-    /// The cell of each station where there are others: those on other media are never ready here. The access points have
-    /// the first numbers, in the order of their cells. Empty if all are of one cell.
+    /// The cell of each station if there are several. Stations on other media never contend here.
+    /// Access points have the lowest station numbers, in the order of their cells. Empty if there
+    /// is one cell.
     pub cells: Vec<u32>,
-    /// Data and control rates of each class of stations.
+    /// Data and control rates of each rate class.
     pub rates: Vec<(Rate, Rate)>,
-    /// The capabilities of classes that have less than the medium.
+    /// Capabilities of rate classes that support less than the medium does.
     pub pairs: BTreeMap<u32, PairConfig>,
-    /// The class of each station, in the order of their numbers. Frames to and from a station go at
-    /// its rates; the access point's own entry is not used.
+    /// The rate class of each station, in the order of their numbers. It applies to frames in both
+    /// directions. The access point's own entry is not used.
     pub rate_classes: Vec<u32>,
-    /// The error model of frames to and from each station, and the stream that losses are drawn from, in
-    /// the order of their numbers.
+    /// The error model of frames to and from each station, and the random stream of the losses, in
+    /// the order of station numbers.
     pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
-    /// The stations whose rate is found by sending, in the order of their numbers; the others, and
-    /// those beyond the last, have that of their class.
+    /// Rate control of each station that has it, in the order of station numbers. Other stations
+    /// have the rate of their class; the list may be shorter than the number of stations.
     pub rate_controls: Vec<Option<RateControlConfig>>,
-    /// The queues, in the order of their numbers: those of one station follow one another, the one with
-    /// the highest priority first.
+    /// The queues, in the order of their numbers. Queues of one station are adjacent, highest
+    /// priority first.
     pub contenders: Vec<ContenderConfig>,
 }
 
-/// The MAC of one cell: of its access point and all its stations. `P` is what a packet is.
+/// The MAC of one cell: its access point and all its stations. `P` is the type of a packet.
 #[derive(Debug)]
 pub struct Cell<P> {
     air: Air<P>,
@@ -65,16 +66,16 @@ pub struct Cell<P> {
     engine: Engine,
 }
 
-/// The kind of a cell's exchanges, with what each remembers.
+/// The exchange logic of a cell, with its state.
 #[derive(Debug)]
 enum Mac<P> {
-    /// Frames go one by one, and there is nothing else.
+    /// One MPDU per frame; no beacons, bursts or TXOPs.
     Plain(Single<true>),
-    /// Frames go one by one, with beacons, bursts or TXOPs.
+    /// One MPDU per frame, with beacons, bursts or TXOPs.
     Single(Single<false>),
-    /// There are contention-free periods.
+    /// Contention-free periods.
     Polled(Box<Polled>),
-    /// Frames are aggregated.
+    /// A-MPDUs.
     Aggregate(Box<Aggregate<P>>),
 }
 
@@ -98,7 +99,7 @@ impl<P: Clone> Mac<P> {
 }
 
 impl<P: Clone> Cell<P> {
-    /// Makes a cell at time zero with an idle medium and empty queues.
+    /// Creates a cell at time zero with an idle medium and empty queues.
     pub fn new(mut config: CellConfig<'_>) -> Self {
         let (cells, classes) = (&mut config.cells, &mut config.rate_classes);
         let (cells, classes) = (std::mem::take(cells), std::mem::take(classes));
@@ -113,28 +114,28 @@ impl<P: Clone> Cell<P> {
         Self { air: Air::new(phy, &mac, (rates, roles), errors, contenders), mac: kind, engine }
     }
 
-    /// Returns the engine that plays it.
+    /// Returns the engine in use.
     pub fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing
-    /// does.
+    /// Returns the time of the next event; [`Time::NEVER`] if there is none. A new frame may come
+    /// earlier.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.air.next
     }
 
-    /// Lets all contenders contend for the medium that `supply` tells of, whose queues were empty. Packets
-    /// that come to a queue while the MAC holds frames of it, or contends for it, need not be told of, but
-    /// may.
+    /// Starts contention for the queues in `supply` that were empty and now have frames. Further
+    /// packets of a queue that contends, or of which the MAC holds frames, may be reported but need
+    /// not be.
     #[inline]
     pub fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         self.air.frames_ready(now, supply);
     }
 
-    /// Plays what is due at `now`, that is [`Self::next_time`], and what follows if nothing else
-    /// does. One thing at a time: there may be more at the same instant.
+    /// Plays the next event, which is due at `now` ([`Self::next_time`]), and its direct
+    /// consequences. One event per call: more may be due at the same instant.
     #[inline(always)]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let Self { air, mac, .. } = self;
@@ -147,7 +148,7 @@ impl<P: Clone> Cell<P> {
     }
 }
 
-/// Does as [`Air::advance`], but out of the way of what is more frequent.
+/// Calls [`Air::advance`] out of line, away from the most frequent code.
 #[inline(never)]
 fn advance_apart<P: Clone, E: Exchange<P>, S: Supply<P>>(
     air: &mut Air<P>,
@@ -160,7 +161,7 @@ fn advance_apart<P: Clone, E: Exchange<P>, S: Supply<P>>(
 
 #[cfg(any(test, feature = "testing"))]
 impl<P: Clone> Cell<P> {
-    /// Switches the straight line off: every exchange is played step by step.
+    /// Switches the shortcut off: every exchange is played step by step.
     pub fn play_in_steps(&mut self) {
         self.air.goes_straight = false;
         if let Mac::Plain(_) = self.mac {
@@ -168,7 +169,7 @@ impl<P: Clone> Cell<P> {
         }
     }
 
-    /// Returns how many exchanges took the straight line to their ends.
+    /// Returns how many exchanges the shortcut played to their ends.
     pub fn straight(&self) -> u64 {
         self.air.straight
     }

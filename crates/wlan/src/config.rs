@@ -1,5 +1,5 @@
-//! The immutable settings of the MAC, as the resolved form of a scenario states them. No
-//! defaults live here: the standard's values come with the scenario.
+//! The immutable settings of the MAC, from the resolved scenario. There are no defaults here: the
+//! standard's values come with the scenario.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,18 +9,18 @@ use serde::Deserialize;
 
 use crate::phy::{HighRateTiming, PhyConfig, Rate};
 
-/// The contention parameters of one queue: of a DCF, or of one EDCAF.
+/// The contention parameters of a queue: of the DCF or of an EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessParameters {
-    /// DIFS, or the AIFS of the access category: how long the medium must be idle.
+    /// DIFS, or the AIFS of the access category.
     #[serde(rename = "aifs_ns")]
     pub aifs: Duration,
     /// CWmin.
     pub cw_min: u32,
     /// CWmax.
     pub cw_max: u32,
-    /// The longest TXOP; zero: one frame exchange.
+    /// The TXOP limit; zero: one frame exchange.
     #[serde(rename = "txop_limit_ns")]
     pub txop_limit: Duration,
 }
@@ -29,34 +29,34 @@ pub struct AccessParameters {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MacConfig {
-    /// RTS/CTS goes before MPDUs longer than this many bytes; never if `None`
-    /// (dot11RTSThreshold).
+    /// RTS/CTS protects MPDUs longer than this many bytes; never if `None` (dot11RTSThreshold).
     pub rts_threshold_bytes: Option<u64>,
-    /// The number of times that a frame may be sent that waits for a CTS, or for an ACK without RTS
+    /// The limit of transmissions of a frame that waits for a CTS, or for an ACK without RTS
     /// (dot11ShortRetryLimit).
     pub short_retry_limit: u32,
-    /// The number of times that a data frame may be sent after its RTS got through (dot11LongRetryLimit). All
-    /// hear all and there are no frame errors, so such a frame never fails: the limit is never
-    /// reached.
+    /// The limit of transmissions of a data frame whose RTS succeeded (dot11LongRetryLimit). If all
+    /// stations hear each other and there are no frame errors, such a frame never fails, so the
+    /// limit is not reached.
     pub long_retry_limit: u32,
-    /// The departures of papers and other simulators from the standard.
+    /// Departures of papers and other simulators from the standard.
     pub rules: Rules,
-    /// The access categories; `None`: the DCF.
+    /// The access categories; `None`: DCF.
     pub edca: Option<EdcaConfig>,
-    /// The beacon of the access point; `None`: it has none.
+    /// The beacon of the access point; `None`: no beacons.
     pub beacon: Option<BeaconConfig>,
-    /// Contention-free periods; `None`: there are none. They begin with beacons.
+    /// Contention-free periods; `None`: none. They begin with beacons.
     pub pcf: Option<PcfConfig>,
-    /// The aggregation of frames; `None`: each is sent and acknowledged alone.
+    /// Aggregation; `None`: every MPDU is sent and acknowledged separately.
     pub aggregation: Option<AggregationConfig>,
-    /// Rate of CF-Ends, which all have to understand.
+    /// Rate of CF-Ends, which all stations must understand.
     pub cf_end_rate: Rate,
 }
 
 impl MacConfig {
-    /// Returns them for several cells on one medium, with what a [`Field`](crate::Field) has: nobody detects a preamble of
-    /// frames that begin together, so that others wait DIFS, and colliders until they miss the answer, and DIFS; TXOPs and
-    /// A-MPDUs are the standard's.
+    /// Returns the settings for several cells on one medium, with the rules that a
+    /// [`Field`](crate::Field) supports. Overlapping preambles are not detected, so listeners wait
+    /// DIFS, and colliding stations wait the ACK timeout plus DIFS. TXOPs and A-MPDUs follow the
+    /// standard.
     pub fn shared_by_cells(&self) -> Self {
         let rules = Rules {
             after_collision: AfterCollision::Difs,
@@ -69,22 +69,22 @@ impl MacConfig {
     }
 }
 
-/// Aggregation and block acknowledgment (IEEE 802.11-2020, 10.12 and 10.25).
+/// Aggregation and Block ACK (IEEE 802.11-2020, 10.12 and 10.25).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AggregationConfig {
-    /// The longest A-MPDU.
+    /// Maximum A-MPDU length.
     pub ampdu_bytes: u64,
-    /// The longest A-MSDU; zero: every MPDU carries one packet.
+    /// Maximum A-MSDU length; zero: every MPDU carries one packet.
     pub amsdu_bytes: u64,
-    /// The longest MPDU that carries several.
+    /// Maximum length of an MPDU with several packets.
     pub mpdu_bytes: u64,
-    /// The longest PPDU: aPPDUMaxTime.
+    /// Maximum PPDU duration: aPPDUMaxTime.
     #[serde(rename = "ppdu_time_ns")]
     pub ppdu_time: Duration,
-    /// Frames that may be outstanding for one receiver.
+    /// Maximum number of outstanding frames for one receiver.
     pub block_ack_window: u32,
-    /// Size of a Block ACK, with its bitmap.
+    /// Size of a Block ACK, including its bitmap.
     pub block_ack_bits: u64,
     /// Rate of Block ACKs.
     pub block_ack_rate: Rate,
@@ -92,20 +92,21 @@ pub struct AggregationConfig {
     pub block_ack_request_bits: u64,
 }
 
-/// The capabilities that the access point and a station share: those of the older standard of the two.
+/// The capabilities that the access point and a station share: those of the older standard of the
+/// two.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairConfig {
-    /// Name of the standard of their frames, for messages.
+    /// Name of their standard, for messages.
     pub standard: String,
-    /// The timing of their PPDUs from 802.11n on; `None`: they have the rates of 802.11a, b or g.
+    /// The timing of their PPDUs from 802.11n on; `None`: they use rates of 802.11a, b or g.
     pub high_rate: Option<HighRateTiming>,
-    /// The aggregation of their frames; `None`: each is sent and acknowledged on its own.
+    /// Aggregation of their frames; `None`: every MPDU is sent and acknowledged separately.
     pub aggregation: Option<AggregationConfig>,
 }
 
 impl PairConfig {
-    /// Returns the capabilities of two that have all that the medium has.
+    /// Returns the capabilities of a pair that supports everything the medium does.
     pub(crate) fn of_medium(phy: &PhyConfig, mac: &MacConfig) -> Self {
         Self {
             standard: phy.standard.clone(),
@@ -115,17 +116,17 @@ impl PairConfig {
     }
 }
 
-/// The reaction of the originator to a Block ACK that did not come.
+/// What the originator does when a Block ACK is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedBlockAck {
-    /// Sends the frames again, as after a missing ACK.
+    /// It retransmits the frames, as after a missing ACK.
     Resend,
-    /// Asks for it by a Block ACK request (ns-3).
+    /// It sends a Block ACK request (ns-3).
     BlockAckRequest,
 }
 
-/// The time at which the recipient of an A-MPDU hands its frames on.
+/// When the recipient of an A-MPDU delivers its MPDUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
@@ -135,17 +136,17 @@ pub enum Delivery {
     Mpdu,
 }
 
-/// The announcement of the frames of a TXOP, and so the time for which the others keep quiet (IEEE 802.11-2020,
-/// 9.2.5.2).
+/// The duration that frames of a TXOP announce, for which other stations set their NAV (IEEE
+/// 802.11-2020, 9.2.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TxopProtection {
-    /// The exchange that is under way.
+    /// The current exchange.
     #[serde(rename = "single")]
     Single,
-    /// The TXOP up to its limit, also where it ends before.
+    /// The TXOP up to its limit, even if it ends earlier.
     #[serde(rename = "multiple")]
     Multiple,
-    /// As [`Self::Multiple`]; what is left is given back by a CF-End if there is time for one (10.23.2.10;
+    /// As [`Self::Multiple`]; a CF-End returns the remainder if there is time for one (10.23.2.10;
     /// ns-3).
     #[serde(rename = "multiple+cf-end")]
     MultipleWithCfEnd,
@@ -155,43 +156,41 @@ pub enum TxopProtection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BeaconConfig {
-    /// From one target beacon transmission time to the next; the first is this long after the
+    /// The time between target beacon transmission times; the first is one interval after the
     /// start.
     #[serde(rename = "interval_ns")]
     pub interval: Duration,
-    /// The whole frame, MAC header and FCS included.
+    /// The whole frame, including MAC header and FCS.
     pub size_bits: u64,
-    /// The rate at which it is sent.
+    /// The transmit rate.
     pub rate: Rate,
 }
 
-/// The point coordination function (IEEE 802.11-2016, 10.4; later editions have it no more).
+/// The point coordination function (IEEE 802.11-2016, 10.4; later editions removed it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PcfConfig {
-    /// From the target time of one contention-free period to the next (CFPPeriod): a multiple of the
+    /// The time between the target times of contention-free periods (CFPPeriod): a multiple of the
     /// beacon interval.
     #[serde(rename = "interval_ns")]
     pub interval: Duration,
-    /// From that target time to the end of the period at the latest (CFPMaxDuration); it lies before
-    /// the next beacon.
+    /// The maximum time from the target time to the end of the period (CFPMaxDuration); it ends
+    /// before the next beacon.
     #[serde(rename = "max_duration_ns")]
     pub max_duration: Duration,
-    /// The order in which the access point polls stations.
+    /// The polling order.
     pub poll: PollOrder,
 }
 
-/// In which order stations are polled.
+/// The order in which stations are polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PollOrder {
-    /// One after the other by their numbers; the next period goes on where one has ended (10.4, polling
-    /// list).
+    /// By station number; each period continues where the last one ended (10.4, polling list).
     RoundRobin,
 }
 
-/// The access categories of EDCA, the one with the highest priority first (IEEE 802.11-2020,
-/// 10.2.3.2).
+/// The access categories of EDCA, highest priority first (IEEE 802.11-2020, 10.2.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum AccessCategory {
     /// AC_VO.
@@ -208,7 +207,7 @@ pub enum AccessCategory {
     Background,
 }
 
-/// As the standard writes it.
+/// Formats the category as the standard writes it.
 impl fmt::Display for AccessCategory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -224,91 +223,93 @@ impl fmt::Display for AccessCategory {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EdcaConfig {
-    /// The access point's.
+    /// EDCAFs of the access point.
     pub ap: BTreeMap<AccessCategory, AccessParameters>,
-    /// Every station's.
+    /// EDCAFs of every station.
     pub stations: BTreeMap<AccessCategory, AccessParameters>,
 }
 
-/// The rules of access that other simulators and papers have changed; each alone.
+/// The access rules that other simulators and papers have changed, each separately.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// The named set that the others were taken from, for messages.
+    /// The name of the rule set that the others come from, for messages.
     pub preset: String,
-    /// A flag: a frame that arrives at a medium idle for DIFS goes without backoff
-    /// (IEEE 802.11-2020, 10.3.4.2). Otherwise the station senses DIFS from the arrival on and
-    /// backs off.
+    /// Whether a frame that arrives while the medium is idle for DIFS is sent without backoff (IEEE
+    /// 802.11-2020, 10.3.4.2). Otherwise the station waits DIFS from the arrival on and backs off.
     pub immediate_access: bool,
-    /// A flag: a backoff follows each success even if no frame waits (10.3.4.3).
+    /// Whether a backoff follows each success even if no frame is queued (10.3.4.3).
     pub post_backoff: bool,
-    /// A flag: a backoff follows a frame that was dropped at the retry limit, too.
+    /// Whether a backoff also follows a frame that was dropped at the retry limit.
     pub post_backoff_after_drop: bool,
-    /// The wait of those who heard a collision.
+    /// How long listeners wait after a collision.
     pub after_collision: AfterCollision,
-    /// The wait of those who took part in it.
+    /// How long the colliding stations wait.
     pub colliders: Colliders,
-    /// The state of the medium for a frame that is queued at the receiver of a data frame before that one's MAC ACK.
+    /// The state of the medium for a frame that is queued at the receiver of a data frame before
+    /// its MAC ACK.
     pub arrival_before_own_ack: ArrivalBeforeOwnAck,
-    /// The interference of a frame with a stronger one that begins before its preamble would be detected.
+    /// Whether a weaker frame interferes with a stronger one that begins before the weaker one's
+    /// preamble is detected.
     pub weaker_before: WeakerBefore,
-    /// The reaction to a Block ACK that did not come.
+    /// What the originator does when a Block ACK is missing.
     pub failed_block_ack: FailedBlockAck,
-    /// The time at which the recipient of an A-MPDU hands its frames on.
+    /// When the recipient of an A-MPDU delivers its MPDUs.
     pub delivery: Delivery,
-    /// The announcement of the frames of a TXOP with a limit.
+    /// The duration that frames of a TXOP with a limit announce.
     pub txop_protection: TxopProtection,
-    /// A flag: a frame under a block ack agreement is given up at the retry limit. Otherwise only
-    /// CW goes back, as [`CwReset::Failures`] says.
+    /// Whether a frame under a Block ACK agreement is dropped at the retry limit. Otherwise only CW
+    /// is reset, as in [`CwReset::Failures`].
     pub retry_limit_under_block_ack: bool,
-    /// The events beside a success that set CW back.
+    /// The events other than a success that reset CW.
     pub cw_reset: CwReset,
 }
 
-/// The medium as a frame finds it that is queued at the receiver of a data frame after the end of
-/// that one and before the MAC ACK with which the receiver answers. A TCP ACK made at once is such a
-/// frame.
+/// How a frame finds the medium that is queued at the receiver of a data frame, after the data
+/// frame and before the receiver's MAC ACK. A TCP ACK generated at once is such a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalBeforeOwnAck {
-    /// Busy: its own MAC ACK comes before the medium was idle for DIFS, so there is a backoff
-    /// (IEEE 802.11-2020, 10.3.4.2).
+    /// Busy: the receiver's MAC ACK comes before the medium was idle for DIFS, so there is a
+    /// backoff (IEEE 802.11-2020, 10.3.4.2).
     Busy,
-    /// Idle: nothing is on the air at that instant, so there is no backoff, and the frame goes
+    /// Idle: nothing is on the air at this instant, so there is no backoff, and the frame is sent
     /// DIFS after the MAC ACK (ns-3).
     Idle,
 }
 
-/// The interference of a frame with a stronger one that begins while its preamble is not detected yet, and whose
-/// preamble is detected in its place.
+/// The interference of a weaker frame with a stronger one that begins before the weaker one's
+/// preamble is detected, and whose preamble is detected instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeakerBefore {
     /// It counts.
     Interferes,
-    /// It counts when another frame begins or ends: before that the interference is held to be what was on the air
-    /// before either (`InterferenceHelper` of ns-3 under `YansWifiPhy`).
+    /// It counts only after another frame begins or ends. Until then the interference is taken to
+    /// be what was on the air before both frames (`InterferenceHelper` of ns-3 under
+    /// `YansWifiPhy`).
     Unnoticed,
 }
 
-/// The events beside a success that set CW back to CWmin.
+/// The events other than a success that reset CW to CWmin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CwReset {
-    /// A frame that is dropped at the retry limit (IEEE 802.11-2020, 10.3.3).
+    /// A drop at the retry limit (IEEE 802.11-2020, 10.3.3).
     Drop,
-    /// One failure more in a row than the retry limit, of whatever frames (QSRC of 10.23.2.2; ns-3
-    /// under the DCF, too).
+    /// More successive failures than the retry limit, of any frames (QSRC of 10.23.2.2; ns-3 under
+    /// the DCF, too).
     Failures,
 }
 
-/// The time for which the medium must be idle after a collision for those who heard it.
+/// How long the medium must be idle after a collision for listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum AfterCollision {
-    /// EIFS, for the frame was not understood (10.3.2.3.7).
+    /// EIFS, because the frame was not decoded (10.3.2.3.7).
     #[serde(rename = "eifs")]
     Eifs,
-    /// DIFS: energy was sensed, but no frame (ns-3 with equal powers, Bianchi's model).
+    /// DIFS, because only energy was detected and no frame (ns-3 with equal powers, Bianchi's
+    /// model).
     #[serde(rename = "difs")]
     Difs,
     /// EIFS and then DIFS (ns-2).
@@ -316,23 +317,23 @@ pub enum AfterCollision {
     EifsThenDifs,
 }
 
-/// The wait of those who sent the frames that collided.
+/// How long the colliding stations wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Colliders {
-    /// Until the missing answer is noticed, then DIFS (10.23.2.2 item c says so for EDCA).
+    /// Until the response timeout, then DIFS (10.23.2.2 item c says so for EDCA).
     #[serde(rename = "ack-timeout+difs")]
     AckTimeoutThenDifs,
-    /// As long as those who heard the collision (Bianchi's model).
+    /// As long as the listeners (Bianchi's model).
     #[serde(rename = "as-others")]
     AsOthers,
-    /// As long as those who heard the collision, but for who still sent when all other frames had
-    /// ended: it has heard none, and waits until the missing answer is noticed, then DIFS (ns-2).
+    /// As long as the listeners. A station that still sent when all other frames had ended heard no
+    /// collision, so it waits until the response timeout, then DIFS (ns-2).
     #[serde(rename = "as-heard")]
     AsHeard,
 }
 
 impl AccessParameters {
-    /// Returns the one way to contend under the DCF.
+    /// Returns the contention parameters of the DCF.
     pub fn dcf(phy: &PhyConfig) -> Self {
         Self { aifs: phy.difs, cw_min: phy.cw_min, cw_max: phy.cw_max, txop_limit: Duration::ZERO }
     }

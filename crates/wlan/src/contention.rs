@@ -1,18 +1,18 @@
-//! Contention by DCF or EDCA: whose transmission is next, and when it starts.
+//! Contention by DCF or EDCA: which station transmits next, and when.
 //!
-//! What contends is a *contender*: the one queue of a station under the DCF, or the EDCAF of one
-//! access category of a station under EDCA. All contenders hear each other and share one
-//! *listener*: the medium is busy for all of them at once, and after a busy period
-//! those of them with the same inter-frame space, a *group*, count slots from one common instant. A
-//! backoff is therefore kept as the number of the group's slot in which it ends, and the next access is
-//! the smallest of them: time jumps there, and neither an idle slot nor an idle station costs anything.
-//! The few contenders that count from an instant of their own (they took part in the last collision, or
-//! their frame arrived while the medium was idle) are *strays* until the medium is busy the next time.
+//! A *contender* is a queue that contends: the queue of a station under the DCF, or the EDCAF of
+//! one access category under EDCA. All contenders hear each other and share one *listener*, so the
+//! medium is busy for all of them at once. After a busy period, the contenders with the same AIFS,
+//! a *group*, count slots from one common instant. So a backoff is stored as the number of the
+//! group's slot in which it ends, and the next access is the minimum. Time jumps there: idle slots
+//! and idle stations cost nothing. Few contenders count from an instant of their own: they took
+//! part in the last collision, or their frame arrived while the medium was idle. They are *strays*
+//! until the medium becomes busy again.
 //!
-//! A station hears a frame at the instant at which it starts; frames that start at the same
-//! instant collide, and all of them are lost. Contenders of one station do not collide on the
-//! air: the first of them sends, and for the others it is an internal collision. Knows no queue:
-//! the caller says when a contender has a frame, and how long a frame exchange lasts.
+//! A station detects a frame at the instant at which it starts. Frames that start at the same
+//! instant collide, and all of them are lost. Contenders of one station do not collide on the air:
+//! the first of them sends, and the others have an internal collision. The caller says when a
+//! contender has a frame, and how long a frame exchange lasts.
 //!
 //! ```text
 //!            frame_queued            begin                 end_success / end_collision
@@ -52,7 +52,7 @@ use strays::Stray;
 pub struct Contention {
     settings: Settings,
     contenders: Vec<Contender>,
-    /// True if a station has several of them.
+    /// True if a station has several contenders.
     has_shared_stations: bool,
     listener: Listener,
     /// The contenders whose backoffs ended together at the last access.
@@ -63,16 +63,18 @@ pub struct Contention {
 /// An access to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// One contender alone.
+    /// A single contender.
     Alone(ContenderId),
-    /// One alone on the air, ahead of others of its station: see [`Contention::internal_collisions`].
+    /// A single contender on the air, ahead of others of its station: see
+    /// [`Contention::internal_collisions`].
     Ahead(ContenderId),
-    /// Several, which collide: see [`Contention::colliders`], and perhaps some that stay behind, too.
+    /// Several contenders, which collide: see [`Contention::colliders`]. There may be internal
+    /// collisions, too.
     Collision,
 }
 
 impl Contention {
-    /// Makes the contention of these contenders at time zero with an idle medium.
+    /// Creates the contention at time zero with an idle medium.
     pub fn new(phy: &PhyConfig, mac: &MacConfig, contenders: Vec<ContenderConfig>) -> Self {
         let listener = Listener::new(&contenders);
         let settings = Settings::new(phy, mac);
@@ -89,8 +91,8 @@ impl Contention {
         }
     }
 
-    /// Returns the instant at which the next transmission starts, unless a frame is queued before;
-    /// [`Time::NEVER`] while the medium is busy or nobody has a frame.
+    /// Returns when the next transmission starts, unless a frame is queued before; [`Time::NEVER`]
+    /// while the medium is busy or no contender has a frame.
     #[inline]
     pub fn next_access(&self) -> Time {
         self.listener.next_access
@@ -101,7 +103,7 @@ impl Contention {
         &self.contenders[contender as usize].counters
     }
 
-    /// Gives `id` a frame to send; if it contends already, or is on the air, nothing changes.
+    /// Reports that `id` has a frame to send. Does nothing if it contends already or is on the air.
     /// `before_own_ack`: its station has received a data frame, and its MAC ACK has not begun.
     pub fn frame_queued(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let Self { contenders, listener, settings, .. } = self;
@@ -116,7 +118,7 @@ impl Contention {
                 }
             }
             State::Idle => self.begin_access(id, now, before_own_ack),
-            // A stray may have a frame, unless it is in the post-backoff after a drop.
+            // A stray may have a frame already, unless it is in the post-backoff after a drop.
             State::Stray => self.frame_for_stray(id, now),
             State::Bursts => self.frame_for_burst(id, now),
             // At the end of its exchange the contender is asked for its next frame.
@@ -124,9 +126,9 @@ impl Contention {
         }
     }
 
-    /// Does as [`Self::frame_queued`] while an exchange is on the air, so that the medium is busy for all:
-    /// `answering` is the station that has received its data frame and not begun its MAC ACK, if such an
-    /// arrival finds the medium idle.
+    /// Handles [`Self::frame_queued`] during an exchange, when the medium is busy for all
+    /// contenders. `answering` is the station that has received its data frame and not begun its
+    /// MAC ACK, if the rules let such an arrival find the medium idle.
     #[inline(always)]
     pub(crate) fn frame_queued_meanwhile(
         &mut self,
@@ -154,8 +156,8 @@ impl Contention {
         group.insert(id, contender, until);
     }
 
-    /// Begins the transmissions of [`Self::next_access`]: freezes the backoffs and returns the senders. The caller settles
-    /// internal collisions before anything else happens.
+    /// Starts the transmissions of [`Self::next_access`]: freezes the backoffs and returns the
+    /// senders. The caller handles internal collisions before anything else.
     #[cfg(any(test, feature = "testing"))]
     pub fn begin(&mut self) -> Access {
         self.internal_collisions.clear();
@@ -165,22 +167,23 @@ impl Contention {
         }
     }
 
-    /// Begins the transmissions of [`Self::next_access`] if one is alone on the air; if not, [`Self::begin_together`] goes on. The list of
-    /// internal collisions is out of date where one is alone. In a `PLAIN` cell nobody sends in bursts.
+    /// Starts the transmission of [`Self::next_access`] and returns its contender, if there is only
+    /// one. Otherwise continue with [`Self::begin_together`]. With one contender the list of
+    /// internal collisions is stale. In a `PLAIN` cell no contender sends in bursts.
     #[inline(always)]
     pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
         let Self { listener, settings, contenders, together, .. } = self;
         listener.begin::<PLAIN>(settings, contenders, together)
     }
 
-    /// Makes the medium idle: inter-frame spaces begin at `from`.
+    /// Sets the medium idle: inter-frame spaces begin at `from`.
     #[inline(always)]
     pub fn medium_idle(&mut self, from: Time) {
         self.listener.medium_idle_from::<false>(from);
         self.listener.find_next_access::<false>(self.settings.slot_time);
     }
 
-    /// Begins the access of several whose backoffs end at the same instant.
+    /// Starts the access of several contenders whose backoffs end at the same instant.
     #[cold]
     pub(crate) fn begin_together(&mut self) -> Access {
         debug_assert!(!self.together.is_empty());
@@ -200,9 +203,9 @@ impl Contention {
         &self.together
     }
 
-    /// Returns the contenders that would have been on the air too, had one of higher priority of the same
-    /// station not gone first (IEEE 802.11-2020, 10.23.2.4). For each of them the caller asks
-    /// [`Self::collided_internally`] and calls [`Self::back_off_after_internal_collision`].
+    /// Returns the contenders that lost an internal collision to a higher-priority one of their
+    /// station (IEEE 802.11-2020, 10.23.2.4). For each of them the caller calls
+    /// [`Self::collided_internally`] and [`Self::back_off_after_internal_collision`].
     pub fn internal_collisions(&self) -> &[ContenderId] {
         &self.internal_collisions
     }
@@ -214,22 +217,21 @@ impl Contention {
         counters.mpdu_errors += errors;
     }
 
-    /// Ends the exchange of `id`, which is alone on the air, with its MAC ACK; the next one of the same
-    /// TXOP follows.
+    /// Ends the exchange of `id` with its MAC ACK; the next exchange of the same TXOP follows.
     pub fn continue_txop(&mut self, id: ContenderId) {
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         contender.counters.attempts += 1;
     }
 
-    /// Ends the exchange of `id`, which is alone on the air, with its MAC ACK at `now`; `has_frame` says
-    /// whether it has another frame to send.
+    /// Ends the exchange of `id` with its MAC ACK at `now`. `has_frame` says whether it has another
+    /// frame to send.
     #[inline]
     pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         self.end_success_in::<false>(id, now, has_frame);
     }
 
-    /// Does as [`Self::end_success`]; in a `PLAIN` cell nobody sends in bursts.
+    /// Handles [`Self::end_success`]; in a `PLAIN` cell no contender sends in bursts.
     #[inline(always)]
     pub(crate) fn end_success_in<const PLAIN: bool>(
         &mut self,
@@ -244,7 +246,7 @@ impl Contention {
         });
     }
 
-    /// Ends the frame to all of `id`, which is alone on the air, at `now`.
+    /// Ends the broadcast frame of `id` at `now`; there was no collision.
     #[cold]
     pub fn end_broadcast(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         let bursts = |bursts: &mut Bursts| bursts.broadcast_sent(id, has_frame);
@@ -253,9 +255,9 @@ impl Contention {
         });
     }
 
-    /// Ends the transmission of `id`, which was alone and has not failed, at `now`: the medium is idle, and
-    /// `id` draws its next backoff, unless `bursts` says that it sends in them.
-    // Nearly always called for exchanges: there a call of its own costs a per cent of a run.
+    /// Ends the successful transmission of `id` at `now`. The medium becomes idle, and `id` draws
+    /// its next backoff, unless `bursts` says that it sends in bursts.
+    // Almost always called for exchanges; a separate function there costs 1 % of a run.
     #[inline(always)]
     fn end_transmission<const PLAIN: bool>(
         &mut self,
@@ -273,7 +275,7 @@ impl Contention {
         };
         listener.medium_idle_from::<PLAIN>(now);
         count(&mut contender.counters);
-        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
+        // IEEE 802.11-2020, 10.3.3: CW is reset after every success.
         contender.cw = contender.cw_min;
         contender.state = if is_burst {
             State::Bursts
@@ -292,7 +294,7 @@ impl Contention {
         listener.find_next_access::<PLAIN>(self.settings.slot_time);
     }
 
-    /// Begins the access of a contender that has no backoff pending, at `now`.
+    /// Starts the access of a contender without a pending backoff, at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
@@ -336,7 +338,8 @@ impl Contention {
         }
     }
 
-    /// Keeps the first of several contenders of one station on the air; the others collide internally.
+    /// Keeps the first of several contenders of one station on the air; the others collide
+    /// internally.
     fn find_internal_collisions(&mut self) {
         let mut last = None;
         self.together.retain(|&id| {

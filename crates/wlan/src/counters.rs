@@ -1,56 +1,57 @@
-//! Counts of contenders and cells.
+//! Counters of contenders and cells.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// The counts of a contender in its contention for the medium.
-// In this order, what each exchange counts is in one cache line.
+/// The MAC counters of a contender.
+// In this order, what each exchange updates is in one cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct MacCounters {
     /// Transmissions that began (of an RTS or a data frame).
     pub attempts: u64,
-    /// Those that led to a MAC ACK.
+    /// Transmissions acknowledged by a MAC ACK.
     pub successes: u64,
     /// Backoffs drawn.
     pub draws: u64,
-    /// Those transmissions that collided.
-    // Between the two that are always counted together, which would be added as a vector otherwise.
+    /// Transmissions that collided.
+    // Placed between the two counters that are always updated together; otherwise the compiler
+    // updates them as a vector.
     pub collisions: u64,
     /// Sum of CW over the backoffs drawn.
     pub cw_sum: u64,
-    /// Transmissions that reached nobody, though they did not collide.
+    /// Transmissions that failed without a collision.
     pub failures: u64,
-    /// Frames to all that did not collide.
+    /// Broadcast frames that did not collide.
     pub broadcasts: u64,
-    /// Frames to all that did.
+    /// Broadcast frames that collided.
     pub broadcast_collisions: u64,
-    /// Frames given up at the retry limit.
+    /// Frames dropped at the retry limit.
     pub drops: u64,
-    /// Accesses that a queue of higher priority of the same station took.
+    /// Accesses lost to a higher-priority queue of the same station.
     pub internal_collisions: u64,
-    /// The MPDUs of PPDUs that did not collide, counted when they arrive, where frames are aggregated.
+    /// With aggregation, the MPDUs of PPDUs that did not collide, counted when they arrive.
     pub mpdus: u64,
-    /// Those that were lost by errors.
+    /// MPDUs lost by errors.
     pub mpdu_errors: u64,
 }
 
 impl MacCounters {
-    /// Counts attempts that led to a MAC ACK, were lost, or were for all: all but those on the air.
+    /// Returns the number of attempts that have ended: acknowledged, lost or broadcast.
     pub fn attempts_ended(&self) -> u64 {
         self.successes + self.collisions + self.failures + self.broadcasts
     }
 
-    /// Counts those of them that wanted an answer: all but those for all.
+    /// Returns the number of ended attempts that needed a response: all but broadcasts.
     pub fn asked(&self) -> u64 {
         self.successes + self.unanswered()
     }
 
-    /// Counts those of them that had none.
+    /// Returns the number of ended attempts without a response.
     pub fn unanswered(&self) -> u64 {
         self.collisions - self.broadcast_collisions + self.failures
     }
 
-    /// Checks that every attempt succeeded or collided, or was for all; one may still be on the air.
+    /// Checks that every attempt was acknowledged, lost or broadcast; one may still be on the air.
     pub(crate) fn check_attempts(&self, is_on_air: bool) -> Result<(), String> {
         let ended = self.attempts_ended() + u64::from(is_on_air);
         if self.attempts == ended {
@@ -91,7 +92,7 @@ impl AddAssign for MacCounters {
     }
 }
 
-/// The counts since `earlier`.
+/// Returns the increase of the counters since `earlier`.
 impl Sub for MacCounters {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
@@ -99,24 +100,24 @@ impl Sub for MacCounters {
     }
 }
 
-/// The counts of a cell, of no contender alone.
+/// The counters of a cell as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellCounters {
-    /// Times that several stations sent at once.
+    /// Collisions between stations.
     pub collisions: u64,
-    /// Those of two frames, each for the sender of the other.
+    /// Collisions of two frames, each for the sender of the other.
     pub simultaneous_sends: u64,
-    /// Beacons that went on the air.
+    /// Beacons sent.
     pub beacons: u64,
-    /// Those that collided.
+    /// Beacons that collided.
     pub beacon_collisions: u64,
     /// Contention-free periods that have ended.
     pub contention_free_periods: u64,
-    /// Frames of them that polled a station.
+    /// Polls to stations in contention-free periods.
     pub polls: u64,
-    /// Polls that were answered, but not with data.
+    /// Polls answered without data.
     pub polls_without_data: u64,
-    /// Data frames that were acknowledged in them.
+    /// Data frames acknowledged in contention-free periods.
     pub contention_free_successes: u64,
 }
 
@@ -148,7 +149,7 @@ impl Add for CellCounters {
     }
 }
 
-/// The counts since `earlier`.
+/// Returns the increase of the counters since `earlier`.
 impl Sub for CellCounters {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {

@@ -1,51 +1,52 @@
-//! The engine that plays a medium, and the reason for it. All engines follow the same rules; a faster one plays only what it
-//! can play with equal outcomes.
+//! The engine that plays a medium, and why. All engines follow the same rules. A faster engine is
+//! used only if its results are equal.
 
 use airtcp_kernel::Duration;
 
 use crate::config::MacConfig;
 use crate::contention::ContenderConfig;
 
-/// An engine, with the reason for it.
+/// An engine, with the reason for its choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// A cell in which all hear all and send single frames: an exchange that nothing disturbs is one step.
+    /// A cell in which all stations hear each other and send single frames. An exchange that
+    /// nothing disturbs is one step.
     CellPlain,
     /// A cell with beacons, bursts or TXOPs.
     CellSteps,
     /// A cell with contention-free periods.
     CellPolled,
-    /// A cell whose frames are aggregated.
+    /// A cell with aggregation.
     CellAggregates,
-    /// Several cells that hear each other evenly: an exchange is three events.
+    /// Several cells that hear each other evenly. An exchange is three events.
     FieldExchanges,
     /// Several cells, frame by frame at each listener.
     FieldFrames(ByFrames),
 }
 
-/// The first reason for which the exchanges of several cells cannot be played as a whole.
+/// The first reason why the exchanges of several cells cannot be played as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByFrames {
     /// Capture or OBSS-PD may end the reception of a frame early.
     CaptureOrReuse,
-    /// A station may get at the medium between data and their answer, before it detects either.
+    /// A station may access the medium between data and its response, before it detects either.
     LateDetection,
-    /// An RTS or a CTS goes ahead of data.
+    /// RTS/CTS or CTS-to-self protects data.
     Protection,
-    /// Frames are lost without a collision.
+    /// Frame errors lose frames without a collision.
     FrameErrors,
     /// A station has several queues.
     SeveralQueues,
     /// A TXOP may have several exchanges.
     Txops,
-    /// A station hears what no other station does.
+    /// A station hears something that no other station hears.
     SingleListeners,
-    /// Powers differ, or a cell is heard in part.
+    /// Powers differ, or a cell is heard only in part.
     UnevenHearing,
 }
 
 impl Engine {
-    /// Returns the engine of a cell.
+    /// Chooses the engine of a cell.
     pub(crate) fn of_cell(mac: &MacConfig, contenders: &[ContenderConfig]) -> Self {
         let sends_one_frame =
             |one: &ContenderConfig| one.bursts.is_none() && one.access.txop_limit == Duration::ZERO;
@@ -60,7 +61,7 @@ impl Engine {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name of the engine.
     pub fn name(self) -> &'static str {
         match self {
             Self::CellPlain | Self::CellSteps | Self::CellPolled | Self::CellAggregates => "cell",
@@ -69,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Returns the reason for it.
+    /// Returns the reason for its choice.
     pub fn reason(self) -> &'static str {
         match self {
             Self::CellPlain => "all stations hear each other; single frames",

@@ -1,6 +1,5 @@
-//! The interface between a cell and what is above it: packets that it asks for, and events that it tells.
-//!
-//! Knows neither queues nor exchanges, only what each tells the other.
+//! The interface between a cell and the layers above it: the packets that it dequeues, and the
+//! events that it reports.
 
 use airtcp_kernel::Time;
 
@@ -8,15 +7,17 @@ use crate::frame::{Frames, Mpdu, Msdu, Ppdu};
 use crate::sequence::dcf::FrameTimes;
 use crate::station::{ContenderId, StationId};
 
-/// All that is above the MAC of a cell: it has the queues, and is told what becomes of their packets.
+/// The layers above the MAC of a cell. They own the queues and learn what happens to their packets.
 ///
-/// Obeys the laws of `exchange/shortcut.rs`, "Who plays the world": it cannot call the cell from here, and what is
-/// ready in consequence is told in [`Self::next_ready`], or after [`Cell::advance`](crate::Cell::advance).
+/// An implementation obeys the laws of `exchange/shortcut.rs`, "Who plays the world". It must not
+/// call the cell from here. Queues that get a frame as a consequence are reported by
+/// [`Self::next_ready`], or after [`Cell::advance`](crate::Cell::advance).
 pub trait Supply<P> {
-    /// Dequeues what goes next from the queue of `contender`, which has got at the medium and sends one
-    /// frame, and hands it over to `take` if it `fits`, as is asked with its receiver and its bits. Returns whether it did: it does not if there is
-    /// nothing, or the next does not fit. The queue chooses receiver and packet in one look, and the
-    /// packet is copied once; a sender of several frames asks [`Self::receiver`] and [`Self::next_for`].
+    /// Dequeues the next packet of `contender`, which has won access and sends one frame. Passes it
+    /// to `take` if `fits` accepts its receiver and size in bits. Returns false if there is no
+    /// packet, or if it does not fit. The queue looks up receiver and packet at once, and the
+    /// packet is copied once. A sender of several frames uses [`Self::receiver`] and
+    /// [`Self::next_for`] instead.
     fn next(
         &mut self,
         contender: ContenderId,
@@ -25,10 +26,10 @@ pub trait Supply<P> {
         take: impl FnOnce(Msdu<P>),
     ) -> bool;
 
-    /// Returns the station that the queue of `contender` sends to, which has got at the medium and may
-    /// send several frames. `waiting` are the receivers for whom the MAC has something already: the oldest packet that is
-    /// to be sent again, or none if it is a Block ACK request alone. `None` if there is nothing to
-    /// send.
+    /// Returns the station that the queue of `contender` sends to; it has won access and may send
+    /// several frames. `waiting` lists the receivers for which the MAC already holds something: the
+    /// oldest packet to be retransmitted, or `None` for only a Block ACK request. Returns `None` if
+    /// there is nothing to send.
     fn receiver<'a>(
         &mut self,
         contender: ContenderId,
@@ -37,9 +38,8 @@ pub trait Supply<P> {
     where
         P: 'a;
 
-    /// Dequeues what goes next from the queue of `contender` to `receiver`, and hands it over to `take` if its
-    /// size in bits `fits`. Returns whether it did: it does not if there is nothing, or the next does not
-    /// fit.
+    /// Dequeues the next packet of `contender` for `receiver`. Passes it to `take` if its size in
+    /// bits `fits`. Returns false if there is no packet, or if it does not fit.
     fn next_for(
         &mut self,
         contender: ContenderId,
@@ -49,82 +49,86 @@ pub trait Supply<P> {
         take: impl FnOnce(Msdu<P>),
     ) -> bool;
 
-    /// Returns whether the queue of `contender` has anything to hand over.
+    /// Returns whether the queue of `contender` has a packet.
     fn has_next(&self, contender: ContenderId) -> bool;
 
-    /// Dequeues `mpdu` of `by` for good, which was acknowledged at `now`: the MAC no longer holds it. Returns
-    /// whether the queue has anything to hand over then.
+    /// Reports that `mpdu` of `by` was acknowledged at `now`, so that the MAC no longer holds it.
+    /// Returns whether the queue has a packet.
     fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool;
 
-    /// Tells whether a packet has more in it than an acknowledgment of TCP.
+    /// Returns whether a packet carries more than a TCP acknowledgment.
     fn carries_data(&self, payload: &P) -> bool;
 
-    /// Returns whether it wants to be told of each frame of a collision, and not of the collision alone.
+    /// Returns whether it wants an event for each frame of a collision, and not only for the
+    /// collision.
     fn watches_colliders(&self) -> bool;
 
-    /// Returns one contender whose queue was empty and is not any more, and forgets it. The cell asks after
-    /// a data frame has come, and in [`Cell::frames_ready`](crate::Cell::frames_ready).
+    /// Returns and removes a contender whose queue was empty and now has a frame. The cell calls
+    /// this after a data frame was received, and in
+    /// [`Cell::frames_ready`](crate::Cell::frames_ready).
     fn next_ready(&mut self) -> Option<ContenderId>;
 
-    /// Returns whether [`Self::next_ready`] has one to tell of.
+    /// Returns whether [`Self::next_ready`] has a contender.
     fn has_ready(&self) -> bool;
 
-    /// Plays what happens outside of the cell, up to `time` and at `time`, in the midst of an exchange.
-    /// Returns whether all of it was played and the clock stands at `time`; false at the latest as
-    /// soon as a queue that was empty has a frame, which [`Self::next_ready`] then tells. The laws are in
-    /// `exchange/shortcut.rs`, "Who plays the world"; a supply that always declines has every exchange played
-    /// step by step.
+    /// Plays everything outside of the cell up to and including `time`, during an exchange. Returns
+    /// true if all was played and the clock stands at `time`. Must return false as soon as an empty
+    /// queue gets a frame, which [`Self::next_ready`] then returns. The laws are in
+    /// `exchange/shortcut.rs`, "Who plays the world". If it always returns false, every exchange is
+    /// played step by step.
     fn play_until(&mut self, _time: Time) -> bool {
         false
     }
 
-    /// Takes note of an event at `now`.
+    /// Processes an event at `now`.
     fn on_event(&mut self, now: Time, event: MacEvent<'_, P>);
 }
 
 /// An event in a cell.
 #[derive(Debug)]
 pub enum MacEvent<'a, P> {
-    /// Frames go on the air.
+    /// Frames begin.
     Began(Began<'a, P>),
-    /// Nothing of what `by` has sent came through, and nobody answers.
+    /// No receiver decoded the transmission of `by`, so there is no response.
     Lost {
-        /// The contender that has sent it.
+        /// The sender.
         by: ContenderId,
         /// The data.
         psdu: Frames<'a, P>,
-        /// From when to when the answer would have been on the air.
+        /// When the response would have begun and ended.
         answer: (Time, Time),
     },
-    /// An answer to a PSDU of `by` has come, where frames are aggregated.
+    /// With aggregation: a response to a PSDU of `by` was received.
     Answered {
-        /// The contender that has sent it.
+        /// The sender of the PSDU.
         by: ContenderId,
-        /// The data, of which each frame tells whether it was received.
+        /// The data; each frame says whether it was received.
         psdu: Frames<'a, P>,
     },
-    /// The receiver of a frame of `by` hands it on: at once, or when all that it waited for has come.
+    /// The receiver delivers a frame of `by`: at once, or when all earlier frames have been
+    /// received.
     Received {
-        /// The contender whose queue it is from.
+        /// The contender that sent the frame.
         by: ContenderId,
         /// The frame.
         mpdu: &'a Mpdu<P>,
-        /// The instant at which it came, where frames are aggregated and may wait for earlier ones; else it has just
-        /// come.
+        /// With aggregation, when the frame was received, which may be earlier; otherwise it was
+        /// received now.
         came: Option<Time>,
     },
-    /// A frame of `by` was given up at the retry limit: the MAC no longer holds it.
+    /// A frame of `by` was dropped at the retry limit; the MAC no longer holds it.
     GivenUp {
-        /// The contender whose queue it is from.
+        /// The contender that sent the frame.
         by: ContenderId,
         /// The frame.
         mpdu: &'a Mpdu<P>,
     },
-    /// A frame of a [`Field`](crate::Field) that was asked to tell of it has ended, or is on the air when the run ends.
+    /// A frame of a [`Field`](crate::Field) has ended, or is on the air when the run ends. Only if
+    /// the field was asked to report frames.
     Heard(HeardFrame<'a, P>),
 }
 
-/// A frame of a [`Field`](crate::Field), and those that have received it.
+/// A frame of a [`Field`](crate::Field), and the stations that received it.
 #[derive(Debug)]
 pub struct HeardFrame<'a, P> {
     /// The kind of the frame.
@@ -133,28 +137,30 @@ pub struct HeardFrame<'a, P> {
     pub by: ContenderId,
     /// Its sender.
     pub sender: StationId,
-    /// The station that it is for.
+    /// The addressed station.
     pub to: StationId,
-    /// The beginning of its preamble.
+    /// The start of its preamble.
     pub start: Time,
-    /// The end of what has to come through for any of it to be read; its beginning, if all of it has to.
+    /// The end of the part that must be received for any of it to be decoded; equal to `start` if
+    /// all of it must be received.
     pub header_end: Time,
     /// Its end.
     pub end: Time,
-    /// The data of the exchange, unless a Block ACK is asked for. With an answer each tells whether it was received.
+    /// The data of the exchange, unless a Block ACK is requested. With a response each frame says
+    /// whether it was received.
     pub psdu: Option<Frames<'a, P>>,
     /// The stations that detected its preamble and were receiving it at its end.
     pub ears: &'a [HeardBy],
 }
 
-/// A station that was receiving a frame to its end.
+/// A station that received a frame to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeardBy {
     /// The station.
     pub station: StationId,
-    /// The first instant at which interference was too strong; [`Time::NEVER`] if it never was.
+    /// The first instant with too much interference; [`Time::NEVER`] if there was none.
     pub bad_from: Time,
-    /// The last such instant.
+    /// The last instant with too much interference.
     pub bad_until: Time,
 }
 
@@ -163,7 +169,7 @@ pub struct HeardBy {
 pub enum HeardKind {
     /// An RTS.
     Rts,
-    /// A CTS, also one of its sender to itself.
+    /// A CTS, also a CTS-to-self.
     Cts,
     /// Data, or a Block ACK request.
     Data,
@@ -171,36 +177,36 @@ pub enum HeardKind {
     Answer,
 }
 
-/// A frame that the point coordinator sends, or who is polled (IEEE Std 802.11-2016, 10.4.4): with or
-/// without data, with or without a poll, with or without the acknowledgment of the frame before it.
+/// A frame of the point coordinator or of a polled station (IEEE Std 802.11-2016, 10.4.4). It may
+/// carry data, poll a station, and acknowledge the previous frame, in any combination.
 #[derive(Debug)]
 pub struct CfFrame<'a, P> {
-    /// The contender that sends it.
+    /// The sender.
     pub by: ContenderId,
-    /// The station that it is for; everybody, if it ends the period.
+    /// The addressed station; everybody if it ends the period.
     pub receiver: StationId,
     /// The data, if it has any.
     pub psdu: Option<Frames<'a, P>>,
-    /// True if it acknowledges the data frame that came just before (CF-Ack).
+    /// True if it acknowledges the previous data frame (CF-Ack).
     pub acknowledges: bool,
     /// True if it polls its receiver (CF-Poll).
     pub polls: bool,
-    /// Since when there is the period that it ends, if it does (CF-End).
+    /// When the period began that it ends (CF-End); `None` for other frames.
     pub ends: Option<Time>,
-    /// At which of the cell's rates it goes; a CF-End goes at the rate of CF-Ends.
+    /// The rate class; a CF-End uses the rate of CF-Ends.
     pub class: u32,
-    /// The instant at which it has been sent.
+    /// When its transmission ended.
     pub sent: Time,
-    /// The instant at which all have heard it.
+    /// When all stations have received it.
     pub end: Time,
 }
 
-/// A frame, or several, that go on the air.
+/// One or several frames that begin.
 #[derive(Debug)]
 pub enum Began<'a, P> {
     /// An exchange that nothing disturbs.
     Exchange {
-        /// The contender that sends the data.
+        /// The sender of the data.
         by: ContenderId,
         /// The times of its frames, from its start.
         times: &'a FrameTimes,
@@ -209,54 +215,54 @@ pub enum Began<'a, P> {
     },
     /// A beacon.
     Beacon {
-        /// The contender whose queue it goes ahead of.
+        /// The contender whose queue it precedes.
         by: ContenderId,
-        /// The frame. Beacons have numbers of their own.
+        /// The frame. Beacons have their own numbers.
         mpdu: &'a Mpdu<()>,
-        /// The instant at which it has been sent.
+        /// When its transmission ended.
         sent: Time,
-        /// The instant at which all have heard it.
+        /// When all stations have received it.
         end: Time,
-        /// True if it is one of the frames of the collision that is told of next.
+        /// True if it is part of the collision that the next event reports.
         collides: bool,
     },
-    /// A CF-End, which ends a TXOP before its limit.
+    /// A CF-End that ends a TXOP before its limit.
     CfEnd {
         /// The holder of the TXOP.
         by: ContenderId,
-        /// The instant at which it has been sent.
+        /// When its transmission ended.
         sent: Time,
-        /// The instant at which all have heard it.
+        /// When all stations have received it.
         end: Time,
     },
     /// A frame of a contention-free period, which began with a beacon.
     ContentionFree(CfFrame<'a, P>),
-    /// Several frames, which collide; [`Self::Collider`] and [`Self::Request`] have told of each to those who watch them,
-    /// and [`Self::Beacon`] tells of that.
+    /// Several frames collide. [`Self::Collider`] and [`Self::Request`] have reported each of them
+    /// if the supply watches colliders, and [`Self::Beacon`] a beacon.
     Collision {
-        /// The instant at which the last of them has been sent.
+        /// When the last of them ended.
         sent: Time,
-        /// The instant at which all have heard the last of them.
+        /// When all stations have received the last of them.
         end: Time,
     },
-    /// A Block ACK request, and its answer if it does not collide.
+    /// A Block ACK request and, without a collision, its response.
     Request {
-        /// The contender that sends it.
+        /// The sender.
         by: ContenderId,
         /// The times of its frames, from its start.
         times: &'a FrameTimes,
-        /// The station that it is for.
+        /// The addressed station.
         receiver: StationId,
-        /// The number of the frame that the window begins with.
+        /// The first number of the window.
         window_start: u64,
-        /// True if it is one of the frames of the collision that was told of just before.
+        /// True if it is part of the collision that the previous event reported.
         collides: bool,
     },
-    /// The first frame of an exchange, which collides.
+    /// The first frame of an exchange; it collides.
     Collider {
-        /// The contender that sends it.
+        /// The sender.
         by: ContenderId,
-        /// The times of what the exchange would have been.
+        /// The times that the exchange would have had.
         times: &'a FrameTimes,
         /// The data that it was to carry.
         ppdu: Ppdu<'a, P>,

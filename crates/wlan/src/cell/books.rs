@@ -1,5 +1,5 @@
-//! Questions to a cell from outside: what it has counted, what is on the air, which frames it holds,
-//! and whether its books balance. Changes nothing.
+//! Read-only queries of a cell: its counters, what is on the air, which frames it holds, and
+//! whether its counters are consistent.
 
 use airtcp_kernel::Time;
 
@@ -12,31 +12,32 @@ use crate::phy::PhyConfig;
 use crate::station::ContenderId;
 
 impl<P: Clone> Cell<P> {
-    /// Returns what a contender did so far.
+    /// Returns the counters of a contender.
     pub fn counters(&self, contender: ContenderId) -> &MacCounters {
         self.air.contention.counters(contender)
     }
 
-    /// Returns what happened in the cell so far.
+    /// Returns the counters of the cell.
     pub fn cell_counters(&self) -> &CellCounters {
         &self.air.counters
     }
 
-    /// Returns whether a transmission of `contender` is on the air, or waits for its answer.
+    /// Returns whether a transmission of `contender` is on the air or waits for its response.
     pub fn is_on_air(&self, contender: ContenderId) -> bool {
         !matches!(self.air.on_air, OnAir::Silence)
             && self.air.medium.transmissions().iter().any(|one| one.by == contender)
     }
 
-    /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
+    /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be
+    /// retransmitted.
     pub fn held(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         let psdu = self.air.originators[contender as usize].frames();
         let waiting = self.aggregate().into_iter().flat_map(move |one| one.waiting(contender));
         psdu.map_or(&[][..], Frames::mpdus).iter().chain(waiting)
     }
 
-    /// Returns the frames of `contender`'s queue that have come to their receivers and wait there for earlier
-    /// ones.
+    /// Returns the frames of `contender`'s queue that wait in the receiver's reorder buffer for
+    /// earlier ones.
     pub fn held_back(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.aggregate().into_iter().flat_map(move |one| one.held_back(contender))
     }
@@ -45,14 +46,14 @@ impl<P: Clone> Cell<P> {
         if let Mac::Aggregate(one) = &self.mac { Some(one) } else { None }
     }
 
-    /// Returns the beginning of the contention-free period that there is at this instant.
+    /// Returns when the current contention-free period began, if there is one.
     pub fn contention_free_since(&self) -> Option<Time> {
         let Mac::Polled(one) = &self.mac else { return None };
         one.contention_free_since(&self.air)
     }
 
-    /// Returns from when to when the frames arrive that are told of as received next, if their PPDU is
-    /// on the air and does not collide.
+    /// Returns when the frames arrive, first to last, that will be reported as received next, if
+    /// their PPDU is on the air without a collision.
     pub fn receiving(&mut self) -> Option<(Time, Time)> {
         let Self { air, mac, .. } = self;
         match mac {
@@ -68,11 +69,11 @@ impl<P: Clone> Cell<P> {
         self.air.frames.phy()
     }
 
-    /// Checks the books of `contender`: every attempt has ended or is on the air, and every frame
-    /// handed over was acknowledged or given up, or is still held.
+    /// Checks the counters of `contender`. Every attempt has ended or is on the air. Every dequeued
+    /// frame was acknowledged, given up, or is still held.
     ///
     /// # Errors
-    /// Which law is broken.
+    /// The violated invariant.
     pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
         self.counters(contender).check_attempts(self.is_on_air(contender))?;
         let Originator { next_id: handed_over, done, .. } =

@@ -1,22 +1,22 @@
-//! The access point of paper B, section 3.2: bursts without backoff, and windows between them that
-//! it leaves to the stations.
+//! The access point of paper B, section 3.2: bursts without backoff, separated by windows that it
+//! leaves to the stations.
 //!
 //! R. Bruno, M. Conti, E. Gregori, "Throughput evaluation and enhancement of TCP clients in Wi-Fi
-//! hot spots", WONS 2004. A cycle is a burst of l packets, each sent as soon as the medium was idle
-//! for DIFS, and then w virtual slots in which the access point does not contend: an idle slot, a
-//! success or a collision of stations is one each. From what it observed there follows, by (8), the
-//! next l. Knows time and slots; what is on the air is `contention`'s business.
+//! hot spots", WONS 2004. A cycle has a burst of l packets, each sent as soon as the medium was
+//! idle for DIFS, and then w virtual slots in which the access point does not contend. A virtual
+//! slot is an idle slot, a success or a collision of stations. From these observations (8) gives
+//! the next l.
 
 use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
 
 use crate::station::ContenderId;
 
-/// The way in which the access point gets at the medium.
+/// How the access point accesses the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "scheme", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AccessScheme {
-    /// As every station does.
+    /// Like every station.
     Standard {},
     /// In bursts (paper B, section 3.2).
     AdaptiveBurst(BurstConfig),
@@ -26,34 +26,34 @@ pub enum AccessScheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BurstConfig {
-    /// w: virtual slots that are left to the stations after each burst.
+    /// w: virtual slots left to the stations after each burst.
     pub window_slots: u32,
-    /// m*: stations that are to contend in them.
+    /// m*: the number of stations that should contend in them.
     pub target_active: u32,
 }
 
-/// (8) has no floor, and can come out zero or negative (erratum B7). Two packets cause one TCP ACK
-/// under delayed ACK, so that the cycle goes on.
+/// (8) has no lower bound, and may be zero or negative (erratum B7). With delayed ACKs two packets
+/// cause one TCP ACK, so that the cycle continues.
 const LEAST_BURST: u32 = 2;
 
-/// The place of the access point in its cycle.
+/// The access point's position in its cycle.
 #[derive(Debug)]
 pub(crate) struct Bursts {
     pub(crate) contender: ContenderId,
     config: BurstConfig,
     difs: Duration,
     has_frame: bool,
-    /// The instant from which on the access point's slots count on the idle medium.
+    /// When the access point's slots begin on the idle medium.
     from: Time,
-    /// That instant after a collision of its own, until the medium is idle.
+    /// The same instant after a collision of its own, until the medium is idle.
     own_from: Option<Time>,
     /// Virtual slots until the access point may send: the rest of the window, 0 in a burst.
     slots_left: u64,
-    /// True while the transmission on the air is one of the virtual slots of the window.
+    /// True while the transmission on the air is a virtual slot of the window.
     in_window: bool,
-    /// Packets that the burst still has; 0 between bursts.
+    /// Remaining packets of the burst; 0 between bursts.
     packets_left: u32,
-    /// l_i: packets of the burst that were acknowledged.
+    /// l_i: acknowledged packets of the burst.
     sent: u32,
     /// ns_i: successes of stations in the window.
     successes: u32,
@@ -62,8 +62,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Makes the state before the first burst, which has 2 m* packets, as if all stations of the one
-    /// before had succeeded.
+    /// Creates the state before the first burst. It has 2 m* packets, as if all stations had
+    /// succeeded before.
     pub(crate) fn new(contender: ContenderId, config: BurstConfig, difs: Duration) -> Self {
         Self {
             contender,
@@ -81,7 +81,7 @@ impl Bursts {
         }
     }
 
-    /// Returns the instant at which the access point sends if nobody does before.
+    /// Returns when the access point sends if no station sends before.
     pub(crate) fn access_time(&self, slot_time: Duration) -> Time {
         if self.has_frame { self.window_end(slot_time) } else { Time::NEVER }
     }
@@ -91,8 +91,8 @@ impl Bursts {
         self.from + slot_time * self.slots_left
     }
 
-    /// Notes a frame in the queue that was empty until `now`, when the medium is busy or, if it is idle
-    /// and the window over, an access could begin at `earliest`.
+    /// Records that the queue, which was empty, has a frame at `now`. If the medium is idle and the
+    /// window over, the access begins at `earliest`.
     pub(crate) fn frame_queued(
         &mut self,
         now: Time,
@@ -107,8 +107,8 @@ impl Bursts {
         }
     }
 
-    /// Makes the medium busy from `now` on. Returns true if the access point sends; else the
-    /// transmission is a virtual slot, like the idle slots before it.
+    /// Sets the medium busy at `now`. Returns true if the access point sends. Otherwise the
+    /// transmission is a virtual slot, like each idle slot before it.
     pub(crate) fn medium_busy(&mut self, now: Time, slot_time: Duration) -> bool {
         if self.access_time(slot_time) == now {
             self.slots_left = 0;
@@ -125,8 +125,8 @@ impl Bursts {
         false
     }
 
-    /// Counts a success of `id`, which has another frame if `has_frame`. Returns true if it was the
-    /// access point's; a station's counts if it was in the window.
+    /// Counts a success of `id`; `has_frame` says whether it has another frame. Returns true if it
+    /// was the access point. A station's success counts if it was in the window.
     pub(crate) fn exchange_succeeded(&mut self, id: ContenderId, has_frame: bool) -> bool {
         if id == self.contender {
             self.packet_done(true, has_frame);
@@ -136,7 +136,7 @@ impl Bursts {
         false
     }
 
-    /// Ends a frame to all that `id` has sent. Returns true if it was the access point's.
+    /// Ends a broadcast frame of `id`. Returns true if the access point sent it.
     pub(crate) fn broadcast_sent(&mut self, id: ContenderId, has_frame: bool) -> bool {
         let is_own = id == self.contender;
         if is_own {
@@ -145,12 +145,13 @@ impl Bursts {
         is_own
     }
 
-    /// Counts a collision; in the window those on the air are stations.
+    /// Counts a collision, which in the window is between stations.
     pub(crate) fn stations_collided(&mut self) {
         self.collisions += u32::from(self.in_window);
     }
 
-    /// Ends a packet of the burst, acknowledged or given up; `has_frame`: there is another.
+    /// Ends a packet of the burst, acknowledged or given up. `has_frame` says whether there is
+    /// another.
     pub(crate) fn packet_done(&mut self, acknowledged: bool, has_frame: bool) {
         self.has_frame = has_frame;
         self.sent += u32::from(acknowledged);
@@ -166,12 +167,13 @@ impl Bursts {
         self.own_from = Some(from);
     }
 
-    /// Makes the medium idle from `idle_from` on; slots count when DIFS has passed.
+    /// Sets the medium idle from `idle_from` on; slots begin after DIFS.
     pub(crate) fn medium_idle(&mut self, idle_from: Time) {
         self.from = self.own_from.take().unwrap_or(idle_from + self.difs);
     }
 
-    /// Computes the next burst by (8): l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0) - nc_i), at least [`LEAST_BURST`].
+    /// Computes the next burst by (8): l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0) - nc_i), at
+    /// least [`LEAST_BURST`].
     fn begin_burst(&mut self) {
         let waiting = (self.sent / 2).saturating_sub(self.successes);
         let wanted = self.config.target_active.saturating_sub(waiting + self.collisions);
@@ -193,7 +195,7 @@ mod tests {
         Bursts::new(0, config, Duration::from_micros(50))
     }
 
-    /// The numbers of `airtcp.models.bruno.burst_size`'s example, and the floor.
+    /// The numbers of `airtcp.models.bruno.burst_size`'s example, and the lower bound.
     #[test]
     fn the_next_burst_follows_from_what_the_stations_did() {
         for (sent, successes, collisions, expected) in [
@@ -214,7 +216,8 @@ mod tests {
         }
     }
 
-    /// 3 idle slots and a success: four virtual slots. Then a collision without an idle slot: one.
+    /// 3 idle slots and a success are four virtual slots. Then a collision without an idle slot is
+    /// one.
     #[test]
     fn idle_slots_successes_and_collisions_are_virtual_slots() {
         let at = |micros| Time::ZERO + Duration::from_micros(micros);

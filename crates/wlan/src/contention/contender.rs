@@ -1,5 +1,5 @@
-//! One queue that contends: its window, and its state. Knows no time: whatever counts slots is in
-//! `listener` and its groups.
+//! A queue that contends: its contention window and state. Slots are counted in `listener` and its
+//! groups.
 
 use airtcp_kernel::RandomStream;
 
@@ -10,49 +10,51 @@ use crate::config::AccessParameters;
 use crate::counters::MacCounters;
 use crate::station::{ContenderId, StationId};
 
-/// The parts that a contender is made from.
+/// Configuration of a contender.
 #[derive(Clone, Debug)]
 pub struct ContenderConfig {
-    /// The station whose queue it is. The contenders of one station follow one another, the one with
-    /// the highest priority first.
+    /// The station that owns the queue. Contenders of one station are adjacent, highest priority
+    /// first.
     pub station: StationId,
-    /// The parameters by which it contends.
+    /// Its contention parameters.
     pub access: AccessParameters,
-    /// The stream that its backoffs are drawn from.
+    /// The random stream of its backoffs.
     pub backoffs: RandomStream,
-    /// Bursts that it sends in instead of backing off; one contender at most.
+    /// Bursts that replace its backoff; at most one contender has them.
     pub bursts: Option<BurstConfig>,
 }
 
-/// The fate of a frame that collided.
+/// What happens to a frame after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// It is sent again.
+    /// It is retransmitted.
     Again,
-    /// It was sent as often as the retry limit allows, and is dropped.
+    /// It has reached the retry limit and is dropped.
     Dropped,
-    /// It was for all: nobody acknowledges it, and it is sent once.
+    /// It is a broadcast frame, which is sent once and never acknowledged.
     Broadcast,
 }
 
-/// A contender, and how it stands.
-// In this order, what an exchange looks at is in two cache lines: what decides, and what is counted.
+/// A contender and its state.
+// In this order, an exchange uses two cache lines: the first for decisions, the second for
+// counters.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Contender {
     pub(crate) state: State,
     pub(crate) backoffs: RandomStream,
     pub(crate) cw: u32,
-    /// The place of its group in the listener.
+    /// The index of its group in the listener.
     pub(crate) group: u32,
     pub(crate) cw_min: u32,
     pub(crate) station: StationId,
-    /// The one behind it in its slot of the ring.
+    /// The next contender in its slot of the ring.
     pub(crate) behind: ContenderId,
     pub(crate) counters: MacCounters,
-    /// The number of failures in a row that raise CW before one more sets it back; `None`: a drop does.
+    /// The number of successive failures that raise CW before one more resets it; `None`: a drop
+    /// resets it.
     most_failures: Option<u32>,
-    /// Failures in a row (QSRC) up to now; out of date while CW is CWmin, where it is zero.
+    /// Successive failures (QSRC); stale while CW is CWmin, where it is zero.
     failures: u32,
     cw_max: u32,
 }
@@ -64,13 +66,13 @@ pub(crate) enum State {
     Idle,
     /// No frame; a backoff that ends in slot `until` of its group, drawn in busy period `since`.
     PostBackoff { until: u64, since: u64 },
-    /// A frame that waits in the ring.
+    /// A frame whose backoff is in the ring.
     Backoff,
-    /// Counts slots from an instant of its own, see [`super::strays`].
+    /// It counts slots from an instant of its own, see [`super::strays`].
     Stray,
-    /// Sends in bursts instead of backing off, see [`super::access_scheme`].
+    /// It sends in bursts instead of backing off, see [`super::access_scheme`].
     Bursts,
-    /// Takes part in what is on the air.
+    /// It takes part in the current transmission.
     Exchanging,
 }
 
@@ -82,7 +84,7 @@ impl Linked for &mut [Contender] {
 }
 
 impl Contender {
-    /// Makes a contender without a frame, of the group of its inter-frame space.
+    /// Creates a contender without a frame, in the group of its AIFS.
     pub(super) fn of_group(
         config: ContenderConfig,
         groups: &Groups,
@@ -93,7 +95,7 @@ impl Contender {
         Self { group: group as u32, ..Self::new(config, most_failures) }
     }
 
-    /// Makes a contender without a frame, whose slots nobody counts along.
+    /// Creates a contender without a frame that belongs to no group.
     pub(crate) fn new(config: ContenderConfig, most_failures: Option<u32>) -> Self {
         let ContenderConfig { station, access, backoffs, bursts } = config;
         Self {
@@ -111,14 +113,14 @@ impl Contender {
         }
     }
 
-    /// Puts it on the air.
+    /// Starts a transmission.
     #[inline]
     pub(crate) fn begin(&mut self) {
         self.state = State::Exchanging;
         self.counters.attempts += 1;
     }
 
-    /// Draws a backoff, in slots, from 0 to CW.
+    /// Draws a backoff in slots from 0 to CW.
     #[inline(always)]
     pub(crate) fn draw_backoff(&mut self) -> u32 {
         self.counters.draws += 1;
@@ -126,10 +128,10 @@ impl Contender {
         self.backoffs.up_to(self.cw)
     }
 
-    /// Changes CW after a failed transmission whose frame has this fate.
+    /// Updates CW after a failed transmission of a frame with this fate.
     pub(crate) fn fail(&mut self, retry: Retry) {
         if retry == Retry::Broadcast {
-            // A broadcast frame is not acknowledged: its sender cannot tell that it collided.
+            // A broadcast frame is not acknowledged, so its sender does not learn of a collision.
             self.cw = self.cw_min;
             return;
         }

@@ -1,6 +1,5 @@
-//! TXOPs that end before the time up to which they were announced: until then the NAV keeps the others
-//! quiet, but neither the holder nor the station that all its frames were for (IEEE Std 802.11-2020,
-//! 10.3.2.4).
+//! TXOPs that end before their announced end. Until then the NAV binds all stations except the
+//! holder and the station that received all its frames (IEEE Std 802.11-2020, 10.3.2.4).
 
 use airtcp_kernel::Time;
 
@@ -11,9 +10,8 @@ use crate::medium::Nav;
 use crate::station::StationId;
 
 impl Contention {
-    /// Ends the exchange of `id`, which is alone on the air, with its MAC ACK at `now`, and with it its
-    /// TXOP, which was announced until `until`. All frames of it were for `receiver`, or not all were
-    /// for one station.
+    /// Ends the exchange of `id` with its MAC ACK at `now`, and its TXOP, which was announced until
+    /// `until`. `receiver` is the station that received all its frames, if there is only one.
     #[cold]
     pub fn end_success_early(
         &mut self,
@@ -48,7 +46,7 @@ impl Contention {
 }
 
 impl Listener {
-    /// Lets `id`, which the NAV does not bind, go on with its backoff from `now` on.
+    /// Continues the backoff of `id`, which the NAV does not bind, from `now` on.
     fn count_as_before(&mut self, id: ContenderId, contenders: &mut [Contender], now: Time) {
         let contender = &contenders[id as usize];
         let group = &mut self.groups[contender.group];

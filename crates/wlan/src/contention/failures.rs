@@ -1,5 +1,5 @@
-//! Frames that did not get through: how their senders back off, and from when on the others count.
-//! Does not know why they did not: `medium` does.
+//! Failed frames: how their senders back off, and from when on the others count. `medium` decides
+//! which frames fail.
 
 use airtcp_kernel::Time;
 
@@ -9,8 +9,8 @@ use crate::config::Colliders;
 use crate::medium::CollidedFrame;
 
 impl Contention {
-    /// Counts a collision of the frame of `contender`; `retry` is its fate. Then comes
-    /// [`Self::back_off_after_collision`].
+    /// Counts a collision of `contender`'s frame; `retry` is what happens to it. Call
+    /// [`Self::back_off_after_collision`] next.
     pub fn collided(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.collisions += 1;
@@ -18,10 +18,11 @@ impl Contention {
         contender.fail(retry);
     }
 
-    /// Lets `id` back off, which took part in a collision whose last frame ended at `end`; its own was
-    /// `own`. `has_frame` says whether it has a frame, that one or another. When all colliders are
-    /// settled, [`Self::end_collision`] goes on.
-    // Called for each kind of exchanges: without this, each collision of a busy cell pays for a call.
+    /// Starts the backoff of `id` after a collision whose last frame ended at `end`; its own frame
+    /// was `own`. `has_frame` says whether it has a frame, the same or another. When all colliders
+    /// are handled, call [`Self::end_collision`].
+    // Called for each kind of exchange: without the attribute, each collision of a busy cell costs
+    // a call.
     #[inline(always)]
     pub fn back_off_after_collision(
         &mut self,
@@ -50,7 +51,7 @@ impl Contention {
         let from = if heard {
             end + settings.wait_after_collision + aifs
         } else if retry == Retry::Broadcast {
-            // It waits for no answer, and has not heard the other frame begin.
+            // It waits for no response, and has not detected the other frame.
             end + aifs
         } else {
             (own.end + settings.ack_timeout).max(end) + aifs
@@ -58,18 +59,18 @@ impl Contention {
         self.back_off_from(from, id, retry, has_frame);
     }
 
-    /// Counts a frame that `contender` sent alone and nobody received; `retry` is its fate. Then comes
-    /// [`Self::back_off_after_failure`].
+    /// Counts a frame of `contender` that failed without a collision; `retry` is what happens to
+    /// it. Call [`Self::back_off_after_failure`] next.
     pub fn failed(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.failures += 1;
         contender.fail(retry);
     }
 
-    /// Lets `id` back off, whose frame was sent at `sent` and received by nobody; the missing answer would
-    /// have been over at `end`. The others, who have heard the frame, wait until `until`, which is
-    /// `end` or as long as `id` has announced; `id` itself gives up waiting after the ACK timeout
-    /// (10.3.2.11). `has_frame` says whether it has a frame, that one or another.
+    /// Starts the backoff of `id`, whose frame ended at `sent` and was not received. The missing
+    /// response would have ended at `end`. Other stations, which heard the frame, wait until
+    /// `until`: `end`, or the end that `id` announced. `id` itself waits for the ACK timeout
+    /// (10.3.2.11). `has_frame` says whether it has a frame, the same or another.
     pub fn back_off_after_failure(
         &mut self,
         id: ContenderId,
@@ -83,12 +84,12 @@ impl Contention {
             Colliders::AsOthers => end,
             Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
         };
-        // With the AIFS of an access point it may be ready before the answer would have been over.
+        // With its shorter AIFS an access point may be ready before the response would have ended.
         self.back_off_from((from + aifs).max(end), id, retry, has_frame);
         self.medium_idle(until);
     }
 
-    /// Lets `id` back off, counting slots from `from` on, after a failed transmission.
+    /// Starts the backoff of `id` after a failed transmission; slots count from `from` on.
     fn back_off_from(&mut self, from: Time, id: ContenderId, retry: Retry, has_frame: bool) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
@@ -114,16 +115,16 @@ impl Contention {
         listener.add_stray(stray, contender);
     }
 
-    /// Counts an internal collision that the frame of `contender` lost; `retry` is its fate. Then comes
-    /// [`Self::back_off_after_internal_collision`].
+    /// Counts an internal collision that `contender` lost; `retry` is what happens to its frame.
+    /// Call [`Self::back_off_after_internal_collision`] next.
     pub fn collided_internally(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.internal_collisions += 1;
         contender.fail(retry);
     }
 
-    /// Lets `id` back off, which lost an internal collision, as if it had been on the air (10.23.2.4);
-    /// `has_frame` says whether it has a frame, that one or another.
+    /// Starts the backoff of `id` after an internal collision, as if it had collided on the air
+    /// (10.23.2.4). `has_frame` says whether it has a frame, the same or another.
     pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
@@ -140,8 +141,8 @@ impl Contention {
         }
     }
 
-    /// Makes the medium idle after a collision whose frames have all ended at `end`. All
-    /// colliders were settled by [`Self::back_off_after_collision`].
+    /// Sets the medium idle after a collision whose frames have all ended at `end`.
+    /// [`Self::back_off_after_collision`] must have been called for all colliders.
     #[inline]
     pub fn end_collision(&mut self, end: Time) {
         if let Some(bursts) = &mut self.listener.bursts {

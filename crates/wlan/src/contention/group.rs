@@ -1,6 +1,5 @@
-//! The contenders that wait for the same inter-frame space on the same idle medium, and so count the
-//! same slots. Knows slots and inter-frame spaces, and no state of the medium: when it is idle comes
-//! with each call.
+//! The contenders with the same AIFS on the same idle medium; they count the same slots. When the
+//! medium is idle comes with each call.
 
 use std::ops::{Index, IndexMut};
 
@@ -10,45 +9,44 @@ use super::contender::{Contender, ContenderConfig};
 use super::slot_ring::SlotRing;
 use crate::station::ContenderId;
 
-/// No slot: nobody waits.
+/// No slot: no contender has a backoff.
 const NOBODY: u64 = u64::MAX;
 
-/// All contenders of a class with the same inter-frame space, and the slots that they count together.
+/// The contenders with the same AIFS, and the slots that they count together.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) aifs: Duration,
     ring: SlotRing,
     /// The first slot in which a backoff ends, or [`NOBODY`].
     first: u64,
-    /// The number of the common slot that begins when the inter-frame space after the last busy period
-    /// has passed.
+    /// The number of the common slot that begins after the AIFS that follows the last busy period.
     pub(crate) slot: u64,
 }
 
 impl Group {
-    /// Returns the end of the inter-frame space, at which the common slot begins, if the last busy period
-    /// ended at `idle_from`.
+    /// Returns the end of the AIFS, at which the common slot begins, if the last busy period ended
+    /// at `idle_from`.
     #[inline]
     pub(crate) fn origin(&self, idle_from: Time) -> Time {
         idle_from + self.aifs
     }
 
-    /// Returns the instant at which `slot`, not before the current one, begins if the medium is idle from
+    /// Returns when `slot`, the current or a later one, begins if the medium is idle from
     /// `idle_from` on.
     #[inline]
     pub(crate) fn slot_start(&self, slot: u64, idle_from: Time, slot_time: Duration) -> Time {
         self.origin(idle_from) + slot_time * slot.saturating_sub(self.slot)
     }
 
-    /// Puts a contender into the slot in which its backoff ends.
+    /// Inserts a contender into the slot in which its backoff ends.
     #[inline]
     pub(crate) fn insert(&mut self, id: ContenderId, contender: &mut Contender, slot: u64) {
         self.ring.insert(id, &mut contender.behind, slot);
         self.first = self.first.min(slot);
     }
 
-    /// Returns the instant at which the first backoff ends if the medium is idle from `idle_from` on;
-    /// [`Time::NEVER`] if nobody waits.
+    /// Returns when the first backoff ends if the medium is idle from `idle_from` on;
+    /// [`Time::NEVER`] if there is none.
     #[inline]
     pub(crate) fn next_access(&self, idle_from: Time, slot_time: Duration) -> Time {
         if self.first == NOBODY {
@@ -59,16 +57,16 @@ impl Group {
         }
     }
 
-    /// Takes a contender out of the slot in which its backoff ends. Returns the slots that it has left.
+    /// Removes a contender from the slot in which its backoff ends. Returns its remaining slots.
     pub(crate) fn remove(&mut self, id: ContenderId, mut contenders: &mut [Contender]) -> u32 {
         let slot = self.ring.remove(id, &mut contenders, self.slot);
         self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
         (slot - self.slot) as u32
     }
 
-    /// Counts the slots that have passed when the medium becomes busy because the first backoff has
-    /// ended; does as [`Self::freeze`] does then. Returns the contender if one alone is at that slot;
-    /// several are added to `together`.
+    /// Counts the passed slots when the medium becomes busy because the first backoff has ended,
+    /// like [`Self::freeze`]. Returns the contender of that slot if there is only one; several are
+    /// added to `together`.
     #[inline(always)]
     pub(crate) fn begin(
         &mut self,
@@ -85,9 +83,9 @@ impl Group {
         alone
     }
 
-    /// Counts the slots that have passed when the medium becomes busy at `now`, and `boundary_slots`
-    /// beyond them once the inter-frame space has passed. Returns the contender whose backoff ends at this
-    /// instant, if it is one alone; several are added to `together`.
+    /// Counts the passed slots when the medium becomes busy at `now`, plus `boundary_slots` once
+    /// the AIFS has passed. Returns the contender whose backoff ends at this instant if there is
+    /// only one; several are added to `together`.
     #[inline(always)]
     pub(crate) fn freeze(
         &mut self,
@@ -108,16 +106,16 @@ impl Group {
     }
 }
 
-/// The groups of a listener, that with the shortest inter-frame space first.
+/// The groups of a listener, shortest AIFS first.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// In place: under the DCF there is no other, and nothing is looked up.
+    /// Stored in place: under the DCF there is only one group, and it needs no lookup.
     pub(super) first: Group,
     pub(super) others: Vec<Group>,
 }
 
 impl Groups {
-    /// Makes one group for each inter-frame space of the contenders.
+    /// Creates one group for each AIFS of the contenders.
     pub(crate) fn new(contenders: &[ContenderConfig]) -> Self {
         let mut spaces: Vec<_> = contenders.iter().map(|config| config.access.aifs).collect();
         spaces.sort_unstable();
@@ -127,24 +125,24 @@ impl Groups {
             let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
             Group { aifs, ring: SlotRing::new(longest), first: NOBODY, slot: 0 }
         });
-        // A medium without contenders has one, too.
+        // A medium without contenders also has one.
         let nobodys =
             || Group { aifs: Duration::ZERO, ring: SlotRing::new(0), first: NOBODY, slot: 0 };
         Self { first: groups.next().unwrap_or_else(nobodys), others: groups.collect() }
     }
 
-    /// Returns the only group, if there is no other.
+    /// Returns the only group, if there is just one.
     #[inline(always)]
     pub(crate) fn only(&mut self) -> Option<&mut Group> {
         self.others.is_empty().then_some(&mut self.first)
     }
 
-    /// Walks through all of them.
+    /// Iterates over all groups.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Group> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// Returns the instant at which the first backoff of all ends, as [`Group::next_access`] does.
+    /// Returns when the first backoff of all ends, as [`Group::next_access`] does.
     #[inline(always)]
     pub(crate) fn next_access(&self, idle_from: Time, slot_time: Duration) -> Time {
         let first = self.first.next_access(idle_from, slot_time);

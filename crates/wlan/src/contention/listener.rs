@@ -13,25 +13,25 @@ use crate::station::ContenderId;
 /// The medium as all contenders sense it.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// The contenders of each inter-frame space.
+    /// The contenders by AIFS.
     pub(super) groups: Groups,
     pub(super) strays: Vec<Stray>,
     /// The contender that sends in bursts.
     pub(super) bursts: Option<Box<Bursts>>,
-    /// The number of busy periods so far; tells a post-backoff of zero slots drawn in this one from
-    /// one that has ended.
+    /// The number of busy periods so far. It distinguishes a post-backoff of zero slots drawn in
+    /// this busy period from one that has ended.
     pub(super) busy_periods: u64,
     pub(super) busy: bool,
-    /// The instant at which all inter-frame spaces begin after the last busy period.
+    /// When all inter-frame spaces begin after the last busy period.
     pub(super) idle_from: Time,
-    /// A TXOP that has ended before the time up to which it was announced.
+    /// The NAV of a TXOP that ended before its announced end.
     pub(super) nav: Nav,
-    /// The instant at which the next transmission starts.
+    /// When the next transmission starts.
     pub(super) next_access: Time,
 }
 
 impl Listener {
-    /// Makes the listener of these contenders at time zero with an idle medium.
+    /// Creates the listener of these contenders at time zero with an idle medium.
     pub(super) fn new(contenders: &[ContenderConfig]) -> Self {
         Self {
             groups: Groups::new(contenders),
@@ -47,8 +47,8 @@ impl Listener {
         }
     }
 
-    /// Begins the next access, and puts the contender on the air that is alone, and returns it, if one is; if not,
-    /// `together` has all of them then. In a `PLAIN` cell nobody sends in bursts.
+    /// Starts the next access. Returns its contender if there is only one; otherwise `together`
+    /// lists all of them. In a `PLAIN` cell no contender sends in bursts.
     #[inline(always)]
     pub(super) fn begin<const PLAIN: bool>(
         &mut self,
@@ -64,7 +64,7 @@ impl Listener {
         together.clear();
         if self.strays.is_empty() && (PLAIN || self.bursts.is_none()) {
             if let Some(group) = self.groups.only() {
-                // Nearly always under the DCF: the next access is that of the only group.
+                // Almost always under the DCF: the next access is in the only group.
                 let alone = group.begin(settings.boundary_slots, contenders, together)?;
                 contenders[alone as usize].begin();
                 return Some(alone);
@@ -82,8 +82,9 @@ impl Listener {
         Some(alone)
     }
 
-    /// Counts the slots that have passed in all groups when the medium becomes busy at `now`. Returns a
-    /// contender whose backoff ends at this instant, if there is one; others are added to `together`.
+    /// Counts the passed slots in all groups when the medium becomes busy at `now`. Returns a
+    /// contender whose backoff ends at this instant, if there is one; others are added to
+    /// `together`.
     #[inline(always)]
     fn freeze_groups(
         &mut self,
@@ -108,8 +109,8 @@ impl Listener {
         alone
     }
 
-    /// Makes the medium busy from `now` on. Backoffs that end at this instant are those of senders, as
-    /// in [`Self::begin`], for nothing could be sensed before.
+    /// Sets the medium busy from `now` on. Contenders whose backoffs end at this instant also send,
+    /// as in [`Self::begin`], because they could not detect the transmission.
     #[cold]
     pub(super) fn medium_busy(
         &mut self,
@@ -125,8 +126,8 @@ impl Listener {
         self.freeze(now, settings, contenders, together)
     }
 
-    /// Counts the slots that have passed when the medium becomes busy at `now`, and freezes all
-    /// backoffs. Returns the contender whose backoff ends at this instant, if it is one alone; several are
+    /// Counts the passed slots when the medium becomes busy at `now`, and freezes all backoffs.
+    /// Returns the contender whose backoff ends at this instant if there is only one; several are
     /// added to `together`.
     #[inline(never)]
     fn freeze(
@@ -164,7 +165,7 @@ impl Listener {
         }
     }
 
-    /// Looks up the next access on the idle medium.
+    /// Finds the next access on the idle medium.
     #[inline(always)]
     pub(super) fn find_next_access<const PLAIN: bool>(&mut self, slot_time: Duration) {
         let mut next = self.groups.next_access(self.idle_from, slot_time);
@@ -181,8 +182,9 @@ impl Listener {
         self.next_access = next;
     }
 
-    /// Tells whether a post-backoff that ends in slot `until` of `group`, drawn in busy period `since`,
-    /// has ended before `now`. One that ends at this very instant takes the frame along.
+    /// Returns whether a post-backoff that ends in slot `until` of `group`, drawn in busy period
+    /// `since`, has ended before `now`. A post-backoff that ends exactly at `now` serves the new
+    /// frame.
     pub(super) fn has_ended(
         &self,
         group: u32,
@@ -192,7 +194,7 @@ impl Listener {
     ) -> bool {
         let group = &self.groups[group];
         if until <= group.slot && since != self.busy_periods {
-            // Counted down to zero by the time the medium became busy the last time.
+            // It reached zero before the last busy period began.
             return true;
         }
         !self.busy && group.slot_start(until, self.idle_from, slot_time) < now

@@ -1,4 +1,4 @@
-//! The settings of PHY and MAC that contention needs, ready to use. Knows no state.
+//! The settings of PHY and MAC that contention needs, precomputed.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -9,7 +9,7 @@ use crate::phy::PhyConfig;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) slot_time: Duration,
-    /// The wait of those that heard a collision, before their inter-frame space.
+    /// The wait of listeners after a collision, before their AIFS.
     pub(crate) wait_after_collision: Duration,
     pub(crate) ack_timeout: Duration,
     pub(crate) immediate_access: bool,
@@ -17,15 +17,16 @@ pub(crate) struct Settings {
     pub(crate) post_backoff_after_drop: bool,
     pub(crate) colliders: Colliders,
     pub(crate) arrival_before_own_ack: ArrivalBeforeOwnAck,
-    /// The slots that a backoff counts beyond those that pass: under EDCA one for the boundary at which
-    /// AIFS ends (IEEE 802.11-2020, 10.23.2.4).
+    /// Slots that a backoff counts in addition to those that pass: under EDCA one for the slot
+    /// boundary at which AIFS ends (IEEE 802.11-2020, 10.23.2.4).
     pub(crate) boundary_slots: u64,
-    /// The number of failures in a row that raise CW before one more sets it back; `None`: a drop does.
+    /// The number of successive failures that raise CW before one more resets it; `None`: a drop
+    /// resets it.
     pub(crate) most_failures: Option<u32>,
 }
 
 impl Settings {
-    /// Takes the settings of contention from those of PHY and MAC.
+    /// Derives the settings of contention from those of PHY and MAC.
     pub(crate) fn new(phy: &PhyConfig, mac: &MacConfig) -> Self {
         Self {
             slot_time: phy.slot_time,
@@ -43,9 +44,9 @@ impl Settings {
 }
 
 impl Settings {
-    /// Returns the instant at which a frame may go that came to an idle medium at `now` and needs no
-    /// backoff, if slots are counted from `origin` on: at once under the DCF, and under EDCA at the
-    /// next slot boundary (IEEE 802.11-2020, 10.23.2.4).
+    /// Returns when a frame is sent that arrived on an idle medium at `now` and needs no backoff;
+    /// slots count from `origin` on. This is at once under the DCF, and at the next slot boundary
+    /// under EDCA (IEEE 802.11-2020, 10.23.2.4).
     pub(crate) fn first_boundary(&self, origin: Time, now: Time) -> Time {
         if now <= origin || self.boundary_slots == 0 {
             return now.max(origin);
@@ -54,16 +55,16 @@ impl Settings {
     }
 }
 
-/// Returns the number of failures after which [`CwReset::Failures`] sets CW back. It holds also where no
-/// frame is given up, for then no drop could.
+/// Returns the number of failures after which [`CwReset::Failures`] resets CW. The rule also
+/// applies if no frame is ever dropped, because then no drop resets CW.
 fn most_failures(mac: &MacConfig) -> Option<u32> {
     let never_drops = mac.aggregation.is_some() && !mac.rules.retry_limit_under_block_ack;
     let counts = mac.rules.cw_reset == CwReset::Failures || never_drops;
     counts.then_some(mac.short_retry_limit)
 }
 
-/// Returns the wait after a collision of those that heard it, before their DIFS or AIFS begins
-/// (IEEE 802.11-2020, 10.23.2.2 item b: EIFS - DIFS + AIFS).
+/// Returns the wait of listeners after a collision, before their DIFS or AIFS begins (IEEE
+/// 802.11-2020, 10.23.2.2 item b: EIFS - DIFS + AIFS).
 fn wait_after_collision(phy: &PhyConfig, rule: AfterCollision) -> Duration {
     match rule {
         AfterCollision::Eifs => phy.eifs - phy.difs,

@@ -1,24 +1,25 @@
 //! Contenders sorted by the slot in which their backoff ends: a ring of buckets with a bitmap.
 //!
-//! Backoffs are bounded by CWmax, so a ring somewhat longer than that holds all of them at
-//! once; inserting is O(1), the next occupied slot is found 64 slots at a time. Those of a bucket are linked
-//! in their own records ([`Linked`]). Knows slots, not time.
+//! CWmax bounds backoffs, so a ring slightly longer than CWmax holds all of them. Inserting is
+//! O(1). The search for the next occupied slot covers 64 slots at a time. Contenders of a bucket
+//! are linked through their own records ([`Linked`]).
 
 use crate::station::ContenderId;
 
 /// No contender.
 pub(crate) const NOBODY: ContenderId = ContenderId::MAX;
 
-/// Records of contenders, each with a link to the one behind it in its bucket.
+/// Records of contenders, each with a link to the next one in its bucket.
 pub(crate) trait Linked {
-    /// Returns the link of a contender; the ring alone changes it.
+    /// Returns the link of a contender; only the ring changes it.
     fn behind(&mut self, id: ContenderId) -> &mut ContenderId;
 }
 
 /// Buckets of contenders by absolute slot number.
 #[derive(Debug)]
 pub(crate) struct SlotRing {
-    /// A bit for each bucket that is not empty, 64 to a word; their number is a power of two.
+    /// A bit for each bucket that is not empty, 64 per word. The number of buckets is a power of
+    /// two.
     occupied: Vec<u64>,
     /// The first contender of each bucket.
     heads: Vec<ContenderId>,
@@ -26,7 +27,7 @@ pub(crate) struct SlotRing {
 }
 
 impl SlotRing {
-    /// Makes a ring for contenders whose slots lie less than `span` apart.
+    /// Creates a ring for contenders whose slots differ by less than `span`.
     pub(crate) fn new(span: u32) -> Self {
         let slots = (u64::from(span) + 1).next_power_of_two().max(64) as usize;
         Self { occupied: vec![0; slots / 64], heads: vec![NOBODY; slots], len: 0 }
@@ -38,7 +39,7 @@ impl SlotRing {
         self.occupied[(slot / 64) as usize & (self.occupied.len() - 1)]
     }
 
-    /// Returns the word with the bit of `slot`, to be changed.
+    /// Returns the word with the bit of `slot`, to change it.
     #[inline]
     fn word_mut(&mut self, slot: u64) -> &mut u64 {
         let place = (slot / 64) as usize & (self.occupied.len() - 1);
@@ -52,8 +53,9 @@ impl SlotRing {
         &mut self.heads[place]
     }
 
-    /// Puts a contender into `slot`, whose link is `behind`.
-    // Called from a few places, most of them rare: without a word it is not inlined in the frequent one.
+    /// Inserts a contender into `slot`; `behind` is its link.
+    // Called from a few places, most of them rare. Without this attribute it is not inlined in the
+    // frequent one.
     #[inline(always)]
     pub(crate) fn insert(&mut self, id: ContenderId, behind: &mut ContenderId, slot: u64) {
         *self.word_mut(slot) |= 1 << (slot % 64);
@@ -61,7 +63,8 @@ impl SlotRing {
         self.len += 1;
     }
 
-    /// Returns the first occupied slot at or after `from`, where all stations lie.
+    /// Returns the first occupied slot at or after `from`. All contenders must be at or after
+    /// `from`.
     #[inline]
     pub(crate) fn first_from(&self, from: u64) -> Option<u64> {
         if self.len == 0 {
@@ -71,7 +74,7 @@ impl SlotRing {
         if here != 0 {
             return Some(from + u64::from(here.trailing_zeros()));
         }
-        // After a turn the first word comes again, for slots before `from` in it.
+        // After a full turn the first word comes again, for its slots before `from`.
         for words in 1..=self.occupied.len() as u64 {
             let first = (from / 64 + words) * 64;
             let occupied = self.word(first);
@@ -82,10 +85,10 @@ impl SlotRing {
         unreachable!("{} contenders in the ring, but no bucket is occupied", self.len)
     }
 
-    /// Takes a contender out, which is in a slot at or after `from`, where all lie, and returns that slot.
+    /// Removes a contender and returns its slot. All contenders must be at or after `from`.
     ///
     /// # Panics
-    /// If it is in none.
+    /// If the ring does not contain it.
     #[cold]
     pub(crate) fn remove(&mut self, id: ContenderId, all: &mut impl Linked, from: u64) -> u64 {
         let mut slot = self.first_from(from).expect("the ring has the contender");
@@ -94,7 +97,7 @@ impl SlotRing {
             others.clear();
             self.take(slot, all, &mut others);
             let place = others.iter().position(|&one| one == id);
-            // In the order in which they were: the last is the first again.
+            // Restore their order: the last is first again.
             for &other in others.iter().rev().filter(|&&other| other != id) {
                 self.insert(other, all.behind(other), slot);
             }
@@ -105,7 +108,8 @@ impl SlotRing {
         }
     }
 
-    /// Takes out the contender of `slot`, where there is one, and returns it if it is alone there.
+    /// Removes and returns the contender of `slot` if it is the only one. The slot must be
+    /// occupied.
     #[inline]
     pub(crate) fn take_only(&mut self, slot: u64, all: &mut impl Linked) -> Option<ContenderId> {
         let id = *self.head_mut(slot);
@@ -141,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Puts each of these contenders into its slot.
+    /// Inserts each of these contenders into its slot.
     fn fill(ring: &mut SlotRing, links: &mut [ContenderId; 4], all: &[(ContenderId, u64)]) {
         for &(id, slot) in all {
             ring.insert(id, links.behind(id), slot);
@@ -183,7 +187,7 @@ mod tests {
     #[test]
     fn a_slot_in_the_same_word_but_before_the_start_is_a_turn_away() {
         let (mut ring, mut links) = (SlotRing::new(63), [NOBODY; 4]);
-        // 64 buckets: slot 64 + 3 lies in bucket 3, behind the start at bucket 5.
+        // 64 buckets: slot 64 + 3 is in bucket 3, before the start at bucket 5.
         fill(&mut ring, &mut links, &[(0, 64 + 3)]);
 
         assert_eq!(ring.first_from(5), Some(67));

@@ -1,6 +1,6 @@
-//! Contenders that count from an instant of their own until the medium is busy the next time: those
-//! whose frame found it idle, and those that took part in the last collision. Does not know why they
-//! do so: an access (`contention`), a failure (`failures`), a TXOP that ended early (`early_ends`).
+//! Strays: contenders that count from an instant of their own until the medium becomes busy again.
+//! Their frame found the medium idle, or they took part in the last collision. `contention` (an
+//! access), `failures` and `early_ends` (a TXOP that ended early) create them.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -14,17 +14,18 @@ use crate::station::ContenderId;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stray {
     pub(super) contender: ContenderId,
-    /// The instant at which its first slot begins.
+    /// When its first slot begins.
     pub(super) from: Time,
     /// The backoff.
     pub(super) slots: u32,
     pub(super) has_frame: bool,
-    /// Its frame found the medium idle and needs a backoff only if that changes before `from`.
+    /// Its frame found the medium idle. It needs a backoff only if the medium becomes busy before
+    /// `from`.
     pub(super) immediate: bool,
 }
 
 impl Stray {
-    /// Returns the instant at which its backoff ends if the medium stays idle.
+    /// Returns when its backoff ends if the medium stays idle.
     pub(super) fn access_time(&self, slot_time: Duration) -> Time {
         self.from + slot_time * u64::from(self.slots)
     }
@@ -53,9 +54,8 @@ impl Contention {
 }
 
 impl Listener {
-    /// Settles the strays when the medium becomes busy at `now`: those whose backoff ends then are
-    /// added to `together`, the others join the common count of their group with what is left of
-    /// theirs.
+    /// Handles the strays when the medium becomes busy at `now`. Those whose backoff ends then are
+    /// added to `together`. The others join their group with their remaining slots.
     #[cold]
     pub(super) fn settle_strays(
         &mut self,

@@ -1,6 +1,6 @@
-//! Contention-free periods as contenders see them: from the target time of the period to its end the
-//! NAV of all is set (IEEE Std 802.11-2016, 10.4.3), so that backoffs stand still. Frames that are sent
-//! meanwhile are not contended for; which ones they are is not known here.
+//! Contention-free periods as contenders see them. From the target time of the period to its end,
+//! the NAV of all stations is set (IEEE Std 802.11-2016, 10.4.3), so backoffs are suspended. Frames
+//! in the period are sent without contention.
 
 use airtcp_kernel::Time;
 
@@ -8,15 +8,15 @@ use super::contender::{Retry, State};
 use super::{ContenderId, Contention};
 
 impl Contention {
-    /// Returns the instant at which all inter-frame spaces began after the last busy period.
+    /// Returns when all inter-frame spaces began after the last busy period.
     #[cold]
     pub(crate) fn idle_from(&self) -> Time {
         self.listener.idle_from
     }
 
-    /// Keeps all from contending from `now` on, when the medium is idle and no access has
-    /// begun. A backoff that ends at this instant waits with nothing left of it: its station sees the
-    /// NAV before it sends.
+    /// Suspends contention from `now` on, when the medium is idle and no access has begun. A
+    /// backoff that ends at this instant waits with no slots left, because its station sees the NAV
+    /// before it sends.
     #[cold]
     pub(crate) fn suspend(&mut self, now: Time) {
         let listener = &mut self.listener;
@@ -24,7 +24,7 @@ impl Contention {
         self.together.clear();
         self.internal_collisions.clear();
         for stray in listener.strays.iter_mut().filter(|stray| stray.immediate) {
-            // A frame that came just now finds the NAV set, and needs a backoff.
+            // A frame that arrived at this instant finds the NAV set, and needs a backoff.
             stray.from = stray.from.max(now + self.settings.slot_time);
         }
         let alone =
@@ -38,8 +38,8 @@ impl Contention {
         }
     }
 
-    /// Settles `id` at the end of the period, `now`. If all that it contended for was sent in it, the rest
-    /// of its backoff stands for the one after its last success, where the rules have one.
+    /// Resumes `id` at the end of the period, `now`. If all frames that it contended for were sent
+    /// in the period, the rest of its backoff serves as its post-backoff, if the rules have one.
     #[cold]
     pub(crate) fn settle_suspended(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         let contender = &self.contenders[id as usize];
@@ -61,8 +61,7 @@ impl Contention {
         }
     }
 
-    /// Counts a frame of `id` that was acknowledged, and for which it had not contended (10.3.3: CW goes
-    /// back).
+    /// Counts an acknowledged frame that `id` sent without contention (10.3.3: CW is reset).
     #[cold]
     pub(crate) fn succeeded_without_contention(&mut self, id: ContenderId) {
         let contender = &mut self.contenders[id as usize];
@@ -71,7 +70,7 @@ impl Contention {
         contender.cw = contender.cw_min;
     }
 
-    /// Counts a frame of `id` to all for which it had not contended.
+    /// Counts a broadcast frame that `id` sent without contention.
     #[cold]
     pub(crate) fn broadcast_without_contention(&mut self, id: ContenderId) {
         let counters = &mut self.contenders[id as usize].counters;
@@ -79,8 +78,8 @@ impl Contention {
         counters.broadcasts += 1;
     }
 
-    /// Counts a frame of `id` that was not acknowledged, and for which it had not contended; `retry` is
-    /// its fate. There is no backoff, and nothing that a larger window would help against.
+    /// Counts an unacknowledged frame that `id` sent without contention; `retry` is what happens to
+    /// it. There is no backoff, and a larger window would not help.
     #[cold]
     pub(crate) fn failed_without_contention(&mut self, id: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[id as usize];
