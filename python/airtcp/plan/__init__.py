@@ -117,8 +117,7 @@ def plan(
     Args:
         scenario: the scenario to start from, or any argument of `airtcp.load`.
         vary: `"stations"` (the default) varies all groups in proportion. A key path varies one key,
-            such as
-            `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
+            such as `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`. With
             `"channels"`, `"powers"`, `"positions"`, or several of them separated by commas, the
             answer is a `ChannelPlan`: the settings of the access point of each cell.
         until: stop conditions such as `"p90 transfer_time > 2 s"`. They are added to the targets of

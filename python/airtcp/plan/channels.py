@@ -189,7 +189,7 @@ def _lines(
 
 
 def _alike(alone: ResolvedScenario) -> str:
-    """Return a text that is equal for cells alone with equal hearing and rates.
+    """Return a text that is equal for isolated cells with equal hearing and rates.
 
     The powers then only matter for capture of colliding frames, which a guess ignores.
     """
@@ -233,7 +233,7 @@ class _Race:
         #: reason in `silence`.
         self._guesses: dict[Candidate, float | None] = {}
         self._warmup_ns = 0
-        #: For each setting of each cell, the key of its simulation alone.
+        #: For each setting of each cell, the key of its isolated simulation.
         self._alone: list[list[str]] = []
 
     def alone(self) -> None:
@@ -253,7 +253,7 @@ class _Race:
         self._points.run(runs)
 
     def goodputs_alone(self) -> dict[str, float]:
-        """Return the current goodput of each cell alone, in b/s."""
+        """Return the current isolated goodput of each cell, in b/s."""
         found = {}
         for cell, names in zip(self._scenario.cells or (), self._alone, strict=False):
             runs = self._points.ended(("alone", names[0]))

@@ -1,7 +1,7 @@
 """The objective of a channel plan: the lowest cell, the sum, a metric, or targets.
 
-The objective is computed for a replication, and guessed from each cell's results alone and the
-share that it keeps.
+The objective is computed for a replication, and guessed from the results of isolated cells and the
+shares that they keep.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Objective:
         return self._margin(measured)
 
     def guess(self, alone: Sequence[Answer], shares: Sequence[float]) -> float:
-        """Guess the objective from results of cells alone and the shares of them that they keep."""
+        """Guess the objective from results of isolated cells, and the shares that they keep."""
         if self.name in (LEAST, SUM):
             kept = [
                 answer["cells"][0]["goodput_bps"] * share
@@ -83,7 +83,7 @@ class Objective:
     def _measured(self, answer: Answer, one: Condition) -> float:
         if one.cell is not None:
             cells = answer["cells"]
-            # The result of a cell alone contains only this cell.
+            # The result of an isolated cell contains only this cell.
             place = self.cells.index(one.cell) if len(cells) > 1 else 0
             return float(cells[place][one.metric])
         found = metric_in(answer, one.group, one.part, one.metric)

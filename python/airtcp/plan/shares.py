@@ -1,4 +1,4 @@
-"""Estimate by a Markov chain which share of its goodput alone each cell keeps.
+"""Estimate by a Markov chain which share of its isolated goodput each cell keeps.
 
 Uses the received powers between cells, also for other powers and positions of access points, and
 the graph of which cells hear each other.
@@ -22,7 +22,7 @@ from airtcp.scenario.resolve_air import places, powers_between
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: The largest share of time that a cell alone sends.
+#: The largest share of time that an isolated cell sends.
 _MOST_BUSY: Final = 0.999
 #: Two cells are neighbours if at least this fraction of their pairs of nodes hear each other.
 _NEIGHBOURS: Final = 0.5
@@ -79,10 +79,10 @@ class Graph:
 
 
 class Chain:
-    """The shares of their goodput alone that cells keep, by the chain of independent sets."""
+    """The shares of their isolated goodput that cells keep, by the chain of independent sets."""
 
     def __init__(self, graph: Graph, busy: Sequence[float | Sequence[float]]) -> None:
-        """Initialize with each cell's share of time sending when alone, or one per setting."""
+        """Initialize with each isolated cell's share of time sending, or one per setting."""
         self._graph = graph
         each = [[one] if isinstance(one, float) else one for one in busy]
         self._busy = [[min(max(share, 1e-6), _MOST_BUSY) for share in one] for one in each]
@@ -91,7 +91,7 @@ class Chain:
     def shares(
         self, channels: Sequence[int | None], settings: Sequence[int] | None = None
     ) -> list[float]:
-        """Return each cell's airtime divided by its airtime alone."""
+        """Return each cell's airtime divided by that of the isolated cell."""
         has = [0] * len(channels) if settings is None else settings
         found = [0.0] * len(channels)
         for channel in set(channels):

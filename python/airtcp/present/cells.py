@@ -27,7 +27,7 @@ _ONLY_CAUSE: Final = 0.02
 #: Largest half width of a share shown as one number, and of a share shown for a quick simulation.
 _NARROW: Final = 0.1
 _WIDEST: Final = 0.5
-#: A share of the goodput alone below which the loss is explained: two cells that share a channel
+#: A share of the isolated goodput below which the loss is explained: two cells that share a channel
 #: get a half each.
 _LITTLE_SHARE: Final = 0.4
 #: The share of transmissions lost to hidden stations from which it is reported.
@@ -85,7 +85,7 @@ def airtime_parts(simulation: Simulation) -> dict[str, float]:
 
 
 def _shares(cell: CellResult) -> dict[str, str]:
-    """Return a cell's shares: of its goodput alone, of the time, and of failed transmissions."""
+    """Return a cell's shares: of its isolated goodput, of time, and of failed transmissions."""
     alone = cell.share_of_alone
     shown = [
         "–" if alone is None else known_share(alone),
@@ -119,7 +119,7 @@ def failures(cells: Mapping[str, CellResult]) -> str:
 
 
 def glanced_share(cell: CellResult) -> str:
-    """Describe the share of its goodput alone that a cell has in a quick simulation.
+    """Describe the share of its isolated goodput that a cell has in a quick simulation.
 
     Returns "" if it is unknown or very imprecise.
     """

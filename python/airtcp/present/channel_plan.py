@@ -131,7 +131,7 @@ def left_out_line(plan: ChannelPlan) -> str | None:
 
 
 def cell_rows(plan: ChannelPlan) -> list[tuple[str, ...]]:
-    """Return a row for each cell: its settings, and its goodput today, planned and alone."""
+    """Return a row for each cell: its settings, and its goodput today, planned and isolated."""
     best, today = plan.best, plan.today
     return [
         (
@@ -175,7 +175,7 @@ def apply_lines(plan: ChannelPlan) -> list[str]:
 
 
 def picture(plan: ChannelPlan) -> Figure:
-    """Draw bars of each cell's goodput: today, with the best plan, and alone."""
+    """Draw bars of each cell's goodput: today, with the best plan, and isolated."""
     names = list(plan.best.channels)
     series = (
         ("alone", [plan.alone.get(name, 0.0) for name in names], GREY),

@@ -50,7 +50,7 @@ def rows(split: Split) -> list[tuple[str, ...]]:
 def cell_rows(shared: CellsShared) -> list[tuple[str, ...]]:
     """Return a row per cell, and the totals as the last row.
 
-    The columns are transfer time, time alone, transfers in progress, and goodput.
+    The columns are transfer time, time without other transfers, transfers in progress, and goodput.
     """
     rows: list[tuple[str, ...]] = [
         (

@@ -47,16 +47,16 @@ HEADLINES: Final = (
 #: Further metrics of a quick simulation that the table shows.
 _GLANCED: Final = ("packet_delay_s", "packet_loss", "rtt_s")
 
-#: What jobs have in the mean over the measured time, of which a part comes after their end.
+#: Metrics left out when all jobs have ended: their means include the idle time afterwards.
 _OF_IDLE_TIME: Final = {
     *("goodput_bps", "flow_goodput_bps", "active_flows", "channel_utilization"),
     *("ap_queue_packets", "mean_backlogged_nodes"),
 }
 
-#: The label of the endless flow that gets least.
+#: The label for the endless flow with the lowest goodput.
 _LEAST_FLOW: Final = "goodput of the least flow"
 
-#: The goodputs of several cells, a line each.
+#: The goodputs of several cells, one line each.
 _OF_CELLS: Final = "cell_goodput_bps"
 
 #: Probabilities of models up to this value count as zero.
@@ -127,7 +127,7 @@ def comparison_lines(result: Comparison) -> list[Line]:
 
 
 def headlines_of(simulation: Simulation) -> list[str]:
-    """The headline metrics that say something of this simulation."""
+    """Return the headline metrics that are meaningful for this simulation."""
     if simulation.is_done:
         return [name for name in HEADLINES if name not in _OF_IDLE_TIME]
     if simulation.counts["transfers"]:
@@ -266,7 +266,7 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
 
 
 def job_lines(simulation: Simulation) -> list[Line]:
-    """When the jobs of each group had ended, and their goodput until then."""
+    """Return rows for the time when the jobs of each group ended, and their goodput until then."""
     return [
         Line(f"{what} of {job.group} {job.part}s", quantity_with_interval(interval, unit))
         for job in simulation.jobs
@@ -278,7 +278,7 @@ def job_lines(simulation: Simulation) -> list[Line]:
 
 
 def _lines(simulation: Simulation, name: str) -> Iterator[Line]:
-    """Yield a metric, and with goodput per flow the least if flows differ."""
+    """Yield the row of a metric; after goodput per flow, also the lowest flow if flows differ."""
     text, _, least = _text(simulation, name).partition(LEAST)
     yield Line(metric(name).label, text)
     if least:

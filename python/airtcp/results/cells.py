@@ -1,4 +1,6 @@
-"""The results of each cell: goodput, share of its goodput alone, airtime, failures.
+"""The results of each cell: goodput, share of its isolated goodput, airtime, failures.
+
+A cell's isolated goodput is simulated with all other cells silent.
 
 The core's results are described in docs/laboratory/resolved-form.md. Results of cells alone are
 passed in.
@@ -26,11 +28,11 @@ CELL_METRICS: Final = (
     *(f"airtime.{part}" for part in ("own", "heard", "idle")),
     *(f"failures.{cause}" for cause in ("same_slot", "hidden", "neighbour")),
 )
-#: The goodput divided by the goodput alone. It needs the runs of cells alone.
+#: The goodput divided by the isolated goodput, which needs runs of its own.
 SHARE_OF_ALONE: Final = "share_of_alone"
-#: The goodput alone is known if its half width is at most this fraction of it.
+#: The isolated goodput is known if its half width is at most this fraction of it.
 _MOST_DOUBT: Final = 0.5
-#: The goodput of each cell alone, one value per replication.
+#: The isolated goodput of each cell, one value per replication.
 Alone = Mapping[str, Sequence[float]]
 
 
@@ -132,7 +134,7 @@ def of_simulation(scenario: ResolvedScenario, simulation: Simulation) -> dict[st
 
 
 def interval_of(cells: Mapping[str, CellResult], name: str, metric: str) -> Interval:
-    """Return the goodput of a cell or its share of the goodput alone, as conditions name them.
+    """Return the goodput of a cell or its share of the isolated one, as conditions name them.
 
     The interval has no mean if that was not measured.
     """
@@ -158,7 +160,7 @@ def _cell(
     worst_hidden: float | None,
 ) -> CellResult:
     goodputs = [record["goodput_bps"] for record in records]
-    # Cells alone may have been simulated in only some of the replications.
+    # Isolated cells may have been simulated in only some of the replications.
     both = list(zip(goodputs, alone.get(name, ()), strict=False))
     of_alone = ratio_interval([one for one, _ in both], [one for _, one in both], confidence)
     attempts = sum(record["attempts"] for record in records)
@@ -184,7 +186,7 @@ def _cell(
 
 
 def known_share(share: Interval, alone: Interval) -> Interval | None:
-    """Return the share of the goodput `alone`; None if that is hardly known.
+    """Return the share of the isolated goodput `alone`; None if that is hardly known.
 
     A ratio to a value that may be near zero is meaningless.
     """

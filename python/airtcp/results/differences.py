@@ -43,7 +43,7 @@ WORTH: Final = {"s": 1e-3, "b/s": 10e3, "": 0.01}
 #: A change below this fraction of `a` counts as neither better nor worse (a choice).
 _HARDLY: Final = 0.001
 
-#: The least change, as a part of `a`, that users notice.
+#: The smallest change that users notice, as a fraction of `a`.
 NOTICED: Final = 0.02
 
 #: Metrics that users feel: what they wait for comes before what they get.
@@ -130,7 +130,7 @@ class Ranked:
 
     @property
     def is_noticed(self) -> bool:
-        """True if users feel the metric, and it surely differs by a fiftieth or more."""
+        """Whether users notice the metric, and its significant change exceeds `NOTICED`."""
         a, moved = self.change.a.mean, self.change.difference.mean
         if a is None or moved is None or not (self.is_felt and self.change.separated):
             return False
@@ -138,7 +138,7 @@ class Ranked:
 
     @property
     def noticed_verdict(self) -> str:
-        """The verdict, but "different" of what is better or worse and nobody notices."""
+        """The verdict, but "different" if a change for better or worse goes unnoticed."""
         judged = self.verdict
         return "different" if judged in ("better", "worse") and not self.is_noticed else judged
 

@@ -129,8 +129,8 @@ class Glance:
     ) -> Interval:
         """Return one interval of `metrics`, `groups` or `cells`, without computing the others.
 
-        For a cell these are its goodput and its share of the goodput alone, without a mean if that
-        was not simulated.
+        For a cell these are its goodput and its share of the isolated goodput, without a mean if
+        that was not simulated.
         """
         if cell is not None:
             return interval_of(self.cells, cell, metric)

@@ -25,10 +25,10 @@ _WAYS: Final = ("download", "upload")
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs of a group in one direction, of which there are `count` in a replication.
+    """The jobs of a group in one direction, `count` of them per replication.
 
-    `end_s` is when the last of them ended, counted from the beginning of the simulation, and
-    `goodput_bps` what all of them had together from their start to that end.
+    `end_s` is the time when the last job ended, from the beginning of the simulation. `goodput_bps`
+    is the total rate of all jobs from their start to that time.
     """
 
     group: str
@@ -38,7 +38,7 @@ class Jobs:
     goodput_bps: Interval
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the jobs as they stand in results.json."""
+        """Return the jobs as in results.json."""
         return {
             "group": self.group,
             "part": self.part,
@@ -51,9 +51,9 @@ class Jobs:
 def jobs(
     runs: Sequence[Replication], scenario: ResolvedScenario | None, confidence: float
 ) -> list[Jobs]:
-    """Return the jobs of each group and direction in which all have ended in every replication.
+    """Return the jobs of each group and direction whose jobs all ended in every replication.
 
-    None of a group and direction that has other traffic as well, or starts at random times.
+    Groups and directions with other traffic, or with random start times, are left out.
     """
     if scenario is None or not runs:
         return []
@@ -96,9 +96,9 @@ def _jobs(
 def _end_and_bits(
     run: Replication, scenario: ResolvedScenario, group: str, part: str, scope: int, count: int
 ) -> tuple[float, float] | None:
-    """Return the longest time of a job and the bits of all; None unless all ended.
+    """Return the longest time of a job and the total bits; None unless all jobs ended.
 
-    Of jobs that started before measuring began the bits are known if all are of one size.
+    For jobs that started before the measured time, the bits are only known for a constant size.
     """
     if run.books is None:
         return None

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
-#: The words between a mean and the least.
+#: The text between a mean and the lowest flow.
 LEAST: Final = ", least "
-#: Flows differ if one gets less than this part of the mean of all.
+#: Flows differ if the lowest one gets less than this fraction of the mean.
 _UNLIKE: Final = 0.5
 
 

@@ -285,12 +285,12 @@ class Simulation:
 
     @cached_property
     def jobs(self) -> list[Jobs]:
-        """Return the jobs of groups and directions in which all have ended in every replication."""
+        """The jobs of groups and directions whose jobs all ended in every replication."""
         return jobs(self.runs, self.scenario, self.confidence)
 
     @property
     def is_done(self) -> bool:
-        """Whether all traffic is jobs that have ended, so that the rest of the time is idle."""
+        """Whether all traffic consists of jobs that have ended, so that the rest is idle."""
         return self.scenario is not None and is_done(self.runs, self.scenario)
 
     @cached_property
@@ -379,7 +379,7 @@ class Simulation:
         return np.concatenate([run.transfer_times_s for run in self.runs])
 
     def to_dict(self) -> dict[str, Any]:
-        """The simulation as it stands in results.json; `cells` and `jobs` where there are any."""
+        """Return the simulation as in results.json, with `cells` and `jobs` if there are any."""
         of_cells = {name: cell.to_dict() for name, cell in self.cells.items()}
         of_jobs = [one.to_dict() for one in self.jobs]
         told = {"cells": of_cells} if of_cells else {}

@@ -85,7 +85,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class SharedCell:
-    """A cell of several: `metrics`, and its values alone, as in `Shared`."""
+    """A cell of several: `metrics`, and the values of the isolated cell, as in `Shared`."""
 
     metrics: dict[str, Interval]
     load: float | None

@@ -27,7 +27,7 @@ from airtcp.stats import Interval, student_interval
 
 @dataclass(frozen=True, slots=True)
 class FlowQueue:
-    """A queue: the distribution of sizes, its capacities C_1, C_2, ... alone, and its arrivals.
+    """A queue: the distribution of sizes, the capacities C_1, C_2, ... if isolated, and arrivals.
 
     Arrivals have either `interarrival`, the distribution of independent interarrival times, or
     `sources` that think for `think_times` between their jobs.

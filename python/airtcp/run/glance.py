@@ -55,7 +55,7 @@ _SHORTEST_NS: Final = 5_000_000
 _SET_UP: Final = 20
 #: The replication number of the pilot, far from those of runs and of warm-up pilots.
 _PILOT_NUMBER: Final = 2**33
-#: The extra budget for simulating cells alone, as a fraction, and the most cells to simulate.
+#: The extra budget for simulating isolated cells, as a fraction, and the most cells to simulate.
 _ALONE: Final = 0.5
 _MOST_ALONE: Final = 8
 
@@ -107,7 +107,7 @@ def glance(
 
 
 def _with_cells_alone(scenario: ResolvedScenario, seen: Glance, budget: int) -> Glance:
-    """Add the goodput alone of the disturbed cells with the least goodput."""
+    """Add the isolated goodput of the disturbed cells with the least goodput."""
     order = list(seen.cells)
     goodputs = {name: seen.cells[name].goodput_bps.mean or 0.0 for name in seen.disturbed}
     least = sorted(goodputs, key=lambda name: goodputs[name])[:_MOST_ALONE]

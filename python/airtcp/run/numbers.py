@@ -49,9 +49,9 @@ class Numbers:
     def __init__(self, resolved: str, metrics: Sequence[str]) -> None:
         """Initialize from the resolved form of a scenario, as JSON, and names of metrics.
 
-        A name is a metric of all flows, GROUP.PART.METRIC, or cells.CELL.METRIC, which includes a
-        cell's share of its goodput alone. A missing warm-up is detected. Raises SimulationError if
-        the core rejects the scenario.
+        A name is a metric of all flows, GROUP.PART.METRIC, or cells.CELL.METRIC; cells also have
+        the share of their isolated goodput. A missing warm-up is detected. Raises SimulationError
+        if the core rejects the scenario.
         """
         from airtcp import _core
 
@@ -105,7 +105,7 @@ class Numbers:
         return widest(headlines([_Run(one) for one in booked], self._scenario, confidence))
 
     def _goodputs_alone(self, replication: int, control: Any) -> dict[str, float]:
-        """Return the goodput of cells simulated alone, if the metrics include shares of it."""
+        """Return the isolated goodput of cells, if the metrics include shares of it."""
         from airtcp import _core
 
         found = {}
@@ -119,7 +119,7 @@ class Numbers:
 
     @cached_property
     def _alone(self) -> dict[str, _core.Simulation]:
-        """The core of each cell whose share of its goodput alone is requested."""
+        """The core of each isolated cell whose share of its isolated goodput is requested."""
         from airtcp import _core
         from airtcp.scenario.alone import cell_alone
 
@@ -199,7 +199,7 @@ def _taker(
 ) -> Callable[[Mapping[str, Any], Mapping[str, float]], Row]:
     """Return a function that extracts a row from a core result with these cell names.
 
-    The function also takes the goodput of cells alone, by name.
+    The function also takes the isolated goodput of cells, by name.
     """
 
     def take(answer: Mapping[str, Any], alone: Mapping[str, float]) -> Row:

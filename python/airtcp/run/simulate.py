@@ -171,7 +171,7 @@ def simulate(
             alone = goodputs_alone(scenario, simulation.replications, threads)
             simulation = replace(simulation, alone=alone)
         except KeyboardInterrupt:
-            # All requested replications are complete; only the cells alone are missing.
+            # All requested replications are complete; only the isolated cells are missing.
             simulation = replace(simulation, stopped="interrupted")
     if interruption.asked:
         # Also if the interruption came too late to stop anything, so that the user learns of it.
@@ -194,7 +194,7 @@ def _engine(scenario: ResolvedScenario, core: _core.Simulation) -> str:
 
 
 def goodputs_alone(scenario: ResolvedScenario, replications: int, threads: int) -> Alone:
-    """Return the goodputs of each of several cells simulated alone, by replication.
+    """Return the isolated goodputs of each of several cells, by replication.
 
     The runs use common random numbers: nodes keep their names, and so their streams. Empty for a
     single cell.

@@ -17,7 +17,7 @@ from airtcp.stats import FIRST_ROUND
 from airtcp.sweep.points import Points, count_of
 from airtcp.sweep.spec import Sweep
 
-#: From this many runs on, ask the user for confirmation.
+#: A sweep with more runs needs `--yes`.
 MANY_RUNS: Final = 100_000
 #: The most points to measure, and the time after which no further point is started.
 _MEASURED: Final = 12

@@ -66,7 +66,7 @@ def _once(data: Mapping[str, Any]) -> Iterator[Place]:
 
 def _fits(place: Place) -> bool:
     """Whether a table has the form that declares a key, judged by its tag keys."""
-    assert place.form is not None  # asked of keys alone
+    assert place.form is not None  # called only for keys
     if not isinstance(place.table, Mapping):
         return True
     for tag in _TAGS:

@@ -410,8 +410,8 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         scheduler = choice(section, "ap.scheduler", "Scheduler", present, str(present), kinds)
         for option in scheduler["options"]:
             if option["value"] not in _TURNS:
-                # Per-flow queueing leaves no choice of station, and airtime fairness replaces the
-                # MAC limit.
+                # These conflict with airtime fairness: a discipline that chooses the station
+                # itself, and `mac_limit`.
                 keeps = not DISCIPLINES[queue.word].leaves_stations
                 turns = ["ap.queue.discipline"] if keeps else []
                 ring = ["ap.queue.mac_limit"] if "mac_limit" in now else []

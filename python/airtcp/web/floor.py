@@ -26,9 +26,9 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
     `nodes` are access points in the order of cells, then stations in the order of groups, with `x`
     and `y` in metres if the file sets them, else null. `hears` are pairs of nodes that sense each
     other, and `deaf` pairs of one cell in which one does not sense the other. `share` of a cell is
-    its airtime divided by its airtime alone, by the chain of independent sets, if each cell alone
-    sends `busy` of the time. It is null for a single cell, and if the chain has no value; `silence`
-    then says why.
+    its airtime divided by that of the isolated cell, by the chain of independent sets, if each
+    isolated cell sends `busy` of the time. It is null for a single cell, and if the chain has no
+    value; `silence` then says why.
     """
     cells = scenario.cells
     if cells is None or scenario.air is None:

@@ -109,7 +109,7 @@ def _glanced(told: Prediction) -> Verdict | None:
 
 
 def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
-    """Return the cells of a quick simulation; only disturbed cells have a share alone."""
+    """Return the cells of a quick simulation, with shares of isolated goodput if disturbed."""
     seen = told.glance
     if seen is None:
         return None
@@ -211,7 +211,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
 def _cells(
     scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
 ) -> dict[str, Any] | None:
-    """Return several cells side by side, their shares alone, and causes; None for one cell."""
+    """Return several cells side by side, with shares of isolated goodput and causes; or None."""
     from airtcp.present.cells import by_cell, glanced_share, known_share, sentences
 
     table = by_cell(cells, glanced=glanced)
