@@ -25,7 +25,7 @@ STARTED := $(shell date +%s)
 SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help runs build demo reproduce build-tests check lint test test-rust test-python tests-of-rust tests-of-python test-slow verify setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
+.PHONY: help runs build demo reproduce build-tests check units-of-rust units-of-python lint lint-of-rust lint-of-python types test test-rust test-python tests-of-rust tests-of-python test-slow verify setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -101,9 +101,20 @@ UNIT_TESTS := tests/judge tests/models tests/scenario tests/test_rooms.py tests/
 	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py
 CARGO_TEST := cargo test --workspace --exclude airtcp-py --quiet
 
-check: lint ## Check style and types, and run the unit tests (40 s if no Rust changed)
+# Several targets at once, the output of each in one piece.
+BESIDE = $(MAKE) --no-print-directory --quiet --output-sync=target SIDE_BY_SIDE=1 STARTED=$(STARTED)
+
+check: build ## Check style and types, and run the unit tests (40 s if no Rust changed)
+	+@$(BESIDE) -j3 units-of-python types lint-of-python lint-of-rust units-of-rust
+	$(SAY) 'style, types and unit tests are right'
+
+units-of-rust:
 	+@mkdir -p out && $(CARGO_TEST) --lib > out/check-rust.log 2>&1 || { cat out/check-rust.log; exit 1; }
-	$(PYTEST) -m 'not slow and not verify' $(UNIT_TESTS)
+	$(SAY) 'unit tests of Rust have passed'
+
+units-of-python:
+	@$(PYTEST) -m 'not slow and not verify' $(UNIT_TESTS)
+	$(SAY) 'unit tests of Python have passed'
 
 test: build-tests ## Run the tests that decide whether a change is right: all of Rust, most of Python (5 minutes)
 	+@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
@@ -181,11 +192,18 @@ same-store: build ## Store the digests that `make same` compares with, for a com
 	$(BIN)/python validation/same/same.py --store
 
 lint: build ## Check style, types and documentation comments
+	+@$(BESIDE) -j2 types lint-of-python lint-of-rust
+
+lint-of-rust:
 	+cargo fmt --all --check
 	+RUSTFLAGS=-Dwarnings cargo clippy --workspace --all-targets --quiet
 	+RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet
+
+lint-of-python:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types:
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
 

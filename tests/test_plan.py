@@ -176,6 +176,7 @@ def brute_force(scenario: Scenario, metric: str, bound: float, values: range) ->
     return last
 
 
+@pytest.mark.slow
 def test_a_plan_agrees_with_a_sweep(scenario: Scenario) -> None:
     """The sweep has another seed, 40 replications at each of 13 values: sure to a station or two.
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +50,21 @@ def written(name: str, *cells: Scenario) -> Lines:
     raise AssertionError(name)
 
 
-def all_lines(tool: str) -> list[str]:
+@cache
+def lines_by_tool() -> dict[str, list[str]]:
     """The lines of all remedies in all cells that take them."""
-    found = []
+    found: dict[str, dict[str, None]] = {}
     for one in CELLS:
         for each in catalogue():
             new = changed(one, each)
             if isinstance(new, Changed):
-                found += lines_for(each, new, one).by_tool.get(tool, [])
-    return list(dict.fromkeys(found))
+                for tool, lines in lines_for(each, new, one).by_tool.items():
+                    found.setdefault(tool, {}).update(dict.fromkeys(lines))
+    return {tool: list(lines) for tool, lines in found.items()}
+
+
+def all_lines(tool: str) -> list[str]:
+    return lines_by_tool().get(tool, [])
 
 
 # What they say.
@@ -462,10 +469,5 @@ def test_uci_lines_are_of_two_forms() -> None:
 def test_no_other_program_is_named() -> None:
     """Each has its test above."""
     tested = {"hostapd", "ip", "tc", "nft", "sysctl", "iw", "debugfs", "uci"}
-    for one in CELLS:
-        for each in catalogue():
-            new = changed(one, each)
-            if isinstance(new, Changed):
-                tools = lines_for(each, new, one).by_tool
-                assert {tool.partition(" of ")[0] for tool in tools} <= tested, each.name
+    assert {tool.partition(" of ")[0] for tool in lines_by_tool()} <= tested
     assert BURSTS in CELLS
