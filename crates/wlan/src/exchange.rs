@@ -1,10 +1,10 @@
-//! The exchanges that follow an access to the medium, from the hand-over of a packet to its
+//! The exchanges that follow an access to the medium, from the dequeuing of a packet to its
 //! acknowledgment.
 //!
-//! There are three kinds of exchanges: [`single`], of one frame and its MAC ACK; [`aggregate`], of an
-//! A-MPDU and its Block ACK; and [`polled`], without contention. Each is told as states of what is on
-//! the air ([`Air`]), and behind one trait, [`Exchange`]; [`shortcut`] abbreviates the most frequent
-//! way through them. All that they share is here: how a state follows another, collisions and retries
+//! There are three kinds of exchanges: [`single`], of one frame and its MAC ACK; [`aggregate`], of
+//! an A-MPDU and its Block ACK; and [`polled`], without contention. Each is a sequence of states of
+//! the medium ([`Air`]) behind one trait, [`Exchange`]. [`shortcut`] abbreviates the most frequent
+//! sequence. The shared parts are here: transitions between states, collisions and retries
 //! ([`failures`]), TXOPs ([`txop_ends`]), beacons.
 //!
 //! ```text
@@ -15,7 +15,8 @@
 //!                                     '--------------------> silence, backoffs
 //! ```
 //!
-//! Knows no queue, but for its [`Supply`], and not of which kind the exchanges of a cell are.
+//! Queues are only visible through [`Supply`]. This module does not depend on the kind of
+//! exchanges.
 
 pub(crate) mod aggregate;
 mod air;
@@ -45,15 +46,15 @@ use crate::sequence::dcf::FrameTimes;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
-/// The kind of exchanges of a cell. What is provided is right where the MAC holds no more of a queue than the
-/// frame that it sends.
+/// The exchange logic of a cell. The default methods are correct if the MAC holds only the frame
+/// that it sends of each queue.
 pub(crate) trait Exchange<P: Clone>: Sized {
-    /// True if nothing else goes on the air, and each after a backoff of its own: there is no beacon,
-    /// contention-free period, aggregate, burst or TXOP. A plain cell is not asked at each exchange
-    /// for what it cannot have.
+    /// True if every transmission is an exchange after its own backoff: there are no beacons,
+    /// contention-free periods, aggregates, bursts or TXOPs. A plain cell skips these checks at
+    /// each exchange.
     const PLAIN: bool = false;
 
-    /// Begins an exchange of `by`, which alone has got at the medium at `now`.
+    /// Starts an exchange of `by`, the only contender that won access at `now`.
     #[inline(always)]
     fn gets_medium<S: Supply<P>>(
         &mut self,
@@ -66,8 +67,8 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         self.begins(air, by, now, supply);
     }
 
-    /// Decides what `by` sends, which has got at the medium, and holds it: what waits to be sent again, or
-    /// what its queue hands over. Returns false if nothing fits into `left` of its TXOP.
+    /// Decides what `by`, which has won access, sends, and holds it: frames to be retransmitted, or
+    /// packets of its queue. Returns false if nothing fits into `left` of its TXOP.
     fn assemble<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -77,8 +78,8 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         supply: &mut S,
     ) -> bool;
 
-    /// Assembles what `by` sends, which has got at the medium with others. Returns how long its first frame
-    /// lasts.
+    /// Assembles what `by` sends, which has won access together with others. Returns the duration
+    /// of its first frame.
     #[inline]
     fn first_frame<S: Supply<P>>(
         &mut self,
@@ -91,7 +92,7 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         self.times(air, by).first()
     }
 
-    /// Puts on the air what `by` has assembled, from `start` on, when nobody else sends.
+    /// Starts the assembled exchange of `by` at `start`, when no other station sends.
     fn begins<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -100,7 +101,7 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         supply: &mut S,
     );
 
-    /// Receives what `by` has sent alone, or the next part of it. The exchange would be over at `end`.
+    /// Receives `by`'s transmission, or the next part of it. The exchange would end at `end`.
     fn arrives<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -110,7 +111,7 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         supply: &mut S,
     );
 
-    /// Takes the answer to what `by` has sent, and goes on with its TXOP.
+    /// Processes the response to `by`'s transmission, and continues its TXOP.
     fn answered<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -119,7 +120,7 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         supply: &mut S,
     );
 
-    /// Counts a failure of what `by` holds. Returns whether it may be sent again.
+    /// Counts a failure of what `by` holds. Returns whether it may be retransmitted.
     fn failed<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -129,19 +130,21 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         supply: &mut S,
     ) -> Retry;
 
-    /// Returns whether `by` has something to send beside its queue and the PSDU that it holds.
+    /// Returns whether `by` has something to send in addition to its queue and the PSDU that it
+    /// holds.
     #[inline(always)]
     fn has_work(&self, _by: ContenderId) -> bool {
         false
     }
 
-    /// Returns the station that `by` sends a Block ACK request, and the number that its window begins with.
+    /// Returns the station that `by` sends a Block ACK request to, and the first number of the
+    /// window.
     #[inline(always)]
     fn request(&self, _by: ContenderId) -> Option<(StationId, u64)> {
         None
     }
 
-    /// Returns the frames of the exchange that `by` begins or tries to.
+    /// Returns the frame times of the current or attempted exchange of `by`.
     #[inline(always)]
     fn times<'a>(&'a self, air: &'a mut Air<P>, by: ContenderId) -> &'a FrameTimes {
         let originator = &air.originators[by as usize];
@@ -150,13 +153,14 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         air.frames.times(class, psdu.bits())
     }
 
-    /// Returns the number of the rate at which `by` sends to `receiver` what it has begun or tries to.
+    /// Returns the rate class of the current or attempted exchange of `by` with `receiver`.
     #[inline(always)]
     fn class(&self, air: &Air<P>, by: ContenderId, receiver: StationId) -> u32 {
         air.roles.rate_class(air.originators[by as usize].station, receiver)
     }
 
-    /// Returns when the last frame arrived of the PPDU on the air, if frames are told of one by one.
+    /// Returns when the last MPDU of the PPDU on the air arrived, if MPDUs are delivered one by
+    /// one.
     fn last_arrival(&self) -> Option<Time> {
         None
     }
@@ -166,7 +170,7 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         air.beacon_is_due(now);
     }
 
-    /// Goes on with a contention-free period, when what is on the air has ended.
+    /// Continues a contention-free period when its current transmission has ended.
     fn contention_free_step<S: Supply<P>>(
         &mut self,
         _air: &mut Air<P>,
@@ -177,19 +181,19 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     }
 }
 
-/// The way in which what a contender has assembled has failed.
+/// Why an assembled transmission failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Its first frame collided on the air.
     Collision,
-    /// A queue of higher priority of the same station took the access.
+    /// A higher-priority queue of the same station took the access.
     InternalCollision,
-    /// Nobody has answered.
+    /// No response came.
     NoAnswer,
 }
 
 impl<P: Clone> Air<P> {
-    /// Plays what is due at `now`: a beacon, or else [`Self::step`].
+    /// Plays the event that is due at `now`: a beacon, or else [`Self::step`].
     #[inline(always)]
     pub(crate) fn advance<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -204,7 +208,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Goes on with what is on the air, or begins the next access.
+    /// Continues the current transmission, or starts the next access.
     #[inline(always)]
     fn step<E: Exchange<P>, S: Supply<P>>(&mut self, exchange: &mut E, now: Time, supply: &mut S) {
         if let OnAir::Silence = self.on_air {
@@ -214,7 +218,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Goes on with what is on the air.
+    /// Continues the current transmission.
     #[inline(never)]
     fn go_on<E: Exchange<P>, S: Supply<P>>(&mut self, exchange: &mut E, now: Time, supply: &mut S) {
         match self.on_air {
@@ -227,7 +231,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Begins what the contenders send that have got at the medium.
+    /// Starts the transmissions of the contenders that won access.
     #[inline(always)]
     fn access_medium<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -240,8 +244,8 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Begins the next access, and returns the contender whose exchange the caller begins: one alone, which
-    /// sends no beacon. All else is begun here.
+    /// Starts the next access. Returns the contender whose exchange the caller has to start: the
+    /// only winner, if it sends no beacon. Everything else is started here.
     #[inline(always)]
     fn begin_alone<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -268,7 +272,7 @@ impl<P: Clone> Air<P> {
         Some(by)
     }
 
-    /// Begins what the contenders send whose backoffs end at the same instant.
+    /// Starts the transmissions of contenders whose backoffs end at the same instant.
     #[inline(never)]
     fn several_begin<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -283,7 +287,7 @@ impl<P: Clone> Air<P> {
         self.settle_internal_collisions(exchange, now, supply);
     }
 
-    /// Begins a beacon or an exchange of `by`, which goes ahead of other queues of its station.
+    /// Starts a beacon or an exchange of `by`, which precedes other queues of its station.
     #[cold]
     fn begins_ahead<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -300,7 +304,7 @@ impl<P: Clone> Air<P> {
         exchange.begins(self, by, now, supply);
     }
 
-    /// Receives what the access began with, or part of it, unless it has collided.
+    /// Receives the transmissions of the access, or part of one, unless they have collided.
     #[inline(never)]
     fn transmissions_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -316,13 +320,14 @@ impl<P: Clone> Air<P> {
                 self.beacon_ended(exchange, by, now, supply);
             }
             Reception::Intact => exchange.arrives(self, by, now, end, supply),
-            // Of those that began together, none comes through if one does not.
+            // If one of the transmissions that began together is lost, all are.
             Reception::Overlapped => self.collision_ended(exchange, now, supply),
         }
     }
 
-    /// Goes on after the answer of `receiver` to `by`, whose queue `has_next`: with contention, or with the
-    /// TXOP. Returns when its next exchange begins, which is assembled, if there is one.
+    /// Continues after `receiver`'s response to `by`, whose queue `has_next`: with contention, or
+    /// with the TXOP. Returns when the next exchange of the TXOP, already assembled, begins, if
+    /// there is one.
     #[inline(always)]
     fn exchange_succeeded<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -351,8 +356,8 @@ impl<P: Clone> Air<P> {
         None
     }
 
-    /// Assembles one more exchange in the same TXOP, if there is a frame for which there is time
-    /// (IEEE Std 802.11-2020, 10.23.2.8), and returns when it begins. A beacon has a TXOP of its own.
+    /// Assembles one more exchange in the same TXOP if there is a frame that fits (IEEE Std
+    /// 802.11-2020, 10.23.2.8), and returns when it begins. A beacon has a TXOP of its own.
     #[inline(always)]
     fn continues_txop<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -384,7 +389,7 @@ impl<P: Clone> Air<P> {
             || self.beacons.is_due(by)
     }
 
-    /// Returns the station that the frame of `by` is for that is on the air, or was to be.
+    /// Returns the receiver of `by`'s current or attempted frame.
     fn sends_to<E: Exchange<P>>(&self, exchange: &E, by: ContenderId) -> Option<StationId> {
         let request = exchange.request(by).map(|(receiver, _)| receiver);
         request.or_else(|| self.originators[by as usize].frames().map(Frames::receiver))

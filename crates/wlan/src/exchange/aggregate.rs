@@ -1,9 +1,9 @@
-//! The exchanges of 802.11n and later: A-MPDUs to one receiver, block acknowledgment, frames that are
-//! sent again one by one, and their release in order (IEEE Std 802.11-2020, 10.12, 10.25).
+//! The exchanges of 802.11n and later: A-MPDUs to one receiver, Block ACKs, selective
+//! retransmission, and release in order (IEEE Std 802.11-2020, 10.12, 10.25).
 //!
-//! A queue that has got at the medium hands over as much for one receiver as fits. What was not
-//! acknowledged goes back ahead of the queue, to the frames that wait for that receiver. Agreements
-//! are there from the beginning; Block ACKs and their requests are lost in collisions alone.
+//! A queue that has won access releases as many packets for one receiver as fit. Unacknowledged
+//! frames go back ahead of the queue, to the frames that wait for that receiver. Block ACK
+//! agreements exist from the start. Block ACKs and their requests are lost only in collisions.
 
 mod assembly;
 mod outcome;
@@ -27,65 +27,66 @@ use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::HtExchange;
 use crate::station::{ContenderId, StationId};
 
-/// The exchanges of a cell that aggregates: the state of its queues with their receivers.
+/// The exchange logic of a cell with aggregation, and the state of its queues for each receiver.
 #[derive(Debug)]
 pub(crate) struct Aggregate<P> {
     /// By rate class.
     exchanges: Vec<HtExchange>,
-    /// By station, of those whose rate is found by sending: the class of their first rate, and what
-    /// share of MPDUs with 1500 bytes is lost at each.
+    /// For stations with rate control: the class of their first rate, and the loss probability of
+    /// 1500-byte MPDUs at each rate.
     controlled: Vec<Option<(u32, Vec<f64>)>>,
     queues: Vec<AggregatingQueue<P>>,
     failed_block_ack: FailedBlockAck,
     delivery: Delivery,
-    /// The instants at which the frames of the PPDU on the air arrive, in order; empty if they are told of
-    /// together.
+    /// The arrival times of the frames of the PPDU on the air, in order; empty if all are delivered
+    /// at its end.
     arrivals: Vec<Time>,
-    /// The number of them that have.
+    /// The number of frames that have arrived.
     arrived: usize,
-    /// True if any of them came through.
+    /// True if any of them was received.
     any_received: bool,
-    /// Memory for the next A-MPDU.
+    /// Scratch memory for the next A-MPDU.
     spare: Vec<Mpdu<P>>,
-    /// The law that was broken, which should not have happened.
+    /// The first violated invariant, if any. It would be a bug.
     broken_law: Option<String>,
 }
 
 /// The sending side of one queue.
 #[derive(Debug)]
 struct AggregatingQueue<P> {
-    /// By receiver, from `first` on, at an access point; one at a station.
+    /// For an access point, by receiver from `first` on; a station has one entry.
     agreements: Vec<Agreement<P>>,
     first: StationId,
-    /// Which of them have something to send again, or a request.
+    /// The agreements with something to retransmit, or with a Block ACK request.
     pending: Vec<u32>,
-    /// The purpose of the last access.
+    /// What the last access sends.
     sends: Sends,
     times: FrameTimes,
-    /// At which of the cell's rates the PPDU goes.
+    /// The rate class of the PPDU.
     class: u32,
-    /// Of the data PPDU, everything before its Data field.
+    /// The duration before the Data field of the data PPDU.
     preamble: Duration,
     txop_limit: Duration,
-    /// The choice of rate control for the PPDU, if there is one.
+    /// The rate control's choice for the PPDU, if there is rate control.
     choice: Option<Choice>,
 }
 
-/// Both ends of a block ack agreement, or of the exchange of frames that are acknowledged one by one.
+/// Both ends of a Block ACK agreement, or of an exchange of frames that are acknowledged one by
+/// one.
 #[derive(Debug)]
 struct Agreement<P> {
-    /// A flag: frames are acknowledged by Block ACKs.
+    /// Whether Block ACKs acknowledge the frames.
     has_block_ack: bool,
-    /// The number of times that a frame may fail.
+    /// The limit of failures of a frame.
     retry_limit: u16,
     window: TransmitWindow<P>,
     recipient: ReorderBuffer<P>,
     books: Books,
-    /// Of a station whose rate is found by sending.
+    /// Rate control of the station, if it has any.
     rate_control: Option<Box<Minstrel>>,
 }
 
-/// The content of what a queue sends.
+/// What a queue sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sends {
     /// The PSDU that it holds.
@@ -95,7 +96,7 @@ enum Sends {
 }
 
 impl<P: Clone> Aggregate<P> {
-    /// Makes the exchanges; none if frames are not aggregated.
+    /// Creates the exchange logic; `None` without aggregation.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -170,17 +171,17 @@ impl<P: Clone> Aggregate<P> {
         }))
     }
 
-    /// Returns the frames of `by` that wait to be sent again.
+    /// Returns the frames of `by` that wait for retransmission.
     pub(crate) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.window.iter())
     }
 
-    /// Returns the frames of `by` that have arrived and wait at their receivers for earlier ones.
+    /// Returns the frames of `by` that wait in their receivers' reorder buffers for earlier ones.
     pub(crate) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.recipient.iter())
     }
 
-    /// Checks the books of `by`; its PPDU on the air has `on_air`.
+    /// Checks the accounts of `by`; its PPDU on the air has the frames `on_air`.
     pub(crate) fn check_laws(
         &self,
         by: ContenderId,
@@ -198,7 +199,7 @@ impl<P: Clone> Aggregate<P> {
         Ok(())
     }
 
-    /// Returns the number that a Block ACK request of `by` tells `receiver`.
+    /// Returns the window start of `by`'s Block ACK request to `receiver`.
     pub(crate) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
         let queue = &self.queues[by as usize];
         queue.agreements[queue.place(receiver)].window.start(&[])
@@ -208,7 +209,8 @@ impl<P: Clone> Aggregate<P> {
         self.queues[by as usize].agreement(receiver)
     }
 
-    /// Reports to the rate control of `by`, if it has one, how many frames of `psdu` were acknowledged.
+    /// Reports to the rate control of `by`, if it has one, how many frames of `psdu` were
+    /// acknowledged.
     fn report(&mut self, by: ContenderId, psdu: Frames<'_, P>, acknowledged: usize) {
         let queue = &mut self.queues[by as usize];
         if let Some(choice) = queue.choice.take()
@@ -229,7 +231,7 @@ impl<P> AggregatingQueue<P> {
         &mut self.agreements[place]
     }
 
-    /// Lists `receiver` if anything waits for it, or else takes it off the list.
+    /// Adds `receiver` to the pending list if anything waits for it, else removes it.
     fn update_pending(&mut self, receiver: StationId) {
         let place = self.place(receiver);
         let listed = self.pending.iter().position(|&one| one as usize == place);
@@ -324,7 +326,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         supply: &mut S,
     ) -> Retry {
         let data_sent = match failure {
-            // Of an RTS, no Block ACK is missed.
+            // A lost RTS causes no missed Block ACK.
             Failure::Collision => self.queues[by as usize].times.rts == Duration::ZERO,
             Failure::InternalCollision => false,
             Failure::NoAnswer => true,

@@ -1,7 +1,7 @@
-//! The part of a cell that its exchanges share whatever their kind: contention, the medium, the frames
-//! that are held, and the state of what is on the air.
+//! The state of a cell that all exchanges share: contention, the medium, the held frames, and what
+//! is on the air.
 //!
-//! Knows what is on the air as a state with an end, and not which state follows.
+//! What is on the air is a state with an end. The next state is decided elsewhere.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -21,32 +21,33 @@ use crate::sequence::dcf::FrameTable;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
-/// The MAC of one cell, but for what is peculiar to the kind of its exchanges.
+/// The MAC of one cell without the exchange logic.
 #[derive(Debug)]
 pub(crate) struct Air<P> {
     pub(crate) contention: Contention,
     pub(crate) frames: FrameTable,
     pub(crate) medium: Medium,
     pub(crate) on_air: OnAir,
-    /// The next step: the end of what is on the air, or else the next access.
+    /// The next step: the end of the current state, or the next access.
     pub(super) next_step: Time,
-    /// The next step or the next beacon.
+    /// The next step or the next beacon, whichever is earlier.
     pub(crate) next: Time,
     pub(super) txop: Txop,
     pub(super) txop_ends: TxopEnds,
     pub(crate) originators: Vec<Originator<P>>,
     pub(super) errors: ErrorModel,
-    /// True if frames are lost in collisions alone.
+    /// True if frames are lost only in collisions.
     pub(super) is_perfect: bool,
     pub(super) roles: Roles,
     pub(super) beacons: Beacons,
     pub(crate) counters: CellCounters,
     pub(super) retry_limit: u16,
-    /// The limit of data frames that were lost after their RTS had got through.
+    /// The limit of failures of data frames whose RTS succeeded.
     pub(super) long_retry_limit: u16,
-    /// True if a station that has received a data frame finds the medium idle up to its own MAC ACK.
+    /// True if a station that has received a data frame finds the medium idle until its own MAC
+    /// ACK.
     pub(super) answers_seem_to_find_it_idle: bool,
-    /// True if exchanges may take the straight line; only tests say no.
+    /// True if exchanges may use the shortcut; only tests switch it off.
     pub(crate) goes_straight: bool,
     #[cfg(any(test, feature = "testing"))]
     pub(crate) straight: u64,
@@ -55,24 +56,25 @@ pub(crate) struct Air<P> {
 /// A state of the medium.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OnAir {
-    /// Nothing is on the air.
+    /// Idle.
     Silence,
-    /// The frames that the access began with; or, if nobody else is on the air, all up to the end of
-    /// the data frame. An exchange that is not disturbed is over at `end`.
+    /// The first frames of the access. If there is no collision, everything up to the end of the
+    /// data frame. Undisturbed, the exchange ends at `end`.
     Sending { end: Time },
-    /// The answer of `from`, which has received data of `by`, or the SIFS before it: the answer begins at
-    /// `ack_start`.
+    /// The response of `from`, which has received data of `by`, or the SIFS before it. The response
+    /// begins at `ack_start`.
     Acknowledging { by: ContenderId, from: StationId, ack_start: Time },
-    /// A data frame of `by` was lost: all wait for the end of an answer that does not come.
+    /// A data frame of `by` was lost, and all stations wait until the missing response would have
+    /// ended.
     Unanswered { by: ContenderId },
-    /// A CF-End, with which `by` gives back what is left of its TXOP.
+    /// A CF-End with which `by` returns the rest of its TXOP.
     CfEnd { by: ContenderId },
-    /// A contention-free period: nobody contends.
+    /// A contention-free period: no station contends.
     ContentionFree,
 }
 
 impl<P: Clone> Air<P> {
-    /// Makes a cell at time zero with an idle medium and empty queues.
+    /// Creates a cell at time zero with an idle medium and empty queues.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -110,14 +112,14 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Borrows what assembles and settles frames.
+    /// Borrows the transmit state shared by Cell and Field.
     #[inline]
     pub(super) fn desk(&mut self) -> Desk<'_, P> {
         let Self { originators, frames, roles, errors, is_perfect, .. } = self;
         Desk { originators, frames, roles, errors, is_perfect: *is_perfect }
     }
 
-    /// Lets `contender`, whose queue was empty, contend for the medium.
+    /// Starts contention for `contender`, whose queue was empty.
     #[inline]
     pub(crate) fn frame_ready(&mut self, contender: ContenderId, now: Time) {
         let before_own_ack = self.answers_seem_to_find_it_idle
@@ -126,7 +128,7 @@ impl<P: Clone> Air<P> {
         self.look_for_access();
     }
 
-    /// Lets all contend that `supply` tells of.
+    /// Starts contention for all queues that `supply` reports.
     #[inline]
     pub(crate) fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         while let Some(contender) = supply.next_ready() {
@@ -140,8 +142,8 @@ impl<P: Clone> Air<P> {
         now < ack_start && from == station
     }
 
-    /// Returns from when to when the frames arrive that are told of as received next, if an exchange with
-    /// contention is on the air and does not collide.
+    /// Returns when the frames arrive, first to last, that will be reported as received next, if an
+    /// exchange is on the air without a collision.
     pub(crate) fn receiving<E: Exchange<P>>(&mut self, exchange: &E) -> Option<(Time, Time)> {
         let OnAir::Sending { end } = self.on_air else { return None };
         let &first = self.medium.transmissions().first()?;
@@ -155,13 +157,13 @@ impl<P: Clone> Air<P> {
         Some((exchange.last_arrival().unwrap_or(begin), self.next_step))
     }
 
-    /// Sets what is on the air, and until when.
+    /// Sets the state of the medium, and its end.
     #[inline]
     pub(super) fn set_on_air(&mut self, what: OnAir, until: Time) {
         self.set_on_air_in::<false>(what, until);
     }
 
-    /// Does as [`Self::set_on_air`], but in a `PLAIN` cell, where there is no beacon before `until`.
+    /// Handles [`Self::set_on_air`]; in a `PLAIN` cell there is no beacon before `until`.
     #[inline(always)]
     pub(super) fn set_on_air_in<const PLAIN: bool>(&mut self, what: OnAir, until: Time) {
         self.on_air = what;
@@ -169,13 +171,13 @@ impl<P: Clone> Air<P> {
         self.next = if PLAIN { until } else { until.min(self.beacons.next_target()) };
     }
 
-    /// Waits for the next access: nothing is on the air any more.
+    /// Sets the medium idle and waits for the next access.
     #[inline]
     pub(super) fn fall_silent(&mut self) {
         self.set_on_air(OnAir::Silence, self.contention.next_access());
     }
 
-    /// Looks for the next access, which may be another than it was.
+    /// Recomputes the next access, which may have changed.
     #[inline]
     pub(super) fn look_for_access(&mut self) {
         if let OnAir::Silence = self.on_air {
@@ -185,7 +187,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Puts the exchange on the air that `by` has begun at `start`.
+    /// Puts the exchange of `by` that begins at `start` on the air.
     #[inline]
     pub(super) fn sends(&mut self, by: ContenderId, start: Time, times: Milestones) {
         self.medium.begin_alone(by, start + times.sent);
@@ -193,7 +195,8 @@ impl<P: Clone> Air<P> {
         self.set_on_air(OnAir::Sending { end }, start + times.received);
     }
 
-    /// Puts the answer of `from` on the air until `end`, which has received the data of `by` `now`.
+    /// Puts the response of `from` on the air until `end`; it has received the data of `by` at
+    /// `now`.
     #[inline]
     pub(super) fn answers(&mut self, by: ContenderId, from: StationId, now: Time, end: Time) {
         let ack_start = now + self.frames.phy().sifs;
@@ -201,7 +204,8 @@ impl<P: Clone> Air<P> {
     }
 }
 
-/// Returns a retry limit as frames count it; one beyond that is as good as none.
+/// Converts a retry limit to the type of the failure counters. A limit beyond its range is no
+/// limit.
 pub(crate) fn limit(config: u32) -> u16 {
     config.try_into().unwrap_or(u16::MAX)
 }

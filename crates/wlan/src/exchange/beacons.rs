@@ -1,9 +1,8 @@
-//! The access point's beacons: a frame to all at each target beacon transmission time.
+//! The access point's beacons: a broadcast frame at each target beacon transmission time.
 //!
-//! A beacon goes before the packets of its queue, as soon as that queue gets at the medium by the
-//! rules for any frame; nobody acknowledges it, and it is not sent again (IEEE Std 802.11-2020,
-//! 11.1.3.2). Under EDCA it is sent by AC_VO. One that has not been sent by the time of the next is
-//! not sent at all.
+//! A beacon precedes the packets of its queue, and is sent as soon as that queue wins access by the
+//! normal rules. It is neither acknowledged nor retransmitted (IEEE Std 802.11-2020, 11.1.3.2).
+//! Under EDCA it uses AC_VO. A beacon that was not sent by the time of the next one is dropped.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -17,17 +16,17 @@ use crate::station::{ContenderId, EVERYBODY};
 /// No queue.
 const NONE: ContenderId = ContenderId::MAX;
 
-/// The state of the access point's beacons. Queues are asked about them at every step, so the
-/// answers are there ready.
+/// The state of the access point's beacons. Every step of a queue checks it, so it is precomputed.
 #[derive(Debug)]
 pub(super) struct Beacons {
-    /// The access point's queue of the highest priority: its only one under the DCF, AC_VO under EDCA.
+    /// The access point's queue with the highest priority: its only one under the DCF, AC_VO under
+    /// EDCA.
     queue: ContenderId,
     interval: Duration,
     airtime: Duration,
-    /// The next to be sent.
+    /// The next beacon.
     frame: Mpdu<()>,
-    /// The target time of the next one; never if there are none.
+    /// The target time of the next beacon; never if there are none.
     next_target: Time,
     /// The queue whose next frame is a beacon, or `NONE`.
     due: ContenderId,
@@ -36,7 +35,7 @@ pub(super) struct Beacons {
 }
 
 impl Beacons {
-    /// Makes the beacons that go ahead of `queue`.
+    /// Creates the beacons that precede the packets of `queue`.
     pub(super) fn new(phy: &PhyConfig, mac: &MacConfig, queue: ContenderId) -> Self {
         let (interval, bits, airtime, next_target) = match mac.beacon {
             None => (Duration::ZERO, 0, Duration::ZERO, Time::NEVER),
@@ -79,7 +78,7 @@ impl Beacons {
         self.interval
     }
 
-    /// Sets the next target time: nothing is to be done about beacons before `time`.
+    /// Sets the next target time: no beacon is due before `time`.
     pub(super) fn set_next_target(&mut self, time: Time) {
         self.next_target = time;
     }
@@ -93,13 +92,13 @@ impl Beacons {
         self.airtime
     }
 
-    /// Moves the one that is due on the air.
+    /// Puts the beacon that is due on the air.
     fn begin(&mut self) {
         self.on_air = self.due;
         self.due = NONE;
     }
 
-    /// Ends the one on the air.
+    /// Ends the beacon on the air.
     pub(super) fn end(&mut self) {
         self.on_air = NONE;
         self.frame.id += 1;
@@ -107,7 +106,7 @@ impl Beacons {
 }
 
 impl<P: Clone> Air<P> {
-    /// Queues the beacon that is due at `now`. If the one before still waits, that one is not sent.
+    /// Queues the beacon that is due at `now`. It replaces one that is still queued.
     #[cold]
     pub(super) fn beacon_is_due(&mut self, now: Time) {
         self.beacons.next_target = now + self.beacons.interval;
@@ -116,7 +115,7 @@ impl<P: Clone> Air<P> {
         self.look_for_access();
     }
 
-    /// Puts a beacon on the air, alone.
+    /// Puts a beacon on the air that is the only transmission.
     #[cold]
     pub(super) fn beacon_begins<S: Supply<P>>(
         &mut self,
@@ -132,7 +131,7 @@ impl<P: Clone> Air<P> {
         self.set_on_air(OnAir::Sending { end }, end);
     }
 
-    /// Counts a beacon among the frames that collide, the last of which ends at `end`.
+    /// Counts a beacon in a collision whose last frame ends at `end`.
     pub(super) fn beacon_collides<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -161,7 +160,7 @@ impl<P: Clone> Air<P> {
         supply.on_event(start, MacEvent::Began(began));
     }
 
-    /// Ends the beacon that `by` has sent, and goes on with contention.
+    /// Ends the beacon of `by`, and continues with contention.
     #[cold]
     pub(super) fn beacon_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -176,7 +175,7 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// Returns whether the frame of `by` that has collided was a beacon, and ends it.
+    /// Returns whether the collided frame of `by` was a beacon; if so, ends it.
     pub(super) fn beacon_collided(&mut self, by: ContenderId) -> bool {
         let was_on_air = self.beacons.is_on_air(by);
         if was_on_air {

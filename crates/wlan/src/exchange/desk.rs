@@ -1,5 +1,6 @@
-//! The part of a medium's state that assembles what a queue sends and settles what became of it: the frames that
-//! the MAC holds, their times, rates and errors. Knows nothing of what is on the air.
+//! The transmit state shared by [`Cell`](crate::Cell) and [`Field`](crate::Field): the frames that
+//! the MAC holds, and their times, rates and errors. It assembles transmissions and processes their
+//! results, without the state of the medium.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,7 +12,7 @@ use crate::medium::ErrorModel;
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
 
-/// That part, borrowed: whatever medium its frames go over.
+/// The transmit state, borrowed from either medium.
 #[derive(Debug)]
 pub(crate) struct Desk<'a, P> {
     pub(crate) originators: &'a mut [Originator<P>],
@@ -23,7 +24,8 @@ pub(crate) struct Desk<'a, P> {
 }
 
 impl<P: Clone> Desk<'_, P> {
-    /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it does.
+    /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it
+    /// fits.
     #[inline(always)]
     pub(crate) fn takes_what_fits<S: Supply<P>>(
         &mut self,
@@ -43,7 +45,7 @@ impl<P: Clone> Desk<'_, P> {
     }
 }
 
-/// Draws whether `mpdu` of `sender` is lost on the way.
+/// Draws whether `mpdu` of `sender` is lost by an error.
 pub(super) fn loses<P>(
     errors: &mut ErrorModel,
     roles: &Roles,

@@ -1,4 +1,4 @@
-//! Frames that do not come through: collisions on the air, and those of the queues of one station.
+//! Frames that fail: collisions on the air, and internal collisions of the queues of one station.
 
 use airtcp_kernel::Time;
 
@@ -9,7 +9,7 @@ use crate::frame::Ppdu;
 use crate::station::ContenderId;
 
 impl<P: Clone> Air<P> {
-    /// Puts on the air what several stations begin to transmit at `start`.
+    /// Puts the transmissions of several stations on the air at `start`.
     #[cold]
     pub(super) fn collision_begins<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -48,7 +48,7 @@ impl<P: Clone> Air<P> {
         self.set_on_air(OnAir::Sending { end }, end);
     }
 
-    /// Tells of the first frame of `by`, which collides.
+    /// Reports the first frame of `by`, which collides.
     #[inline(never)]
     fn tell_of_collider<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -70,8 +70,8 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Returns whether the frames that collide are two, each for the sender of the other. Neither of them
-    /// hears the other's (paper G).
+    /// Returns whether exactly two frames collide, each for the sender of the other. Neither
+    /// station hears the other's frame (paper G).
     fn is_simultaneous_send<E: Exchange<P>>(&self, exchange: &E) -> bool {
         let [first, second] = self.medium.transmissions() else { return false };
         if self.beacons.is_due(first.by) || self.beacons.is_due(second.by) {
@@ -82,7 +82,7 @@ impl<P: Clone> Air<P> {
             && self.sends_to(exchange, second.by) == station(first.by)
     }
 
-    /// Settles a collision, all frames of which have ended at `end`.
+    /// Processes a collision whose frames have all ended at `end`.
     #[cold]
     pub(super) fn collision_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -106,7 +106,7 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// Queues whose access a queue of higher priority of the same station took
+    /// Processes queues that lost an internal collision to a higher-priority queue of their station
     /// (IEEE Std 802.11-2020, 10.23.2.4).
     #[cold]
     pub(super) fn settle_internal_collisions<E: Exchange<P>, S: Supply<P>>(
@@ -125,7 +125,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Tells that nobody has received what `by` sent, whose exchange would be over at `end`.
+    /// Reports that `by`'s transmission was not received; the exchange would have ended at `end`.
     pub(super) fn tell_of_loss<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &E,
@@ -140,8 +140,9 @@ impl<P: Clone> Air<P> {
         supply.on_event(end, MacEvent::Lost { by, psdu, answer });
     }
 
-    /// Settles what `by` sent, to which no answer has come by `end`, for nothing of it was received
-    /// (IEEE Std 802.11-2020, 10.3.2.11). Others, who have heard it, have waited for the answer.
+    /// Fails the exchange of `by`, to which no response has come by `end` because none of it was
+    /// received (IEEE Std 802.11-2020, 10.3.2.11). Other stations, which heard it, have waited for
+    /// the response.
     #[cold]
     pub(super) fn exchange_failed<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -151,7 +152,7 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) {
         let times = *exchange.times(self, by);
-        // The sender notices it a little earlier.
+        // The sender's timeout ends a little earlier.
         let after = times.total - times.data_received + self.frames.phy().propagation_delay;
         let sent = Time::from_nanos(end.as_nanos() - after.as_nanos());
         let retry = exchange.failed(self, by, Failure::NoAnswer, end, supply);
@@ -162,18 +163,18 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// Does as [`Self::retry`], but for a frame whose RTS got through: it has a limit of its own.
+    /// Handles [`Self::retry`] for a frame whose RTS succeeded; it has its own limit.
     pub(super) fn retry_after_rts(&mut self, by: ContenderId) -> Retry {
         self.originators[by as usize].retry_after_rts(self.long_retry_limit)
     }
 
-    /// Counts one more failure of the frame that `by` holds. Returns whether it may be sent again
-    /// (IEEE Std 802.11-2020, 10.3.4.4).
+    /// Counts one more failure of the frame that `by` holds. Returns whether it may be
+    /// retransmitted (IEEE Std 802.11-2020, 10.3.4.4).
     pub(super) fn retry(&mut self, by: ContenderId) -> Retry {
         self.originators[by as usize].retry(self.retry_limit)
     }
 
-    /// Gives up what `by` holds, if it is not to be sent again. Returns whether `by` has a frame now.
+    /// Drops what `by` holds if it must not be retransmitted. Returns whether `by` has a frame now.
     pub(super) fn after_failure<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &E,

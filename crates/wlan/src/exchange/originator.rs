@@ -1,4 +1,4 @@
-//! The frame that the MAC holds of one queue, and how many there were. Knows nothing of contention.
+//! The frame that the MAC holds of one queue, and counts of frames.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -9,8 +9,8 @@ use crate::frame::{Frames, Mpdu, Msdu, Ppdu, Psdu};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
 
-/// Of an exchange, from its start: when its first frame is sent, when the receiver has the data frame,
-/// and how long it lasts.
+/// Times of an exchange from its start: when its first frame has been sent, when the receiver has
+/// the data frame, and the total duration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Milestones {
     pub(super) sent: Duration,
@@ -18,30 +18,31 @@ pub(super) struct Milestones {
     pub(super) total: Duration,
 }
 
-/// The sending side of one queue: what the MAC holds of it. It begins with a cache line.
+/// The sending side of one queue. Aligned to a cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Originator<P> {
     pub(crate) station: StationId,
     pub(crate) txop_limit: Duration,
-    /// On the air, or to be sent again, before anything else that the queue has.
+    /// On the air or to be retransmitted, before anything else of the queue.
     pub(crate) psdu: Option<Psdu<P>>,
-    /// The number of the next frame: how many were handed over.
+    /// The number of the next frame, which is the number of frames dequeued so far.
     pub(crate) next_id: u64,
-    /// The number of them that were acknowledged or given up.
+    /// The number of frames acknowledged or given up.
     pub(crate) done: u64,
 }
 
 impl<P> Originator<P> {
-    /// Makes the sending side of a queue of which nothing is held.
+    /// Creates the sending side of a queue; nothing is held.
     pub(crate) fn new(contender: &ContenderConfig) -> Self {
         let txop_limit = contender.access.txop_limit;
         Self { station: contender.station, txop_limit, psdu: None, next_id: 0, done: 0 }
     }
 
-    /// Begins an exchange at `start`, and nobody else does anything: what it sends is what it holds, or
-    /// comes from its queue now. What is next is the caller's to say.
-    // Inlined with what it calls, so that a frame is copied from its queue to where it is held, once.
+    /// Starts an undisturbed exchange at `start` with the held frame, or with the next one of the
+    /// queue. The caller decides what follows.
+    // Inlined with its callees, so that a frame is copied only once, from its queue to where it is
+    // held.
     #[inline(always)]
     pub(super) fn begin<S: Supply<P>>(
         &mut self,
@@ -62,23 +63,23 @@ impl<P> Originator<P> {
         (mpdu, times)
     }
 
-    /// Returns the frames that it holds.
+    /// Returns the held frames.
     pub(crate) fn frames(&self) -> Option<Frames<'_, P>> {
         self.psdu.as_ref().map(Psdu::frames)
     }
 
-    /// Counts one more failure of what it holds. Returns whether it may be sent again, which it may `limit`
-    /// times in all (IEEE Std 802.11-2020, 10.3.4.4).
+    /// Counts one more failure of the held frame. Returns whether it may be retransmitted; it may
+    /// be sent `limit` times in all (IEEE Std 802.11-2020, 10.3.4.4).
     pub(crate) fn retry(&mut self, limit: u16) -> Retry {
         let psdu = self.psdu.as_mut().expect("who sends has a frame");
         for mpdu in psdu.mpdus_mut() {
             mpdu.failures += 1;
         }
-        // Frames of a PSDU that was sent as a whole have failed equally often, the first most.
+        // All frames of a PSDU that was sent as a whole failed; the first has failed most often.
         if psdu.mpdus()[0].failures < limit { Retry::Again } else { Retry::Dropped }
     }
 
-    /// Does as [`Self::retry`], but for a frame whose RTS got through: it has a limit of its own.
+    /// Handles [`Self::retry`] for a frame whose RTS succeeded; it has its own limit.
     pub(crate) fn retry_after_rts(&mut self, limit: u16) -> Retry {
         let psdu = self.psdu.as_mut().expect("who sends has a frame");
         let mut failures = 0;
@@ -89,7 +90,7 @@ impl<P> Originator<P> {
         if failures < limit { Retry::Again } else { Retry::Dropped }
     }
 
-    /// Gives up what it holds, if anything.
+    /// Gives up the held frame, if any.
     pub(crate) fn give_up<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
         let Some(psdu) = self.psdu.take() else { return };
         for mpdu in psdu.mpdus() {
@@ -98,16 +99,16 @@ impl<P> Originator<P> {
         }
     }
 
-    /// Releases the frame that it holds, which is acknowledged.
+    /// Releases the held frame, which is acknowledged.
     #[inline]
     pub(crate) fn release(&mut self) {
         self.done += 1;
-        // As it has one frame, nobody has to ask for memory to be freed.
+        // It has one frame, so that no memory has to be freed.
         std::mem::forget(self.psdu.take());
     }
 
-    /// Takes a frame from its queue, which has got at the medium at `now`, unless one is held already.
-    /// Returns the frame that is held then.
+    /// Takes a frame from the queue, which won access at `now`, unless one is already held. Returns
+    /// the held frame.
     #[inline(always)]
     pub(crate) fn hold<S: Supply<P>>(
         &mut self,
@@ -123,7 +124,7 @@ impl<P> Originator<P> {
         Psdu::only_of(&mut self.psdu)
     }
 
-    /// Holds a frame that its queue has handed over, with so many bits of headers.
+    /// Holds a dequeued packet with `headers` bits of headers.
     #[inline(always)]
     pub(crate) fn take(&mut self, msdu: Msdu<P>, headers: u64) {
         let held = self.psdu.replace(Psdu::from(Mpdu {
@@ -137,7 +138,7 @@ impl<P> Originator<P> {
             payload: msdu.payload,
         }));
         debug_assert!(held.is_none(), "one frame at a time is handed over");
-        // Nothing was held: that nobody asks whether it has to be freed saves a copy of the frame.
+        // Nothing was held. Skipping the destructor saves a copy of the frame.
         std::mem::forget(held);
         self.next_id += 1;
     }

@@ -1,6 +1,6 @@
-//! Contention-free periods: the access point polls the stations, one after the other, and nobody
-//! contends (the point coordination function, IEEE Std 802.11-2016, clause 10.4: that edition is the
-//! last one that has it, and all that is cited of it here, all else is that of 2020).
+//! Contention-free periods: the access point polls the stations one after the other, and no station
+//! contends. This is the point coordination function of IEEE Std 802.11-2016, clause 10.4, the last
+//! edition that has it. Citations about it refer to that edition, all others to that of 2020.
 //!
 //! ```text
 //!   target time        PIFS     SIFS            SIFS             SIFS             SIFS
@@ -8,16 +8,16 @@
 //!               ended                access point    station        access point      station
 //! ```
 //!
-//! A period begins at its target time, or, if the medium is busy then, a PIFS after it is not; it ends
-//! so long after the target time as is set, or earlier if nobody has anything to send. Each frame
-//! acknowledges the data frame before it. Who is polled answers with one data frame that ends in
-//! time, or with one without data; a poll that is lost with its data is followed by the next after a
-//! PIFS, as is an answer that is lost. What is lost is not sent again at once, but when its turn comes
-//! again, in this period or later. Stations that answer have chosen their frame when the poll ends, and
-//! the access point its next when the answer does, before what has come is handed on: a SIFS is too
-//! short for a TCP ACK to be made.
+//! A period begins at its target time, or a PIFS after the medium becomes idle if it is busy then.
+//! It ends at the set time after the target time, or earlier if no station has anything to send.
+//! Each frame acknowledges the data frame before it. A polled station responds with one data frame
+//! that ends in time, or with a null frame. The next poll follows a PIFS after a poll that was lost
+//! with its data, or after a lost response. Lost frames are retransmitted only at the station's
+//! next turn, in this period or later. Stations choose their response when the poll ends, and the
+//! access point its next frame when the response ends, before the received data are delivered: a
+//! SIFS is too short to generate a TCP ACK.
 //!
-//! Whom the access point polls is in [`turns`].
+//! [`turns`] decides which station the access point polls.
 
 mod contended;
 mod fate;
@@ -38,7 +38,7 @@ use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, EVERYBODY, StationId};
 use turns::{Round, Turn};
 
-/// The exchanges of a cell with contention-free periods: the state of these.
+/// The exchange logic of a cell with contention-free periods.
 #[derive(Debug)]
 pub(crate) struct Polled {
     /// The exchanges between two periods.
@@ -48,7 +48,7 @@ pub(crate) struct Polled {
     pifs: Duration,
     /// Airtime of a CF-End.
     cf_end: Duration,
-    /// A data frame without data: MAC header and FCS.
+    /// Size of a null frame: MAC header and FCS.
     empty_bits: u64,
     /// The access point's queue.
     access_point: ContenderId,
@@ -56,29 +56,29 @@ pub(crate) struct Polled {
     queues: Vec<ContenderId>,
     round: Round,
     phase: Phase,
-    /// While a period is due and the medium is busy: its target time.
+    /// The target time of a period that is due while the medium is busy.
     due: Option<Time>,
     /// The target time of the beacon after that one.
     next_beacon: Time,
     began: Time,
-    /// The beginning of what is on the air.
+    /// When the current transmission began.
     sent_from: Time,
-    /// The latest end of the period.
+    /// When the period ends at the latest.
     ends: Time,
-    /// The contender whose data frame the access point has received last, and has not acknowledged.
+    /// The contender whose data frame the access point has received last and not acknowledged.
     unacknowledged: Option<ContenderId>,
 }
 
-/// A state of the medium in a contention-free period.
+/// The state of the medium in a contention-free period.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// The beacon.
     Beacon,
     /// A poll to a station.
     Poll { to: StationId, has_data: bool, acknowledges: Option<ContenderId> },
-    /// The answer of a station to a poll that had data, or had not.
+    /// A station's response to a poll, with or without data.
     Answer { by: ContenderId, has_data: bool, acknowledges: bool },
-    /// Nothing for a PIFS.
+    /// Idle for a PIFS.
     Silence,
     /// A CF-End.
     End { acknowledges: Option<ContenderId> },
@@ -96,7 +96,7 @@ struct Sending {
 }
 
 impl Polled {
-    /// Makes the exchanges; none without contention-free periods.
+    /// Creates the exchange logic; `None` without contention-free periods.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -136,8 +136,8 @@ impl Polled {
         target.as_nanos().is_multiple_of(self.interval.as_nanos())
     }
 
-    /// Returns until when a frame must have been answered, or heard where it is an answer itself: then the
-    /// CF-End comes in time even if that one is lost.
+    /// Returns by when a frame must have been answered, or received if it is a response itself.
+    /// Then the CF-End is in time even if that frame is lost.
     fn answered_by(&self, propagation: Duration) -> Time {
         let after = self.pifs + self.cf_end + propagation;
         Time::from_nanos(self.ends.as_nanos().saturating_sub(after.as_nanos()))
@@ -145,13 +145,14 @@ impl Polled {
 }
 
 impl Polled {
-    /// Returns the beginning of the contention-free period that there is at this instant.
+    /// Returns when the current contention-free period began, if there is one.
     pub(crate) fn contention_free_since<P>(&self, air: &Air<P>) -> Option<Time> {
         matches!(air.on_air, OnAir::ContentionFree).then_some(self.began)
     }
 
-    /// Begins a contention-free period, or waits for the medium to do so, if the beacon that is due is one
-    /// that does. Returns whether it is. From the target time on nobody else begins to send.
+    /// Starts a contention-free period, or waits for an idle medium to do so, if the beacon that is
+    /// due begins one. Returns whether it does. From the target time on no other station starts to
+    /// send.
     #[cold]
     fn begins_contention_free<P: Clone, S: Supply<P>>(
         &mut self,
@@ -166,7 +167,7 @@ impl Polled {
             self.due = Some(now);
             self.next_beacon = now + air.beacons.interval();
         } else if !matches!(air.on_air, OnAir::Silence) && air.next_step <= now {
-            // The exchange that was on the air at the target time goes on to its end.
+            // The exchange on the air at the target time continues to its end.
             air.step(self, now, supply);
         }
         if !matches!(air.on_air, OnAir::Silence) {
@@ -177,7 +178,7 @@ impl Polled {
         if start <= now {
             self.contention_free_begins(air, now, supply);
         } else {
-            // All accesses are later than that, for they wait for DIFS.
+            // All accesses are later, because they wait for DIFS.
             self.wait_to_begin(air, start);
         }
         true
@@ -188,11 +189,11 @@ impl Polled {
         air.next = until.min(air.next_step);
     }
 
-    /// Returns from when on the medium, which is idle `now`, has been so for PIFS.
+    /// Returns when the medium, which is idle at `now`, will have been idle for a PIFS.
     fn idle_for_pifs<P: Clone>(&self, air: &Air<P>, now: Time) -> Time {
         let counted_from = air.contention.idle_from();
         let idle_from = if counted_from > now {
-            // Those who contend count from later on after a collision.
+            // After a collision, contenders count from a later instant.
             air.medium.last_end() + air.frames.phy().propagation_delay
         } else {
             counted_from
@@ -200,7 +201,7 @@ impl Polled {
         idle_from + self.pifs
     }
 
-    /// Begins a period: the medium is the access point's from `now` on.
+    /// Starts a period: the medium belongs to the access point from `now` on.
     fn contention_free_begins<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -225,8 +226,7 @@ impl Polled {
         air.set_on_air(OnAir::ContentionFree, end);
     }
 
-    /// Returns from when to when the data frame on the air arrives, if it is one of a contention-free
-    /// period.
+    /// Returns when the data frame on the air arrives, if it is part of a contention-free period.
     pub(crate) fn receiving<P>(&self, air: &Air<P>) -> Option<(Time, Time)> {
         if !matches!(air.on_air, OnAir::ContentionFree) {
             return None;
@@ -239,7 +239,7 @@ impl Polled {
         Some((self.sent_from + air.frames.phy().propagation_delay, air.next_step))
     }
 
-    /// Goes on in a contention-free period, when what is on the air of it has ended.
+    /// Continues a contention-free period when its current transmission has ended.
     #[cold]
     fn go_on<P: Clone, S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
         match self.phase {
@@ -268,7 +268,7 @@ impl Polled {
         }
     }
 
-    /// Puts on the air what the access point's turn is, from `start` on.
+    /// Puts the access point's next frame on the air at `start`.
     fn begin_turn<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -328,7 +328,7 @@ impl Polled {
         air.set_on_air(OnAir::ContentionFree, end);
     }
 
-    /// Receives the poll to `to`, which has ended, and puts the answer on the air.
+    /// Receives the poll to `to`, which has ended, and puts the response on the air.
     fn poll_ended<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -373,7 +373,7 @@ impl Polled {
         self.send_without_contention(air, &sending, supply);
     }
 
-    /// Receives the answer of `by` to a poll, and takes the access point's next turn.
+    /// Receives the response of `by` to a poll, and continues with the access point's next frame.
     fn answer_ended<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -405,14 +405,14 @@ impl Polled {
         self.begin_turn(air, turn, start, supply);
     }
 
-    /// Waits for a PIFS after something that ended `now`, and that nobody has understood.
+    /// Waits for a PIFS after a transmission that ended at `now` and that was not decoded.
     fn wait_for_pifs<P: Clone>(&mut self, air: &mut Air<P>, now: Time) {
         self.phase = Phase::Silence;
         let until = now + self.pifs;
         air.set_on_air(OnAir::ContentionFree, until);
     }
 
-    /// Ends the period, as all have heard the CF-End: they contend again.
+    /// Ends the period, as all stations have received the CF-End; contention resumes.
     fn contention_free_ends<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -429,8 +429,8 @@ impl Polled {
     }
 }
 
-/// Returns the class of the rate at which the access point polls `to`: `acknowledged`, whose frame it acknowledges with it, must
-/// understand it too (IEEE Std 802.11-2016, 10.7).
+/// Returns the rate class at which the access point polls `to`. `acknowledged`, whose frame the
+/// poll acknowledges, must understand it too (IEEE Std 802.11-2016, 10.7).
 fn class_of_poll(
     frames: &FrameTable,
     roles: &Roles,

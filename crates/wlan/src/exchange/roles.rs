@@ -1,53 +1,54 @@
-//! Stations by their roles: access points, and those that send to one and receive from it. Knows at
-//! which rates each goes, and no frame.
+//! The roles of stations: access points, and stations that exchange frames with one of them.
+//! Includes their rate classes.
 
 use std::ops::Range;
 
 use crate::contention::ContenderConfig;
 use crate::station::{ContenderId, StationId};
 
-/// The access points of a medium, and the rates of its stations.
+/// The access points of a medium, and the rate classes of its stations.
 #[derive(Debug)]
 pub(crate) struct Roles {
     /// The first access point; the others follow it.
     first: StationId,
     access_points: u32,
-    /// The class of each station; an access point's own is not used.
+    /// The rate class of each station; an access point's own entry is not used.
     rate_classes: Vec<u32>,
-    /// The cell of each station, as the place of its access point among them; none if there is one alone.
+    /// The cell of each station, as the index of its access point; empty if there is only one.
     cells: Vec<u32>,
 }
 
 impl Roles {
-    /// Makes the roles of a cell with this access point.
+    /// Creates the roles of a cell with this access point.
     pub(crate) fn new(access_point: StationId, rate_classes: Vec<u32>) -> Self {
         Self { first: access_point, access_points: 1, rate_classes, cells: Vec::new() }
     }
 
-    /// Returns the cell of each station, of several.
+    /// Returns the cell of each station, if there are several cells.
     pub(crate) fn cells(&self) -> &[u32] {
         &self.cells
     }
 
-    /// Makes the roles of several cells, of which the access points have the first numbers, in their order.
+    /// Creates the roles of several cells. Access points have the lowest station numbers, in the
+    /// order of their cells.
     pub(crate) fn of_cells(cells: Vec<u32>, rate_classes: Vec<u32>) -> Self {
         let access_points = cells.iter().max().map_or(0, |last| last + 1);
         Self { first: 0, access_points, rate_classes, cells }
     }
 
-    /// Returns the access point of a medium that has one.
+    /// Returns the access point of a medium with one.
     pub(super) fn access_point(&self) -> StationId {
         self.first
     }
 
-    /// Tells whether `station` is an access point.
+    /// Returns whether `station` is an access point.
     #[inline]
     pub(crate) fn is_access_point(&self, station: StationId) -> bool {
         station.wrapping_sub(self.first) < self.access_points
     }
 
-    /// Returns the stations that `station` may send to: at an access point those of its cell, and perhaps
-    /// others between them.
+    /// Returns the stations that `station` may send to. For an access point these are the stations
+    /// of its cell, perhaps with others between them.
     pub(crate) fn receivers(&self, station: StationId) -> Range<StationId> {
         let cell = self.cells.get(station as usize);
         if !self.is_access_point(station) {
@@ -67,27 +68,27 @@ impl Roles {
         self.cells.get(station as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the station of the two that is no access point. Rates and errors are its own, whether it
-    /// sends or receives.
+    /// Returns the one of two stations that is not an access point. Its rates and errors apply in
+    /// both directions.
     #[inline]
     pub(crate) fn far(&self, sender: StationId, receiver: StationId) -> StationId {
         if self.is_access_point(sender) { receiver } else { sender }
     }
 
-    /// Returns the class of the rates between an access point and a station, in either direction.
+    /// Returns the rate class between an access point and a station, in either direction.
     #[inline]
     pub(crate) fn rate_class(&self, sender: StationId, receiver: StationId) -> u32 {
         self.class_of(self.far(sender, receiver))
     }
 
-    /// Returns the class of the rates to and from `station`, which is no access point.
+    /// Returns the rate class of `station`, which is not an access point.
     #[inline]
     pub(super) fn class_of(&self, station: StationId) -> u32 {
         self.rate_classes[station as usize]
     }
 }
 
-/// Returns the queue of the access point with the highest priority.
+/// Returns the access point's queue with the highest priority.
 pub(super) fn first_of_access_point(
     access_point: StationId,
     contenders: &[ContenderConfig],

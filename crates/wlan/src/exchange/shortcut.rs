@@ -1,39 +1,40 @@
-//! The straight line: an exchange of one frame that nothing disturbs, from the access to the MAC
-//! ACK in one call.
+//! The shortcut: an exchange of one frame that nothing disturbs, from the access to the MAC ACK in
+//! one call.
 //!
-//! The rules of an exchange are those of the states ([`OnAir`](super::OnAir)). This is an abbreviation of them
-//! for what most of a run consists of, and never changes an outcome: a property test of the
-//! simulator plays scenarios with it and without it (`Cell::play_in_steps`), and compares bit for
-//! bit. A rule that changes in one of the two has to change in the other.
+//! The rules of an exchange are those of the states ([`OnAir`](super::OnAir)). The shortcut
+//! abbreviates them for the most frequent case and never changes a result. A property test of the
+//! simulator plays scenarios with and without it (`Cell::play_in_steps`), and compares bit for bit.
+//! A rule that changes in one of the two must change in the other.
 //!
-//! **What it assumes.** One contender alone has got at the medium. It sends one frame, and no
-//! beacon. So nothing happens in the cell between three instants: the access, the end of the data
-//! frame, and the end of the MAC ACK. If its TXOP goes on then, the next exchange of it has an access of
-//! its own, a SIFS later, and is played so, too. If not, the line goes on with the next access, if one
-//! contender alone gets at the medium then, and the world has nothing to tell before it.
+//! **Assumptions.** One contender has won access alone. It sends one frame, and no beacon. So
+//! nothing happens in the cell between three instants: the access, the end of the data frame, and
+//! the end of the MAC ACK. If the TXOP continues then, its next exchange begins a SIFS later and is
+//! played in the same way. Otherwise the shortcut continues with the next access, if one contender
+//! wins it alone, and the world has nothing to report before.
 //!
-//! **When it gives up.** At the second and the third instant, it stores the state that the cell is
-//! in then, and the states go on, if
-//! - the world is to tell the cell something before that, or is to stop there (see below),
+//! **When it gives up.** At the second and the third instant it stores the current state of the
+//! cell, and the states take over, if
+//! - the world has something to report to the cell before, or stops before (see below),
 //! - a beacon is due by then,
-//! - the data frame is lost, or had come before, or
-//! - a queue that was empty has a frame because the data frame has come; the last instant is tried
+//! - the data frame is lost, or is a duplicate, or
+//! - an empty queue gets a frame because the data frame was received; the last instant is tried
 //!   again after that.
 //!
-//! **Who plays the world.** The world is all that is not the MAC: queues, wires, endpoints,
+//! **Who plays the world.** The world is everything that is not the MAC: queues, links, endpoints,
 //! applications, and the clock. It is played in two places. Between two calls of `Cell::advance`
-//! the caller plays it. In the midst of one, [`Supply::play_until`] plays it, when the straight
-//! line asks for it, up to one of its instants. Both obey these laws, so that nobody can tell which
-//! of the two it was:
-//! 1. *The order of an instant*: at one instant the world comes first, then the cell. All frames
-//!    that are queued at t are known before anything on the air begins or ends at t.
-//! 2. *Nothing is kept from the cell*: playing ends with the event that puts a frame into an empty
-//!    queue, and the cell is told before anything else happens. So the world never plays on
-//!    while a decision of the cell is out of date.
-//! 3. *The cell asks, and is not called*: whoever plays the world from within `Cell::advance`
-//!    cannot call the cell, which is borrowed; it answers, and the cell draws its conclusions.
-//! 4. *Time is the world's*: after a "yes" its clock stands at the instant that was asked for,
-//!    after a "no" at the last event played. The cell keeps instants, and no clock.
+//! the caller plays it. During a call, the shortcut calls [`Supply::play_until`] to play it up to
+//! one of its instants. Both obey these laws, so that the results do not depend on which of the two
+//! it was:
+//! 1. *The order of an instant*: at one instant the world comes first, then the cell. The cell
+//!    knows all frames that are queued at t before anything on the air begins or ends at t.
+//! 2. *The cell learns everything in time*: playing ends with the event that puts a frame into an
+//!    empty queue, and the cell learns of it before anything else happens. So the world never plays
+//!    on while a decision of the cell is outdated.
+//! 3. *The cell asks, and is not called*: code that plays the world from within `Cell::advance`
+//!    cannot call the cell, which is borrowed. It returns a value, and the cell draws its
+//!    conclusions.
+//! 4. *The world owns the time*: after a "yes" its clock stands at the requested instant, after a
+//!    "no" at the last event played. The cell stores instants, and has no clock.
 
 use airtcp_kernel::Time;
 
@@ -43,13 +44,13 @@ use super::{Air, Exchange, OnAir};
 use crate::events::{MacEvent, Supply};
 use crate::station::ContenderId;
 
-/// The number of accesses that are played in one call at most.
+/// The maximum number of accesses in one call.
 const MOST_AT_ONCE: u32 = 32;
 
 impl<P: Clone> Air<P> {
-    /// Plays the exchange that `by`, alone, begins at `now`, and those that follow it, of the same TXOP or with
-    /// an access of their own, as far as nothing disturbs them; not all too many, so that the caller can look
-    /// whether the run is cancelled.
+    /// Plays the exchange that `by` begins alone at `now`, and those that follow it (in the same
+    /// TXOP, or after an access of their own), until something disturbs them. The number is
+    /// limited, so that the caller can check for cancellation.
     #[inline(always)]
     pub(super) fn go_straight<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -80,8 +81,8 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Plays one exchange, from `now` on, and returns when the next one of its TXOP begins, if there is one
-    /// and nothing has disturbed this one.
+    /// Plays one exchange from `now` on. Returns when the next exchange of its TXOP begins, if
+    /// there is one and nothing has disturbed this one.
     #[inline(always)]
     fn play_exchange<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -91,7 +92,7 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) -> Option<Time> {
         let Self { originators, frames, roles, beacons, errors, contention, .. } = self;
-        // Looked up once: this is most of what a run does.
+        // Looked up once, because this is most of a run's work.
         let originator = &mut originators[by as usize];
         let station = originator.station;
         let (mpdu, times) = originator.begin(by, now, frames, roles, supply);
@@ -114,7 +115,7 @@ impl<P: Clone> Air<P> {
         supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
         let receiver = mpdu.receiver;
         while let Some(contender) = supply.next_ready() {
-            // Most often it is the receiver, whose MAC ACK has not begun.
+            // Usually this is the receiver, whose MAC ACK has not begun.
             let answering = self.answers_seem_to_find_it_idle.then_some(receiver);
             contention.frame_queued_meanwhile(contender, received, answering);
         }
@@ -129,7 +130,7 @@ impl<P: Clone> Air<P> {
         self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply)
     }
 
-    /// Counts an exchange that was played to its end here, for tests alone.
+    /// Counts an exchange that was played to its end here; for tests only.
     #[inline(always)]
     fn count_straight(&mut self) {
         #[cfg(any(test, feature = "testing"))]
@@ -139,8 +140,8 @@ impl<P: Clone> Air<P> {
     }
 }
 
-/// Has the world played up to `time`, unless a beacon is due by then. Returns whether `time` has
-/// come, and the cell need not be told of anything.
+/// Plays the world up to `time`, unless a beacon is due by then. Returns whether `time` was reached
+/// and the cell has nothing to learn.
 #[inline(always)]
 fn play_until<P: Clone, E: Exchange<P>, S: Supply<P>>(
     beacons: &Beacons,

@@ -1,6 +1,6 @@
 //! Exchanges of one frame and its MAC ACK, perhaps after RTS and CTS (IEEE Std 802.11-2020, 10.3).
 //!
-//! Knows of no aggregate; in a plain cell (`PLAIN`) not of TXOPs and beacons either.
+//! There is no aggregation. In a plain cell (`PLAIN`) there are no TXOPs and beacons either.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -11,7 +11,7 @@ use crate::events::{MacEvent, Supply};
 use crate::frame::Psdu;
 use crate::station::ContenderId;
 
-/// The exchanges of a cell under the DCF or EDCA that does not aggregate.
+/// The exchange logic of a cell under the DCF or EDCA without aggregation.
 #[derive(Debug)]
 pub(crate) struct Single<const PLAIN: bool>;
 
@@ -94,7 +94,8 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
             air.data_lost(self, by, now, end, supply);
             return;
         }
-        // It may have come before, in a contention-free period, and its acknowledgment was lost.
+        // A duplicate if it was received in a contention-free period and only its acknowledgment
+        // was lost.
         if !mpdu.is_received {
             mpdu.is_received = true;
             supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
@@ -132,7 +133,7 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
 }
 
 impl<P: Clone> Air<P> {
-    /// Takes the MAC ACK for the frame of `by`, and returns as [`Self::exchange_succeeded`].
+    /// Processes the MAC ACK for the frame of `by`; returns as [`Self::exchange_succeeded`].
     #[inline(always)]
     pub(super) fn takes_ack<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -149,8 +150,8 @@ impl<P: Clone> Air<P> {
         self.exchange_succeeded(exchange, by, (receiver, has_next), now, supply)
     }
 
-    /// Waits for the answer to the data frame of `by` that would be over at `end`: the frame has ended
-    /// `now`, and nobody has received it.
+    /// Waits for the missing response to the data frame of `by`, which would end at `end`. The
+    /// frame ended at `now` and was not received.
     #[cold]
     pub(super) fn data_lost<E: Exchange<P>, S: Supply<P>>(
         &mut self,

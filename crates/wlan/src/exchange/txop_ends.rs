@@ -1,5 +1,5 @@
-//! The rest of a TXOP that ends before its limit: what was announced of it keeps the others quiet
-//! (IEEE Std 802.11-2020, 9.2.5.2), unless its holder gives it back (10.23.2.10).
+//! The rest of a TXOP that ends before its limit. The announced rest binds the other stations (IEEE
+//! Std 802.11-2020, 9.2.5.2), unless the holder returns it (10.23.2.10).
 
 use airtcp_kernel::{Duration, Time};
 
@@ -12,14 +12,14 @@ use crate::station::{ContenderId, StationId};
 /// A CF-End: frame control, duration, two addresses and FCS (9.3.1.5).
 pub(super) const CF_END_BITS: u64 = 160;
 
-/// The rule, and the frame.
+/// The rule for announcements, and the CF-End.
 #[derive(Debug)]
 pub(super) struct TxopEnds {
     protection: TxopProtection,
     cf_end: Duration,
-    /// The latest end of the TXOP of which is known whom it was for.
+    /// The latest end of the TXOP whose receiver is known.
     known: Time,
-    /// That station, if all its frames were for the same.
+    /// That receiver, if all frames of the TXOP have the same.
     receiver: Option<StationId>,
 }
 
@@ -35,7 +35,7 @@ impl TxopEnds {
 }
 
 impl<P: Clone> Air<P> {
-    /// Notes that an exchange of the TXOP that is under way was for `receiver`.
+    /// Records that an exchange of the current TXOP was for `receiver`.
     #[inline(always)]
     pub(super) fn txop_was_for(&mut self, receiver: StationId) {
         let ends = &mut self.txop_ends;
@@ -46,8 +46,8 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Ends the TXOP of `by`, whose exchange has succeeded at `now`, before its limit. Returns whether that
-    /// means anything to the others.
+    /// Ends the TXOP of `by`, whose exchange succeeded at `now`, before its limit. Returns whether
+    /// this matters to other stations.
     #[inline(always)]
     pub(super) fn ends_early<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -63,7 +63,7 @@ impl<P: Clone> Air<P> {
         is_announced
     }
 
-    /// Does as [`Self::ends_early`], where it means anything.
+    /// Handles [`Self::ends_early`] if it matters.
     #[inline(never)]
     fn ends_before_announced<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -88,7 +88,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Goes on with contention: all know that the TXOP of `by` is over.
+    /// Continues with contention: all stations know that the TXOP of `by` is over.
     #[cold]
     pub(super) fn cf_end_sent<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -102,8 +102,8 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// Returns until when the others wait after an exchange of `by` without an answer that would have ended
-    /// at `end`.
+    /// Returns until when other stations wait after an exchange of `by` that got no response and
+    /// would have ended at `end`.
     pub(super) fn others_wait_until(&self, end: Time) -> Time {
         match self.txop_ends.protection {
             TxopProtection::Single => end,

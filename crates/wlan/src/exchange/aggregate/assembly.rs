@@ -1,5 +1,5 @@
-//! The assembly of a PPDU with several frames: what goes again, what comes from the queue, and when each frame of it
-//! arrives. Knows rooms and rates, and no medium.
+//! Assembles a PPDU with several frames: which frames are retransmitted, which come from the queue,
+//! and when each of them arrives.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -125,8 +125,8 @@ impl<P: Clone> Aggregate<P> {
         true
     }
 
-    /// Returns the times of what `by` has assembled, the class of its rate, everything before its Data field,
-    /// and the station that it asks for a Block ACK, if it does not send data.
+    /// Returns the times of what `by` has assembled, its rate class, the duration before its Data
+    /// field, and the station that it asks for a Block ACK, if it sends a request and no data.
     pub(crate) fn assembled(
         &self,
         by: ContenderId,
@@ -139,13 +139,14 @@ impl<P: Clone> Aggregate<P> {
         (times, *class, *preamble, asked)
     }
 
-    /// Tells whether `by` has something to send beside its queue and the PSDU that it holds.
+    /// Returns whether `by` has something to send in addition to its queue and the PSDU that it
+    /// holds.
     pub(crate) fn has_pending(&self, by: ContenderId) -> bool {
         !self.queues[by as usize].pending.is_empty()
     }
 }
 
-/// Makes frame `id`, or a part of it, that was never sent.
+/// Creates frame `id`, or a part of it, that was never sent.
 #[inline(always)]
 fn packet_of<P>(id: u64, receiver: StationId, bits: u64, payload: P) -> Mpdu<P> {
     Mpdu {
@@ -160,8 +161,8 @@ fn packet_of<P>(id: u64, receiver: StationId, bits: u64, payload: P) -> Mpdu<P> 
     }
 }
 
-/// Computes when the frames of an A-MPDU arrive, the last of them at `received`: the Data field, which
-/// lasts `data`, carries them one after the other. Packets of one frame arrive with it.
+/// Computes when the frames of an A-MPDU arrive, the last of them at `received`. The Data field,
+/// which lasts `data`, carries them one after the other. Packets of one frame arrive together.
 pub(crate) fn set_arrivals<P>(
     arrivals: &mut Vec<Time>,
     received: Time,

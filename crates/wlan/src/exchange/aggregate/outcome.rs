@@ -1,5 +1,5 @@
-//! The outcome of a PPDU with several frames: what arrived, what the Block ACK tells of it, and what
-//! is sent again or given up (IEEE Std 802.11-2020, 10.25.6).
+//! Processes the result of a PPDU with several frames: what was received, what the Block ACK
+//! reports, and what is retransmitted or given up (IEEE Std 802.11-2020, 10.25.6).
 
 use std::ops::Range;
 
@@ -70,9 +70,9 @@ impl<P: Clone> Aggregate<P> {
         });
     }
 
-    /// Receives the packets at these places of what `by` has sent, but for frames that `overlapped` tells of by the
-    /// place of their first packet, and those with errors. Returns how many frames there were without the former, and
-    /// how many of them had errors.
+    /// Receives the packets at `places` of `by`'s PSDU. Frames are lost if `overlapped` says so for
+    /// the place of their first packet, or by an error. Returns the number of frames without an
+    /// overlap, and how many of them had errors.
     #[inline]
     pub(crate) fn receive<S: Supply<P>>(
         &mut self,
@@ -129,7 +129,8 @@ impl<P: Clone> Aggregate<P> {
         (frames, errors)
     }
 
-    /// Ends the PPDU at `receiver`, which answers if it got anything; all others wait for that.
+    /// Ends the PPDU at `receiver`, which responds if it received anything. All other stations wait
+    /// for the response.
     fn answer_or_silence(
         &self,
         air: &mut Air<P>,
@@ -144,7 +145,8 @@ impl<P: Clone> Aggregate<P> {
         }
     }
 
-    /// Takes the answer to what `by` has sent: an ACK, or a Block ACK that tells what arrived.
+    /// Processes the response to `by`'s transmission: an ACK, or a Block ACK that reports what was
+    /// received.
     #[inline(never)]
     pub(super) fn ppdu_answered<S: Supply<P>>(
         &mut self,
@@ -161,7 +163,7 @@ impl<P: Clone> Aggregate<P> {
         }
     }
 
-    /// Takes the answer to what `by` has sent, as [`Self::ppdu_answered`]. Returns the station that it is from.
+    /// Processes the response as in [`Self::ppdu_answered`]. Returns its sender.
     pub(crate) fn take_answer<S: Supply<P>>(
         &mut self,
         air: &mut Desk<'_, P>,
@@ -191,8 +193,8 @@ impl<P: Clone> Aggregate<P> {
         receiver
     }
 
-    /// Settles the frames of `psdu` of which a Block ACK tells: those that the receiver has are acknowledged, and the
-    /// others put back.
+    /// Processes the frames of `psdu` that a Block ACK reports: received ones are acknowledged, the
+    /// others are put back.
     fn settle<S: Supply<P>>(
         &mut self,
         air: &mut Desk<'_, P>,
@@ -217,14 +219,14 @@ impl<P: Clone> Aggregate<P> {
         }
     }
 
-    /// Forgets `psdu`, all of which was received.
+    /// Releases `psdu`, of which everything was received.
     fn all_received(&mut self, by: ContenderId, psdu: Psdu<P>) {
         self.queues[by as usize].update_pending(psdu.frames().receiver());
         self.spare = psdu.into_mpdus();
         self.spare.clear();
     }
 
-    /// Puts the frames of `psdu` that were not acknowledged back ahead of the queue, or gives them up: those that
+    /// Puts unacknowledged frames of `psdu` back ahead of the queue, or gives them up: frames that
     /// were not received, or all of them if no Block ACK has come.
     fn put_back<S: Supply<P>>(
         &mut self,
@@ -258,10 +260,11 @@ impl<P: Clone> Aggregate<P> {
             }
         }
         if *has_block_ack {
-            // The recipient waits for what was given up, unless it is told (10.25.6.6.3).
+            // The recipient waits for frames that were given up until it is told (10.25.6.6.3).
             window.request_due |= given_up > 0;
         } else {
-            // It takes frames as they come: nothing waits for what was given up.
+            // The recipient delivers frames as they come, so nothing waits for frames that were
+            // given up.
             recipient.begin_at(window.start(&[]), |_, _| {});
         }
         queue.update_pending(receiver);
@@ -269,8 +272,8 @@ impl<P: Clone> Aggregate<P> {
         air.originators[by as usize].done += given_up;
     }
 
-    /// Settles all frames that wait for `receiver` as a Block ACK has told, or counts one more failure of each if none
-    /// has come.
+    /// Processes all frames that wait for `receiver` as the Block ACK reports, or counts one more
+    /// failure of each if none has come.
     fn retries_failed<S: Supply<P>>(
         &mut self,
         air: &mut Desk<'_, P>,
@@ -292,8 +295,8 @@ impl<P: Clone> Aggregate<P> {
         }
     }
 
-    /// Puts back what `by` has assembled, which collided, lost an internal collision, or reached nobody
-    /// (without `data_sent` no data were on the air). Returns whether it is given up.
+    /// Puts back what `by` has assembled after a collision, an internal collision, or a missing
+    /// response. Without `data_sent` no data were on the air. Returns whether it is given up.
     #[inline(never)]
     pub(crate) fn ppdu_failed<S: Supply<P>>(
         &mut self,
@@ -340,14 +343,14 @@ impl<P: Clone> Aggregate<P> {
             self.spare = mpdus;
             return Retry::Again;
         }
-        // The oldest of them has failed most often.
+        // The oldest frame has failed most often.
         let dropped = psdu.mpdus()[0].failures.saturating_add(1) >= limit;
         self.put_back(air, by, psdu, (now, false), supply);
         if dropped { Retry::Dropped } else { Retry::Again }
     }
 }
 
-/// Counts the packets of the frame that `mpdus` begin with, and adds up its bits.
+/// Returns the number of packets of the first frame in `mpdus`, and its bits.
 #[inline(always)]
 fn first_frame<P>(mpdus: &[Mpdu<P>]) -> (usize, u64) {
     let (mut packets, mut bits) = (1, mpdus[0].bits);

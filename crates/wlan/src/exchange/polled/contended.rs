@@ -1,4 +1,4 @@
-//! The seam between contention-free periods and the exchanges between them, which are those of one frame.
+//! Connects contention-free periods with the single-frame exchanges between them.
 
 use airtcp_kernel::{Duration, Time};
 

@@ -1,5 +1,5 @@
-//! The fate of a data frame that is sent without contention: received or lost, acknowledged or to be sent
-//! again. Does not know who sends next.
+//! What happens to a data frame that is sent without contention: received or lost, acknowledged or
+//! to be retransmitted.
 
 use airtcp_kernel::Time;
 
@@ -10,7 +10,7 @@ use crate::exchange::{Air, Originator};
 use crate::station::ContenderId;
 
 impl Polled {
-    /// Releases the frame of `by`, which knows that it has come.
+    /// Releases the frame of `by`, which has been acknowledged.
     pub(super) fn acknowledged_without_contention<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -27,7 +27,7 @@ impl Polled {
         }
     }
 
-    /// Counts a failure of the frame of `by`, which is sent again another time, or given up.
+    /// Counts a failure of `by`'s frame, which is retransmitted later or given up.
     pub(super) fn failed_without_contention<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -42,7 +42,7 @@ impl Polled {
 }
 
 impl<P: Clone> Air<P> {
-    /// Draws whether the frame that `by` has sent is lost by an error.
+    /// Draws whether the frame of `by` is lost by an error.
     pub(super) fn loses_held(&mut self, by: ContenderId) -> bool {
         let Originator { station, psdu: Some(psdu), .. } = &mut self.originators[by as usize]
         else {
@@ -59,12 +59,13 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) {
         if let Some(psdu) = self.originators[by as usize].frames() {
-            // There was no time kept for an answer alone.
+            // No separate time was reserved for a response.
             supply.on_event(now, MacEvent::Lost { by, psdu, answer: (now, now) });
         }
     }
 
-    /// Receives the data frame of `by`, unless it had come before, and its acknowledgment was lost.
+    /// Receives the data frame of `by`, unless it is a duplicate because only its acknowledgment
+    /// was lost.
     pub(super) fn received_without_contention<S: Supply<P>>(
         &mut self,
         by: ContenderId,

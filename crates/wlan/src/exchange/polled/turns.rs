@@ -1,12 +1,13 @@
-//! Whose turn it is in a contention-free period: round after round in which each station is polled,
-//! in the order of their numbers.
+//! The polling order in contention-free periods: in each round every station is polled, in the
+//! order of their numbers.
 //!
-//! The next packet of the access point's queue goes with a poll for its receiver, unless that one has
-//! been polled in this round and the frame before was such a packet too; then a station that has not
-//! been polled is, without data. So a queue that is never empty does not keep others from being polled,
-//! and where packets for many follow one another, hardly any poll goes without data. A period goes on
-//! where the last has ended. It ends early when as many polls in a row as there are stations, and their
-//! answers, had no data, and there is nothing to send.
+//! The next packet of the access point's queue is sent with a poll to its receiver. There is one
+//! exception: if the receiver has been polled in this round, and the previous frame also carried
+//! data, the next station that has not been polled gets a poll without data. So a queue that is
+//! never empty does not prevent polls of other stations. If packets for many stations follow one
+//! another, hardly any poll has no data. A period continues where the last one ended. It ends early
+//! if nothing is queued, and if as many polls in a row as there are stations, and their responses,
+//! had no data.
 
 use airtcp_kernel::Time;
 
@@ -15,7 +16,7 @@ use crate::events::Supply;
 use crate::exchange::{Air, OnAir};
 use crate::station::{ContenderId, StationId};
 
-/// The next action of the access point.
+/// The access point's next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// It polls a station, with or without data for it.
@@ -24,24 +25,24 @@ pub(super) enum Turn {
     End,
 }
 
-/// A record of the stations that have been polled.
+/// Which stations have been polled.
 #[derive(Debug)]
 pub(super) struct Round {
-    /// In which round each station was polled last; the access point's own entry is not used.
+    /// The round in which each station was last polled; the access point's own entry is not used.
     last: Vec<u64>,
     round: u64,
     /// All stations before this one have been polled in this round.
     next: usize,
     /// The access point, which is not polled.
     access_point: StationId,
-    /// True if the last poll went with data.
+    /// True if the last poll carried data.
     had_data: bool,
-    /// Polls in a row without data either way.
+    /// Polls in a row without data in either direction.
     idle: usize,
 }
 
 impl Round {
-    /// Makes the first round of so many stations, of which one is the access point.
+    /// Creates the first round of `nodes` stations, of which one is the access point.
     pub(super) fn new(nodes: usize, access_point: StationId) -> Self {
         Self { last: vec![0; nodes], round: 1, next: 0, access_point, had_data: false, idle: 0 }
     }
@@ -51,7 +52,7 @@ impl Round {
         self.idle = 0;
     }
 
-    /// Returns the station that is next in this round, if any is left.
+    /// Returns the next station of this round, if any is left.
     fn next(&mut self) -> Option<StationId> {
         while self.next == self.access_point as usize
             || self.last.get(self.next) == Some(&self.round)
@@ -61,7 +62,7 @@ impl Round {
         (self.next < self.last.len()).then_some(self.next as StationId)
     }
 
-    /// Returns whether data may go to `to` now, if `next` is the next of the round.
+    /// Returns whether data may be sent to `to` now; `next` is the next station of the round.
     fn takes_data(&self, to: StationId, next: Option<StationId>) -> bool {
         let Some(&last) = self.last.get(to as usize) else { return false };
         last != self.round || !self.had_data || next.is_none()
@@ -89,7 +90,7 @@ impl Round {
         self.next = 0;
     }
 
-    /// Counts a poll and its answer, of which one had data, or none.
+    /// Counts a poll and its response; `moved`: at least one of them had data.
     pub(super) fn polled(&mut self, moved: bool) {
         self.idle = if moved { 0 } else { self.idle + 1 };
     }
@@ -114,7 +115,7 @@ impl Polled {
         let mut fits = |to: StationId, bits| {
             let class = class_of_poll(frames, roles, to, acknowledged);
             let poll = frames.times(class, bits).data;
-            // The shortest answer is as long as an empty poll.
+            // The shortest response is as long as an empty poll.
             let answer = frames.times(roles.class_of(to), empty_bits).data;
             start + poll + hops + answer <= latest
         };
@@ -147,8 +148,8 @@ impl Polled {
         turn
     }
 
-    /// Decides whether `by`, which is polled, answers with data from `start` on: what the MAC holds of its
-    /// queue, or the next packet of it, if that ends in time.
+    /// Decides whether `by`, which is polled, responds with data from `start` on: the frame that
+    /// the MAC holds of its queue, or the next packet of it, if that ends in time.
     pub(super) fn has_answer<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
