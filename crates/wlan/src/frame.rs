@@ -1,7 +1,8 @@
-//! Frames on their way through the MAC: what a queue holds ([`Msdu`]), what is sent, acknowledged and
-//! sent again ([`Mpdu`]), and what goes on the air at once ([`Ppdu`], of [`Frames`] for each receiver).
+//! Frames in the MAC: a queued packet ([`Msdu`]), a frame that is sent, acknowledged and
+//! retransmitted ([`Mpdu`]), and what is on the air at once ([`Ppdu`], with [`Frames`] for each
+//! receiver).
 //!
-//! Knows identities and sizes. What a frame carries is the caller's, of any type.
+//! They have identities and sizes. The payload is of any type that the caller chooses.
 
 pub(crate) mod block_ack;
 mod mpdu;

@@ -1,11 +1,11 @@
-//! IEEE 802.11: how long PPDUs last ([`phy`]),
-//! what is sent ([`frame`]), who may send when ([`contention`], the DCF of IEEE Std 802.11-2020
-//! clause 10.3), what follows an access to the medium (`exchange`; the times of its frames are in
-//! [`sequence`]), and what of it comes through (`medium`). [`Cell`] puts them together: the MAC of the
-//! access point and all stations. [`Field`] does so for several cells, or where not all hear all.
+//! IEEE 802.11: the duration of PPDUs ([`phy`]), frames ([`frame`]), contention ([`contention`],
+//! the DCF of IEEE Std 802.11-2020 clause 10.3), what follows an access to the medium (`exchange`;
+//! frame times are in [`sequence`]), and what is received (`medium`). [`Cell`] combines them into
+//! the MAC of the access point and all stations. [`Field`] does so for several cells, or with
+//! hidden stations.
 //!
-//! Knows stations by number, packets by size, and time. Owns no clock and no queue, and knows no TCP:
-//! the caller says that a queue has something to send and when it is, and is told what becomes of it.
+//! Stations are numbers here, and packets are sizes. The crate owns no clock, no queue and no TCP.
+//! The caller says when a queue has a frame, and learns what happens to it.
 
 mod cell;
 pub mod config;

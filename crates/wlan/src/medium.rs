@@ -1,8 +1,7 @@
-//! The medium: transmissions that overlap and are lost, or are received.
+//! The medium: transmissions are received, or overlap and are lost.
 //!
-//! A transmission is known from its beginning on with its end; its reception is judged when it has
-//! ended, for others may begin meanwhile. Transmissions that overlap where they are heard are lost.
-//! Knows no frame and no backoff.
+//! A transmission's end is known from its beginning. Its reception is judged at its end, because
+//! others may begin in the meantime. Transmissions that overlap are lost.
 
 mod errors;
 mod nav;
@@ -15,11 +14,11 @@ pub(crate) use nav::Nav;
 
 use crate::station::ContenderId;
 
-/// The transmissions since the medium was idle last.
+/// The transmissions since the medium was last idle.
 #[derive(Debug)]
 pub(crate) struct Medium {
     transmissions: Vec<Transmission>,
-    /// The time that a frame travels.
+    /// The propagation delay.
     propagation_delay: Duration,
 }
 
@@ -27,7 +26,7 @@ pub(crate) struct Medium {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     pub(crate) by: ContenderId,
-    /// The instant at which its sender has sent it.
+    /// When its transmission ends.
     pub(crate) end: Time,
     is_overlapped: bool,
 }
@@ -35,39 +34,39 @@ pub(crate) struct Transmission {
 /// The reception of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reception {
-    /// As it was sent.
+    /// Received as it was sent.
     Intact,
-    /// Another was on the air at the same time.
+    /// Another PPDU was on the air at the same time.
     Overlapped,
 }
 
-/// A frame that collided, as its sender knows it.
+/// A collided frame as its sender knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct CollidedFrame {
-    /// The instant at which it ended.
+    /// When it ended.
     pub end: Time,
-    /// True if it ended after all the others had: its sender, which cannot receive while it sends, has
+    /// True if it ended after all the others. Its sender cannot receive while it sends, so it has
     /// heard none of them.
     pub outlasts: bool,
 }
 
 impl Medium {
-    /// Makes an idle medium on which frames travel for so long.
+    /// Creates an idle medium.
     pub(crate) fn new(propagation_delay: Duration) -> Self {
         Self { transmissions: Vec::new(), propagation_delay }
     }
 
-    /// Forgets all transmissions: the medium was idle until now.
+    /// Removes all transmissions: the medium was idle until now.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.transmissions.clear();
     }
 
-    /// Begins a PPDU of `by`, which lasts until `end` and is alone: the medium was idle until now.
+    /// Starts a PPDU of `by` that lasts until `end` without others: the medium was idle until now.
     #[inline]
     pub(crate) fn begin_alone(&mut self, by: ContenderId, end: Time) {
         let alone = Transmission { by, end, is_overlapped: false };
-        // Most often it was another that was alone before.
+        // Usually the previous transmission was also the only one.
         if let [before] = &mut self.transmissions[..] {
             *before = alone;
         } else {
@@ -76,8 +75,8 @@ impl Medium {
         }
     }
 
-    /// Begins a PPDU of `by`, which lasts from `start` to `end`. All hear all, so it overlaps all that have
-    /// not ended.
+    /// Starts a PPDU of `by` that lasts from `start` to `end`. All stations hear each other, so it
+    /// overlaps every PPDU that has not ended.
     #[inline]
     pub(crate) fn begin(&mut self, by: ContenderId, start: Time, end: Time) {
         let mut is_overlapped = false;
@@ -101,7 +100,7 @@ impl Medium {
         if transmission.is_overlapped { Reception::Overlapped } else { Reception::Intact }
     }
 
-    /// Returns the instant at which the last of all transmissions has been sent.
+    /// Returns when the last of all transmissions ends.
     pub(crate) fn last_end(&self) -> Time {
         self.transmissions.iter().map(|one| one.end).max().unwrap_or(Time::ZERO)
     }

@@ -1,5 +1,4 @@
-//! The settings of the PHY, and how long a PPDU occupies the medium. Knows rates and bits, not what
-//! the bits mean.
+//! The settings of the PHY, and the airtime of PPDUs.
 
 mod amendment;
 mod high_rate;
@@ -12,13 +11,13 @@ pub use amendment::{Amendment, Format};
 pub(crate) use high_rate::HighRatePpdus;
 pub use high_rate::{HighRate, HighRateTiming};
 
-/// Timings and sizes of the PHY and of the frames that it carries.
+/// PHY timings and frame sizes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhyConfig {
     /// Name of the standard, for messages.
     pub standard: String,
-    /// Rate of data frames to and from stations that have no rate of their own.
+    /// Rate of data frames to and from stations without a rate of their own.
     pub data_rate: Rate,
     /// Rate of RTS, CTS and ACK.
     pub control_rate: Rate,
@@ -34,18 +33,18 @@ pub struct PhyConfig {
     /// EIFS.
     #[serde(rename = "eifs_ns")]
     pub eifs: Duration,
-    /// From the end of one's own frame until the missing CTS or ACK is noticed.
+    /// The time from the end of a transmission until the missing CTS or ACK is detected.
     #[serde(rename = "ack_timeout_ns")]
     pub ack_timeout: Duration,
     /// Timing of the DSSS and CCK rates, if the standard has them.
     pub dsss: Option<DsssTiming>,
     /// Timing of the OFDM rates, if the standard has them.
     pub ofdm: Option<OfdmTiming>,
-    /// The timing that the rates of 802.11n and later have in common, if the standard has them.
+    /// The common timing of the rates of 802.11n and later, if the standard has them.
     pub high_rate: Option<HighRateTiming>,
-    /// A flag: payloads last whole microseconds (DSSS) or whole symbols (OFDM).
+    /// Whether payloads are rounded up to whole microseconds (DSSS) or whole symbols (OFDM).
     pub symbol_rounding: bool,
-    /// The time that a frame travels.
+    /// The propagation delay.
     #[serde(rename = "propagation_delay_ns")]
     pub propagation_delay: Duration,
     /// aCWmin.
@@ -62,52 +61,53 @@ pub struct PhyConfig {
     pub mac_header_bits: u64,
     /// LLC and SNAP headers in bits.
     pub llc_bits: u64,
-    /// The frames before OFDM frames so that 802.11b stations keep quiet, if there are any.
+    /// Frames that keep 802.11b stations quiet during OFDM frames, if any.
     pub protection: Option<Protection>,
 }
 
-/// Frames that 802.11b stations understand, before one that they do not (IEEE 802.11-2020, 10.27).
+/// Frames that 802.11b stations understand, sent before a frame that they do not (IEEE 802.11-2020,
+/// 10.27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protection {
-    /// Which frames.
+    /// The kind of frames.
     pub kind: ProtectionKind,
     /// Their rate.
     pub rate: Rate,
 }
 
-/// The frames that protect a frame.
+/// The frames that protect another frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProtectionKind {
-    /// A CTS of its sender, to itself.
+    /// A CTS-to-self.
     CtsToSelf,
     /// RTS and CTS.
     RtsCts,
 }
 
-/// A PHY rate and how it is modulated.
+/// A PHY rate and its modulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "ResolvedRate")]
 pub struct Rate {
     /// Bits per second.
     pub bps: u64,
-    /// The family of modulations that the rate belongs to.
+    /// The modulation family.
     pub modulation: Modulation,
 }
 
-/// The family of modulations of a rate.
+/// A family of modulations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {
     /// DSSS and CCK: 1, 2, 5.5 and 11 Mb/s.
     Dsss,
     /// OFDM: 6 to 54 Mb/s.
     Ofdm,
-    /// 802.11n and later: OFDM with many subcarriers.
+    /// 802.11n and later: OFDM with more subcarriers.
     High(HighRate),
 }
 
-/// A rate as the resolved form has it.
+/// A rate in the resolved form of a scenario.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResolvedRate {
@@ -185,13 +185,13 @@ pub struct OfdmTiming {
     pub service_bits: u64,
     /// The tail that flushes the coder.
     pub tail_bits: u64,
-    /// Silence after the last symbol that still counts as the frame (ERP, 802.11g).
+    /// Silence after the last symbol that belongs to the frame (ERP, 802.11g).
     #[serde(rename = "signal_extension_ns")]
     pub signal_extension: Duration,
 }
 
 impl PhyConfig {
-    /// Computes the airtime of a PPDU whose PSDU (an MPDU, or a control frame) has `bits` bits, by
+    /// Computes the airtime of a PPDU whose PSDU (an MPDU or a control frame) has `bits` bits, by
     /// IEEE 802.11-2020, 16.3.4 (TXTIME of HR/DSSS) and 17.4.3, 18.5.3.2 (OFDM, ERP-OFDM).
     ///
     /// # Panics
@@ -216,7 +216,8 @@ impl PhyConfig {
         }
     }
 
-    /// Returns the protection of frames at `rate`: stations of 802.11b understand those with a DSSS rate.
+    /// Returns the protection of frames at `rate`. 802.11b stations understand DSSS rates, so these
+    /// need none.
     pub fn protection_of(&self, rate: Rate) -> Option<Protection> {
         self.protection.filter(|_| rate.modulation != Modulation::Dsss)
     }
@@ -230,7 +231,7 @@ impl PhyConfig {
         }
     }
 
-    /// Fills whole symbols with SERVICE, PSDU and tail (17.4.3).
+    /// Fills whole symbols with the SERVICE field, PSDU and tail (17.4.3).
     fn ofdm_payload(&self, timing: OfdmTiming, bits: u64, bps: u64) -> Duration {
         let bits = timing.service_bits + bits + timing.tail_bits;
         if self.symbol_rounding {

@@ -1,73 +1,74 @@
-//! Minstrel-HT: which MCS a station sends at, found by sending.
+//! Minstrel-HT: a sender finds its MCS by trial.
 //!
-//! Each sender keeps for each receiver how large a share of the MPDUs at each rate was acknowledged,
-//! averaged over intervals of 100 ms with a weight of 75 % for the past. It sends at the rate from
-//! which it expects most; a PPDU that nobody answers falls back to the second best after two tries,
-//! and to the most reliable after four. One PPDU in ten is a sample: a single MPDU at another rate
-//! that could be better. By the description in the documentation of Linux' mac80211; the code is
-//! this crate's own. Linux 6 itself (`minstrel_ht_alloc`) has intervals of 50 ms; its weight is 96 of 128, as
-//! here.
+//! Each sender keeps the success probability of MPDUs at each rate for each receiver, averaged over
+//! intervals of 100 ms with a weight of 75 % for the past. It uses the rate with the highest
+//! expected throughput. A PPDU without a response falls back to the second best rate after two
+//! tries, and to the most reliable after four. One PPDU in ten is a sample: a single MPDU at
+//! another rate that might be better. The algorithm follows the documentation of Linux' mac80211;
+//! the code is this crate's own. Linux 6 itself (`minstrel_ht_alloc`) has intervals of 50 ms; its
+//! weight is 96 of 128, as here.
 //!
-//! Knows rates by their place, the lowest first, and what became of MPDUs. Knows no SNR, and no
-//! difference between a collision and an error.
+//! Rates are numbered from the lowest. The algorithm does not use the SNR, and does not distinguish
+//! collisions from errors.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Weight of the past in the averages.
+/// The weight of the past in the averages.
 const PAST: f64 = 0.75;
-/// One PPDU in so many is a sample.
+/// One PPDU in this many is a sample.
 const SAMPLE_EVERY: u32 = 10;
-/// PPDUs without an answer before the next rate of the chain is tried.
+/// The number of PPDUs without a response before the next rate of the chain is tried.
 const TRIES: u32 = 2;
-/// A rate with a smaller share of success promises nothing.
+/// A rate with a lower success probability is not used.
 const LEAST_SHARE: f64 = 0.1;
-/// From here on rates count as equally reliable: the rest are collisions.
+/// From this success probability on, rates count as equally reliable: the other losses are
+/// collisions.
 const RELIABLE: f64 = 0.95;
-/// After so many intervals a rate is sampled even if it cannot be better.
+/// After this many intervals a rate is sampled even if it cannot be better.
 const STALE: u32 = 20;
 
 /// The rates of a station that has rate control.
 #[derive(Clone, Debug)]
 pub struct RateControlConfig {
-    /// The class of the first of its rates; the others follow.
+    /// The class of its first rate; the classes of the other rates follow.
     pub first_class: u32,
-    /// At each rate, the share of MPDUs with 1500 bytes that is lost; bits are lost independently.
+    /// The loss probability of 1500-byte MPDUs at each rate; bits are lost independently.
     pub error_rates: Vec<f64>,
-    /// The streams that samples of the access point, and those of the station, are drawn from.
+    /// The random streams of samples: of the access point and of the station.
     pub samples: [RandomStream; 2],
 }
 
-/// The cost of a rate: for one access, and for each MPDU of 1500 bytes.
+/// The cost of a rate: per access, and per MPDU of 1500 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) access: Duration,
     pub(crate) mpdu: Duration,
 }
 
-/// A rate for the next PPDU.
+/// The rate of the next PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// Its place.
+    /// Its index.
     pub(crate) rate: usize,
-    /// A flag: the PPDU is to have one MPDU alone.
+    /// Whether the PPDU must have only one MPDU.
     pub(crate) is_sample: bool,
 }
 
-/// One sender's view of one receiver.
+/// A sender's rate control for one receiver.
 #[derive(Debug)]
 pub(crate) struct Minstrel {
     rates: Vec<Rate>,
     /// The best rate, the second best, and the most reliable.
     chain: [usize; 3],
-    /// The order in which rates are sampled, and how far.
+    /// The sampling order of rates, and the position in it.
     order: Vec<usize>,
     place: usize,
     since_sample: u32,
-    /// PPDUs in a row that nobody answered.
+    /// Successive PPDUs without a response.
     unanswered: u32,
     next_update: Time,
-    /// MPDUs and PPDUs of this interval but for samples, and their average ratio.
+    /// MPDUs and PPDUs of this interval without samples, and their average ratio.
     interval: (u32, u32),
     mpdus_per_ppdu: f64,
     samples: RandomStream,
@@ -78,14 +79,14 @@ struct Rate {
     cost: Cost,
     attempts: u32,
     successes: u32,
-    /// The average share of success; none before the first try.
+    /// The average success probability; `None` before the first try.
     share: Option<f64>,
     /// Intervals without a try.
     unused: u32,
 }
 
 impl Minstrel {
-    /// Begins with nothing known of any rate.
+    /// Creates rate control with no knowledge of any rate.
     ///
     /// # Panics
     /// If there is no rate.
@@ -124,8 +125,8 @@ impl Minstrel {
         Choice { rate: self.chain[stage], is_sample: false }
     }
 
-    /// Reports that of `attempts` MPDUs that were sent as it was chosen, so many were acknowledged; none of a PPDU
-    /// that nobody answered.
+    /// Reports that `successes` of `attempts` MPDUs sent by this choice were acknowledged: 0 for a
+    /// PPDU without a response.
     pub(crate) fn report(&mut self, choice: Choice, attempts: u32, successes: u32) {
         let rate = &mut self.rates[choice.rate];
         rate.attempts += attempts;
@@ -160,7 +161,7 @@ impl Minstrel {
     }
 
     fn set_chain(&mut self) {
-        // Of equal ones the lower rate.
+        // Of equal rates, choose the lower.
         let best_but = |but: Option<usize>| {
             let others = (0..self.rates.len()).filter(|&rate| Some(rate) != but);
             others.rev().max_by(|&a, &b| self.throughput(a).total_cmp(&self.throughput(b)))
@@ -177,7 +178,7 @@ impl Minstrel {
         self.chain = [first, second, reliable.max_by(by_throughput).unwrap_or_else(most_reliable)];
     }
 
-    /// Returns the MPDUs a second that come through at a rate with the average aggregate.
+    /// Returns the expected MPDUs per second at a rate with the average aggregate size.
     fn throughput(&self, rate: usize) -> f64 {
         match self.rates[rate].share {
             Some(share) if share >= LEAST_SHARE => share * self.most(rate),
@@ -185,13 +186,13 @@ impl Minstrel {
         }
     }
 
-    /// Returns the MPDUs a second that would come through if none were lost.
+    /// Returns the MPDUs per second at a rate without losses.
     fn most(&self, rate: usize) -> f64 {
         let Cost { access, mpdu } = self.rates[rate].cost;
         1.0 / (access.as_secs_f64() / self.mpdus_per_ppdu.max(1.0) + mpdu.as_secs_f64())
     }
 
-    /// Finds the next rate in a random order that is worth a sample.
+    /// Returns the next rate in random order that is worth a sample.
     fn next_sample(&mut self) -> Option<usize> {
         let best = self.throughput(self.chain[0]);
         for _ in 0..self.rates.len() {
@@ -221,8 +222,8 @@ impl Minstrel {
 mod tests {
     use super::*;
 
-    /// Makes Minstrel for 802.11n at 20 MHz with the short guard interval: 1544 bytes at 7.2 to 72.2 Mb/s, and 200 us for
-    /// an access.
+    /// Creates Minstrel for 802.11n at 20 MHz with the short guard interval: 1544 bytes at 7.2 to
+    /// 72.2 Mb/s, and 200 us per access.
     fn minstrel() -> Minstrel {
         let costs = [1, 2, 3, 4, 6, 8, 9, 10].map(|times| Cost {
             access: Duration::from_micros(200),
@@ -231,8 +232,8 @@ mod tests {
         Minstrel::new(&costs, RandomStream::new(1, 0, "sta/0", "rate control"))
     }
 
-    /// Sends a PPDU of 30 MPDUs each 5 ms, lost at these shares, from `from_ms` to `to_ms`; returns how many went at
-    /// each rate in the last second.
+    /// Sends a PPDU of 30 MPDUs every 5 ms from `from_ms` to `to_ms`, with these loss
+    /// probabilities. Returns the number of PPDUs at each rate in the last second.
     fn run(minstrel: &mut Minstrel, errors: &[f64; 8], from_ms: u64, to_ms: u64) -> [u32; 8] {
         let mut draws = RandomStream::new(2, 0, "sta/0", "frame errors");
         let mut sent = [0; 8];
@@ -246,10 +247,11 @@ mod tests {
         sent
     }
 
-    /// Of 200 PPDUs a second one in ten is a sample. MCS 7 has 1.11 times the rate of MCS 6: with a loss
-    /// of 20 % MCS 6 is better (200 / 30 us of access and 190.0 of an MPDU: 196.7; 177.7 / 0.8 = 222.1),
-    /// with 5 % MCS 7 (187.0). Two samples in an interval can flatter MCS 7, which then is sent at until
-    /// the next: that is Minstrel's price, below a third of the time.
+    /// Of 200 PPDUs a second, one in ten is a sample. MCS 7 has 1.11 times the rate of MCS 6. With
+    /// a loss of 20 %, MCS 6 is better (200 / 30 us of access and 190.0 us per MPDU: 196.7; 177.7 /
+    /// 0.8 = 222.1). With 5 %, MCS 7 is better (187.0). Two lucky samples in an interval can
+    /// overrate MCS 7, which is then used until the next interval. This costs less than a third of
+    /// the time.
     #[test]
     fn it_finds_the_best_rate() {
         for (loss, best, least) in [(0.2, 6, 133), (0.05, 7, 170)] {
@@ -261,7 +263,8 @@ mod tests {
         }
     }
 
-    /// Rates that worked are lost all at once: it goes down within half a second, and up again.
+    /// Rates that worked lose everything at once. The rate falls within half a second, and rises
+    /// again later.
     #[test]
     fn it_follows_what_changes() {
         let mut minstrel = minstrel();

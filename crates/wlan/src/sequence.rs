@@ -1,5 +1,5 @@
-//! The frames of one exchange ([`dcf`]; `ht` where frames are
-//! aggregated), and whether another exchange may follow (`txop`). Knows no contention.
+//! The frames of one exchange ([`dcf`]; `ht` with aggregation), and whether another exchange may
+//! follow (`txop`).
 
 pub mod dcf;
 pub(crate) mod ht;

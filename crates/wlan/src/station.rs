@@ -1,10 +1,10 @@
-//! Stations, their queues and who hears whom, by number. Knows nothing of what they do.
+//! Numbers of stations and of their queues.
 
-/// A station, the access point included, by its number in the cell.
+/// The number of a station or access point in the cell.
 pub type StationId = u32;
 
-/// A queue of a station that contends for the medium, by its number in the cell.
+/// The number of a contending queue of a station in the cell.
 pub type ContenderId = u32;
 
-/// The receiver of a frame for all.
+/// The receiver of a broadcast frame.
 pub const EVERYBODY: StationId = StationId::MAX;

@@ -1,4 +1,4 @@
-//! The start of tests of the MAC: 802.11b and the rules of the standard. Only with the feature
+//! Common setup of MAC tests: 802.11b and the rules of the standard. Only with the feature
 //! `testing`.
 
 use airtcp_kernel::Duration;
@@ -9,8 +9,8 @@ use crate::config::{
 };
 use crate::phy::{DsssTiming, Modulation, PhyConfig, Rate};
 
-/// Makes 802.11b at 11 Mb/s with control frames at 2 Mb/s: slot 20 us, DIFS 50 us, EIFS 364 us, ACK
-/// timeout 222 us.
+/// Returns 802.11b at 11 Mb/s with control frames at 2 Mb/s: slot 20 us, DIFS 50 us, EIFS 364 us,
+/// ACK timeout 222 us.
 pub fn dot11b() -> PhyConfig {
     let rate = |bps| Rate { bps, modulation: Modulation::Dsss };
     PhyConfig {
@@ -41,7 +41,7 @@ pub fn dot11b() -> PhyConfig {
     }
 }
 
-/// Makes DCF under the rules of the standard, without RTS, beacons and aggregation.
+/// Returns the DCF under the rules of the standard, without RTS, beacons and aggregation.
 pub fn standard_mac() -> MacConfig {
     MacConfig {
         rts_threshold_bytes: None,

@@ -1,10 +1,10 @@
-//! The state of both ends of a block ack agreement: frames that are outstanding, and frames that wait for an
+//! The state of both ends of a Block ACK agreement: outstanding frames, and frames that wait for an
 //! earlier one.
 //!
-//! The originator may have frames outstanding within one window of numbers, from the oldest that is
-//! not acknowledged on (IEEE Std 802.11-2020, 10.25.6.7). The recipient hands frames on in the order
-//! of their numbers, and holds back what came before its turn (10.25.6.6). Knows no
-//! medium; numbers do not wrap, which changes nothing as long as a window is less than half of them.
+//! The originator may have frames outstanding within a window of numbers that starts at the oldest
+//! unacknowledged frame (IEEE Std 802.11-2020, 10.25.6.7). The recipient delivers frames in the
+//! order of their numbers, and holds back frames that arrive early (10.25.6.6). Numbers do not wrap
+//! here, which makes no difference as long as a window is less than half of them.
 
 use std::collections::VecDeque;
 
@@ -17,16 +17,15 @@ use crate::station::StationId;
 #[derive(Debug)]
 pub(crate) struct TransmitWindow<P> {
     pub(crate) receiver: StationId,
-    /// To be sent again, by their numbers, the oldest first; none while a PPDU is on the air with
-    /// them.
+    /// Frames to be retransmitted, oldest first; empty while they are in a PPDU on the air.
     retries: VecDeque<Mpdu<P>>,
     next_id: u64,
-    /// The recipient is to be told by a Block ACK request where the window begins, or asked for a
+    /// Whether a Block ACK request is due: to announce the start of the window, or to ask for a
     /// Block ACK that was missed.
     pub(crate) request_due: bool,
-    /// It is a Block ACK that was missed: the frames that wait have failed once more.
+    /// Whether a Block ACK was missed: then the waiting frames have failed once more.
     pub(crate) missed_block_ack: bool,
-    /// The number of times that request failed.
+    /// How often that request failed.
     pub(crate) request_failures: u16,
 }
 
@@ -42,34 +41,34 @@ impl<P> TransmitWindow<P> {
         }
     }
 
-    /// Takes the number of the next new frame, and returns it.
+    /// Returns the number of the next new frame and advances it.
     pub(crate) fn take_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id - 1
     }
 
-    /// Returns the number of the next new frame, which is not taken yet.
+    /// Returns the number of the next new frame without advancing it.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id
     }
 
-    /// Counts the frames that wait to be sent again.
+    /// Returns the number of frames to be retransmitted.
     pub(crate) fn waiting(&self) -> usize {
         self.retries.len()
     }
 
-    /// Tells whether it has anything to send that it need not ask the queue for.
+    /// Returns whether it has anything to send without the queue.
     pub(crate) fn has_work(&self) -> bool {
         self.request_due || !self.retries.is_empty()
     }
 
-    /// Returns the oldest frame that waits to be sent again.
+    /// Returns the oldest frame to be retransmitted.
     pub(crate) fn oldest(&self) -> Option<&Mpdu<P>> {
         self.retries.front()
     }
 
-    /// Puts the next frame to be sent again behind `into`, with all its packets, if `fits` says of
-    /// its size that there is room for it: that size.
+    /// Appends the next frame to be retransmitted to `into`, with all its packets, if `fits`
+    /// accepts its size. Returns this size.
     pub(crate) fn next_retry(
         &mut self,
         into: &mut Vec<Mpdu<P>>,
@@ -86,14 +85,15 @@ impl<P> TransmitWindow<P> {
         Some(bits)
     }
 
-    /// Returns the beginning of the window: WinStartO, the oldest number that is not acknowledged. `on_air` are
-    /// the frames of the PPDU at hand, by their numbers.
+    /// Returns the start of the window, WinStartO: the oldest unacknowledged number. `on_air` has
+    /// the frames of the current PPDU, in ascending order.
     pub(crate) fn start(&self, on_air: &[Mpdu<P>]) -> u64 {
         let oldest = |mpdu: Option<&Mpdu<P>>| mpdu.map_or(self.next_id, |mpdu| mpdu.id);
         oldest(on_air.first()).min(oldest(self.retries.front()))
     }
 
-    /// Puts back `mpdu`, which has failed and is sent again. Called from the newest to the oldest of a PPDU.
+    /// Puts back `mpdu`, which failed and will be retransmitted. Call this from the newest to the
+    /// oldest frame of a PPDU.
     pub(crate) fn put_back(&mut self, mpdu: Mpdu<P>) {
         debug_assert!(
             self.retries.front().is_none_or(|first| {
@@ -103,25 +103,25 @@ impl<P> TransmitWindow<P> {
         self.retries.push_front(mpdu);
     }
 
-    /// Iterates over all frames that wait to be sent again, the oldest first.
+    /// Iterates over the frames to be retransmitted, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
         self.retries.iter()
     }
 }
 
-/// The fate of the frames of an agreement, kept beside what both sides do so that each run can
-/// check them: none is lost or made up, and none is handed on twice or out of order.
+/// Account of the frames of an agreement, separate from what both sides do, so that each run can
+/// check it: no frame is lost or invented, and none is delivered twice or out of order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Books {
     pub(crate) acknowledged: u64,
     pub(crate) given_up: u64,
-    /// The number after the last one handed on.
+    /// The number after the last delivered one.
     next: u64,
     is_out_of_order: bool,
 }
 
 impl Books {
-    /// Notes that the recipient hands on a frame, or a packet more of it.
+    /// Records that the recipient delivers a frame, or a further packet of it.
     #[inline]
     pub(crate) fn hand_on<P>(&mut self, mpdu: &Mpdu<P>) {
         let in_order =
@@ -130,8 +130,8 @@ impl Books {
         self.next = mpdu.id + 1;
     }
 
-    /// Checks that the books balance, if so many frames were `offered`, are `held` by the originator, and
-    /// were `received`.
+    /// Checks the account: `offered` frames came from the queue, the originator has `held`, and
+    /// `received` arrived.
     pub(crate) fn check(&self, offered: u64, held: u64, received: u64) -> Result<(), String> {
         let Self { acknowledged, given_up, is_out_of_order, .. } = *self;
         if is_out_of_order {
@@ -150,16 +150,16 @@ impl Books {
     }
 }
 
-/// The recipient's side: frames that came before an earlier one.
+/// The recipient's side: frames that arrived before an earlier one.
 #[derive(Debug)]
 pub(crate) struct ReorderBuffer<P> {
-    /// WinStartB: the number that is handed on next.
+    /// WinStartB: the number to be delivered next.
     next: u64,
-    /// By number from `next` on, each with the time when it came; the first is always missing.
+    /// Frames by number from `next` on, each with its arrival time; the first is always missing.
     held: VecDeque<Option<(Mpdu<P>, Time)>>,
-    /// The other packets of held frames, by their numbers.
+    /// The further packets of held frames, by frame number.
     further: VecDeque<Mpdu<P>>,
-    /// The number of frames that were handed on.
+    /// The number of delivered frames.
     handed_on: u64,
 }
 
@@ -170,9 +170,8 @@ impl<P> Default for ReorderBuffer<P> {
 }
 
 impl<P: Clone> ReorderBuffer<P> {
-    /// Receives a frame, with these packets. Hands them on, and what waited for them, by `release`,
-    /// which is told when each of them came, or holds them back. A frame that was there before is not
-    /// handed on again.
+    /// Receives a frame with its packets. Delivers them and what waited for them, or holds them
+    /// back. `release` gets each packet with its arrival time. A duplicate is not delivered again.
     pub(crate) fn receive(
         &mut self,
         frame: &[Mpdu<P>],
@@ -203,7 +202,8 @@ impl<P: Clone> ReorderBuffer<P> {
         }
     }
 
-    /// Hands on what waits for a frame before `start`, for none comes any more (10.25.6.6.3).
+    /// Delivers what waits for frames before `start`, because these will not come any more
+    /// (10.25.6.6.3).
     pub(crate) fn begin_at(&mut self, start: u64, mut release: impl FnMut(&Mpdu<P>, Time)) {
         while self.next < start {
             self.next += 1;
@@ -236,7 +236,7 @@ impl<P: Clone> ReorderBuffer<P> {
         }
     }
 
-    /// Counts the frames that were handed on or are held back.
+    /// Returns the number of frames delivered or held back.
     pub(crate) fn received(&self) -> u64 {
         self.handed_on + self.held.iter().flatten().count() as u64
     }
@@ -354,7 +354,8 @@ mod tests {
         assert_eq!(released, [(0, 35), (1, 10), (2, 20)]);
     }
 
-    /// 1 was given up: a request says that the window begins at 2, and 2 and 3 need not wait.
+    /// Frame 1 was given up. A request says that the window starts at 2, so that 2 and 3 need not
+    /// wait.
     #[test]
     fn what_was_given_up_holds_nothing_back() {
         let mut buffer = ReorderBuffer::default();

@@ -1,20 +1,20 @@
-//! A PPDU: a list of PSDUs, each for one receiver at a rate of its own.
+//! A PPDU: a list of PSDUs, each for one receiver at its own rate.
 //!
-//! Knows that there is one entry today, for all that is sent goes to one user. Does not know how long a PPDU
-//! lasts ([`sequence`](crate::sequence)), nor how the PSDUs share its tones.
+//! Today it has one entry, because every PPDU is for a single user. Its duration is in
+//! [`sequence`](crate::sequence).
 
 use super::Frames;
 
-/// The data of a PPDU that goes on the air.
+/// The data of a PPDU on the air.
 #[derive(Debug)]
 pub struct Ppdu<'a, P>([UserPsdu<'a, P>; 1]);
 
-/// A PSDU with the rate at which it goes to its receiver.
+/// A PSDU and its rate.
 #[derive(Debug)]
 pub struct UserPsdu<'a, P> {
-    /// The MPDUs, the oldest first.
+    /// The MPDUs, oldest first.
     pub frames: Frames<'a, P>,
-    /// The class of the cell's rates at which they go.
+    /// The rate class.
     pub class: u32,
 }
 
@@ -37,7 +37,7 @@ impl<P> Clone for UserPsdu<'_, P> {
 impl<P> Copy for UserPsdu<'_, P> {}
 
 impl<'a, P> Ppdu<'a, P> {
-    /// Makes the PPDU of one user.
+    /// Creates a PPDU for one user.
     #[inline]
     pub(crate) fn of_one(frames: Frames<'a, P>, class: u32) -> Self {
         Self([UserPsdu { frames, class }])
@@ -49,7 +49,7 @@ impl<'a, P> Ppdu<'a, P> {
         &self.0
     }
 
-    /// Returns the same PPDU with the number that `class` gives for each class of rates.
+    /// Returns the same PPDU with each rate class mapped by `class`.
     #[inline]
     pub fn with_classes(self, class: impl Fn(u32) -> u32) -> Self {
         Self(self.0.map(|psdu| UserPsdu { class: class(psdu.class), ..psdu }))

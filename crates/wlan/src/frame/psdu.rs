@@ -1,10 +1,10 @@
-//! A PSDU: one frame, or several for one receiver.
+//! A PSDU: one or more frames for one receiver.
 
 use crate::frame::Mpdu;
 use crate::station::StationId;
 
-/// One or more MPDUs for one receiver. A single one, by far the most frequent case, needs no memory
-/// of its own.
+/// One or more MPDUs for one receiver. A single MPDU, by far the most frequent case, needs no
+/// separate allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Psdu<P>(Mpdus<P>);
 
@@ -15,7 +15,7 @@ enum Mpdus<P> {
 }
 
 impl<P> Psdu<P> {
-    /// Makes the PSDU of these frames, the oldest first.
+    /// Creates a PSDU from frames, oldest first.
     ///
     /// # Panics
     /// If there is none; with debug assertions also if they have different receivers.
@@ -26,7 +26,7 @@ impl<P> Psdu<P> {
         Self(Mpdus::Several(mpdus))
     }
 
-    /// Returns its frames, the oldest first.
+    /// Returns its frames, oldest first.
     pub(crate) fn into_mpdus(self) -> Vec<Mpdu<P>> {
         match self.0 {
             Mpdus::One(one) => Vec::from(one),
@@ -34,8 +34,7 @@ impl<P> Psdu<P> {
         }
     }
 
-    /// Returns its frames, the oldest first; there is at least one. Packets that share a frame follow one
-    /// another.
+    /// Returns its frames, oldest first; there is at least one. Packets of one frame are adjacent.
     #[inline]
     pub(crate) fn mpdus(&self) -> &[Mpdu<P>] {
         match &self.0 {
@@ -50,10 +49,10 @@ impl<P> Psdu<P> {
         Frames(self.mpdus())
     }
 
-    /// Returns its only frame, where frames go one by one.
+    /// Returns its only frame, for exchanges without aggregation.
     ///
     /// # Panics
-    /// If it has been made of several.
+    /// If it was created from several frames.
     #[inline]
     pub(crate) fn only(&mut self) -> &mut Mpdu<P> {
         match &mut self.0 {
@@ -62,10 +61,10 @@ impl<P> Psdu<P> {
         }
     }
 
-    /// Does as [`Self::only`] with a PSDU that there is: asks once for both.
+    /// Returns the only frame of a held PSDU; checks both conditions at once.
     ///
     /// # Panics
-    /// If there is none, or it has been made of several.
+    /// If there is no PSDU, or if it was created from several frames.
     #[inline(always)]
     pub(crate) fn only_of(held: &mut Option<Self>) -> &mut Mpdu<P> {
         match held {
@@ -83,8 +82,8 @@ impl<P> Psdu<P> {
     }
 }
 
-/// The MPDUs of a PSDU, the oldest first; there is at least one.
-// A view, so that where frames go one by one nobody asks how they are kept.
+/// The MPDUs of a PSDU, oldest first; there is at least one.
+// A slice, so that code without aggregation does not check how they are stored.
 #[derive(Debug)]
 pub struct Frames<'a, P>(&'a [Mpdu<P>]);
 
@@ -97,40 +96,40 @@ impl<P> Clone for Frames<'_, P> {
 impl<P> Copy for Frames<'_, P> {}
 
 impl<'a, P> Frames<'a, P> {
-    /// Makes the view of a frame that goes alone.
+    /// Creates the view of a single frame.
     #[inline]
     pub(crate) fn only(mpdu: &'a Mpdu<P>) -> Self {
         Self(std::slice::from_ref(mpdu))
     }
 
-    /// Returns all of them. Packets that share a frame follow one another.
+    /// Returns all MPDUs. Packets of one frame are adjacent.
     #[inline]
     pub fn mpdus(self) -> &'a [Mpdu<P>] {
         self.0
     }
 
-    /// Returns the oldest.
+    /// Returns the oldest MPDU.
     #[inline]
     pub fn first(self) -> &'a Mpdu<P> {
         &self.0[0]
     }
 
-    /// Iterates over the frames, each with all packets that it carries.
+    /// Iterates over the frames, each with all its packets.
     pub fn each(self) -> impl Iterator<Item = &'a [Mpdu<P>]> {
         self.0.chunk_by(|_, next| next.is_further)
     }
 
-    /// Counts the frames.
+    /// Returns the number of frames.
     pub fn count(self) -> usize {
         self.0.iter().filter(|mpdu| !mpdu.is_further).count()
     }
 
-    /// Adds up the bits of all of them.
+    /// Returns the total number of bits.
     pub fn bits(self) -> u64 {
         self.0.iter().map(|mpdu| mpdu.bits).sum()
     }
 
-    /// Returns the receiver of all of them.
+    /// Returns the receiver.
     #[inline]
     pub fn receiver(self) -> StationId {
         self.first().receiver

@@ -1,27 +1,28 @@
-//! Frames that are lost without a collision: each with a probability of its own, by its size.
+//! Frame errors: frames that are lost without a collision, with a probability that depends on their
+//! size.
 //!
-//! Knows sizes and stations, and draws. The consequences of an error are the cell's business.
+//! The cell handles the consequences of an error.
 
 use airtcp_kernel::RandomStream;
 use serde::Deserialize;
 
 use crate::station::StationId;
 
-/// The errors of frames to and from a station.
+/// The frame errors of a station, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrameErrors {
-    /// The probability that a frame is lost; below 1.
+    /// The loss probability of a frame; below 1.
     pub rate: f64,
-    /// If given, `rate` is that of an MSDU of so many bytes, and bits are lost independently;
-    /// otherwise it is that of every frame, whatever its size.
+    /// If given, `rate` applies to an MSDU of this many bytes, and bits are lost independently.
+    /// Otherwise it applies to every frame of any size.
     pub of_bytes: Option<u64>,
-    /// Only MSDUs of at least so many bytes are lost.
+    /// Smaller MSDUs are never lost.
     pub least_bytes: u64,
 }
 
 impl FrameErrors {
-    /// Returns the probability that a frame with an MSDU of `msdu_bits` is lost.
+    /// Returns the loss probability of a frame with an MSDU of `msdu_bits`.
     pub fn probability(&self, msdu_bits: u64) -> f64 {
         if msdu_bits < 8 * self.least_bytes {
             return 0.0;
@@ -33,10 +34,10 @@ impl FrameErrors {
     }
 }
 
-/// The draws that decide which frames are lost.
+/// The random draws that decide which frames are lost.
 #[derive(Debug)]
 pub(crate) struct ErrorModel {
-    /// Those of each station, which both directions share; none for a station that loses nothing.
+    /// The errors of each station, shared by both directions; `None` for a station without losses.
     stations: Vec<Option<Station>>,
 }
 
@@ -44,12 +45,13 @@ pub(crate) struct ErrorModel {
 struct Station {
     errors: FrameErrors,
     draws: RandomStream,
-    /// The size seen last, and what follows from it.
+    /// The last size, and its probability.
     last: (u64, f64),
 }
 
 impl ErrorModel {
-    /// Makes the draws from the errors of each station and their streams, in the order of their numbers.
+    /// Creates the draws from the errors of each station and their random streams, in the order of
+    /// station numbers.
     pub(crate) fn new(stations: Vec<Option<(FrameErrors, RandomStream)>>) -> Self {
         let stations = stations.into_iter().map(|station| {
             station.map(|(errors, draws)| Station { errors, draws, last: (u64::MAX, 0.0) })
@@ -57,19 +59,21 @@ impl ErrorModel {
         Self { stations: stations.collect() }
     }
 
-    /// Returns true if nothing is ever lost.
+    /// Returns true if no frame is ever lost.
     pub(crate) fn is_perfect(&self) -> bool {
         self.stations.iter().all(Option::is_none)
     }
 
-    /// Does as [`Self::loses`], but at a PHY rate at which `rate` of the frames with 1500 bytes are lost.
+    /// Handles [`Self::loses`] at a PHY rate with a loss probability of `rate` for 1500-byte
+    /// frames.
     pub(crate) fn loses_at(&mut self, station: StationId, msdu_bits: u64, rate: f64) -> bool {
         let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };
         let errors = FrameErrors { rate, of_bytes: Some(1_500), least_bytes: 0 };
         rate > 0.0 && station.draws.unit() < errors.probability(msdu_bits)
     }
 
-    /// Draws for a frame to or from `station` with an MSDU of `msdu_bits`. Returns true if it is lost.
+    /// Draws for a frame to or from `station` with an MSDU of `msdu_bits`. Returns true if it is
+    /// lost.
     pub(crate) fn loses(&mut self, station: StationId, msdu_bits: u64) -> bool {
         let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };
         if station.last.0 != msdu_bits {
@@ -84,7 +88,8 @@ impl ErrorModel {
 mod tests {
     use super::*;
 
-    /// 10 % of 1500 bytes: sqrt(0.9) of half as many come through, 0.9^2 of twice as many.
+    /// 10 % at 1500 bytes: the success probability is sqrt(0.9) for half the size, and 0.9^2 for
+    /// twice the size.
     #[test]
     fn bits_are_lost_independently() {
         let errors = FrameErrors { rate: 0.1, of_bytes: Some(1_500), least_bytes: 0 };
@@ -102,7 +107,7 @@ mod tests {
         assert_eq!(errors.probability(4_000), 0.1);
     }
 
-    /// 10,000 frames at 0.3: 3000 lost, give or take 4 * sqrt(2100) = 183.
+    /// 10,000 frames at 0.3: 3000 lost, within 4 * sqrt(2100) = 183.
     #[test]
     fn as_many_are_lost_as_it_says() {
         let errors = FrameErrors { rate: 0.3, of_bytes: None, least_bytes: 0 };

@@ -1,5 +1,5 @@
-//! The NAV of a TXOP that has ended before the time up to which it was announced (IEEE Std 802.11-2020,
-//! 10.3.2.4). Knows stations and times; whose backoffs stand still is the business of `contention`.
+//! The NAV of a TXOP that ended before its announced end (IEEE Std 802.11-2020, 10.3.2.4).
+//! `contention` freezes the backoffs.
 
 use airtcp_kernel::Time;
 
@@ -10,23 +10,23 @@ use crate::station::StationId;
 pub(crate) struct Nav {
     /// The end of its last exchange.
     pub(crate) ended: Time,
-    /// The end that was announced.
+    /// The announced end.
     pub(crate) until: Time,
-    /// The station whose TXOP it was.
+    /// The TXOP holder.
     pub(crate) holder: StationId,
-    /// The station that all its frames were for, if there is one.
+    /// The station that received all its frames, if there is only one.
     pub(crate) receiver: Option<StationId>,
 }
 
 impl Nav {
-    /// Tells whether it keeps `station` quiet: any but those two.
+    /// Returns whether the NAV binds `station`: all stations but the holder and that receiver.
     #[inline]
     pub(crate) fn binds(&self, station: StationId) -> bool {
         station != self.holder && Some(station) != self.receiver
     }
 
-    /// Returns the NAV if it is not over at `now`, and nothing was on the air since: `idle_from` is the
-    /// time from which on the medium is idle for those whom the last busy period kept quiet.
+    /// Returns the NAV if it is not over at `now`, and if nothing was on the air since. `idle_from`
+    /// is when the medium becomes idle for the stations that the last busy period bound.
     #[inline]
     pub(crate) fn at(&self, now: Time, idle_from: Time) -> Option<&Self> {
         (now < self.until && idle_from == self.until).then_some(self)

@@ -1,8 +1,8 @@
-//! The amendments of 802.11 from 802.11n on, one record each: all that a new one has to say.
+//! The amendments of 802.11 from 802.11n on, one record each. A new amendment needs nothing else.
 //!
-//! Each file beside this one has an [`Amendment`]; [`Format`] names them. Knows channel widths, MCSs,
-//! guard intervals and symbols. How long everything before the Data field takes, and what limits
-//! aggregates, comes with the scenario: `airtcp.amendments` has it, and a test holds both equal.
+//! Each file in this folder has an [`Amendment`]; [`Format`] lists them. They define channel
+//! widths, MCSs, guard intervals and symbols. The duration before the Data field and the limits of
+//! aggregates come with the scenario: `airtcp.amendments` has them, and a test keeps both equal.
 
 mod ac;
 mod ax;
@@ -20,9 +20,9 @@ pub enum Format {
     Ht,
     /// VHT, 802.11ac.
     Vht,
-    /// HE to one user, 802.11ax.
+    /// HE single-user, 802.11ax.
     He,
-    /// EHT to one user, 802.11be.
+    /// EHT single-user, 802.11be.
     Eht,
 }
 
@@ -30,7 +30,7 @@ impl Format {
     /// All formats, in the order of their years.
     pub const ALL: [Self; 4] = [Self::Ht, Self::Vht, Self::He, Self::Eht];
 
-    /// Returns the amendment that brought the format.
+    /// Returns the amendment that introduced the format.
     pub fn amendment(self) -> &'static Amendment {
         match self {
             Self::Ht => &n::AMENDMENT,
@@ -40,13 +40,13 @@ impl Format {
         }
     }
 
-    /// Returns the format that the resolved form calls `name`.
+    /// Returns the format with this name in the resolved form.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.amendment().format == name)
     }
 }
 
-/// The facts that distinguish an amendment.
+/// What distinguishes an amendment.
 #[derive(Debug)]
 pub struct Amendment {
     /// The name of its PPDU format in the resolved form.
@@ -55,17 +55,17 @@ pub struct Amendment {
     pub subcarriers: &'static [(u16, u64)],
     /// The highest MCS of one stream.
     pub highest_mcs: u8,
-    /// The most spatial streams.
+    /// The maximum number of spatial streams.
     pub most_streams: u8,
     /// Guard intervals in nanoseconds.
     pub guard_intervals: &'static [u64],
-    /// A symbol without its guard interval.
+    /// The duration of a symbol without its guard interval.
     pub symbol: Duration,
-    /// A flag: a single MPDU has a delimiter, for PPDUs carry A-MPDUs alone.
+    /// Whether a single MPDU has a delimiter, because PPDUs carry only A-MPDUs.
     pub lone_delimiter: bool,
-    /// The combinations of MCS, streams and width in MHz that the standard's tables leave out.
+    /// Whether the standard's tables omit a combination of MCS, streams and width in MHz.
     leaves_out: fn(mcs: u8, streams: u8, width_mhz: u16) -> bool,
-    /// N_ES: the convolutional encoders that share a symbol's coded bits and data bits.
+    /// N_ES: the number of convolutional encoders that share a symbol's coded bits and data bits.
     encoders: fn(coded_bits: u64, data_bits: u64, scheme: Scheme) -> u64,
 }
 
@@ -74,13 +74,13 @@ pub struct Amendment {
 pub(super) struct Symbol {
     /// N_DBPS.
     pub(super) data_bits: u64,
-    /// N_ES: convolutional encoders, each with a tail of its own.
+    /// N_ES: the number of convolutional encoders, each with its own tail.
     pub(super) encoders: u64,
 }
 
 impl Amendment {
-    /// Returns the symbol of MCS `mcs` (of one stream) in a channel of `width_mhz` with `streams` equal
-    /// streams; None where the standard has none.
+    /// Returns the symbol of MCS `mcs` (of one stream) with `width_mhz` and `streams` equal
+    /// streams; `None` if the standard has no such rate.
     pub(super) fn symbol(&self, mcs: u8, streams: u8, width_mhz: u16) -> Option<Symbol> {
         let (_, subcarriers) = self.subcarriers.iter().find(|(width, _)| *width == width_mhz)?;
         if !(1..=self.most_streams).contains(&streams) || (self.leaves_out)(mcs, streams, width_mhz)
@@ -95,12 +95,12 @@ impl Amendment {
     }
 }
 
-/// Leaves out no combination.
+/// Omits no combination.
 fn leaves_out_nothing(_: u8, _: u8, _: u16) -> bool {
     false
 }
 
-/// Returns one encoder for all bits, as LDPC has it.
+/// Returns one encoder for all bits, as with LDPC.
 fn one_encoder(_: u64, _: u64, _: Scheme) -> u64 {
     1
 }

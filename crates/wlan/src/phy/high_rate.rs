@@ -1,9 +1,8 @@
-//! PPDUs of 802.11n and later: how long the Data field of one lasts.
+//! PPDUs of 802.11n and later: the duration of the Data field.
 //!
-//! The amendments share the arithmetic: whole symbols, each with the data bits that MCS, streams and
-//! width allow. What distinguishes them stands in [`amendment`](super::amendment). How long everything
-//! before the Data field takes depends on rules that peers see differently, and is given. Knows
-//! nothing of MPDUs.
+//! The amendments share the arithmetic: whole symbols, each with the data bits that MCS, streams
+//! and width allow. [`amendment`](super::amendment) has the differences. The duration before the
+//! Data field is an input, because it depends on rules that simulators implement differently.
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
@@ -13,48 +12,48 @@ use super::amendment::{Format, Symbol};
 /// A rate of 802.11n and later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HighRate {
-    /// The amendment that it belongs to.
+    /// The amendment that defines it.
     pub format: Format,
-    /// Modulation and coding of each stream, from 0 on.
+    /// Modulation and coding of each stream, from 0.
     pub mcs: u8,
     /// N_SS.
     pub spatial_streams: u8,
     /// The width of the channel.
     pub channel_width_mhz: u16,
-    /// The time between symbols.
+    /// The guard interval.
     pub guard_interval: Duration,
-    /// Everything before the Data field: preambles and signal fields.
+    /// The duration before the Data field: preambles and signal fields.
     pub preamble_time: Duration,
 }
 
-/// The timing that all rates of a cell have in common.
+/// The common timing of all rates of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighRateTiming {
     /// The SERVICE field.
     pub service_bits: u64,
-    /// The tail that flushes one convolutional encoder; 0 with LDPC.
+    /// The tail of one convolutional encoder; 0 with LDPC.
     pub tail_bits: u64,
-    /// A flag: the symbols of a short guard interval end on a boundary of 4 us (IEEE 802.11-2020,
+    /// Whether symbols with a short guard interval end on a boundary of 4 us (IEEE 802.11-2020,
     /// 19.4.3 and 21.4.3).
     pub short_gi_rounding: bool,
-    /// Silence after the last symbol that still counts as the frame (2.4 GHz).
+    /// Silence after the last symbol that belongs to the frame (2.4 GHz).
     #[serde(rename = "signal_extension_ns")]
     pub signal_extension: Duration,
 }
 
-/// A symbol of HT or VHT with the long guard interval.
+/// The duration of an HT or VHT symbol with the long guard interval, in nanoseconds.
 const LONG_SYMBOL: u64 = 4_000;
 const SHORT_GUARD_INTERVAL: Duration = Duration::from_nanos(400);
 
 impl HighRate {
-    /// Tells whether the standard has this combination of MCS, streams, width and guard interval.
+    /// Returns whether the standard has this combination of MCS, streams, width and guard interval.
     pub fn exists(self) -> bool {
         let guard_intervals = self.format.amendment().guard_intervals;
         self.symbol().is_some() && guard_intervals.contains(&self.guard_interval.as_nanos())
     }
 
-    /// Returns bits per second, rounded down.
+    /// Returns the rate in bits per second, rounded down.
     ///
     /// # Panics
     /// If the rate does not exist.
@@ -71,7 +70,7 @@ impl HighRate {
         self.ppdus(timing).time(bits)
     }
 
-    /// Returns what the airtime of PPDUs at this rate is computed from.
+    /// Returns the precomputed PPDU parameters of this rate.
     ///
     /// # Panics
     /// If the rate does not exist.
@@ -86,7 +85,7 @@ impl HighRate {
         }
     }
 
-    /// Returns the time of a symbol of the Data field with its guard interval.
+    /// Returns the duration of a symbol of the Data field with its guard interval.
     pub fn symbol_time(self) -> Duration {
         self.format.amendment().symbol + self.guard_interval
     }
@@ -100,17 +99,18 @@ impl HighRate {
     }
 }
 
-/// The PPDUs of one rate: their airtime by the size of the PSDU. Tables of the standard are looked up before, once.
+/// The PPDUs of one rate: airtime by size of the PSDU. The standard's tables are looked up only
+/// once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HighRatePpdus {
     /// Data bits of a symbol.
     data_bits: u64,
-    /// SERVICE field and tails.
+    /// Bits of the SERVICE field and the tails.
     around_bits: u64,
     symbol_time: Duration,
-    /// Everything but the Data field.
+    /// The duration outside of the Data field.
     around_time: Duration,
-    /// A flag: Data fields end on a boundary of 4 us.
+    /// Whether Data fields end on a boundary of 4 us.
     rounds: bool,
 }
 
@@ -126,7 +126,8 @@ impl HighRatePpdus {
         self.around_time + data
     }
 
-    /// Returns the longest PSDU, in bits, whose PPDU lasts `time` at most; None if not even an empty one does.
+    /// Returns the longest PSDU in bits whose PPDU lasts at most `time`; `None` if even an empty
+    /// one lasts longer.
     pub(crate) fn longest_psdu(&self, time: Duration) -> Option<u64> {
         let mut data = time.as_nanos().checked_sub(self.around_time.as_nanos())?;
         if self.rounds {
@@ -152,7 +153,7 @@ mod tests {
         }
     }
 
-    /// One tail of six bits for each encoder, no rounding, 5 GHz: what ns-3 does.
+    /// One tail of six bits per encoder, no rounding, 5 GHz: as in ns-3.
     const TIMING: HighRateTiming = HighRateTiming {
         service_bits: 16,
         tail_bits: 6,
@@ -210,8 +211,8 @@ mod tests {
         assert!(rate(Format::Vht, 6, 4, 80, 800).exists());
     }
 
-    /// Entries of the column N_ES where a count by rate alone would not share the bits evenly: 2457
-    /// bits among three, 8190 among six, 29,484 among twelve; and plain ones.
+    /// Entries of the column N_ES for which a count by rate would not share the bits evenly: 2457
+    /// bits among three, 8190 among six, 29,484 among twelve. Also ordinary entries.
     #[test]
     fn encoders_share_the_bits_evenly() {
         for (mcs, streams, width, encoders) in [
@@ -241,8 +242,8 @@ mod tests {
     }
 
     /// 31 MPDUs of 1538 bytes: 30 subframes of 4 + 1538 + 2 bytes and a last one without padding
-    /// make 47,862 bytes. 802.11n: ceil((16 + 382,896 + 6) / 260) = 1473 symbols of 3.6 us after
-    /// 36 us: 5338.8 us; rounded to whole 4 us, 5302.8 becomes 5304.
+    /// make 47,862 bytes. 802.11n: ceil((16 + 382,896 + 6) / 260) = 1473 symbols of 3.6 us after 36
+    /// us: 5338.8 us. With rounding to 4 us, 5302.8 becomes 5304.
     #[test]
     fn an_aggregate_of_31_packets_at_the_highest_mcs_of_802_11n() {
         let rate = rate(Format::Ht, 7, 1, 20, 400);
@@ -266,7 +267,7 @@ mod tests {
         assert_eq!(ax.ppdu_time(&TIMING, 8 * (255 * 1_544 + 1_542)).as_nanos(), 5_320_800);
     }
 
-    /// The longest PSDU fits, and one bit more does not, whatever the rounding.
+    /// The longest PSDU fits, and one more bit does not, with and without rounding.
     #[test]
     fn the_longest_psdu_is_the_longest() {
         for short_gi_rounding in [false, true] {

@@ -1,16 +1,16 @@
-//! Modulation and coding schemes of 802.11n and later: bits on a subcarrier and how many of them are
-//! data.
+//! Modulation and coding schemes of 802.11n and later: coded bits per subcarrier, and the share of
+//! data bits.
 //!
-//! The amendments number them alike as far as each goes (IEEE 802.11-2020, Tables 19-27 ff.
-//! and 21-29 ff.; 802.11ax-2021, Tables 27-111 ff.); 802.11n counts the streams into the number
-//! and is written here with the number of one stream. Knows no channel and no symbol.
+//! All amendments number them alike as far as each goes (IEEE 802.11-2020, Tables 19-27 ff. and
+//! 21-29 ff.; 802.11ax-2021, Tables 27-111 ff.). 802.11n includes the streams in the number; here
+//! its number is that of one stream.
 
 /// The bits that one subcarrier of one stream carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scheme {
     /// N_BPSCS: coded bits on a subcarrier.
     pub(super) coded_bits: u64,
-    /// R: of so many coded bits (the second) so many are data (the first).
+    /// R as a fraction: data bits over coded bits.
     pub(super) coding: (u64, u64),
 }
 

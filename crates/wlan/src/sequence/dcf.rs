@@ -1,17 +1,17 @@
-//! The parts of a frame exchange, with their beginnings and ends: DATA-ACK, or
-//! RTS-CTS-DATA-ACK, each after a SIFS (IEEE 802.11-2020, 10.3.2). Knows no contention.
+//! The frames of an exchange, with their starts and ends: DATA-ACK, or RTS-CTS-DATA-ACK, each after
+//! a SIFS (IEEE 802.11-2020, 10.3.2).
 
 use airtcp_kernel::Duration;
 
 use crate::config::MacConfig;
 use crate::phy::{Format, Modulation, PhyConfig, ProtectionKind, Rate};
 
-/// The times of one frame exchange, counted from its start.
+/// The times of one frame exchange, from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTimes {
     /// Airtime of the RTS; zero if none is sent.
     pub rts: Duration,
-    /// Airtime of the CTS; zero if none is sent. Without an RTS it is the sender's, to itself.
+    /// Airtime of the CTS; zero if none is sent. Without an RTS it is a CTS-to-self.
     pub cts: Duration,
     /// Airtime of the data frame.
     pub data: Duration,
@@ -19,16 +19,16 @@ pub struct FrameTimes {
     pub ack: Duration,
     /// Airtime of RTS, CTS and MAC ACK.
     pub control: Duration,
-    /// Start to the end of what goes out before an answer.
+    /// From the start to the end of what is sent before a response.
     pub first: Duration,
-    /// Start to the moment when the receiver has the data frame.
+    /// From the start until the receiver has the data frame.
     pub data_received: Duration,
-    /// Start to the moment when the sender has the MAC ACK.
+    /// From the start until the sender has the MAC ACK.
     pub total: Duration,
 }
 
 impl FrameTimes {
-    /// Makes the exchange that carries an MPDU of `mpdu_bits`, header and FCS included, at `data_rate`,
+    /// Creates the exchange of an MPDU of `mpdu_bits`, including header and FCS, at `data_rate`,
     /// with control frames at `control_rate`.
     pub fn new(
         phy: &PhyConfig,
@@ -58,20 +58,21 @@ impl FrameTimes {
         let ack = phy.ppdu_time(phy.ack_bits, control_rate);
         let data_received = before_data + data + phy.propagation_delay;
         let total = data_received + phy.sifs + ack + phy.propagation_delay;
-        // Nobody answers a CTS to oneself: the data follow whatever became of it.
+        // A CTS-to-self has no response: the data follow whatever happened to it.
         let first = if uses_rts { rts } else { before_data + data };
         let control = rts + cts + ack;
         Self { rts, cts, data, ack, control, first, data_received, total }
     }
 
-    /// Returns the time from the start to the end of what goes out before an answer: what is lost in a collision.
+    /// Returns the time from the start to the end of what is sent before a response. This part is
+    /// lost in a collision.
     #[inline]
     pub fn first(&self) -> Duration {
         self.first
     }
 
-    /// Returns the frames as intervals from the start of the exchange: RTS, CTS, DATA, ACK. RTS and CTS
-    /// are empty if not sent.
+    /// Returns the frames as intervals from the start of the exchange: RTS, CTS, DATA, ACK. RTS and
+    /// CTS are empty if not sent.
     pub fn intervals(&self, phy: &PhyConfig) -> [(Duration, Duration); 4] {
         let data_end = self.data_received - phy.propagation_delay;
         let ack_end = self.total - phy.propagation_delay;
@@ -89,36 +90,37 @@ impl FrameTimes {
     }
 }
 
-/// Remembers [`FrameTimes`] by size and rates: a run uses a handful of them millions of times.
+/// Caches [`FrameTimes`] by size and rates: a run uses a few of them millions of times.
 #[derive(Debug)]
 pub struct FrameTable {
     phy: PhyConfig,
     mac: MacConfig,
-    /// Data and control rate of each class of stations.
+    /// Data and control rate of each rate class.
     classes: Vec<(Rate, Rate)>,
-    /// Direct-mapped: the key (class and size) and its times.
+    /// Direct-mapped cache: the key (class and size) and its times.
     slots: Box<[(u64, FrameTimes); TABLE_SLOTS]>,
-    /// Of MAC and LLC, FCS included.
+    /// The size of MAC and LLC headers and FCS.
     header_bits: u64,
 }
 
 const TABLE_SLOTS: usize = 256;
 
-/// 2^64 over the golden ratio: the upper bits of its multiples lie evenly (Knuth, volume 3, 6.4).
+/// 2^64 over the golden ratio: the upper bits of its multiples are evenly spread (Knuth, volume 3,
+/// 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The key of a slot that holds nothing.
+/// The key of an empty slot.
 const NO_KEY: u64 = u64::MAX;
 
 impl FrameTable {
-    /// Makes an empty table for stations whose (data, control) rates are `classes`.
+    /// Creates an empty table. `classes` has the (data, control) rates of each rate class.
     pub fn new(phy: PhyConfig, mac: MacConfig, classes: Vec<(Rate, Rate)>) -> Self {
         let header_bits = phy.mac_header_bits + phy.llc_bits;
         let slots = Box::new([(NO_KEY, FrameTimes::default()); TABLE_SLOTS]);
         Self { phy, mac, classes, slots, header_bits }
     }
 
-    /// Returns the exchange that carries an MPDU of `mpdu_bits` to or from a station of `class`.
+    /// Returns the exchange of an MPDU of `mpdu_bits` to or from a station of `class`.
     #[inline]
     pub fn times(&mut self, class: u32, mpdu_bits: u64) -> &FrameTimes {
         let key = (u64::from(class) << 40) | mpdu_bits;
@@ -143,7 +145,7 @@ impl FrameTable {
         self.header_bits + msdu_bits
     }
 
-    /// Returns the bits of an MPDU beside what it carries and the LLC header of that.
+    /// Returns the size of an MPDU's MAC header and FCS in bits.
     #[inline]
     pub fn mac_header_bits(&self) -> u64 {
         self.phy.mac_header_bits
@@ -160,7 +162,7 @@ impl FrameTable {
         self.classes[class as usize].0
     }
 
-    /// Tells whether PPDUs at the data rate of a class tell the colour of their cell.
+    /// Returns whether PPDUs at the data rate of a class carry a BSS colour.
     pub(crate) fn has_colour(&self, class: u32) -> bool {
         let Modulation::High(rate) = self.data_rate(class).modulation else { return false };
         matches!(rate.format, Format::He | Format::Eht)
@@ -196,8 +198,8 @@ mod tests {
         assert_eq!(on_air, (times.control + times.data).as_nanos());
     }
 
-    /// 1536 bytes at 54 Mb/s last 248 + 6 us, their ACK at 24 Mb/s 28 + 6. A CTS at 2 Mb/s lasts 192 +
-    /// 56 us, an RTS 192 + 80. If a CTS to oneself collides, the data go on the air all the same.
+    /// 1536 bytes at 54 Mb/s last 248 + 6 us, and their ACK at 24 Mb/s 28 + 6 us. A CTS at 2 Mb/s
+    /// lasts 192 + 56 us, an RTS 192 + 80 us. If a CTS-to-self collides, the data are sent anyway.
     #[test]
     fn ofdm_frames_may_be_protected() {
         let dsss = Rate { bps: 2_000_000, modulation: Modulation::Dsss };

@@ -1,8 +1,7 @@
 //! The frame exchange of 802.11n and later: an A-MPDU and its Block ACK, or a single MPDU and its
-//! ACK, with RTS and CTS before if it is long (IEEE Std 802.11-2020, 10.12, 10.25.6).
+//! ACK, with RTS and CTS before a long one (IEEE Std 802.11-2020, 10.12, 10.25.6).
 //!
-//! Knows how long an A-MPDU may become, and how long an exchange lasts. Knows no contention and no
-//! queue.
+//! Contains the limits of an A-MPDU, and the duration of an exchange.
 
 use airtcp_kernel::Duration;
 
@@ -11,28 +10,29 @@ use crate::config::{AggregationConfig, MacConfig, PairConfig};
 use crate::phy::{HighRatePpdus, Modulation, PhyConfig, ProtectionKind, Rate};
 use crate::rate_control::Cost;
 
-/// Before each MPDU of an A-MPDU (9.7.1), in bits.
+/// Size of the delimiter before each MPDU of an A-MPDU (9.7.1), in bits.
 const DELIMITER_BITS: u64 = 32;
-/// MPDUs of an A-MPDU, and packets of an A-MSDU, begin at multiples of so many bits.
+/// MPDUs of an A-MPDU, and packets of an A-MSDU, are aligned to this many bits.
 const ALIGNMENT_BITS: u64 = 32;
-/// Before each packet of an A-MSDU: two addresses and its length (9.3.2.2.2).
+/// Size of the subframe header before each packet of an A-MSDU: two addresses and a length
+/// (9.3.2.2.2).
 const SUBFRAME_HEADER_BITS: u64 = 112;
 
-/// Exchanges at the rates of one class of stations.
+/// Exchanges at the rates of one rate class.
 #[derive(Clone, Debug)]
 pub(crate) struct HtExchange {
     phy: PhyConfig,
     data_rate: Rate,
-    /// The airtime of data PPDUs, unless their rate is one of 802.11a, b or g.
+    /// The airtime of data PPDUs; `None` for rates of 802.11a, b or g.
     ppdus: Option<HighRatePpdus>,
-    /// The room without a TXOP.
+    /// The size limits without a TXOP.
     room: Room,
-    /// The aggregation of frames; none: each has an exchange of its own.
+    /// Aggregation; `None`: every frame has its own exchange.
     aggregation: Option<AggregationConfig>,
-    /// The number of MPDUs that may be outstanding for one receiver.
+    /// The maximum number of outstanding MPDUs for one receiver.
     window: u32,
     rts_threshold_bits: Option<u64>,
-    /// The frames before each PPDU so that stations keep quiet that cannot read it.
+    /// Frames before each PPDU that keep stations quiet which cannot decode it.
     protection: Option<ProtectionKind>,
     /// Airtime of RTS and CTS.
     rts: Duration,
@@ -40,11 +40,11 @@ pub(crate) struct HtExchange {
     ack: Duration,
     block_ack: Duration,
     request: Duration,
-    /// A lone MPDU has a delimiter from VHT on, where PPDUs carry A-MPDUs alone (10.12.7).
+    /// A single MPDU has a delimiter from VHT on, where PPDUs carry only A-MPDUs (10.12.7).
     lone_delimiter: bool,
 }
 
-/// The frames before a data PPDU, and the time up to its start.
+/// The frames before a data PPDU, and the time until its start.
 #[derive(Clone, Copy, Debug, Default)]
 struct BeforeData {
     rts: Duration,
@@ -52,26 +52,26 @@ struct BeforeData {
     total: Duration,
 }
 
-/// The greatest size of a PSDU.
+/// Size limits of a PSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// Of an A-MPDU.
+    /// The limit of an A-MPDU.
     psdu_bits: u64,
-    /// Of a single MPDU that grows.
+    /// The limit up to which a single MPDU may grow.
     lone_bits: u64,
 }
 
-/// The packets of one MPDU, LLC headers included: one, or an A-MSDU that grows.
+/// The packets of one MPDU, including LLC headers: a single packet, or an A-MSDU that grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packets {
     count: u32,
-    /// Of the only packet; from the second on the A-MSDU up to the last packet, without padding
-    /// after it.
+    /// The size of the only packet. From the second on, the size of the A-MSDU up to its last
+    /// packet, without the padding after it.
     bits: u64,
 }
 
 impl Packets {
-    /// Begins with one packet and its LLC header.
+    /// Starts with one packet and its LLC header.
     #[inline]
     pub(crate) fn of(bits: u64) -> Self {
         Self { count: 1, bits }
@@ -87,18 +87,18 @@ impl Packets {
         Self { count: self.count + 1, bits }
     }
 
-    /// Returns its bits.
+    /// Returns its size in bits.
     pub(crate) fn bits(self) -> u64 {
         self.bits
     }
 }
 
-/// A PSDU that grows by one MPDU after the other.
+/// A PSDU that grows by one MPDU at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growing {
     mpdus: u32,
-    /// Of the only MPDU; from the second on the A-MPDU up to the last MPDU, without padding after
-    /// it.
+    /// The size of the only MPDU. From the second on, the size of the A-MPDU up to its last MPDU,
+    /// without the padding after it.
     bits: u64,
 }
 
@@ -117,24 +117,24 @@ impl Growing {
         Self { mpdus: self.mpdus + 1, bits }
     }
 
-    /// Returns the A-MPDU whose last MPDU has grown by so many bits.
+    /// Returns the A-MPDU after its last MPDU has grown by `bits`.
     pub(crate) fn grown_by(self, bits: u64) -> Self {
         Self { bits: self.bits + bits, ..self }
     }
 
-    /// Returns its bits.
+    /// Returns its size in bits.
     pub(crate) fn bits(self) -> u64 {
         self.bits
     }
 
-    /// Tells whether it has an MPDU.
+    /// Returns whether it has an MPDU.
     pub(crate) fn is_begun(self) -> bool {
         self.mpdus > 0
     }
 }
 
 impl HtExchange {
-    /// Makes the exchanges of stations with these rates.
+    /// Creates the exchanges of stations with these rates.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -176,18 +176,19 @@ impl HtExchange {
         exchange
     }
 
-    /// Returns the number of MPDUs that may be outstanding for one receiver.
+    /// Returns the maximum number of outstanding MPDUs for one receiver.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
         self.window.into()
     }
 
-    /// Returns the longest PPDU that carries several MPDUs.
+    /// Returns the maximum duration of a PPDU with several MPDUs.
     fn ppdu_time(&self) -> Duration {
         self.aggregation.as_ref().map_or(Duration::ZERO, |one| one.ppdu_time)
     }
 
-    /// Returns the room that limits of bytes and time leave, within `txop` if that is not zero.
+    /// Returns the size limits that follow from the limits of bytes and time, within `txop` if it
+    /// is not zero.
     pub(crate) fn room(&self, txop: Duration) -> Room {
         if txop == Duration::ZERO {
             return self.room;
@@ -197,7 +198,7 @@ impl HtExchange {
         self.room_within(self.ppdu_time().min(Duration::from_nanos(left)))
     }
 
-    /// Returns the room of a PPDU that lasts `time` at most.
+    /// Returns the size limits of a PPDU that lasts at most `time`.
     fn room_within(&self, time: Duration) -> Room {
         let psdu_bits = self.aggregation.as_ref().map_or(0, |one| 8 * one.ampdu_bytes);
         let Some(ppdus) = &self.ppdus else { return Room { psdu_bits, lone_bits: u64::MAX } };
@@ -206,8 +207,8 @@ impl HtExchange {
         Room { psdu_bits: psdu_bits.min(longest), lone_bits: longest.saturating_sub(delimiter) }
     }
 
-    /// Tells whether `packets` may be the body of one MPDU of `psdu`, which is within `room`: one always
-    /// may.
+    /// Returns whether `packets` may be the body of one MPDU of `psdu` within `room`. A single
+    /// packet always may.
     pub(crate) fn fits_packets(
         &self,
         packets: Packets,
@@ -224,19 +225,19 @@ impl HtExchange {
             && psdu.bits <= most
     }
 
-    /// Tells whether MPDUs may carry several packets.
+    /// Returns whether MPDUs may carry several packets.
     pub(crate) fn has_amsdus(&self) -> bool {
         self.aggregation.as_ref().is_some_and(|one| one.amsdu_bytes > 0)
     }
 
-    /// Tells whether `psdu` is within `room`. A single MPDU always is: it may go beyond a TXOP limit
-    /// (10.23.2.9), and no A-MPDU has to be made of it.
+    /// Returns whether `psdu` is within `room`. A single MPDU always is: it may exceed a TXOP limit
+    /// (10.23.2.9), and need not become an A-MPDU.
     #[inline]
     pub(crate) fn fits(&self, psdu: Growing, room: Room) -> bool {
         psdu.mpdus <= 1 || psdu.mpdus <= self.window && psdu.bits <= room.psdu_bits
     }
 
-    /// Returns the exchange that carries `psdu`.
+    /// Returns the frame times of the exchange that carries `psdu`.
     pub(crate) fn times(&self, psdu: Growing) -> FrameTimes {
         let lone = psdu.mpdus == 1;
         let bits = psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 };
@@ -248,13 +249,13 @@ impl HtExchange {
         let BeforeData { rts, cts, total: before } = self.before_data(bits);
         let data_received = before + data + self.phy.propagation_delay;
         let total = data_received + self.after_data(ack);
-        // Nobody answers a CTS to oneself: the data follow in any case.
+        // A CTS-to-self has no response: the data follow in any case.
         let first = if rts == Duration::ZERO { before + data } else { rts };
         let control = rts + cts + ack;
         FrameTimes { rts, cts, data, ack, control, first, data_received, total }
     }
 
-    /// Returns the cost of MPDUs with 1500 bytes, of which each access takes `access` beside its frames.
+    /// Returns the cost of 1500-byte MPDUs; each access takes `access` in addition to its frames.
     pub(crate) fn cost(&self, access: Duration) -> Cost {
         let bits = self.phy.mac_header_bits + self.phy.llc_bits + 8 * 1_500;
         let in_ampdu = (DELIMITER_BITS + bits).next_multiple_of(ALIGNMENT_BITS);
@@ -264,7 +265,7 @@ impl HtExchange {
         Cost { access: Duration::from_nanos(rest), mpdu }
     }
 
-    /// Returns the time of everything before the Data field of a data PPDU.
+    /// Returns the duration before the Data field of a data PPDU.
     pub(crate) fn preamble(&self) -> Duration {
         match self.data_rate.modulation {
             Modulation::High(rate) => rate.preamble_time,
@@ -272,7 +273,7 @@ impl HtExchange {
         }
     }
 
-    /// Returns the times of a Block ACK request and its answer.
+    /// Returns the times of a Block ACK request and its response.
     pub(crate) fn request_times(&self) -> FrameTimes {
         let data_received = self.request + self.phy.propagation_delay;
         FrameTimes {
@@ -287,7 +288,7 @@ impl HtExchange {
         }
     }
 
-    /// Returns the frames before a PSDU of `bits`: RTS and CTS, a CTS to oneself, or none.
+    /// Returns the frames before a PSDU of `bits`: RTS and CTS, a CTS-to-self, or none.
     fn before_data(&self, bits: u64) -> BeforeData {
         let is_long = self.rts_threshold_bits.is_some_and(|threshold| bits > threshold);
         let Self { phy, rts, cts, .. } = self;
@@ -314,7 +315,8 @@ pub(crate) mod tests {
     use crate::phy::{Format, HighRate, HighRateTiming, OfdmTiming};
     use crate::testing::{dot11b, standard_mac};
 
-    /// Makes 802.11n at 20 MHz with the rules of ns-3: legacy control frames at 24 Mb/s.
+    /// Returns 802.11n at 20 MHz, or another format, with the rules of ns-3: legacy control frames
+    /// at 24 Mb/s.
     pub(crate) fn dot11n(format: Format, mcs: u8, width: u16, guard: u64) -> PhyConfig {
         let preamble = if format == Format::He { 44 } else { 36 };
         let rate = HighRate {
@@ -395,9 +397,9 @@ pub(crate) mod tests {
         (psdu.mpdus, exchange.times(psdu))
     }
 
-    /// 31 MPDUs: 47,862 bytes, PPDU 5338.8 us; 32 would last 5511.6. Then 16 + 32 us. Of 40 MHz 42:
-    /// 64,846 bytes; 43 would have 66,390, above 65,535. ac and ax: the window, 64 and 256, and Block
-    /// ACKs of 32 and 40 us.
+    /// 31 MPDUs: 47,862 bytes, PPDU 5338.8 us; 32 would last 5511.6 us. Then 16 + 32 us. At 40 MHz
+    /// 42 MPDUs: 64,846 bytes; 43 would have 66,390, above 65,535. ac and ax: the window, 64 and
+    /// 256, and Block ACKs of 32 and 40 us.
     #[test]
     fn what_limits_an_aggregate() {
         for (phy, bytes, window, mpdus, data, total) in [
@@ -416,9 +418,9 @@ pub(crate) mod tests {
         }
     }
 
-    /// One sender, always a packet of 1472 bytes of payload: AIFS 43 us and 7.5 slots of 9 us before
-    /// each exchange. 31 * 1472 * 8 / 5497.3 = 66.406 Mb/s; 64 and 256 packets in 2019.7 and 5487.3:
-    /// 373.156 and 549.388.
+    /// One sender with a full queue of packets of 1472 bytes of payload: AIFS 43 us and 7.5 slots
+    /// of 9 us before each exchange. 31 * 1472 * 8 / 5497.3 = 66.406 Mb/s; 64 and 256 packets in
+    /// 2019.7 and 5487.3 us: 373.156 and 549.388 Mb/s.
     #[test]
     fn the_most_that_a_lone_sender_gets_through() {
         for (phy, bytes, window, mbps) in [
@@ -436,7 +438,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// 2528 us for PPDU, SIFS and Block ACK leave 2480 for the PPDU: 14 MPDUs, 36 + 666 * 3.6 =
+    /// 2528 us for PPDU, SIFS and Block ACK leave 2480 us for the PPDU: 14 MPDUs, 36 + 666 * 3.6 =
     /// 2433.6 us.
     #[test]
     fn a_txop_limit_bounds_the_ppdu() {
@@ -448,8 +450,8 @@ pub(crate) mod tests {
         assert_eq!(times.data.as_nanos(), 2_433_600);
     }
 
-    /// A TCP ACK of 90 bytes alone: 36 + ceil(742 / 260) * 3.6 = 46.8 us, answered by an ACK of 28 us;
-    /// in VHT its delimiter makes 774 bits, which are one symbol of 1560.
+    /// A single TCP ACK of 90 bytes: 36 + ceil(742 / 260) * 3.6 = 46.8 us, answered by an ACK of 28
+    /// us. In VHT its delimiter makes 774 bits, which are one symbol of 1560.
     #[test]
     fn a_single_frame_is_answered_by_an_ack() {
         let lone = Growing::default().with(720);
@@ -462,8 +464,9 @@ pub(crate) mod tests {
         assert_eq!((times.data.as_nanos(), times.ack.as_nanos()), (39_600, 28_000));
     }
 
-    /// Packets of 1500 bytes with 8 of LLC: A-MSDUs of 14 + 1508 = 1522, padded to 1524 but for the
-    /// last: 3046 for two, 7618 for five, 9142 for six. So 7935 bytes hold five, 3839 two.
+    /// Packets of 1500 bytes with 8 bytes of LLC. In an A-MSDU each takes 14 + 1508 = 1522, padded
+    /// to 1524 except for the last: 3046 for two, 7618 for five, 9142 for six. So 7935 bytes hold
+    /// five, 3839 two.
     #[test]
     fn packets_share_an_mpdu() {
         let grow = |packets: Packets| packets.with(8 * 1_508);

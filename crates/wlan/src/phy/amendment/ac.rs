@@ -18,8 +18,8 @@ pub(super) const AMENDMENT: Amendment = Amendment {
     encoders,
 };
 
-/// Leaves out, as 21.5 does, where the bits of a symbol cannot be shared evenly among the encoders and the
-/// pattern of puncturing.
+/// Omits, as 21.5 does, combinations in which the encoders and the puncturing pattern cannot share
+/// the bits of a symbol evenly.
 fn leaves_out(mcs: u8, streams: u8, width_mhz: u16) -> bool {
     match (width_mhz, mcs) {
         (20, 9) => !matches!(streams, 3 | 6),
@@ -30,8 +30,8 @@ fn leaves_out(mcs: u8, streams: u8, width_mhz: u16) -> bool {
     }
 }
 
-/// Returns N_ES of the tables of 21.5: one encoder for each 540 Mb/s with the long guard interval, that is
-/// for each 2,160 bits of a symbol; then as many more as it takes to share coded and data bits
+/// Returns N_ES of the tables of 21.5: one encoder per 540 Mb/s with the long guard interval, which
+/// is per 2,160 bits of a symbol; then as many more as are needed to share coded and data bits
 /// evenly.
 fn encoders(coded_bits: u64, data_bits: u64, scheme: Scheme) -> u64 {
     let shares = |count: u64| {

@@ -1,4 +1,5 @@
-//! High efficiency, 802.11ax (IEEE 802.11ax-2021, clause 27): PPDUs to one user over the whole channel.
+//! High efficiency, 802.11ax (IEEE 802.11ax-2021, clause 27): single-user PPDUs over the whole
+//! channel.
 
 use airtcp_kernel::Duration;
 

@@ -18,8 +18,8 @@ pub(super) const AMENDMENT: Amendment = Amendment {
     encoders,
 };
 
-/// Returns a second encoder above 300 Mb/s (19.3.11.4), which in the tables of 19.5 is that rate with the long
-/// guard interval of 800 ns: 1,200 bits in 4 us.
+/// Returns 2 encoders above 300 Mb/s (19.3.11.4). In the tables of 19.5 this is the rate with the
+/// long guard interval of 800 ns: 1,200 bits in 4 us.
 fn encoders(_: u64, data_bits: u64, _: Scheme) -> u64 {
     if data_bits > 1_200 { 2 } else { 1 }
 }
