@@ -1,4 +1,5 @@
-//! Measured times one after the other are the parts of one: what is counted in them adds up, to the nanosecond.
+//! Consecutive batches are the parts of one measured time: their counters add up, and their times
+//! to the nanosecond.
 
 use airtcp_sim::{Batches, Outcome, RunControl, Simulation};
 use proptest::prelude::*;
@@ -8,16 +9,16 @@ use crate::scenarios::scenario;
 
 const PARTS: u32 = 4;
 
-/// Something of an outcome whose mean over batches is that of the whole.
+/// A value of an outcome whose mean over batches equals its value for the whole run.
 type Mean = fn(&Outcome) -> f64;
 
-/// Runs `scenario` in so many batches at most, of its measured time each.
+/// Runs `scenario` in batches, each as long as its measured time.
 fn run(scenario: &Value, seed: u64, batches: Batches) -> Vec<Outcome> {
     let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
     simulation.run_batches(seed, 0, &batches, &RunControl::default()).expect("the laws hold")
 }
 
-/// Returns the counts of an outcome but that of events, which has the warm-up in it.
+/// Returns the counters of an outcome except for events, which include the warm-up.
 fn counts(outcome: &Outcome) -> Vec<(String, u64)> {
     let counts = serde_json::to_value(outcome.counts).expect("they are numbers");
     let counts = counts.as_object().expect("they have names");

@@ -1,6 +1,6 @@
-//! Any scenario that is valid runs to its end and keeps the conservation laws, which every run
-//! checks by itself; and it says the same when it is run again with a trace, which agrees with it.
-//! `AIRTCP_CASES` sets how many.
+//! Every valid scenario runs to its end and obeys the conservation laws, which each run checks
+//! itself. A second run with a trace gives the same results, and the trace agrees with them.
+//! `AIRTCP_CASES` sets the number of scenarios.
 
 mod batches;
 mod parts;
@@ -22,7 +22,7 @@ fn run(scenario: &Value, seed: u64) -> Outcome {
     simulation.run(seed, 0, &RunControl::default()).expect("the laws hold")
 }
 
-/// The same with a sample every 10 ms, a capture, and transfers.
+/// Runs the scenario with a sample every 10 ms, a capture, and transfers.
 fn run_recorded(scenario: &Value, seed: u64) -> (Outcome, Trace) {
     let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
     let recording = Recording {
@@ -41,7 +41,7 @@ fn happened(trace: &Trace, kind: EventKind, from_ns: u64) -> u64 {
     events.filter(|(at, event)| event.kind == kind && at.as_nanos() >= from_ns).count() as u64
 }
 
-/// What is counted by group and direction adds up to what is counted of everything.
+/// Checks that the counters by group and direction add up to the totals.
 fn assert_parts_add_up(outcome: &Outcome) {
     let close = |sum: f64, whole: f64, what: &str| {
         assert!((sum - whole).abs() <= 1e-9 * whole.max(1.0), "{what}: {sum}, not {whole}");
@@ -77,7 +77,7 @@ fn assert_parts_add_up(outcome: &Outcome) {
     close(of_groups(|airtime| airtime.tcp_ack), outcome.airtime.tcp_ack, "airtime of TCP ACKs");
 }
 
-/// Returns the number of cases that was asked for, or else `otherwise`.
+/// Returns the requested number of cases, or else `otherwise`.
 fn cases(otherwise: u32) -> u32 {
     std::env::var("AIRTCP_CASES")
         .map_or(otherwise, |cases| cases.parse().expect("a number of cases"))
@@ -86,7 +86,7 @@ fn cases(otherwise: u32) -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: cases(150),
-        // A failure prints its scenario; a file of seeds would only hide that it does.
+        // A failure prints its scenario; a file of seeds would only hide it.
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -108,9 +108,9 @@ proptest! {
             }
         }
         assert_parts_add_up(&outcome);
-        // The first frame received may have been on the air since before the measured time: at
-        // most 1500 bytes at 1 Mb/s, 12 ms. Where frames are aggregated it may have waited for
-        // another that was lost, with all others of its window.
+        // The first received frame may have begun before the measured time: at most 1500 bytes at 1
+        // Mb/s, 12 ms. With aggregation it may have waited for a lost frame, together with all
+        // others of its window.
         let measured_ms = scenario["run"]["duration_ns"].as_f64().unwrap() / 1e6;
         let payload_ms = outcome.metrics["channel_utilization"].unwrap() * measured_ms;
         if scenario["mac"]["aggregation"].is_null() {

@@ -1,6 +1,6 @@
-//! Cells that do not hear each other, or all of which hear all: a neighbour that nobody hears changes no bit of a cell,
-//! whatever the two send, nor does one that is heard and silent; and with a watcher or without the straight line of the MAC
-//! all of it says what it said before.
+//! Neighbour cells that must not matter. A neighbour that is not heard does not change a single bit
+//! of a cell, whatever both send. Nor does a neighbour that is heard and silent. The results also
+//! stay the same with an observer, and without the MAC's shortcut.
 
 use airtcp_sim::Outcome;
 use airtcp_sim::testing::play;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::scenarios::scenario;
 use crate::{run, run_recorded};
 
-/// Makes a scenario fit for a cell of several, which has neither beacons nor bursts.
+/// Makes a scenario valid for several cells: without beacons and bursts.
 fn without_beacons(mut scenario: Value) -> Value {
     scenario["mac"]["beacon"] = Value::Null;
     scenario["mac"]["pcf"] = Value::Null;
@@ -18,8 +18,9 @@ fn without_beacons(mut scenario: Value) -> Value {
     scenario
 }
 
-/// Puts a second cell beside that of `scenario`, with stations, flows and a link like its own. Its access point has the
-/// highest number but for stations. All of one hear all of the other, or nobody any.
+/// Adds a second cell to that of `scenario`, with stations, flows and a link like its own. Its
+/// access point has the highest number before the stations. Stations of both cells all hear each
+/// other, or none of the other cell.
 fn beside_another(scenario: &Value, hear: bool) -> Value {
     let mut both = scenario.clone();
     let list = |key: &str| scenario[key].as_array().expect("it is a list").clone();
@@ -61,10 +62,11 @@ fn beside_another(scenario: &Value, hear: bool) -> Value {
     both
 }
 
-/// The air of a floor: powers between up to eight classes of nodes, and its rules.
+/// The medium of a floor: powers between up to eight classes of nodes, and its rules.
 #[derive(Clone, Debug)]
 struct Floor {
-    /// In dBm, by classes of sender and listener, of which the own cell's access point is always heard.
+    /// Powers in dBm, by classes of sender and listener. Stations always hear the access point of
+    /// their own cell.
     powers: Vec<Option<i32>>,
     powers_known: bool,
     energy: i32,
@@ -73,7 +75,7 @@ struct Floor {
     need: u32,
 }
 
-/// The most classes: two access points and twice three groups.
+/// The maximum number of classes: two access points and twice three groups.
 const MOST_CLASSES: usize = 8;
 
 fn floor() -> impl Strategy<Value = Floor> {
@@ -94,7 +96,7 @@ fn floor() -> impl Strategy<Value = Floor> {
     )
 }
 
-/// Gives a scenario of two cells this air; each access point and each group is a class.
+/// Gives a scenario of two cells this medium; each access point and each group is a class.
 fn on_floor(mut scenario: Value, floor: &Floor) -> Value {
     let groups = scenario["stations"].as_array_mut().expect("it is a list");
     let mut cells = vec![0, 1];
@@ -126,7 +128,7 @@ fn on_floor(mut scenario: Value, floor: &Floor) -> Value {
     scenario
 }
 
-/// Writes all that the outcome tells of the first groups, flows and stations, and of nobody else.
+/// Formats the results of the first groups, flows and stations only.
 fn told(outcome: &Outcome, groups: usize, flows: usize) -> String {
     let of_group = |group: &str| {
         let is_its = |name: &str| name.rsplit_once('/').is_some_and(|(known, _)| known == group);
@@ -136,13 +138,13 @@ fn told(outcome: &Outcome, groups: usize, flows: usize) -> String {
     let stations: Vec<_> = groups.iter().map(|group| of_group(&group.name)).collect();
     let mut flows = outcome.flows[..flows].to_vec();
     for flow in &mut flows {
-        // A fair share is one among all flows.
+        // A fair share depends on all flows.
         flow.starved = false;
     }
     format!("{groups:#?}\n{flows:#?}\n{stations:#?}")
 }
 
-/// Checks that a scenario has this outcome also with a watcher, and without the straight line.
+/// Checks that a scenario has the same outcome with an observer, and without the shortcut.
 fn stays_watched_and_in_steps(
     scenario: &Value,
     seed: u64,
@@ -187,7 +189,8 @@ proptest! {
         stays_watched_and_in_steps(&scenario, seed, &both)?;
     }
 
-    /// The other has stations and sends nothing. The rules are those of cells that share the medium.
+    /// The other cell has stations and sends nothing. The rules are those of cells that share the
+    /// medium.
     #[test]
     fn a_silent_neighbour_that_all_hear_changes_no_bit(
         scenario in scenario().prop_map(without_beacons),
@@ -220,7 +223,8 @@ proptest! {
         stays_watched_and_in_steps(&beside, seed, &both)?;
     }
 
-    /// The frames of one cell are heard by the access point of the other, but while its own are on the air.
+    /// The access point of one cell hears the frames of the other, except while frames of its own
+    /// cell are on the air.
     #[test]
     fn where_all_hear_all_the_time_of_one_cell_is_heard_by_the_other(
         scenario in scenario().prop_map(without_beacons),

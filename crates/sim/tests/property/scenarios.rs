@@ -9,11 +9,11 @@ use crate::resolved::resolved;
 
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 
-/// A scenario whose keys stand for those that the strategies below leave alone.
+/// A scenario that provides the keys which the strategies below do not draw.
 static RESOLVED: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(&resolved("downloads-10")).expect("it is JSON"));
 
-/// The table at `pointer` of that scenario, with other values for some of its keys.
+/// Returns the table at `pointer` of that scenario, with some of its keys changed.
 fn table(pointer: &str, changes: Value) -> Value {
     let mut table = RESOLVED.pointer(pointer).expect("it has the table").clone();
     let Value::Object(changes) = changes else { panic!("{changes} is no table") };
@@ -28,7 +28,7 @@ fn rate(bps: u64, modulation: &str) -> Value {
     json!({ "bps": bps, "modulation": modulation })
 }
 
-/// 802.11b, g, n, ac or ax with timings of the standards, now and then overridden.
+/// 802.11b, g, n, ac or ax with timings of the standards, sometimes overridden.
 fn phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
     prop_oneof![3 => old_phy(), 2 => new_phy()]
 }
@@ -46,7 +46,7 @@ fn high_rate(format: &str, mcs: u8, width: u16, guard: u64, bits_per_symbol: u64
     })
 }
 
-/// 802.11n at 20 MHz, ac at 80 MHz, or ax at 80 MHz, with their lowest MCS and their highest.
+/// 802.11n at 20 MHz, ac at 80 MHz, or ax at 80 MHz, with their lowest and their highest MCS.
 fn new_phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
     let rates = |[(low, bits), (high, most)]: [(u8, u64); 2], format, width, guard| {
         [high_rate(format, low, width, guard, bits), high_rate(format, high, width, guard, most)]
@@ -86,7 +86,7 @@ fn new_phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
     )
 }
 
-/// A group whose standard is older than that of a PHY from 802.11n on: its capabilities and its rates.
+/// A group with an older standard than a PHY from 802.11n on: its capabilities and its rates.
 fn pair() -> impl Strategy<Value = (Value, Vec<Value>)> {
     let of_n = (aggregation(), any::<bool>()).prop_map(|(mut aggregation, rounding)| {
         let window = aggregation["block_ack_window"].as_u64().map(|window| window.min(64));
@@ -107,7 +107,7 @@ fn pair() -> impl Strategy<Value = (Value, Vec<Value>)> {
     prop_oneof![of_n, of_a]
 }
 
-/// Aggregation, for a PHY that has it.
+/// Aggregation, for a PHY that supports it.
 fn aggregation() -> impl Strategy<Value = Value> {
     let ampdu = prop_oneof![Just(0_u64), Just(4_000), Just(65_535), Just(6_500_631)];
     let amsdu = prop_oneof![2 => Just(0_u64), 1 => Just(3_839), 1 => Just(11_454)];
@@ -124,7 +124,7 @@ fn aggregation() -> impl Strategy<Value = Value> {
     )
 }
 
-/// How frames of a group are lost without a collision, if they are.
+/// Frame errors of a group, if it has any.
 fn frame_errors() -> impl Strategy<Value = Value> {
     let rate = prop_oneof![Just(0.01_f64), Just(0.3), Just(0.9)];
     let errors = (rate, prop::option::of(Just(1_500_u64)), prop_oneof![Just(0_u64), Just(500)]);
@@ -191,9 +191,10 @@ fn mac() -> impl Strategy<Value = Value> {
     let later = (failed, prop_oneof![Just("ppdu"), Just("mpdu")], protection, any::<bool>(), reset);
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
-    // 896 us at 1 Mb/s: some intervals are so short that beacons are left out.
+    // A beacon lasts 896 us at 1 Mb/s. Some intervals are so short that beacons are dropped.
     let interval = prop_oneof![1_000_000_u64..5_000_000, Just(102_400_000), Just(900_000)];
-    // Beacon intervals between contention-free periods, and per cent of one that they last.
+    // Contention-free periods: their interval in beacon intervals, and their length in per cent of
+    // one.
     let pcf = prop::option::of((1_u64..4, 1_u64..100));
     let limit = (limit, prop::option::of((interval, pcf)));
     (threshold, limit, flags, after, (colliders, arrivals, later), edca).prop_map(
@@ -235,7 +236,7 @@ fn mac() -> impl Strategy<Value = Value> {
     )
 }
 
-/// How the access point gets at the medium.
+/// How the access point accesses the medium.
 fn access() -> impl Strategy<Value = Value> {
     let bursts = (1_u32..40, 1_u32..12).prop_map(|(window, target)| {
         json!({ "scheme": "adaptive-burst", "window_slots": window, "target_active": target })
@@ -270,7 +271,7 @@ fn classify() -> impl Strategy<Value = Value> {
         .prop_map(|(ack, data, udp)| json!({ "tcp_ack": ack, "tcp_data": data, "udp": udp }))
 }
 
-/// Laws with a mean of about `mean`.
+/// Distributions with a mean of about `mean`.
 fn law(mean: f64) -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({ "kind": "deterministic", "value": mean })),
@@ -380,7 +381,7 @@ fn tcp() -> impl Strategy<Value = Value> {
             policies,
         )| {
             let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
-            // BBR times single segments, and paces.
+            // BBR times single segments, and uses pacing.
             let has_model = variant == "rack" && pad;
             let model = if once { "bbr1" } else { "bbr" };
             let congestion = if has_model { model } else { congestion };
@@ -433,7 +434,7 @@ fn path() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The messages of an FTP dialogue, now and then of several segments.
+/// The messages of an FTP dialogue, sometimes of several segments.
 fn messages() -> impl Strategy<Value = Value> {
     let names =
         ["pasv_bytes", "reply_227_bytes", "retr_bytes", "reply_150_bytes", "reply_226_bytes"];
@@ -507,12 +508,12 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
     )
 }
 
-/// Makes any scenario.
+/// Any scenario.
 pub(crate) fn scenario() -> impl Strategy<Value = Value> {
     scenario_over(phy())
 }
 
-/// Makes any scenario over 802.11b or 802.11g.
+/// Any scenario over 802.11b or 802.11g.
 pub(crate) fn scenario_without_aggregation() -> impl Strategy<Value = Value> {
     scenario_over(old_phy())
 }
@@ -547,7 +548,7 @@ fn scenario_over(phy: impl Strategy<Value = (Value, Vec<Value>)>) -> impl Strate
                 // Bursts and access categories exclude each other.
                 let standard = json!({ "scheme": "standard" });
                 let access = if mac["edca"].is_null() { access } else { standard.clone() };
-                // Contention-free periods want neither.
+                // Contention-free periods allow neither.
                 if !mac["edca"].is_null() || access != standard {
                     mac["pcf"] = Value::Null;
                 }

@@ -1,5 +1,5 @@
-//! The straight line of the MAC is an abbreviation: without it, every outcome stays the same bit for bit. Cells
-//! that aggregate never take it, and are left out.
+//! The MAC's shortcut is only an abbreviation: without it, every outcome is the same bit for bit.
+//! Cells with aggregation never use it, and are excluded.
 
 use std::cell::Cell;
 
@@ -10,8 +10,8 @@ use proptest::test_runner::TestRunner;
 
 use crate::scenarios::scenario_without_aggregation;
 
-/// The least share of the exchanges of all scenarios that has to take the straight line, for this test to say
-/// anything about it. It is .43 or so; some hundred scenarios do not fall below by chance.
+/// The minimum share of exchanges of all scenarios that the shortcut must play for this test to be
+/// meaningful. It is .43 or so; some hundred scenarios do not fall below the minimum by chance.
 const LEAST_SHARE: f64 = 0.3;
 
 #[test]
@@ -26,7 +26,7 @@ fn the_straight_line_changes_no_outcome() {
         let simulation = Simulation::from_json(&scenario.to_string()).expect("it is valid");
         let (straight, exchanges) = play(&simulation, seed, false).expect("the laws hold");
         let (in_steps, others) = play(&simulation, seed, true).expect("the laws hold");
-        // A float as it is written tells all its bits, a zero's sign included.
+        // The formatted float shows all its bits, including the sign of a zero.
         let (straight, in_steps) = (format!("{straight:#?}"), format!("{in_steps:#?}"));
         let differ = straight.lines().zip(in_steps.lines()).find(|(one, other)| one != other);
         prop_assert_eq!(differ, None);

@@ -1,6 +1,5 @@
-//! The resolved forms of `benches/scenarios`, which have every key as it is declared now.
-//!
-//! Knows where `make build` writes them. Does not know what is in them.
+//! The resolved forms of `benches/scenarios`, which have every key of the current schema. `make
+//! build` writes them.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What bounds an A-MPDU and a TXOP, to the byte, the frame and the nanosecond, over the cell of
-//! [`ht`](crate::ht).
+//! Limits of an A-MPDU and of a TXOP, exact to the byte, the frame and the nanosecond, over the
+//! cell of [`ht`](crate::ht).
 
 use airtcp_kernel::Duration;
 use airtcp_wlan::{
@@ -10,8 +10,8 @@ use crate::ht::{ACK, AIFS, BLOCK_ACK, ONE, SIFS, Script, Seen, THREE, TWO, mac};
 
 const BEGIN: u64 = 1_000_000;
 
-/// Has an access point send packets of 1508 bytes for these `receivers`, which come at [`BEGIN`]. Returns what is seen
-/// within a second.
+/// Lets an access point send packets of 1508 bytes to these `receivers`, queued at [`BEGIN`].
+/// Returns the events of one second.
 fn seen(
     receivers: &[StationId],
     mac: &MacConfig,
@@ -29,7 +29,7 @@ fn seen(
     seen
 }
 
-/// Returns when which frames were sent.
+/// Returns which frames were sent, and when.
 fn sent(seen: Vec<(u64, Seen)>) -> Vec<(u64, Vec<u64>)> {
     let sent = |(at, seen)| if let Seen::Sent(_, ids) = seen { Some((at, ids)) } else { None };
     seen.into_iter().filter_map(sent).collect()
@@ -45,8 +45,8 @@ fn with_window(frames: u32) -> MacConfig {
     with_limits(|limits| limits.block_ack_window = frames)
 }
 
-/// IEEE 802.11-2020, 10.12.2: an A-MPDU has at most so many bytes, delimiters and padding included, that is
-/// for three of these frames 2 * 1544 + 1542 = 4630.
+/// IEEE 802.11-2020, 10.12.2: the limit of an A-MPDU includes delimiters and padding. Three of
+/// these frames have 2 * 1544 + 1542 = 4630 bytes.
 #[test]
 fn an_ampdu_has_as_many_bytes_as_its_receiver_takes_and_not_one_more() {
     let first = |bytes| {
@@ -68,8 +68,9 @@ fn a_ppdu_lasts_as_long_as_it_may_and_not_longer() {
     assert_eq!(first(THREE - 1), [0, 1]);
 }
 
-/// IEEE 802.11-2020, 10.25.6.7: what is outstanding lies within the window, from the oldest frame that is not
-/// acknowledged on. All of it is used where frames wait, also while the oldest is sent again.
+/// IEEE 802.11-2020, 10.25.6.7: outstanding frames lie within the window, which starts at the
+/// oldest unacknowledged frame. The whole window is used if enough frames are queued, also while
+/// the oldest is retransmitted.
 #[test]
 fn a_block_ack_window_is_used_to_its_last_frame_and_no_further() {
     let all_arrive = sent(seen(&[1; 10], &with_window(4), 0, None));
@@ -88,8 +89,9 @@ fn a_block_ack_window_is_used_to_its_last_frame_and_no_further() {
     assert!(with_gaps > 5, "frames are sent again with new ones: {with_gaps}");
 }
 
-/// IEEE 802.11-2020, 10.23.2.8: what follows in a TXOP begins a SIFS after the answer and has ended, with its own
-/// answer, within the limit. What does not fit to the nanosecond is left for the next access.
+/// IEEE 802.11-2020, 10.23.2.8: a further frame of a TXOP begins a SIFS after the response. It must
+/// end, with its own response, within the limit. If it exceeds the limit by a nanosecond, it waits
+/// for the next access.
 #[test]
 fn an_ampdu_that_follows_in_a_txop_ends_with_its_answer_within_the_limit() {
     let follows = BEGIN + ONE + SIFS + ACK + SIFS;
@@ -101,14 +103,15 @@ fn an_ampdu_that_follows_in_a_txop_ends_with_its_answer_within_the_limit() {
     let limit = to_the_end_of(ONE + SIFS + ACK);
     assert_eq!(sent(&[1, 2], limit)[1], (follows, vec![0]));
     assert!(sent(&[1, 2], limit - 1)[1].0 > follows);
-    // One for the first of them, and two for the other: both, or the first of them.
+    // One frame for the first station, and two for the other: both fit, or only the first of them.
     let limit = to_the_end_of(TWO + SIFS + BLOCK_ACK);
     assert_eq!(sent(&[1, 2, 2], limit)[1], (follows, vec![0, 1]));
     assert_eq!(sent(&[1, 2, 2], limit - 1)[1], (follows, vec![0]));
 }
 
-/// IEEE 802.11-2020, 10.23.2.10: where the next frame no longer fits, its holder gives back what is left of a TXOP
-/// by a CF-End (52 us) a SIFS after the last answer, if that ends before the TXOP would have.
+/// IEEE 802.11-2020, 10.23.2.10: if the next frame does not fit, the holder returns the rest of the
+/// TXOP with a CF-End (52 us) a SIFS after the last response, if the CF-End ends before the TXOP
+/// would.
 #[test]
 fn a_txop_ends_with_a_cf_end_when_the_next_frame_no_longer_fits() {
     let mut mac = with_window(64);
@@ -122,14 +125,15 @@ fn a_txop_ends_with_a_cf_end_when_the_next_frame_no_longer_fits() {
     let fits = follows + ONE + SIFS + ACK - BEGIN;
     assert_eq!(second(fits), (follows, Seen::Sent(0, vec![0])));
     assert_eq!(second(fits - 1), (follows, Seen::CfEnd(0)));
-    // A CF-End that is over with the TXOP tells nothing.
+    // A CF-End that ends together with the TXOP is useless.
     let with_cf_end = follows + 52_000 - BEGIN;
     assert_eq!(second(with_cf_end + 1), (follows, Seen::CfEnd(0)));
     assert!(matches!(second(with_cf_end), (at, Seen::Sent(0, _)) if at >= follows - SIFS + AIFS));
 }
 
-/// IEEE 802.11-2020, 10.25.6.6: what a Block ACK does not acknowledge goes back ahead of the queue, so each A-MPDU, here
-/// of at most five frames, begins with all that is outstanding, in order, and goes on with new ones.
+/// IEEE 802.11-2020, 10.25.6.6: frames that a Block ACK does not acknowledge go back ahead of the
+/// queue. So each A-MPDU, here of at most five frames, begins with all outstanding frames in order,
+/// and then has new ones.
 #[test]
 fn frames_of_an_ampdu_that_were_lost_go_ahead_of_the_queue_in_order() {
     let mac = with_limits(|limits| limits.ampdu_bytes = 5 * 1_544);

@@ -4,8 +4,9 @@ use airtcp_wlan::{FailedBlockAck, FrameErrors, StationId, TxopProtection};
 
 use crate::ht::{ACK, ACK_TIMEOUT, AIFS, BLOCK_ACK, ONE, SIFS, Script, Seen, THREE, TWO, mac};
 
-/// Three packets for station 1 and one for station 2 wait when the access point gets at the medium: the
-/// three go together, and are answered by a Block ACK; then the one goes alone, answered by an ACK.
+/// Three packets for station 1 and one for station 2 are queued when the access point wins access.
+/// The three are sent together and answered by a Block ACK. Then the single one is sent and
+/// answered by an ACK.
 #[test]
 fn packets_for_one_receiver_go_together() {
     let mut script = Script::new(2, &mac(FailedBlockAck::Resend), None);
@@ -40,8 +41,8 @@ fn packets_for_one_receiver_go_together() {
     script.laws_hold();
 }
 
-/// Access point and station begin together with two packets each. Both wait for the Block ACK in vain,
-/// draw from 0 .. 31, and send the same frames again.
+/// Access point and station begin together with two packets each. Both miss the Block ACK, draw
+/// from 0 .. 31, and retransmit the same frames.
 #[test]
 fn after_a_collision_frames_are_sent_again() {
     let mut script = Script::new(1, &mac(FailedBlockAck::Resend), None);
@@ -64,8 +65,8 @@ fn after_a_collision_frames_are_sent_again() {
     script.laws_hold();
 }
 
-/// Frames that have collided go ahead of those that have come meanwhile, and in order, whatever the rule: as they are, or after a
-/// request.
+/// Collided frames go ahead of newer ones, in order, whatever the rule: directly, or after a Block
+/// ACK request.
 #[test]
 fn frames_of_an_ampdu_that_collided_go_ahead_of_the_queue_in_order() {
     for rule in [FailedBlockAck::Resend, FailedBlockAck::BlockAckRequest] {
@@ -86,8 +87,8 @@ fn frames_of_an_ampdu_that_collided_go_ahead_of_the_queue_in_order() {
     }
 }
 
-/// With the rule of ns-3 both ask by a request of 32 us for the Block ACK that they missed. It
-/// tells that nothing has arrived, and the frames go with the next access, drawn from 0 .. 15 again.
+/// With the rule of ns-3 both request the missed Block ACK with a frame of 32 us. It reports that
+/// nothing was received. The frames are sent with the next access, drawn from 0 .. 15 again.
 #[test]
 fn after_a_lost_block_ack_a_request_asks_for_it() {
     let mut script = Script::new(1, &mac(FailedBlockAck::BlockAckRequest), None);
@@ -110,8 +111,8 @@ fn after_a_lost_block_ack_a_request_asks_for_it() {
     script.laws_hold();
 }
 
-/// Half of all frames are lost. All 40 come through, each once and in order, and nothing is given up
-/// that the limit of 7 spares: 40 * 2^-7 is a third of a frame, and this seed has none.
+/// Half of all frames are lost. All 40 are received, each once and in order. None reaches the limit
+/// of 7: 40 * 2^-7 is a third of a frame, and with this seed none does.
 #[test]
 fn lost_frames_are_sent_again_one_by_one_and_handed_on_in_order() {
     let errors = FrameErrors { rate: 0.5, of_bytes: None, least_bytes: 0 };
@@ -132,8 +133,8 @@ fn lost_frames_are_sent_again_one_by_one_and_handed_on_in_order() {
     assert_eq!(count(|seen| matches!(seen, Seen::Acknowledged(_))), 40);
     assert_eq!(count(|seen| matches!(seen, Seen::GivenUp(_))), 0);
     assert!(count(|seen| matches!(seen, Seen::Sent(..))) > 2);
-    // Each frame that was sent came, once, or was lost by an error; who had no answer had nothing
-    // come through.
+    // Each frame that was sent was received once, or was lost by an error. Without a response
+    // nothing was received.
     let sent: usize = seen
         .iter()
         .map(|(_, seen)| if let Seen::Sent(_, ids) = seen { ids.len() } else { 0 })
@@ -146,8 +147,8 @@ fn lost_frames_are_sent_again_one_by_one_and_handed_on_in_order() {
     script.laws_hold();
 }
 
-/// Everything is lost, so frames are given up after seven transmissions: then the recipient is told
-/// by a request that it need not wait for them.
+/// Almost everything is lost, so frames are given up after seven transmissions. Then a Block ACK
+/// request tells the recipient not to wait for them.
 #[test]
 fn what_is_given_up_holds_nothing_back() {
     let errors = FrameErrors { rate: 0.97, of_bytes: None, least_bytes: 0 };
@@ -174,8 +175,8 @@ fn what_is_given_up_holds_nothing_back() {
 
 const TXOP: u64 = 2_528_000;
 
-/// The access point has two packets for station 1 and 2528 us. Station 2, to whom a packet comes
-/// meanwhile, waits for what was announced.
+/// The access point has two packets for station 1 and a TXOP of 2528 us. Station 2, which gets a
+/// packet in the meantime, waits until the announced end.
 fn two_in_a_txop(txop_protection: TxopProtection) -> (Script, u64) {
     let mut mac = mac(FailedBlockAck::Resend);
     mac.rules.txop_protection = txop_protection;
@@ -217,8 +218,9 @@ fn a_txop_that_is_not_given_back_keeps_others_quiet() {
     assert_eq!(on_air(script.seen_before(start + 1)), [(start, Seen::Sent(2, vec![0]))]);
 }
 
-/// Whom all its frames were for, and its holder, do not wait. Station 1 gets its packet at 1100 us,
-/// station 2 when all is over: it finds the medium taken by what was announced.
+/// The NAV does not bind the holder, nor the station that received all frames. Station 1 gets its
+/// packet at 1100 us. Station 2 gets one after the TXOP, and finds the medium reserved by the
+/// announcement.
 #[test]
 fn a_txop_does_not_keep_its_receiver_quiet() {
     let mut mac = mac(FailedBlockAck::Resend);
@@ -246,7 +248,7 @@ fn a_txop_does_not_keep_its_receiver_quiet() {
     script.laws_hold();
 }
 
-/// Which station is the access point changes neither frames nor times.
+/// The number of the access point changes neither frames nor times.
 #[test]
 fn the_access_point_of_aggregates_may_be_any_station() {
     let errors = FrameErrors { rate: 0.2, of_bytes: None, least_bytes: 0 };
@@ -265,7 +267,7 @@ fn the_access_point_of_aggregates_may_be_any_station() {
                 *by = (*by + 4 - access_point) % 4;
             }
         }
-        // Frames that collide are told of in the order of their senders' numbers.
+        // Frames that collide are reported in the order of their senders' numbers.
         seen.sort_by_key(|(at, one)| (*at, format!("{one:?}")));
         seen
     };
@@ -279,7 +281,7 @@ fn the_access_point_of_aggregates_may_be_any_station() {
     }
 }
 
-/// Without a limit nothing is given up, and all of 20 come through.
+/// Without a limit no frame is given up, and all 20 are received.
 #[test]
 fn under_a_block_ack_agreement_retries_may_have_no_limit() {
     let errors = FrameErrors { rate: 0.8, of_bytes: None, least_bytes: 0 };

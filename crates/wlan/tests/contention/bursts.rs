@@ -1,5 +1,6 @@
 //! The access point of paper B, section 3.2, step by step: bursts without backoff, and windows of
-//! virtual slots in which it does not contend. Windows of 4 slots here, and m* = 2: bursts of 4.
+//! virtual slots in which it does not contend. Here windows have 4 slots and m* = 2, so that bursts
+//! have 4 packets.
 
 use airtcp_wlan::{BurstConfig, CollidedFrame, Retry};
 
@@ -26,7 +27,8 @@ fn a_burst_goes_out_with_difs_alone_between_its_packets() {
     }
     cell.succeed(5_000, true);
 
-    // The fifth waits until the window is over: nobody sends, so it lasts four idle slots.
+    // The fifth packet waits until the window is over. No station sends, so the window has four
+    // idle slots.
     assert_eq!(cell.next(), Some(5_000 + DIFS + 4 * SLOT));
 }
 
@@ -40,38 +42,38 @@ fn a_station_with_slots_left_holds_during_a_burst_and_keeps_them() {
         cell.succeed(end, true);
         cell.begin();
     }
-    // The queue is empty, so the access point does not come back.
+    // The queue is empty, so the access point does not return.
     cell.succeed(5_000, false);
 
     assert_eq!(cell.begin(), (5_000 + DIFS + SLOT * slots, vec![1]));
 }
 
-/// An exchange of a station is one virtual slot, however long it lasts, and so is a collision.
+/// An exchange of a station is one virtual slot, however long it lasts. So is a collision.
 #[test]
 fn what_stations_send_in_the_window_is_a_slot_each() {
     let mut cell = in_a_burst();
     cell.succeed(2_000, false);
     cell.queue(0, 2_010);
-    // 2050: the window of four slots begins. A slot passes, and station 1 finds an idle medium.
+    // 2050: the window of four slots begins. A slot passes, and station 1 finds the medium idle.
     cell.queue(1, 2_050 + SLOT);
     assert_eq!(cell.begin(), (2_050 + SLOT, vec![1]));
     cell.succeed(3_000, false);
-    // Two are left.
+    // Two slots are left.
     assert_eq!(cell.next(), Some(3_000 + DIFS + 2 * SLOT));
 
     cell.queue(1, 3_000 + DIFS);
     cell.queue(2, 3_000 + DIFS);
-    // Station 1 has its post-backoff to serve, station 2 has none and goes alone.
+    // Station 1 has a post-backoff, station 2 has none and sends first.
     let backoff = cell.backoff(1, 31);
     assert!(backoff >= 1, "a seed with some slots: {backoff}");
     assert_eq!(cell.begin(), (3_000 + DIFS, vec![2]));
     cell.succeed(4_000, false);
 
-    // One is left, and station 1 has one at least.
+    // One slot is left, and station 1 needs at least one.
     assert_eq!(cell.next(), Some(4_000 + DIFS + SLOT));
 }
 
-/// An early end of a burst is an end too: the access point leaves the window to the stations.
+/// An early end of a burst is also an end: the access point leaves the window to the stations.
 #[test]
 fn a_burst_ends_when_the_queue_is_empty() {
     let mut cell = in_a_burst();
@@ -112,13 +114,13 @@ fn a_packet_that_collides_is_sent_again_without_backoff() {
 
     assert_eq!(cell.collide(&[(0, 3_000), (1, 2_500)]), [Retry::Again, Retry::Again]);
 
-    // Station 1 missed its ACK before the longer frame ended.
+    // Station 1's ACK timeout ended before the longer frame did.
     let other = 3_000 + DIFS + SLOT * cell.backoff(1, 63);
     let own = 3_000 + ACK_TIMEOUT + DIFS;
     assert_eq!(cell.next(), Some(own.min(other)));
 }
 
-/// A packet that is given up was one of the burst all the same: after it comes the window.
+/// A packet that is given up still counts in the burst: the window follows it.
 #[test]
 fn a_packet_given_up_counts_as_one_of_the_burst() {
     let mac = airtcp_wlan::MacConfig { short_retry_limit: 1, ..standard() };
@@ -145,7 +147,8 @@ fn a_packet_given_up_counts_as_one_of_the_burst() {
     assert_eq!(cell.next(), Some(end + ACK_TIMEOUT + DIFS + 4 * SLOT));
 }
 
-/// Those who heard a collision wait for EIFS, the access point too; then its slots go on.
+/// Listeners of a collision, including the access point, wait for EIFS. Then the access point's
+/// slots continue.
 #[test]
 fn a_collision_in_the_window_is_followed_by_eifs() {
     let mut cell = in_a_burst();

@@ -1,5 +1,5 @@
-//! A cell whose backoffs are known: the test draws the same random numbers as the cell does.
-//! 802.11b: slot 20 us, DIFS 50 us, EIFS 364 us, ACK timeout 222 us.
+//! A cell with known backoffs: the test draws the same random numbers as the cell. 802.11b: slot 20
+//! us, DIFS 50 us, EIFS 364 us, ACK timeout 222 us.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 pub(crate) use airtcp_wlan::testing::{dot11b as phy, standard_mac as standard};
@@ -13,11 +13,11 @@ pub(crate) const DIFS: u64 = 50;
 pub(crate) const EIFS: u64 = 364;
 pub(crate) const ACK_TIMEOUT: u64 = 222;
 
-/// A cell and, for each station, the random numbers that its backoffs are drawn from.
+/// A cell, and the random stream of each station's backoffs.
 pub(crate) struct Cell {
     pub(crate) contention: Contention,
     backoffs: Vec<RandomStream>,
-    /// The stations on the air, or the last ones.
+    /// The stations on the air now or last.
     on_air: Vec<StationId>,
     /// The number of failures of the frame of each station.
     failures: Vec<u32>,
@@ -39,7 +39,7 @@ impl Cell {
         Self::with_contenders(contenders.collect(), phy, mac)
     }
 
-    /// Makes a cell of queues, each with its station and its parameters.
+    /// Creates a cell of queues, each with its station and its parameters.
     pub(crate) fn with_contenders(
         queues: Vec<(StationId, AccessParameters)>,
         phy: &PhyConfig,
@@ -48,7 +48,7 @@ impl Cell {
         Self::build(queues, phy, mac, None)
     }
 
-    /// Makes a cell whose station 0, the access point, sends in bursts.
+    /// Creates a cell whose station 0, the access point, sends in bursts.
     pub(crate) fn with_bursts(stations: usize, mac: &MacConfig, bursts: BurstConfig) -> Self {
         let queues = (0..stations as StationId)
             .map(|station| (station, AccessParameters::dcf(&phy())))
@@ -90,12 +90,12 @@ impl Cell {
         self.contention.frame_queued(station, at(micros), false);
     }
 
-    /// Gives `station` a frame after the data frame that it received and before its MAC ACK.
+    /// Queues a frame at `station` after it received a data frame and before its MAC ACK.
     pub(crate) fn queue_before_own_ack(&mut self, station: StationId, micros: u64) {
         self.contention.frame_queued(station, at(micros), true);
     }
 
-    /// Begins the next access. Returns when, and whose it is.
+    /// Starts the next access. Returns when, and which stations send.
     pub(crate) fn begin(&mut self) -> (u64, Vec<StationId>) {
         let time = micros(self.contention.next_access());
         let access = self.contention.begin();
@@ -118,13 +118,14 @@ impl Cell {
         self.end_success(station, end, has_frame);
     }
 
-    /// Ends the exchange of `station` with its MAC ACK, where others may be on the air.
+    /// Ends the exchange of `station` with its MAC ACK, without checking whether others are on the
+    /// air.
     pub(crate) fn end_success(&mut self, station: StationId, end: u64, has_frame: bool) {
         self.failures[station as usize] = 0;
         self.contention.end_success(station, at(end), has_frame);
     }
 
-    /// Returns the fate of the frame of `station`, which has failed once more.
+    /// Counts one more failure of `station`'s frame, and returns what happens to the frame.
     pub(crate) fn retry(&mut self, station: StationId) -> Retry {
         let failures = &mut self.failures[station as usize];
         *failures += 1;
@@ -135,7 +136,8 @@ impl Cell {
         Retry::Dropped
     }
 
-    /// Lets all on the air collide; frames end at `ends`, and nobody has a further frame.
+    /// Lets all transmissions on the air collide. The frames end at `ends`, and no station has a
+    /// further frame.
     pub(crate) fn collide(&mut self, ends: &[(StationId, u64)]) -> Vec<Retry> {
         let end = ends.iter().map(|(_, end)| *end).max().unwrap();
         let retries = ends

@@ -1,11 +1,11 @@
-//! What follows a collision under the DCF, rule by rule: who waits how long, and what becomes of CW.
-//! Knows neither access categories nor whole exchanges.
+//! What follows a collision under the DCF, rule by rule: how long each station waits, and how CW
+//! changes. Access categories and whole exchanges are elsewhere.
 
 use airtcp_wlan::{AfterCollision, CollidedFrame, Colliders, CwReset, MacConfig, PhyConfig, Retry};
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, at, phy, standard, with_rules};
 
-/// Two frames at one instant, so that their senders collide at once.
+/// Two frames queued at one instant, so that they collide.
 fn two_collide(mac: &MacConfig, others: usize) -> Cell {
     let mut cell = Cell::new(2 + others, mac);
     cell.queue(0, 1_000);
@@ -14,8 +14,8 @@ fn two_collide(mac: &MacConfig, others: usize) -> Cell {
     cell
 }
 
-/// Collided frames end at 2000 and 2100 us; the medium is idle from 2100 on, and both senders
-/// miss their ACKs before DIFS is over: at 2222 and 2322.
+/// Collided frames end at 2000 and 2100 us. The medium is idle from 2100 on. Both ACK timeouts end
+/// before DIFS is over: at 2222 and 2322.
 #[test]
 fn colliders_wait_for_the_ack_timeout_and_difs_with_a_doubled_window() {
     let mut cell = two_collide(&standard(), 0);
@@ -28,7 +28,7 @@ fn colliders_wait_for_the_ack_timeout_and_difs_with_a_doubled_window() {
     assert_eq!(cell.next(), Some(first.min(second)));
 }
 
-/// A short frame's sender hears the rest of the long one, and no answer.
+/// The sender of the short frame hears the rest of the long one, and no response.
 #[test]
 fn a_collider_waits_until_the_others_frame_is_over() {
     let mut cell = two_collide(&standard(), 0);
@@ -50,7 +50,8 @@ fn those_who_heard_a_collision_wait_for_eifs() {
         let mut cell = two_collide(&with_rules(|rules| rules.after_collision = rule), 1);
         cell.collide(&[(0, 2_000), (1, 2_000)]);
 
-        // A frame at once after the collision waits for the space, and needs no backoff.
+        // A frame queued right after the collision waits for the inter-frame space, and needs no
+        // backoff.
         cell.queue(2, 2_001);
 
         let colliders = (0..2)
@@ -74,8 +75,8 @@ fn colliders_may_wait_as_long_as_the_others() {
     assert_eq!(cell.next(), Some(2_000 + EIFS + DIFS + SLOT * slots));
 }
 
-/// Station 0 still hears the end of the other frame, and waits as all who do. Station 1 sends until
-/// the end and hears nothing: it misses its ACK.
+/// Station 0 still hears the end of the other frame, and waits like the listeners. Station 1 sends
+/// until the end and hears nothing, so it waits for its ACK timeout.
 #[test]
 fn colliders_may_wait_as_they_hear() {
     let mac = with_rules(|rules| {
@@ -94,14 +95,15 @@ fn colliders_may_wait_as_they_hear() {
     assert_eq!(start, first.min(second));
     cell.succeed(start + 1_000, false);
 
-    // The other one goes on with what is left of its slots, which began where it resumed.
+    // The other station continues with its remaining slots, which began when it resumed.
     let [sender] = who[..] else { panic!("one is first") };
     let other = 1 - sender as usize;
     let counted = start.saturating_sub(resumed[other]) / SLOT;
     assert_eq!(cell.next(), Some(start + 1_000 + DIFS + SLOT * (slots[other] - counted)));
 }
 
-/// Frames that end together: each is still on its way when the other has ended, and both are heard.
+/// Frames that end together: each arrives after the other's transmission has ended, so both are
+/// heard.
 #[test]
 fn colliders_whose_frames_end_together_hear_each_other() {
     let mac = with_rules(|rules| {
@@ -116,8 +118,8 @@ fn colliders_whose_frames_end_together_hear_each_other() {
     assert_eq!(cell.next(), Some(2_000 + EIFS + DIFS + SLOT * slots));
 }
 
-/// Station 2's frame arrives during EIFS; a collider is faster, so the medium gets busy before
-/// it was idle for EIFS, and a backoff is due. CW is 7 after a collision, to make sure of it.
+/// Station 2's frame arrives during EIFS. A collider is faster, so the medium becomes busy before
+/// it was idle for EIFS, and a backoff is due. A CW of 7 after the collision makes this certain.
 #[test]
 fn a_frame_whose_wait_is_interrupted_backs_off() {
     let phy = PhyConfig { cw_min: 3, ..phy() };
@@ -144,7 +146,8 @@ fn a_frame_whose_wait_is_interrupted_backs_off() {
     assert_eq!(cell.begin(), (start + 1_000 + DIFS + SLOT * slots, vec![station]));
 }
 
-/// Its sender does not know that it collided: no timeout, and no doubled window. The other does.
+/// The sender of a broadcast frame does not learn of the collision: it has no timeout, and its
+/// window does not double. The other sender's does.
 #[test]
 fn a_frame_to_all_that_collides_is_not_sent_again() {
     let mut cell = two_collide(&standard(), 0);
@@ -163,7 +166,7 @@ fn a_frame_to_all_that_collides_is_not_sent_again() {
     assert_eq!(cell.contention.counters(0).collisions, 1);
 }
 
-/// CW goes 31, 63 and back to 31 after a success, and after a frame to all, which cannot fail.
+/// CW goes 31, 63, and back to 31 after a success, or after a broadcast frame, which cannot fail.
 #[test]
 fn the_window_goes_back_after_a_success() {
     for to_all in [false, true] {
@@ -183,7 +186,7 @@ fn the_window_goes_back_after_a_success() {
     }
 }
 
-/// CW goes 31, 63, 127 and back to 31 after a drop at the third failure.
+/// CW goes 31, 63, 127, and back to 31 after a drop at the third failure.
 #[test]
 fn the_window_doubles_and_goes_back_after_a_drop() {
     let mac = MacConfig { short_retry_limit: 3, ..standard() };
@@ -192,7 +195,7 @@ fn the_window_doubles_and_goes_back_after_a_drop() {
 
     let cw_sum = |cell: &Cell, id| cell.contention.counters(id).cw_sum;
     assert_eq!(cw_sum(&cell, 0), 63);
-    // The two are made to collide again: only the bookkeeping counts here.
+    // Force another collision of the two; only the counters matter here.
     cell.contention.collided(0, Retry::Again);
     let own = |end| CollidedFrame { end, outlasts: false };
     cell.contention.back_off_after_collision(0, Retry::Again, own(at(3_000)), at(3_000), true);
@@ -202,8 +205,8 @@ fn the_window_doubles_and_goes_back_after_a_drop() {
     assert_eq!(cw_sum(&cell, 0), 63 + 127 + 31);
 }
 
-/// Under the rule of ns-3 a drop at the third failure changes nothing: CW goes 31, 63, 127, 255, and
-/// back to 31 at the fourth failure in a row, which is the next frame's first; then it grows anew.
+/// Under the rule of ns-3 a drop at the third failure does not reset CW. It goes 31, 63, 127, 255,
+/// and back to 31 at the fourth failure in a row, the first of the next frame. Then it grows again.
 #[test]
 fn the_window_may_go_back_one_failure_after_the_limit() {
     let mut mac = MacConfig { short_retry_limit: 3, ..standard() };
@@ -233,7 +236,7 @@ fn no_backoff_need_follow_a_drop() {
     let mut cell = two_collide(&mac, 0);
     cell.collide(&[(0, 2_000), (1, 2_000)]);
 
-    // Idle for EIFS and no backoff pending: the next frame goes at once.
+    // Idle for EIFS without a pending backoff: the next frame is sent at once.
     cell.queue(0, 3_000);
 
     assert_eq!(cell.begin(), (3_000, vec![0]));

@@ -1,5 +1,5 @@
 //! The distributed coordination function, rule by rule: a few stations, a few frames, times
-//! worked out in comments. What follows a collision is in `collisions`.
+//! computed in comments. What follows a collision is in `collisions`.
 
 use airtcp_wlan::{ArrivalBeforeOwnAck, StationId};
 
@@ -40,8 +40,8 @@ fn a_frame_at_a_busy_medium_backs_off_from_difs_after_it() {
     assert_eq!(cell.begin(), (2_000 + DIFS + SLOT * slots, vec![1]));
 }
 
-/// Station 0's data frame is for station 1, which answers it at once: SIFS (10 us) before its MAC ACK
-/// its own frame is in the queue. The medium was not idle for DIFS, so there is a backoff.
+/// Station 0's data frame is for station 1, which responds at once: its own frame is queued a SIFS
+/// (10 us) before its MAC ACK. The medium was not idle for DIFS, so there is a backoff.
 #[test]
 fn an_answer_before_the_own_ack_backs_off() {
     let mut cell = Cell::new(2, &standard());
@@ -62,7 +62,7 @@ fn an_answer_may_find_an_idle_medium_and_skip_the_backoff() {
     cell.begin();
 
     cell.queue_before_own_ack(1, 1_750);
-    // Station 2 heard the data frame; it owes no MAC ACK.
+    // Station 2 heard the data frame, and has no MAC ACK to send.
     cell.queue(2, 1_750);
     cell.succeed(2_000, false);
 
@@ -89,7 +89,7 @@ fn an_answer_waits_for_the_end_of_a_post_backoff() {
     assert_eq!(cell.begin(), (3_000 + DIFS + SLOT * slots, vec![1]));
 }
 
-/// Where every frame draws a backoff, on an idle medium too, an answer does.
+/// If every frame draws a backoff, even on an idle medium, so does a reply.
 #[test]
 fn an_answer_at_a_medium_that_seems_idle_backs_off_without_immediate_access() {
     let mut cell = Cell::new(
@@ -117,8 +117,8 @@ fn without_immediate_access_difs_and_a_backoff_follow_the_arrival() {
     assert_eq!(cell.begin(), (1_007 + DIFS + SLOT * slots, vec![0]));
 }
 
-/// All three frames come while station 0 sends, so they count the same slots; who does not win
-/// goes on with what it had left.
+/// All three frames are queued while station 0 sends, so they count the same slots. A station that
+/// does not win continues with its remaining slots.
 #[test]
 fn backoffs_freeze_while_the_medium_is_busy() {
     let mut cell = Cell::new(4, &standard());
@@ -172,8 +172,8 @@ fn a_frame_after_the_post_backoff_goes_at_once() {
     assert_eq!(cell.begin(), (over + 1, vec![0]));
 }
 
-/// ns-2's rule: the rest of the post-backoff is inherited, but a new one follows an old one
-/// that has ended.
+/// ns-2's rule: a frame inherits the rest of a running post-backoff, but draws a new backoff if the
+/// post-backoff has ended.
 #[test]
 fn without_immediate_access_an_ended_post_backoff_is_followed_by_a_new_one() {
     let mut cell = Cell::new(1, &with_rules(|rules| rules.immediate_access = false));
@@ -206,8 +206,8 @@ fn a_post_backoff_freezes_like_any_other() {
     assert_eq!(cell.begin(), (4_000 + DIFS + SLOT * (slots - 2), vec![0]));
 }
 
-/// A post-backoff ends in the very slot in which another sends: it is over, and a frame that comes
-/// meanwhile draws anew.
+/// A post-backoff ends in the slot in which another station sends. It is over, and a frame queued
+/// in the meantime draws a new backoff.
 #[test]
 fn a_post_backoff_that_ends_as_another_sends_is_over() {
     let mut cell = Cell::new(2, &standard());
@@ -237,7 +237,7 @@ fn without_post_backoff_the_next_frame_is_free() {
     assert_eq!(cell.begin(), (2_000 + DIFS, vec![0]));
 }
 
-/// A beacon: nobody acknowledges it, so it ends with itself, and a backoff follows.
+/// A beacon has no acknowledgment, so its exchange ends with the frame, and a backoff follows.
 #[test]
 fn a_frame_to_all_is_over_when_it_ends() {
     let mut cell = Cell::new(1, &standard());
@@ -251,8 +251,8 @@ fn a_frame_to_all_is_over_when_it_ends() {
     assert_eq!((counters.attempts, counters.broadcasts, counters.successes), (2, 1, 0));
 }
 
-/// After a success the winner may draw zero and take the slot right after DIFS; those who were
-/// frozen cannot, for they had at least one slot left (Bianchi and Tinnirello 2005).
+/// After a success the winner may draw zero and use the slot right after DIFS. Stations with frozen
+/// backoffs cannot, because they have at least one slot left (Bianchi and Tinnirello 2005).
 #[test]
 fn only_the_last_sender_can_use_the_slot_right_after_difs() {
     let mut cell = Cell::new(2, &standard());

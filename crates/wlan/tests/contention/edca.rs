@@ -1,6 +1,6 @@
-//! EDCA, rule by rule: inter-frame spaces and windows of access categories, internal collisions,
-//! TXOPs. Paper L's access point sends TCP ACKs after an AIFS of 50 us without backoff, beside
-//! stations that wait for 90 us and draw from 0 .. 31.
+//! EDCA, rule by rule: AIFS and contention windows of access categories, internal collisions,
+//! TXOPs. Paper L's access point sends TCP ACKs after an AIFS of 50 us without backoff. Its
+//! stations wait for 90 us and draw from 0 .. 31.
 
 use std::collections::BTreeMap;
 
@@ -29,13 +29,13 @@ fn low() -> AccessParameters {
     access(LOW_AIFS, 31, 1023)
 }
 
-/// EDCA; the parameters of the categories are given to the cell itself.
+/// EDCA; each cell gets the parameters of its categories directly.
 fn edca() -> MacConfig {
     let none = BTreeMap::new();
     MacConfig { edca: Some(EdcaConfig { ap: none.clone(), stations: none }), ..standard() }
 }
 
-/// Contender 0 is the access point's, 1 and 2 are of two stations.
+/// Contender 0 is the access point's, 1 and 2 are those of two stations.
 fn paper_l() -> Cell {
     Cell::with_contenders(vec![(0, high()), (1, low()), (2, low())], &phy(), &edca())
 }
@@ -48,15 +48,16 @@ fn the_access_point_sends_as_long_as_it_has_frames() {
     cell.queue(1, 100);
     cell.backoff(1, 31);
 
-    // Its backoff of zero slots ends 50 us after each busy period, when the stations still hold.
+    // Its backoff of zero slots ends 50 us after each busy period, while the stations still wait
+    // for their AIFS.
     for end in [1_000, 2_000, 3_000] {
         cell.succeed(end, true);
         assert_eq!(cell.begin(), (end + HIGH_AIFS, vec![0]));
     }
 }
 
-/// A station that was held counts its slots from 90 us after the busy period, the boundary at
-/// which those end included, and loses none of them while it is held again.
+/// A station counts its slots from 90 us after a busy period, including the boundary at which the
+/// AIFS ends. It loses no slot when the medium becomes busy again.
 #[test]
 fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     let mut cell = paper_l();
@@ -67,8 +68,8 @@ fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     assert!(slots >= 3, "a seed with some slots: {slots}");
     cell.succeed(1_000, false);
 
-    // Two slots after the stations' AIFS the access point gets a frame and, idle for its own AIFS
-    // and without a backoff, sends at once. The stations have counted at three boundaries.
+    // Two slots after the stations' AIFS the access point gets a frame. Its own AIFS is over and it
+    // has no backoff, so it sends at once. The stations have counted at three boundaries.
     let arrival = 1_000 + LOW_AIFS + 2 * SLOT;
     cell.queue(0, arrival);
     assert_eq!(cell.begin(), (arrival, vec![0]));
@@ -77,9 +78,9 @@ fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     assert_eq!(cell.begin(), (5_000 + LOW_AIFS + SLOT * (slots - 3), vec![1]));
 }
 
-/// 10.23.2.4: an access begins at a slot boundary, counted from the end of AIFS on, also that of a frame
-/// that finds the medium idle. One that comes at a boundary is in time for it, and under the DCF
-/// each goes at once.
+/// 10.23.2.4: an access begins at a slot boundary, counted from the end of AIFS. This applies also
+/// to a frame that finds the medium idle. A frame queued exactly at a boundary uses it. Under the
+/// DCF each frame is sent at once.
 #[test]
 fn a_frame_at_an_idle_medium_waits_for_the_next_slot_boundary() {
     for (arrival, slots) in [(951, 46), (970, 46), (971, 47), (1_000, 48), (1_010, 48)] {
@@ -94,8 +95,8 @@ fn a_frame_at_an_idle_medium_waits_for_the_next_slot_boundary() {
     }
 }
 
-/// 10.23.2.4: at each boundary, the first of which is the end of AIFS, a backoff that has not ended
-/// counts one. So a backoff of b slots ends after b slots of silence, and one that a busy period
+/// 10.23.2.4: a backoff that has not ended counts one at each boundary, of which the first is the
+/// end of AIFS. So a backoff of b slots ends after b idle slots. A backoff that a busy period
 /// interrupts k slots after AIFS has counted k + 1.
 #[test]
 fn a_backoff_counts_the_boundary_at_which_its_space_ends() {
@@ -116,7 +117,7 @@ fn a_backoff_counts_the_boundary_at_which_its_space_ends() {
     assert_eq!(cell.begin(), (3_000 + LOW_AIFS + SLOT * (lost - won - 1), vec![loser]));
 }
 
-/// Those that count from an instant of their own count its boundary too.
+/// Contenders that count from an instant of their own also count its boundary.
 #[test]
 fn a_collider_counts_the_boundary_at_which_its_space_ends() {
     let mut cell = paper_l();
@@ -135,7 +136,7 @@ fn a_collider_counts_the_boundary_at_which_its_space_ends() {
     assert_eq!(cell.begin(), (4_000 + LOW_AIFS + SLOT * (lost - won - 1), vec![loser]));
 }
 
-/// 40 us apart: a frame of the access point at the instant of a station's slot collides.
+/// 40 us apart: a frame of the access point collides if it begins at a station's slot boundary.
 #[test]
 fn categories_collide_on_the_air_when_their_instants_are_equal() {
     let mut cell = paper_l();
@@ -157,7 +158,8 @@ fn after_a_collision_each_category_adds_its_own_space() {
 
     cell.collide(&[(1, 2_000), (2, 2_000)]);
 
-    // The access point heard it: EIFS - DIFS + AIFS, and no slots. The colliders miss their ACKs.
+    // The access point heard the collision: EIFS - DIFS + AIFS, and no slots. The colliders wait
+    // for their ACK timeouts.
     let colliders = (1..=2)
         .map(|id| 2_000 + ACK_TIMEOUT + LOW_AIFS + SLOT * cell.backoff(id, 63))
         .min()
@@ -166,7 +168,7 @@ fn after_a_collision_each_category_adds_its_own_space() {
     assert_eq!(cell.next(), Some(heard.min(colliders)));
 }
 
-/// Both queues of station 0 would send at once: the first goes, the second backs off with a
+/// Both queues of station 0 would send at once. The first sends; the second backs off with a
 /// doubled window from the end of the exchange on.
 #[test]
 fn of_two_queues_of_one_station_the_first_goes_and_the_other_backs_off() {

@@ -1,10 +1,10 @@
-//! The MAC of a whole cell, step by step: what goes on the air when, what is received, acknowledged,
-//! sent again and given up. 802.11b at 11 Mb/s with control frames at 2 Mb/s: SIFS 10 us, slot 20 us,
-//! DIFS 50 us.
+//! The MAC of a whole cell, step by step: what is on the air when, and what is received,
+//! acknowledged, retransmitted and given up. 802.11b at 11 Mb/s with control frames at 2 Mb/s: SIFS
+//! 10 us, slot 20 us, DIFS 50 us.
 //!
 //! A packet of 1000 bytes makes an MPDU of 1036: 192 + ceil(8288 / 11) = 946 us. An RTS of 20 bytes
-//! lasts 192 + 80 = 272 us; a CTS or MAC ACK of 14 bytes 192 + 56 = 248 us. So from its start
-//! a data frame is received after 946 us, and the MAC ACK after 946 + 10 + 248 = 1204 us.
+//! lasts 192 + 80 = 272 us; a CTS or MAC ACK of 14 bytes 192 + 56 = 248 us. So from its start a
+//! data frame is received after 946 us, and the MAC ACK after 946 + 10 + 248 = 1204 us.
 
 use airtcp_kernel::Duration;
 use airtcp_wlan::{AccessParameters, BeaconConfig, MacConfig, PhyConfig, Rate};
@@ -14,7 +14,8 @@ use crate::script::{
     ACCESS_POINT, CTS_AND_SIFS, DATA, EXCHANGE, RTS, Script, Seen, edca, exchange,
 };
 
-/// The medium is idle, so the first packet goes at once. The second waits for a backoff after it.
+/// The medium is idle, so the first packet is sent at once. The second waits for a backoff after
+/// it.
 #[test]
 fn data_and_its_acknowledgment() {
     let mut script = Script::new(1, &phy(), &standard());
@@ -31,7 +32,7 @@ fn data_and_its_acknowledgment() {
     script.laws_hold();
 }
 
-/// RTS 272, SIFS 10, CTS 248, SIFS 10, then as without: 540 us later.
+/// RTS 272, SIFS 10, CTS 248, SIFS 10, then the same as without RTS: 540 us later.
 #[test]
 fn an_rts_goes_before_a_large_frame() {
     let mac = MacConfig { rts_threshold_bytes: Some(1_035), ..standard() };
@@ -54,9 +55,9 @@ fn an_rts_goes_before_a_large_frame() {
     assert_eq!(script.seen_before(10_946)[1], (10_945, Seen::Received { by: 0, packet: 1 }));
 }
 
-/// Stations 1 and 2 send at the same instant; the longer frame is over after 946 us. Station 1's, of
-/// 500 bytes, is over after 192 + ceil(4288 / 11) = 582 us, so it has waited for its ACK by then.
-/// Each draws from a doubled window.
+/// Stations 1 and 2 send at the same instant. The longer frame ends after 946 us. Station 1's frame
+/// of 500 bytes ends after 192 + ceil(4288 / 11) = 582 us, so its ACK timeout is over by then. Each
+/// draws from a doubled window.
 #[test]
 fn frames_that_begin_together_collide_and_are_sent_again() {
     let mut script = Script::new(2, &phy(), &standard());
@@ -73,7 +74,7 @@ fn frames_that_begin_together_collide_and_are_sent_again() {
             (1_000, Seen::Collision { micros: DATA }),
         ]
     );
-    // Both are held to be sent again, ahead of their queues.
+    // Both frames are held for retransmission, ahead of their queues.
     assert_eq!(
         [1, 2].map(|by| script.cell.held(by).map(|mpdu| mpdu.failures).next()),
         [Some(1), Some(1)]
@@ -89,7 +90,7 @@ fn frames_that_begin_together_collide_and_are_sent_again() {
     script.laws_hold();
 }
 
-/// The access point and the station that it sends to: neither hears the other (paper G).
+/// The access point and the station that it sends to: neither hears the other's frame (paper G).
 #[test]
 fn frames_for_each_others_senders_are_counted() {
     let mut script = Script::new(2, &phy(), &standard());
@@ -105,8 +106,8 @@ fn frames_for_each_others_senders_are_counted() {
     assert_eq!(script.cell.cell_counters().simultaneous_sends, 0);
 }
 
-/// Windows of 0 slots that do not grow: two stations collide for ever, ACK timeout and DIFS after one
-/// another, until they have sent as often as the limit allows. Then each goes on with its next packet.
+/// Windows of 0 slots that do not grow: two stations collide again and again, an ACK timeout and
+/// DIFS apart, until they reach the retry limit. Then each continues with its next packet.
 #[test]
 fn a_frame_is_given_up_at_the_retry_limit() {
     let phy = PhyConfig { cw_min: 0, cw_max: 0, ..phy() };
@@ -125,7 +126,7 @@ fn a_frame_is_given_up_at_the_retry_limit() {
         let seen = script.seen_before(given_up + 1);
         let ends = [1, 2].map(|by| (given_up, Seen::GivenUp { by, packet: by - 1 }));
         assert_eq!(seen, ends);
-        // Station 2 has nothing left; the next frame of station 1 has not failed yet.
+        // Station 2 has no more packets. The next frame of station 1 has not failed yet.
         let next = given_up + ACK_TIMEOUT + DIFS;
         assert_eq!(script.seen_before(next + EXCHANGE + 1), exchange(next, 1, 2, 0));
         assert_eq!(script.cell.counters(1).drops, 1);
@@ -133,8 +134,8 @@ fn a_frame_is_given_up_at_the_retry_limit() {
     }
 }
 
-/// A third station heard the collision and no frame: it waits for EIFS from its end, the colliders
-/// for their timeouts and DIFS.
+/// A third station detected the collision and decoded no frame. It waits for EIFS after the
+/// collision, the colliders for their timeouts and DIFS.
 #[test]
 fn who_heard_a_collision_waits_for_eifs() {
     let mut script = Script::new(3, &phy(), &standard());
@@ -148,8 +149,8 @@ fn who_heard_a_collision_waits_for_eifs() {
     assert_eq!(script.cell.next_time(), at(first));
 }
 
-/// The frames of stations 1 and 5 collide: one is over after 582 us, the other after 946 us. EIFS counts
-/// from the end of the second for station 3, whose frame comes when the first is over.
+/// The frames of stations 1 and 5 collide: one ends after 582 us, the other after 946 us. Station
+/// 3's frame is queued when the first one ends. Its EIFS counts from the end of the second.
 #[test]
 fn eifs_counts_from_the_end_of_the_last_frame_that_collided() {
     let mut script = Script::new(5, &phy(), &standard());
@@ -189,8 +190,8 @@ fn a_txop_holds_as_many_exchanges_as_fit() {
     assert_eq!(script.cell.counters(0).attempts, 3);
 }
 
-/// Two queues of a station end their backoffs together: that of lower priority loses its access as
-/// if it had collided, and its frame is given up at the limit without ever having been sent.
+/// Two queues of a station end their backoffs together. The one with lower priority loses its
+/// access as in a collision. Its frame is given up at the limit without ever being sent.
 #[test]
 fn an_internal_collision_costs_a_try() {
     let access = AccessParameters { cw_min: 0, cw_max: 0, ..AccessParameters::dcf(&phy()) };
@@ -213,12 +214,12 @@ fn an_internal_collision_costs_a_try() {
     script.laws_hold();
 }
 
-/// A beacon of 73 bytes at 1 Mb/s lasts 192 + 584 = 776 us. It is due every 10 ms; nobody answers it,
-/// so the medium is idle when it ends.
+/// A beacon of 73 bytes at 1 Mb/s lasts 192 + 584 = 776 us. It is due every 10 ms. It has no
+/// response, so the medium is idle when it ends.
 #[test]
 fn a_beacon_goes_before_the_packets_of_its_queue() {
     let mut script = Script::new(1, &phy(), &with_beacon(10));
-    // On the air when the beacon is due, and one more behind it.
+    // One packet is on the air when the beacon is due, and another is queued.
     script.queue(0, 1, 1_000, 9_500);
     script.queue(0, 1, 1_000, 9_600);
     let end = 9_500 + EXCHANGE;
@@ -234,14 +235,15 @@ fn a_beacon_goes_before_the_packets_of_its_queue() {
             (packet, Seen::Exchange { by: 0, packet: 1, failures: 0 }),
         ]
     );
-    // The next finds an idle medium and the post-backoff over: it goes when it is due.
+    // The next beacon finds an idle medium and an ended post-backoff: it is sent when it is due.
     let seen = script.seen_before(20_001);
     assert_eq!(seen.last(), Some(&(20_000, Seen::Beacon { number: 1, collides: false })));
     assert_eq!(script.cell.cell_counters().beacons, 2);
     script.laws_hold();
 }
 
-/// The sender of a beacon does not know that it collided: it is not sent again. The other frame is.
+/// The sender of a beacon does not learn of the collision, so it is not sent again. The other frame
+/// is.
 #[test]
 fn a_beacon_that_collides_is_over() {
     let mut script = Script::new(1, &phy(), &with_beacon(10));
@@ -264,8 +266,8 @@ fn a_beacon_that_collides_is_over() {
     script.laws_hold();
 }
 
-/// A frame that has collided lets a beacon go first, and then has as many tries left as before: with
-/// a limit of 2, one. Windows of 0 slots make the order certain.
+/// A collided frame lets a beacon go first, and then still has the same number of tries: with a
+/// limit of 2, one. Windows of 0 slots make the order certain.
 #[test]
 fn a_beacon_leaves_the_tries_of_the_next_frame_alone() {
     let phy = PhyConfig { cw_min: 0, cw_max: 0, ..phy() };
@@ -276,7 +278,8 @@ fn a_beacon_leaves_the_tries_of_the_next_frame_alone() {
     script.run(9_950);
     assert_eq!(script.cell.held(0).map(|mpdu| mpdu.failures).next(), Some(1));
 
-    // The beacon is due at 10 ms, 9 + 0.946 + 0.222 + 0.05 = 10.218 ms is the time of both senders.
+    // The beacon is due at 10 ms. At 9 + 0.946 + 0.222 + 0.05 = 10.218 ms both senders access the
+    // medium.
     let seen = script.seen_before(10_219);
     assert!(seen.contains(&(10_218, Seen::Beacon { number: 0, collides: true })), "{seen:?}");
     assert_eq!(script.cell.held(0).map(|mpdu| mpdu.failures).next(), Some(1));
@@ -288,7 +291,7 @@ fn a_beacon_leaves_the_tries_of_the_next_frame_alone() {
     );
 }
 
-/// A beacon that is still waiting when the next is due is not sent: there is one, not two.
+/// A beacon that is still queued when the next is due is dropped: there is one, not two.
 #[test]
 fn a_beacon_that_comes_late_is_left_out() {
     let mut script = Script::new(1, &phy(), &with_beacon(1));
@@ -302,7 +305,7 @@ fn a_beacon_that_comes_late_is_left_out() {
     assert_eq!(script.cell.cell_counters().beacons, 1);
 }
 
-/// What is told while the MAC has something already changes nothing.
+/// Reporting a queue again while the MAC already holds a frame of it changes nothing.
 #[test]
 fn a_queue_may_be_told_of_again() {
     let mut script = Script::new(1, &phy(), &standard());

@@ -1,10 +1,10 @@
-//! A cell that aggregates, and the airtimes of its frames: 802.11n at MCS 7, 20 MHz, short guard interval, control
-//! frames at 24 Mb/s, with ns-3's rounding. SIFS 16 us, slot 9 us, AIFS 43 us.
+//! A cell with aggregation, and the airtimes of its frames: 802.11n at MCS 7, 20 MHz, short guard
+//! interval, control frames at 24 Mb/s, with ns-3's rounding. SIFS 16 us, slot 9 us, AIFS 43 us.
 //!
-//! A packet of 1508 bytes (with LLC) makes an MPDU of 1538; k of them in an A-MPDU (k - 1) 1544 + 1542
-//! bytes: 2 of them 36 + ceil((22 + 24688) / 260) 3.6 = 381.6 us, 3 of them 36 + 143 * 3.6 = 550.8.
-//! One alone, without a delimiter: 36 + ceil((22 + 12304) / 260) 3.6 = 208.8. A Block ACK or its request
-//! lasts 32 us, an ACK 28.
+//! A packet of 1508 bytes (with LLC) makes an MPDU of 1538; k of them in an A-MPDU have (k - 1)
+//! 1544 + 1542 bytes. Two last 36 + ceil((22 + 24688) / 260) 3.6 = 381.6 us, three 36 + 143 * 3.6 =
+//! 550.8 us. A single one without a delimiter lasts 36 + ceil((22 + 12304) / 260) 3.6 = 208.8 us. A
+//! Block ACK or its request lasts 32 us, an ACK 28 us.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -184,14 +184,14 @@ pub(crate) fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {
     mac
 }
 
-/// The rates and capabilities of classes of stations, and the class of each station.
+/// Rates and capabilities of rate classes, and the class of each station.
 struct Classes {
     rates: Vec<(Rate, Rate)>,
     pairs: BTreeMap<u32, PairConfig>,
     of_stations: Vec<u32>,
 }
 
-/// A cell with a queue each for the access point and some stations.
+/// A cell with one queue for the access point and for each station.
 pub(crate) struct Script {
     pub(crate) cell: Cell<u32>,
     queues: Queues,
@@ -204,7 +204,7 @@ impl Script {
         Self::with_txop(stations, mac, errors, 0)
     }
 
-    /// Makes a cell whose access point is station 0.
+    /// Creates a cell whose access point is station 0.
     pub(crate) fn with_txop(
         stations: usize,
         mac: &MacConfig,
@@ -214,8 +214,8 @@ impl Script {
         Self::with_access_point(0, stations, mac, errors, txop_limit)
     }
 
-    /// Makes a cell whose access point is station 0, and in which station p + 1 has the rate and the capabilities at
-    /// place p.
+    /// Creates a cell whose access point is station 0. Station p + 1 has the rate and the
+    /// capabilities at index p.
     pub(crate) fn mixed(
         mac: &MacConfig,
         errors: Option<FrameErrors>,
@@ -232,8 +232,8 @@ impl Script {
         Self::of_classes(0, classes, mac, errors, 0)
     }
 
-    /// Makes a cell with this access point, in which station p draws what station p - `access_point`
-    /// does where that is 0.
+    /// Creates a cell with this access point. Station p draws the same random numbers as station p
+    /// - `access_point` does in a cell with access point 0.
     pub(crate) fn with_access_point(
         access_point: StationId,
         stations: usize,

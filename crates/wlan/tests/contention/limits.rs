@@ -1,4 +1,4 @@
-//! What bounds an access or a frame: the limit of a TXOP to the microsecond, and the two retry limits.
+//! Limits of an access or a frame: the TXOP limit to the microsecond, and the two retry limits.
 
 use airtcp_kernel::Duration;
 use airtcp_wlan::{AccessParameters, FrameErrors, MacConfig};
@@ -8,8 +8,8 @@ use crate::script::{ACCESS_POINT, EXCHANGE, Script, Seen, edca};
 
 const SIFS: u64 = 10;
 
-/// IEEE 802.11-2020, 10.23.2.8: what fits into the limit to the end may be sent, what is longer by a
-/// microsecond may not. Two exchanges and the SIFS between them last 2418 us.
+/// IEEE 802.11-2020, 10.23.2.8: exchanges that end exactly at the limit may be sent, but not if
+/// they are a microsecond longer. Two exchanges and the SIFS between them last 2418 us.
 #[test]
 fn a_txop_may_end_at_its_limit_and_not_later() {
     for (limit, fits) in [(2 * EXCHANGE + SIFS, true), (2 * EXCHANGE + SIFS - 1, false)] {
@@ -26,8 +26,8 @@ fn a_txop_may_end_at_its_limit_and_not_later() {
     }
 }
 
-/// IEEE 802.11-2020, 10.3.4.4: a frame that was lost after its RTS had got through counts against the
-/// long retry limit, and one without an RTS against the short one, whatever the other limit is.
+/// IEEE 802.11-2020, 10.3.4.4: a frame that is lost after its RTS succeeded counts against the long
+/// retry limit, and a frame without RTS against the short one. The other limit does not matter.
 #[test]
 fn a_frame_lost_after_its_rts_has_a_limit_of_its_own() {
     let access = AccessParameters::dcf(&phy());

@@ -1,4 +1,4 @@
-//! Rules of DCF and EDCA as scripts: who may send when, and whole exchanges.
+//! Rules of DCF and EDCA as scripts: access to the medium, and whole exchanges.
 
 mod aggregate_limits;
 mod aggregates;

@@ -16,8 +16,8 @@ fn dot11a() -> PairConfig {
     PairConfig { standard: "802.11a".into(), high_rate: None, aggregation: None }
 }
 
-/// Three packets for a station of 802.11n go at once and are answered by a Block ACK, three for one of 802.11a one by
-/// one, each answered by an ACK.
+/// Three packets for an 802.11n station are sent at once and answered by a Block ACK. Three for an
+/// 802.11a station are sent one by one, each answered by an ACK.
 #[test]
 fn each_receiver_gets_the_frames_that_it_knows() {
     let mac = mac(FailedBlockAck::Resend);
@@ -56,7 +56,8 @@ fn each_receiver_gets_the_frames_that_it_knows() {
     assert_eq!(acknowledged, [ends[0], ends[0], ends[0], ends[1], ends[2], ends[3]]);
 }
 
-/// Without a Block ACK agreement a frame has the retry limit, and nobody asks for a Block ACK when it is given up.
+/// Without a Block ACK agreement the retry limit applies to a frame, and no Block ACK request
+/// follows when it is given up.
 #[test]
 fn a_frame_of_its_own_is_given_up_at_the_retry_limit() {
     let mut mac = mac(FailedBlockAck::BlockAckRequest);

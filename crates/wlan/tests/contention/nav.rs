@@ -1,17 +1,17 @@
-//! The NAV of a TXOP that has ended before the time up to which it was announced, rule by rule (IEEE Std
-//! 802.11-2020, 10.3.2.4): whom it binds, and until when. Knows contention alone; whole TXOPs are in
-//! `aggregates`.
+//! The NAV of a TXOP that ended before its announced end, rule by rule (IEEE Std 802.11-2020,
+//! 10.3.2.4): which stations it binds, and until when. Whole TXOPs are in `aggregates`.
 
 use airtcp_wlan::StationId;
 
 use crate::cell::{Cell, DIFS, SLOT, at, standard};
 
-/// The end of the TXOP of station 0, and the time up to which it was announced.
+/// The end of the TXOP of station 0, and its announced end.
 const ENDED: u64 = 2_000;
 const ANNOUNCED: u64 = 5_000;
 
-/// Begins a TXOP of station 0 at 1000, in which the stations of `waiting` get frames. It ends at 2000,
-/// all its frames were for station 1, and `has_next` tells whether station 0 has another.
+/// Starts a TXOP of station 0 at 1000. The stations in `waiting` get frames during it. It ends at
+/// 2000, and all its frames were for station 1. `has_next` says whether station 0 has another
+/// frame.
 fn ended_early(waiting: &[StationId], has_next: bool) -> Cell {
     let mut cell = Cell::new(4, &standard());
     cell.queue(0, 1_000);
@@ -27,7 +27,8 @@ fn ended_early(waiting: &[StationId], has_next: bool) -> Cell {
 fn the_nav_binds_others_until_its_end() {
     let mut cell = ended_early(&[2], false);
 
-    // A backoff drawn before, and one of a frame that comes meanwhile, long after the last exchange.
+    // One backoff was drawn before; the other belongs to a frame queued during the NAV, long after
+    // the last exchange.
     cell.queue(3, ENDED + 1_500);
 
     let mut expected = [2, 3].map(|one| (ANNOUNCED + DIFS + SLOT * cell.backoff(one, 31), one));
@@ -41,12 +42,12 @@ fn the_nav_binds_others_until_its_end() {
     assert_eq!(cell.begin(), (first + 1_000 + DIFS + left, vec![station]));
 }
 
-/// Both count from the end of the last exchange, with a backoff of their own; the second of them goes on
-/// with its rest when the first has sent.
+/// Both stations count from the end of the last exchange with their own backoffs. The second
+/// continues with its remaining slots when the first has sent.
 #[test]
 fn the_nav_does_not_bind_holder_and_receiver() {
     let mut cell = ended_early(&[1], true);
-    // Station 0 draws its second backoff: for its first frame it needed none.
+    // Station 0 draws its second backoff: its first frame needed none.
     let holder = ENDED + DIFS + SLOT * cell.backoff(0, 31);
     let receiver = ENDED + DIFS + SLOT * cell.backoff(1, 31);
     let mut expected = [(holder, 0), (receiver, 1)];
@@ -61,8 +62,8 @@ fn the_nav_does_not_bind_holder_and_receiver() {
     assert_eq!(cell.begin(), (end + DIFS + second - first, vec![station]));
 }
 
-/// The medium has been idle for DIFS since the last exchange, for station 1 and, once its post-backoff
-/// has ended, for station 0; for station 2 it is busy.
+/// For station 1 the medium has been idle for DIFS since the last exchange. So it has for station
+/// 0, once its post-backoff has ended. For station 2 the medium is busy.
 #[test]
 fn a_frame_of_the_receiver_goes_at_once_under_the_nav() {
     for (station, earliest) in [(1, ENDED + DIFS), (0, ENDED + DIFS)] {
@@ -77,7 +78,7 @@ fn a_frame_of_the_receiver_goes_at_once_under_the_nav() {
     }
 }
 
-/// A transmission after the TXOP is no part of it: when that one ends, all wait for DIFS alone.
+/// A transmission after the TXOP is not part of it: when it ends, all stations wait only for DIFS.
 #[test]
 fn the_nav_is_forgotten_after_another_transmission() {
     let mut cell = ended_early(&[2], false);

@@ -1,7 +1,7 @@
-//! Contention-free periods, frame by frame. 802.11b: SIFS 10 us, PIFS 30 us, DIFS 50 us; a beacon of 73
-//! bytes at 1 Mb/s lasts 192 + 584 = 776 us, a CF-End of 20 bytes 192 + 160 = 352 us. At 11 Mb/s a frame
-//! without data has 28 bytes and lasts 192 + 21 = 213 us, one with 1000 bytes 946 us, with 100 bytes
-//! 192 + 99 = 291 us.
+//! Contention-free periods, frame by frame. 802.11b: SIFS 10 us, PIFS 30 us, DIFS 50 us. A beacon
+//! of 73 bytes at 1 Mb/s lasts 192 + 584 = 776 us, a CF-End of 20 bytes 192 + 160 = 352 us. At 11
+//! Mb/s a null frame has 28 bytes and lasts 192 + 21 = 213 us, a frame with 1000 bytes of data 946
+//! us, with 100 bytes 192 + 99 = 291 us.
 
 use airtcp_kernel::{Duration, RandomStream};
 use airtcp_wlan::{
@@ -18,10 +18,10 @@ const BEACON: u64 = 776;
 const CF_END: u64 = 352;
 const EMPTY: u64 = 213;
 const SHORT: u64 = 291;
-/// From one period to the next.
+/// The time between the starts of two periods.
 const INTERVAL: u64 = 20_000;
 
-/// A period every 20 ms that lasts so long at most, and no other beacons.
+/// A period every 20 ms that lasts at most `max_micros`, and no other beacons.
 pub(crate) fn with_pcf(max_micros: u64) -> MacConfig {
     let interval = Duration::from_micros(INTERVAL);
     let rate = Rate { bps: 1_000_000, modulation: Modulation::Dsss };
@@ -36,12 +36,12 @@ pub(crate) fn with_pcf(max_micros: u64) -> MacConfig {
     }
 }
 
-/// The access point polls `to`, perhaps with a packet, and acknowledges what came before or does not.
+/// The access point polls `to`, perhaps with a packet, and perhaps acknowledges the previous frame.
 fn poll(to: StationId, packet: Option<u32>, acknowledges: bool, micros: u64) -> Seen {
     Seen::Cf { by: 0, to, packet, acknowledges, polls: true, micros }
 }
 
-/// Station `by` answers, perhaps with a packet, and acknowledges that of the poll or does not.
+/// Station `by` responds, perhaps with a packet, and perhaps acknowledges the packet of the poll.
 fn answer(by: ContenderId, packet: Option<u32>, acknowledges: bool, micros: u64) -> Seen {
     Seen::Cf { by, to: ACCESS_POINT, packet, acknowledges, polls: false, micros }
 }
@@ -54,7 +54,7 @@ fn end(began: u64, acknowledges: bool) -> Seen {
     Seen::CfEnd { by: 0, began, acknowledges, micros: CF_END }
 }
 
-/// The frames one after the other, a SIFS apart.
+/// The frames in sequence, a SIFS apart.
 fn one_after_the_other(start: u64, frames: &[Seen]) -> Vec<(u64, Seen)> {
     let mut at = start;
     let begins = |&seen: &Seen| {
@@ -68,7 +68,7 @@ fn one_after_the_other(start: u64, frames: &[Seen]) -> Vec<(u64, Seen)> {
     frames.iter().map(begins).collect()
 }
 
-/// What was sent, without what became of it.
+/// The frames that were sent, without their results.
 fn frames(seen: &[(u64, Seen)]) -> Vec<(u64, Seen)> {
     let is_frame =
         |seen: &Seen| matches!(seen, Seen::Beacon { .. } | Seen::Cf { .. } | Seen::CfEnd { .. });
@@ -96,8 +96,9 @@ fn script_with_errors(
     Script::with_errors(&queues, errors, &phy(), mac)
 }
 
-/// Nobody has anything: each station is polled once, answers with a Null frame, and the period ends.
-/// The next begins with the first station again, for all have been polled equally often.
+/// No queue has a packet. Each station is polled once and responds with a null frame, and the
+/// period ends. The next period begins with the first station again, because all have been polled
+/// equally often.
 #[test]
 fn a_period_in_which_nobody_has_anything_ends_after_a_round() {
     let mut script = Script::new(2, &phy(), &with_pcf(8_000));
@@ -120,8 +121,8 @@ fn a_period_in_which_nobody_has_anything_ends_after_a_round() {
     script.laws_hold();
 }
 
-/// Data both ways. All came while the beacon was on the air, so all have drawn a backoff, which they
-/// do not need: it is the post-backoff that follows.
+/// Data in both directions. All packets were queued while the beacon was on the air, so all
+/// contenders have drawn a backoff. They do not need it; it becomes the post-backoff.
 #[test]
 fn each_frame_acknowledges_the_one_before() {
     let mut script = Script::new(2, &phy(), &with_pcf(8_000));
@@ -135,7 +136,7 @@ fn each_frame_acknowledges_the_one_before() {
         answer(1, Some(2), true, DATA),
         poll(2, Some(1), true, DATA),
         answer(2, None, true, EMPTY),
-        // A new round, in which there is nothing.
+        // A new round without any data.
         poll(1, None, false, EMPTY),
         answer(1, None, false, EMPTY),
         poll(2, None, false, EMPTY),
@@ -174,16 +175,16 @@ fn each_frame_acknowledges_the_one_before() {
     let counters = script.cell.cell_counters();
     assert_eq!((counters.polls, counters.polls_without_data), (4, 3));
     assert_eq!(counters.contention_free_successes, 3);
-    // The beacon, two packets and the exchange; neither polls nor what answers them without data.
+    // The beacon, two packets and the exchange count. Polls and responses without data do not.
     assert_eq!(script.cell.counters(0).attempts, 4);
     assert_eq!(script.cell.counters(2).attempts, 0);
     script.laws_hold();
 }
 
-/// An exchange that has begun goes on to its end, and the period is shorter by that: 4 ms after the
-/// target time it is over. Of two packets one has room: 1.204 - 0.5 of the exchange, PIFS, the beacon,
-/// a packet and an empty answer last until 2.692 ms, another one until 3.881 ms, which leaves no time
-/// for the CF-End.
+/// An exchange on the air continues to its end, which shortens the period: it is over 4 ms after
+/// the target time. One of two packets fits. The rest of the exchange (1.204 - 0.5 ms), PIFS, the
+/// beacon, a packet and a null response last until 2.692 ms. Another packet would last until 3.881
+/// ms, which leaves no time for the CF-End.
 #[test]
 fn a_busy_medium_shortens_the_period() {
     let mut script = Script::new(1, &phy(), &with_pcf(4_000));
@@ -205,16 +206,16 @@ fn a_busy_medium_shortens_the_period() {
     let over = all[5].0 + CF_END;
     assert!(over <= INTERVAL + 4_000);
     assert_eq!(frames(&script.seen_before(over)), all);
-    // The other contends.
+    // The other packet is sent by contention.
     let access = over + DIFS + script.backoff(0, 31);
     let seen = script.seen_before(access + 1);
     assert_eq!(seen.last(), Some(&(access, Seen::Exchange { by: 0, packet: 2, failures: 0 })));
     script.laws_hold();
 }
 
-/// In 2 ms there is no time for the packet of a polled station (0.776 + 0.01 + 0.213 + 0.01 + 0.946 +
-/// 0.03 + 0.352 ms), nor for a second poll. Of its backoff two slots have passed at the target time: 4 ms
-/// before there was an exchange of the other, and then DIFS.
+/// In 2 ms there is no time for the packet of a polled station (0.776 + 0.01 + 0.213 + 0.01 + 0.946
+/// + 0.03 + 0.352 ms), nor for a second poll. At the target time two slots of its backoff have
+/// passed since the other station's exchange and DIFS.
 #[test]
 fn backoffs_stand_still() {
     let mut script = Script::new(2, &phy(), &with_pcf(2_000));
@@ -232,13 +233,13 @@ fn backoffs_stand_still() {
     let access = all[3].0 + CF_END + DIFS + backoff - 2 * SLOT;
     let seen = script.seen_before(access + 1);
     assert_eq!(seen, [(access, Seen::Exchange { by: 1, packet: 1, failures: 0 })]);
-    // The next period goes on with the station that was not polled.
+    // The next period continues with the station that was not polled.
     let seen = script.seen_before(2 * INTERVAL + 2_000);
     assert!(seen.contains(&(2 * INTERVAL + BEACON + SIFS, poll(2, None, false, EMPTY))));
     script.laws_hold();
 }
 
-/// A backoff that ends at the target time sees the NAV, and goes DIFS after the CF-End.
+/// A station whose backoff ends at the target time sees the NAV, and sends DIFS after the CF-End.
 #[test]
 fn nobody_sends_at_the_target_time() {
     let mut script = Script::new(1, &phy(), &with_pcf(1_700));
@@ -252,8 +253,9 @@ fn nobody_sends_at_the_target_time() {
     assert_eq!(seen.last(), Some(&access));
 }
 
-/// The queue has three packets for the first of three stations. It is polled with the first of them;
-/// before each more comes a station that has not been polled in the round.
+/// The queue has three packets for the first of three stations. That station is polled with the
+/// first packet. Before each further packet, a station is polled that has not been polled in this
+/// round.
 #[test]
 fn a_queue_that_is_never_empty_lets_others_be_polled() {
     let mut script = Script::new(3, &phy(), &with_pcf(15_000));
@@ -268,14 +270,14 @@ fn a_queue_that_is_never_empty_lets_others_be_polled() {
             _ => None,
         })
         .collect();
-    // The third packet finds all polled, and begins a round.
+    // When the third packet is due, all stations have been polled, so it begins a new round.
     let all =
         [(1, Some(0)), (2, None), (1, Some(1)), (3, None), (1, Some(2)), (2, None), (3, None)];
     assert_eq!(receivers, all);
 }
 
-/// What is lost is followed by the next poll after a PIFS, and sent again when its turn comes. With a
-/// limit of 3 it is given up after three times.
+/// A lost poll is followed by the next poll after a PIFS, and its packet is retransmitted at its
+/// next turn. With a limit of 3 it is given up after three transmissions.
 #[test]
 fn a_lost_poll_is_not_answered() {
     let mac = MacConfig { short_retry_limit: 3, ..with_pcf(15_000) };
@@ -298,7 +300,7 @@ fn a_lost_poll_is_not_answered() {
         all.push((at + EMPTY + SIFS, answer(2, None, false, EMPTY)));
         at += 2 * (EMPTY + SIFS);
     }
-    // One poll in a row has moved nothing; the first station is polled too before the period ends.
+    // One poll in a row moved no data. The first station is polled too before the period ends.
     assert_eq!(seen[..all.len()], all);
     let rest = [poll(1, None, false, EMPTY), answer(1, None, false, EMPTY), end(INTERVAL, false)];
     assert!(seen[all.len()..].starts_with(&one_after_the_other(at, &rest)), "{seen:?}");
@@ -306,8 +308,8 @@ fn a_lost_poll_is_not_answered() {
     script.laws_hold();
 }
 
-/// The answer of the station is lost, and with it the acknowledgment of what it has received: 100
-/// bytes, which are sent again, and not handed on again, in the period and after it.
+/// The station's response is lost, and with it the acknowledgment of the 100 bytes that it
+/// received. They are retransmitted, in the period and after it, but not delivered again.
 #[test]
 fn a_lost_acknowledgment_means_a_frame_twice() {
     let mut script = script_with_errors(1, errors(1, 2, 500), &with_pcf(3_500));
@@ -330,14 +332,15 @@ fn a_lost_acknowledgment_means_a_frame_twice() {
             (at + SHORT + SIFS, answer(1, Some(1), true, DATA)),
             (lost, Seen::Lost { by: 1, packet: 1 }),
             empty[0],
-            // For the packet there is no time.
+            // There is no time for the packet.
             empty[1],
             (known, Seen::Acknowledged { by: 0, packet: 0 }),
         ]
     );
     script.laws_hold();
 
-    // In a shorter period there is no time for the second poll: the packet goes again in an exchange.
+    // A shorter period has no time for the second poll: the packet is retransmitted with
+    // contention.
     let mut script = script_with_errors(1, errors(1, 2, 500), &with_pcf(2_600));
     script.queue(0, 1, 100, INTERVAL + 100);
     script.queue(1, ACCESS_POINT, 1_000, INTERVAL + 100);
@@ -363,8 +366,8 @@ fn a_lost_acknowledgment_means_a_frame_twice() {
     script.laws_hold();
 }
 
-/// Any traffic, with errors: periods end in time, nobody else sends in them, every packet is handed
-/// on once at most, and is acknowledged or given up once.
+/// Random traffic with errors. Periods end in time, no other station sends in them, every packet is
+/// delivered at most once, and is acknowledged or given up exactly once.
 #[test]
 fn laws_hold_for_any_traffic() {
     let (max, stations) = (9_000, 3);

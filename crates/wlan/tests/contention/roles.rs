@@ -1,5 +1,5 @@
-//! The access point is a role and not a number: whichever station it is, the same happens at the same
-//! times. The stations of a cell are turned round, with the random numbers that each draws.
+//! The access point is a role, not a number: with any number, the same happens at the same times.
+//! The tests rotate the numbers of the stations, with the random numbers that each draws.
 
 use airtcp_kernel::{Duration, RandomStream};
 use airtcp_wlan::{AccessParameters, FrameErrors, MacConfig, StationId};
@@ -9,11 +9,11 @@ use crate::exchanges::with_beacon;
 use crate::pcf::with_pcf;
 use crate::script::{Script, Seen, edca};
 
-/// The access point and its stations, with a queue each.
+/// The access point and its stations, with one queue each.
 const NODES: usize = 5;
 
-/// Plays random traffic where the access point is station `access_point`, and returns what is seen, with
-/// the stations by the numbers that they have where it is 0.
+/// Plays random traffic with station `access_point` as the access point. Returns the events, with
+/// the station numbers mapped to a cell whose access point is 0.
 fn seen_with(access_point: StationId, mac: &MacConfig, txop_micros: u64) -> Vec<(u64, Seen)> {
     let count = NODES as StationId;
     let turned = |number: StationId| (number + access_point) % count;
@@ -58,7 +58,7 @@ fn seen_with(access_point: StationId, mac: &MacConfig, txop_micros: u64) -> Vec<
             *to = number(*to);
         }
     }
-    // Frames that collide are told of in the order of their senders' numbers.
+    // Frames that collide are reported in the order of their senders' numbers.
     seen.sort_by_key(|(at, one)| (*at, format!("{one:?}")));
     seen
 }
@@ -81,7 +81,8 @@ fn the_access_point_may_be_any_station() {
     }
 }
 
-/// Stations are polled in the order of their numbers, which stays where the access point is the last.
+/// Stations are polled in the order of their numbers. This order does not change if the access
+/// point is the last station.
 #[test]
 fn the_access_point_that_polls_may_be_the_last_station() {
     let expected = seen_with(0, &with_pcf(9_000), 0);

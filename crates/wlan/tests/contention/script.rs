@@ -1,5 +1,5 @@
-//! A whole cell whose queues a test fills, and what it tells of itself. The test draws the same
-//! random numbers as the cell does.
+//! A whole cell whose queues the test fills, and the events that it reports. The test draws the
+//! same random numbers as the cell.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use airtcp_wlan::{
 
 use crate::cell::{SLOT, at, micros, standard, streams};
 
-/// The access point, where a test says nothing else.
+/// The default access point.
 pub(crate) const ACCESS_POINT: StationId = 0;
 /// Airtime of a data frame of 1000 bytes.
 pub(crate) const DATA: u64 = 946;
@@ -26,7 +26,7 @@ pub(crate) const CTS_AND_SIFS: u64 = 10 + 248 + 10;
 /// An event, with the queue that it happens to; packets by their number, counted from 0 over all queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// An exchange begins that nothing disturbs; the frame has failed so often before.
+    /// An undisturbed exchange begins; `failures` counts earlier failures of the frame.
     Exchange {
         by: ContenderId,
         packet: u32,
@@ -43,8 +43,8 @@ pub(crate) enum Seen {
         number: u64,
         collides: bool,
     },
-    /// A frame of a contention-free period: who sends it, to whom, with which packet, whether it has
-    /// an acknowledgment and a poll, and how long it is.
+    /// A frame of a contention-free period: its sender, receiver and packet, whether it
+    /// acknowledges and polls, and its duration.
     Cf {
         by: ContenderId,
         to: StationId,
@@ -53,7 +53,7 @@ pub(crate) enum Seen {
         polls: bool,
         micros: u64,
     },
-    /// The end of one, which has begun then.
+    /// The end of a contention-free period, and when the period began.
     CfEnd {
         by: ContenderId,
         began: u64,
@@ -78,7 +78,7 @@ pub(crate) enum Seen {
     },
 }
 
-/// The queues above a cell, and what it told them.
+/// The queues above a cell, and the reported events.
 #[derive(Debug, Default)]
 struct Queues {
     packets: Vec<VecDeque<Msdu<u32>>>,
@@ -190,7 +190,7 @@ fn cf_frame(now: Time, frame: &CfFrame<'_, u32>) -> Seen {
     }
 }
 
-/// A cell, its queues, and the random numbers that its backoffs are drawn from.
+/// A cell, its queues, and the random streams of its backoffs.
 pub(crate) struct Script {
     pub(crate) cell: Cell<u32>,
     queues: Queues,
@@ -199,14 +199,14 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Makes an access point and stations, each with one queue.
+    /// Creates an access point and stations, each with one queue.
     pub(crate) fn new(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
         let access = AccessParameters::dcf(phy);
         let queues: Vec<_> = (0..=stations as StationId).map(|id| (id, access)).collect();
         Self::with_queues(&queues, phy, mac)
     }
 
-    /// Makes a cell of queues, each with its station and its parameters.
+    /// Creates a cell of queues, each with its station and its parameters.
     pub(crate) fn with_queues(
         queues: &[(StationId, AccessParameters)],
         phy: &PhyConfig,
@@ -215,7 +215,7 @@ impl Script {
         Self::with_errors(queues, Vec::new(), phy, mac)
     }
 
-    /// Does as [`Self::with_queues`], but where frames to and from stations are lost.
+    /// Handles [`Self::with_queues`] with frame errors to and from stations.
     pub(crate) fn with_errors(
         queues: &[(StationId, AccessParameters)],
         errors: Vec<Option<(FrameErrors, RandomStream)>>,
@@ -225,7 +225,8 @@ impl Script {
         Self::with_roles(ACCESS_POINT, queues, (streams(queues.len()), errors), phy, mac)
     }
 
-    /// Does as [`Self::with_errors`], but with this access point, and backoffs from these streams.
+    /// Handles [`Self::with_errors`] with this access point, and backoffs from these random
+    /// streams.
     pub(crate) fn with_roles(
         access_point: StationId,
         queues: &[(StationId, AccessParameters)],
@@ -278,7 +279,7 @@ impl Script {
         self.tell_ready(contender, micros);
     }
 
-    /// Tells the cell that a queue has a packet.
+    /// Reports to the cell that a queue has a packet.
     pub(crate) fn tell_ready(&mut self, contender: ContenderId, micros: u64) {
         self.queues.ready.push(contender);
         self.cell.frames_ready(at(micros), &mut self.queues);
@@ -291,7 +292,7 @@ impl Script {
         }
     }
 
-    /// Returns what was told since the last time, up to and without `end`.
+    /// Returns the events since the last call, up to and excluding `end`.
     pub(crate) fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
         self.run(end);
         std::mem::take(&mut self.queues.seen)
@@ -309,7 +310,7 @@ impl Script {
     }
 }
 
-/// Returns the events of a packet from `start` on if nothing happens to it.
+/// Returns the events of a packet from `start` on if nothing disturbs it.
 pub(crate) fn exchange(
     start: u64,
     by: ContenderId,

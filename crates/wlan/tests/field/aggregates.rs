@@ -1,5 +1,5 @@
-//! Aggregates over a field, and spatial reuse, against ns-3 3.44: 802.11ax at MCS 5 in 20 MHz, 1472 bytes of UDP,
-//! AIFSN 3. An MPDU lasts 178 us, a Block ACK request 32 us.
+//! Aggregates in a field, and spatial reuse, compared with ns-3 3.44: 802.11ax at MCS 5 in 20 MHz,
+//! 1472 bytes of UDP, AIFSN 3. An MPDU lasts 178 us, a Block ACK request 32 us.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,8 @@ fn sum(got: &[Got]) -> f64 {
     got.iter().map(|one| one.goodput).sum::<f64>() / 1e6
 }
 
-/// Of a hidden pair ns-3 gets 51.36 +- 1.97 Mb/s, and 61.838 +- 0.064 with RTS: a Block ACK request of the one
-/// costs the other no more than the MPDUs that it meets.
+/// A hidden pair: ns-3 gives 51.36 +- 1.97 Mb/s, and 61.838 +- 0.064 with RTS. A Block ACK request
+/// of one station destroys only those MPDUs of the other that it overlaps.
 #[test]
 fn each_mpdu_of_an_aggregate_is_judged_by_what_overlapped_it() {
     let floor = Floor::hidden_pair();
@@ -76,9 +76,10 @@ fn each_mpdu_of_an_aggregate_is_judged_by_what_overlapped_it() {
     assert!((with_rts / 61.838 - 1.0).abs() < 0.02, "{with_rts}");
 }
 
-/// Two cells that hear each other with so much power share the medium, or do not: at -70 dBm, above OBSS-PD, ns-3 gets
-/// 67.5 +- 0.6 Mb/s; at -75 dBm 124.3 +- 0.2; at -81 dBm 67.8 +- 0.9 without OBSS-PD and 113.1 +- 1.3 with it, as frames
-/// with less power are not sensed there; at -83 dBm no preamble is detected: 126.24 +- 0.04.
+/// Two cells that hear each other with a given power share the medium or not. At -70 dBm, above
+/// OBSS-PD, ns-3 gives 67.5 +- 0.6 Mb/s; at -75 dBm 124.3 +- 0.2. At -81 dBm it gives 67.8 +- 0.9
+/// without OBSS-PD and 113.1 +- 1.3 with it, because frames with less power are not sensed there.
+/// At -83 dBm no preamble is detected: 126.24 +- 0.04.
 #[test]
 fn cells_share_the_medium_or_do_not_as_their_powers_say() {
     let floor = Floor::of_cells(2, &[(0, 1)]);

@@ -1,5 +1,5 @@
-//! Stations of several cells that always have a frame to send, and what becomes of it. 802.11a at 54 Mb/s with
-//! control frames at 24 Mb/s: slot 9 us, SIFS 16 us, DIFS 34 us, EIFS 94 us.
+//! Stations of several cells with full queues, and their results. 802.11a at 54 Mb/s with control
+//! frames at 24 Mb/s: slot 9 us, SIFS 16 us, DIFS 34 us, EIFS 94 us.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use airtcp_wlan::{
     MacCounters, MacEvent, Modulation, Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
 };
 
-/// Makes 802.11a as ns-3 has it.
+/// Returns 802.11a as ns-3 has it.
 pub(crate) fn phy() -> PhyConfig {
     let ofdm = |mbps: u64| Rate { bps: mbps * 1_000_000, modulation: Modulation::Ofdm };
     PhyConfig {
@@ -37,7 +37,7 @@ pub(crate) fn phy() -> PhyConfig {
     }
 }
 
-/// Makes the rules of the standard, with eight transmissions of a frame (ns-3's limit of 7).
+/// Returns the rules of the standard, with eight transmissions of a frame (ns-3's limit of 7).
 pub(crate) fn mac(rts: bool) -> MacConfig {
     MacConfig {
         short_retry_limit: 8,
@@ -47,7 +47,7 @@ pub(crate) fn mac(rts: bool) -> MacConfig {
     }
 }
 
-/// Queues that are never empty: each sends datagrams to one station, or has nothing.
+/// Queues that are never empty: each sends datagrams to one station, or is unused.
 pub(crate) struct Saturated {
     receivers: Vec<Option<StationId>>,
     bits: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Saturated {
 }
 
 impl Saturated {
-    /// Makes queues of datagrams with so many bytes.
+    /// Creates queues of datagrams of `bytes` bytes.
     pub(crate) fn new(receivers: Vec<Option<StationId>>, bytes: u64) -> Self {
         let queues = receivers.len();
         Self {
@@ -138,18 +138,18 @@ impl Supply<()> for Saturated {
 pub(crate) struct Floor {
     pub(crate) cells: Vec<u32>,
     pub(crate) receivers: Vec<Option<StationId>>,
-    /// The pairs that hear each other.
+    /// The pairs of stations that hear each other.
     pub(crate) links: Vec<(StationId, StationId)>,
-    /// The name of each station, from which its draws follow.
+    /// The name of each station, which determines its random stream.
     pub(crate) names: Vec<u32>,
 }
 
-/// The goodput in b/s and the share of failed attempts of a queue.
+/// The goodput in b/s of a queue, and the share of its attempts that failed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Got {
     pub(crate) goodput: f64,
     pub(crate) failed: f64,
-    /// The instants at which its frames came.
+    /// When its frames were received.
     pub(crate) seen: Vec<Time>,
 }
 
@@ -179,8 +179,8 @@ pub(crate) fn seconds(seconds: u64) -> Time {
 }
 
 impl Floor {
-    /// Makes cells with an access point that sends to one station, of which those hear all of each other that are
-    /// paired.
+    /// Creates cells with an access point that sends to one station. Cells in `pairs` hear each
+    /// other entirely.
     pub(crate) fn of_cells(cells: u32, pairs: &[(u32, u32)]) -> Self {
         let of = |cell| [cell, cells + cell];
         let mut links: Vec<_> = (0..cells).map(|cell| (cell, cells + cell)).collect();
@@ -195,7 +195,7 @@ impl Floor {
         }
     }
 
-    /// Makes an access point and two stations that send to it and do not hear each other.
+    /// Creates an access point and two stations that send to it and do not hear each other.
     pub(crate) fn hidden_pair() -> Self {
         Self {
             cells: vec![0; 3],
@@ -205,7 +205,7 @@ impl Floor {
         }
     }
 
-    /// Makes an access point and stations that send to it, all of which hear all.
+    /// Creates an access point and stations that send to it. All hear each other.
     pub(crate) fn all_hear_all(stations: u32) -> Self {
         Self {
             cells: vec![0; stations as usize + 1],
@@ -215,7 +215,7 @@ impl Floor {
         }
     }
 
-    /// Makes two cells with an upload each, of which the access points alone hear each other.
+    /// Creates two cells with an upload each; only their access points hear each other.
     pub(crate) fn exposed_uploads() -> Self {
         Self {
             cells: vec![0, 1, 0, 1],
@@ -225,7 +225,7 @@ impl Floor {
         }
     }
 
-    /// Makes three cells with a download each, of which neighbouring access points alone hear each other.
+    /// Creates three cells with a download each; only neighbouring access points hear each other.
     pub(crate) fn exposed_chain() -> Self {
         let links = vec![(0, 3), (1, 4), (2, 5), (0, 1), (1, 2)];
         Self { links, ..Self::of_cells(3, &[]) }
@@ -251,7 +251,8 @@ impl Floor {
         }
     }
 
-    /// Returns its hearing with known powers: so many dBm of the frames of other cells, and -50 dBm in each.
+    /// Returns its hearing with known powers: `dbm` for frames of other cells, and -50 dBm within
+    /// each cell.
     pub(crate) fn hearing_between(&self, dbm: f64) -> HearingConfig {
         let mut hearing = self.hearing();
         for (row, from) in hearing.received_dbm.iter_mut().zip(&self.cells) {
@@ -264,7 +265,7 @@ impl Floor {
         HearingConfig { noise_dbm: Some(-94.0), energy_dbm: -82.0, ..hearing }
     }
 
-    /// Plays `seconds` of it, by the DCF.
+    /// Plays `seconds` of it with the DCF.
     pub(crate) fn play(
         &self,
         (phy, mac): (&PhyConfig, &MacConfig),
@@ -276,7 +277,7 @@ impl Floor {
         self.play_on((phy, mac, access), (self.hearing(), None), bytes, seed, seconds)
     }
 
-    /// Plays `seconds` of it where stations hear each other so, and frames need so many dB.
+    /// Plays `seconds` of it with the given hearing and required SINR in dB.
     pub(crate) fn play_on(
         &self,
         (phy, mac, access): (&PhyConfig, &MacConfig, AccessParameters),

@@ -1,5 +1,5 @@
-//! Floors drawn at random: who hears whom, with which powers, what is sent and by which rules. Plays them, and takes
-//! down all that a field tells. Knows no expected number.
+//! Random floors: who hears whom with which power, the traffic, and the rules. Plays them and
+//! records everything that the field reports. No expected results are here.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +13,7 @@ use airtcp_wlan::{
 use super::aggregates::{ax, ax_mac};
 use super::bench::{mac, phy};
 
-/// A packet: its bits, and a flag: a reply to data.
+/// A packet: its size in bits, and whether it is a reply to data.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     bits: u64,
@@ -27,13 +27,14 @@ struct Packet {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Traffic {
     None,
-    /// So many packets to this station; whenever one has gone another comes, and each second one is replied to.
+    /// This number of packets to this station. A new packet follows each one that was sent, and
+    /// every second one gets a reply.
     Window(StationId, u32),
-    /// A packet to this station after pauses of this mean.
+    /// A packet to this station after pauses with this mean.
     Now(StationId, Duration),
 }
 
-/// Queues, and what they tell of.
+/// Queues, and their reports.
 #[derive(Debug)]
 struct Queues {
     queues: Vec<VecDeque<Packet>>,
@@ -171,16 +172,16 @@ impl Queues {
     }
 }
 
-/// The way in which stations hear each other.
+/// How stations hear each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// All of a cell alike, and all of some pairs of cells.
+    /// Stations of a cell alike, and all stations of some pairs of cells.
     Cells,
-    /// Any of some pairs of stations.
+    /// Some pairs of stations.
     Graph,
-    /// All of a cell alike, and cells with some power.
+    /// Stations of a cell alike, and cells with some power.
     CellPowers,
-    /// Any with some power.
+    /// Pairs of stations with some power.
     Powers,
 }
 
@@ -193,14 +194,14 @@ pub(crate) struct Drawn {
     hearing: HearingConfig,
     needs_db: Option<f64>,
     accesses: Vec<AccessParameters>,
-    /// The inter-frame space of access points, where they have one of their own.
+    /// The AIFS of access points, if it differs.
     of_access_points: Option<Duration>,
     traffic: Vec<Traffic>,
     seed: u64,
 }
 
 impl Drawn {
-    /// Draws one.
+    /// Draws a floor.
     pub(crate) fn new(seed: u64) -> Self {
         let mut draws = RandomStream::new(seed, 0, "floor", "draws");
         let kind = [Kind::Cells, Kind::Graph, Kind::CellPowers, Kind::Powers][seed as usize % 4];
@@ -253,7 +254,8 @@ impl Drawn {
         Self { cells, phy, mac, hearing, needs_db, accesses, of_access_points, traffic, seed }
     }
 
-    /// Has access points wait for another inter-frame space than their stations, by 1 to 3 slots; the seed says by how many.
+    /// Gives access points an AIFS that is longer than that of their stations by 1 to 3 slots,
+    /// depending on the seed.
     pub(crate) fn with_hasty_stations(mut self) -> Self {
         let slots = 1 + self.seed / 4 % 3;
         self.of_access_points = Some(self.accesses[0].aifs + self.phy.slot_time * slots);
@@ -307,12 +309,12 @@ impl Drawn {
         }
     }
 
-    /// Plays it for so long. Returns all that happened, in an order that is that of the times alone, and the counts.
+    /// Plays it for `length`. Returns the events, ordered only by time, and the counters.
     pub(crate) fn play(&self, length: Duration) -> Told {
         self.play_as(length, false)
     }
 
-    /// Does as [`Self::play`]; frame by frame, if it is to be.
+    /// Handles [`Self::play`], optionally frame by frame.
     pub(crate) fn play_as(&self, length: Duration, in_frames: bool) -> Told {
         let queues = self.accesses.len();
         let access_points = self.cells.iter().max().map_or(0, |last| *last as usize + 1);
@@ -395,7 +397,7 @@ impl Drawn {
                 let packet = supply.data(id / queues as StationId, to, now);
                 supply.push(id, packet);
                 let pause = -libm::log(arrivals.unit()) * mean.as_nanos() as f64;
-                // Some arrive at the instant of others, or of slots.
+                // Some packets arrive at the instant of others, or at slot boundaries.
                 let pause = Duration::from_micros(1 + (pause / 1_000.0) as u64);
                 next[id as usize] = now + pause;
             } else {
@@ -422,19 +424,19 @@ impl Drawn {
     }
 }
 
-/// The outcome of a floor, as a digest, and how much there was.
+/// The results of a floor as digests, and the number of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) digest: u64,
-    /// That of the counts when half of the time has passed.
+    /// The digest of the counters at half of the time.
     pub(crate) at_half: u64,
     pub(crate) attempts: u64,
     pub(crate) told: usize,
-    /// The number of exchanges that were played as a whole.
+    /// The number of exchanges played as a whole.
     pub(crate) whole: u64,
 }
 
-/// The digest FNV-1a.
+/// An FNV-1a digest.
 struct Digest(u64);
 
 impl Digest {
@@ -442,7 +444,8 @@ impl Digest {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds all counts and views of `field` at `now`, whose queues are of these `cells`, and checks that airtime is conserved.
+    /// Adds all counters and views of `field` at `now`, and checks that airtime is conserved. The
+    /// queues belong to these `cells`.
     fn add_counts(&mut self, field: &mut Field<Packet>, now: Time, cells: &[u32]) {
         field.settle(now);
         let last = cells.iter().max().expect("there are queues");

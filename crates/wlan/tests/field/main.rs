@@ -1,4 +1,4 @@
-//! Fields, of which the queues are never empty or are filled by scripts.
+//! Tests of fields whose queues are never empty, or are filled by scripts.
 
 mod aggregates;
 mod bench;

@@ -1,5 +1,5 @@
-//! Saturated cells against ns-3 3.44 (`MatrixPropagationLossModel`, 802.11a, 1472 bytes of UDP, 12 batches), and a
-//! complete graph against [`airtcp_wlan::Cell`].
+//! Saturated cells compared with ns-3 3.44 (`MatrixPropagationLossModel`, 802.11a, 1472 bytes of
+//! UDP, 12 batches), and a complete graph compared with [`airtcp_wlan::Cell`].
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use airtcp_wlan::{
 
 use super::bench::{Floor, Got, Saturated, backoffs, mac, phy, seconds};
 
-/// The goodput in Mb/s with the half width of its 95 % interval, and the share of failed attempts with its own, of
-/// the senders in their order.
+/// For each sender: the goodput in Mb/s with the half width of its 95 % interval, and the share of
+/// failed attempts with its half width.
 type Row = (&'static str, Floor, bool, u64, Vec<[f64; 4]>);
 
 fn rows() -> Vec<Row> {
@@ -83,7 +83,8 @@ fn rows() -> Vec<Row> {
             1_472,
             of(&[[12.815, 0.292, 0.1079, 0.0116], [12.587, 0.228, 0.1094, 0.0095]]),
         ),
-        // The two of a hidden pair take turns at being ahead: each is held to the mean of both.
+        // The stations of a hidden pair lead alternately, so each is compared with the mean of
+        // both.
         (
             "hidden pair",
             Floor::hidden_pair(),
@@ -126,7 +127,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// Goodputs are those of ns-3 within 3 %, or their interval; shares of failed attempts within 0.02.
+/// Goodputs match ns-3 within 3 % or within their intervals; shares of failed attempts within 0.02.
 #[test]
 fn senders_that_are_never_idle_get_what_ns_3_gives_them() {
     for (name, floor, rts, bytes, expected) in rows() {
@@ -141,7 +142,7 @@ fn senders_that_are_never_idle_get_what_ns_3_gives_them() {
     }
 }
 
-/// Plays `stations` that send to an access point, all of which hear all, in a [`Cell`].
+/// Plays `stations` that send to an access point in a [`Cell`]; all hear each other.
 fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got> {
     let phy = phy();
     let contender = |station: StationId| ContenderConfig {
@@ -173,9 +174,9 @@ fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got>
         .collect()
 }
 
-/// In a complete graph those that begin together lock on nothing, so that all wait DIFS after a collision: the rule
-/// that [`Cell`] has for that. In law the two media are one: goodput within 1 %, collisions within 0.003 (half widths
-/// of 100 s are a third of that).
+/// In a complete graph, stations that begin together receive nothing, so all wait DIFS after a
+/// collision; [`Cell`] has this rule, too. In distribution both media are equal: goodput within 1
+/// %, collisions within 0.003 (half widths of 100 s are a third of that).
 #[test]
 fn where_all_hear_all_a_field_is_a_cell() {
     for stations in [1, 2, 3, 5, 10, 20] {
@@ -197,8 +198,8 @@ fn where_all_hear_all_a_field_is_a_cell() {
     }
 }
 
-/// With the same backoffs, and the time from the beginning of a frame until others know of it shorter than a slot, the
-/// two send the same frames at the same instants, collisions and retries included.
+/// With the same backoffs, and a detection time shorter than a slot, both send the same frames at
+/// the same instants, including collisions and retries.
 #[test]
 fn where_all_hear_all_a_field_sends_what_a_cell_sends() {
     for stations in [1, 2, 5, 20] {

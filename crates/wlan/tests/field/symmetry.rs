@@ -1,13 +1,14 @@
-//! Fields that differ in nothing but what cannot matter: cells that hear nothing of the rest, and the numbers of cells.
+//! Fields that differ only in what must not matter: additional cells that are not heard, and the
+//! numbers of cells.
 
 use airtcp_wlan::StationId;
 
 use super::bench::{Floor, mac, phy};
 
-/// Appends a cell of an access point and a station that sends to it, which nobody else hears.
+/// Appends a cell of an access point and a station that sends to it, which no other station hears.
 fn with_an_inaudible_cell(floor: &Floor) -> Floor {
     let access_points = floor.cells.iter().max().unwrap() + 1;
-    // The new access point is behind the others, and its station is the last.
+    // The new access point follows the others, and its station is the last.
     let moved = |one: StationId| if one < access_points { one } else { one + 1 };
     let last = floor.cells.len() as StationId + 1;
     let behind = |all: &[u32], new: [u32; 2]| {
@@ -26,7 +27,7 @@ fn with_an_inaudible_cell(floor: &Floor) -> Floor {
     }
 }
 
-/// All frames come at the same instants, to the nanosecond.
+/// All frames are received at the same instants, to the nanosecond.
 #[test]
 fn an_inaudible_cell_changes_nothing() {
     let chain = Floor::of_cells(3, &[(0, 1), (1, 2)]);
@@ -46,8 +47,8 @@ fn an_inaudible_cell_changes_nothing() {
     }
 }
 
-/// Of a chain of three from right to left, each cell gets what it gets from left to right, frame by frame: a number
-/// decides nothing where frames begin at one instant.
+/// A chain of three cells mirrored: each cell gets the same results frame by frame. Cell numbers do
+/// not decide anything when frames begin at one instant.
 #[test]
 fn a_chain_is_what_it_is_from_the_other_end() {
     let chain = || Floor::of_cells(3, &[(0, 1), (1, 2)]);

@@ -1,8 +1,8 @@
-//! Fields of random floors against digests of what they were when each station was a listener of its own, with a state
-//! and events for itself. Knows the digests and how they are compared, not what is in them.
+//! Fields of random floors compared with stored digests, from when each station was a separate
+//! listener with its own state and events.
 //!
-//! A change that means to move outcomes stores them anew, with its reason: `AIRTCP_STORE_FIELDS=1 cargo test -p
-//! airtcp-wlan --test field unchanged`.
+//! A change that is meant to change results stores new digests, with its reason:
+//! `AIRTCP_STORE_FIELDS=1 cargo test -p airtcp-wlan --test field unchanged`.
 
 use airtcp_kernel::Duration;
 

@@ -1,14 +1,15 @@
-//! Exchanges that are played as a whole, against the same frame by frame: nothing differs, and many are.
+//! Exchanges played as a whole compared with the same frame by frame: the results are equal, and
+//! many exchanges are played as a whole.
 
 use airtcp_kernel::Duration;
 
 use super::drawn::{Drawn, Told};
 
-/// The floors that are drawn; of every fourth one cells hear each other as a whole or not at all.
+/// The number of random floors. In every fourth floor cells hear each other entirely or not at all.
 const FLOORS: u64 = 1_200;
 
-/// The least share of all transmissions that are of whole exchanges, for this test to say anything about them: it is
-/// .35 or so.
+/// The minimum share of transmissions in whole exchanges for this test to be meaningful; it is .35
+/// or so.
 const LEAST_SHARE: f64 = 0.2;
 
 #[test]
