@@ -35,7 +35,7 @@ _FIRST = (
 class Example:
     """A scenario file of the package: its name, what it shows, the files that it needs.
 
-    `is_of_today` tells networks of today from those of the papers, on 802.11b and g.
+    `is_of_today` is False for the networks of the papers, which use 802.11b and g.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Example:
 
     @property
     def is_of_today(self) -> bool:
-        """Tell whether it is a network of today."""
+        """Tell whether it is a modern network."""
         return self.name in _FIRST
 
 
 def examples() -> list[Example]:
-    """The examples that come with the package: networks of today, then those of the papers."""
+    """Return the examples in the package: modern networks first, then the papers' networks."""
     found = {
         item.name: item
         for item in (_read(file) for file in directory().iterdir() if file.name.endswith(".toml"))

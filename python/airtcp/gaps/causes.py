@@ -162,7 +162,7 @@ def _slower(scenario: Scenario, group: StationGroup) -> list[tuple[str, Any]]:
 
 
 def _neighbours(scenario: Scenario) -> Iterator[Cause]:
-    """Yield a neighbour: one more station on the channel whose packets are not the scenario's."""
+    """Yield a neighbour: a foreign station that sends on the channel, left out of the metrics."""
     taken = {one.name for one in scenario.stations}
     name = next(one for one in _names(_NEIGHBOUR) if one not in taken)
     bps = scenario.phy.data_rate.bps

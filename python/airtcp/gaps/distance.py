@@ -53,7 +53,7 @@ class Axis:
     def is_against(self, value: float | None) -> bool:
         """Whether a value is far from the measured one while the simulation was nearer.
 
-        Numbers of events rule nothing out: between two strengths they can go from none to hundreds.
+        False for counts of events, which may jump from none to hundreds between two strengths.
         """
         if value is None or self.metric in _COUNTED:
             return False

@@ -16,7 +16,7 @@ from airtcp.importer.source import Source, shown, whole
 from airtcp.units import format_time_ns
 
 _NAME: Final = re.compile(r"[\w.-]+")
-#: By the index of a transmit queue, and by the name of a category.
+#: The access category by the index of a transmit queue, and by its name in options.
 _QUEUES: Final = ("AC_VO", "AC_VI", "AC_BE", "AC_BK")
 _CATEGORIES: Final = {"be": "AC_BE", "bk": "AC_BK", "vi": "AC_VI", "vo": "AC_VO"}
 _TXOP_UNIT_NS: Final = 32_000

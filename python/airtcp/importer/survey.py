@@ -276,7 +276,7 @@ def _access_points(
 def _guessed(
     cells: dict[str, str], groups: dict[str, str], heard: dict[tuple[str, str], _Reading]
 ) -> list[list[object]]:
-    """Return powers that no survey has: between access points, and between stations."""
+    """Return guesses of powers that a survey lacks: between access points, between stations."""
     rows: list[list[object]] = []
     near = {
         bssid: max(

@@ -17,15 +17,15 @@ from typing import Any, Final, NamedTuple
 
 from airtcp.plan.assignments import Channels, count, moving_fewest, plans
 
-#: The most assignments of channels, and of channels with settings, to rank completely. At this size
-#: the chain knows each set of cells, or must compute most of them.
+#: The most assignments that are all ranked: of channels alone, and of channels with settings. With
+#: settings the limit is lower, because most sets of cells need a computation of their own.
 MOST_CHANNELS: Final = 100_000
 MOST_SETTINGS: Final = 20_000
 #: The number of random plans to start from.
 _STARTS: Final = 8
 #: Plans within this fraction (1/50) of the best guess count as equal, and the tie decides.
 _STEPS: Final = 50
-#: Digits of a guess, relative to that of the current plan, that count when cells move.
+#: Decimals of a guess, divided by the guess for the current plan, that count when cells move.
 _DIGITS: Final = 6
 
 

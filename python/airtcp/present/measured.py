@@ -28,7 +28,7 @@ def head(beside: Measured) -> tuple[str, str, str, str]:
 
 
 def rows(beside: Measured) -> list[Row]:
-    """Return the measured values, each followed by the values that answer it."""
+    """Return the measured values, each followed by its simulated and predicted values."""
     found = []
     for row in beside.rows:
         metric = METRICS[row.metric]

@@ -79,7 +79,7 @@ def _times(counts: Sequence[float]) -> str:
 def _too_short(
     scenario: ResolvedScenario, entry: Entry, flow: Flow, sender: Station
 ) -> tuple[str, str] | None:
-    """Return that the run ends before the flow can deliver anything; None if it had time."""
+    """Return text on a run that ends before the flow can deliver; None if there was time."""
     end_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
     latest_s = entry.start_spread_ns / 1e9
     if entry.application.kind == "bulk":

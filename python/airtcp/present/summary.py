@@ -56,7 +56,7 @@ _OF_IDLE_TIME: Final = {
 #: The label for the endless flow with the lowest goodput.
 _LEAST_FLOW: Final = "goodput of the least flow"
 
-#: The goodputs of several cells, one line each.
+#: The goodput of each cell; the table has a line per cell.
 _OF_CELLS: Final = "cell_goodput_bps"
 
 #: Probabilities of models up to this value count as zero.

@@ -153,9 +153,9 @@ def _intervals(samples: Rows, confidence: float) -> dict[str, Interval]:
 def brought_to(told: Groups, flows: Sequence[Flow], random: Container[str]) -> list[Flow]:
     """Scale the goodputs of flows so that they add up to the estimate for group and direction.
 
-    An estimate corrects the mean of the counts by the random draws. So flows with draws share the
-    difference in proportion to their goodputs. If that is impossible, all flows do; none do if
-    nothing was delivered. `random` has the names of traffic with draws.
+    An estimate corrects the mean of the counts for the random draws. So only flows with random
+    traffic share the difference, in proportion to their goodputs. If that is impossible, all flows
+    share it. If nothing was delivered, nothing changes. `random` has the names of random traffic.
     """
     scopes: dict[tuple[str, str], list[int]] = {}
     for place, flow in enumerate(flows):

@@ -418,9 +418,9 @@ class Difference(Pictured):
 
 
 def _with_ends(changes: Changes, told: Sequence[Mapping[str, Estimate]]) -> Changes:
-    """Replace the intervals of both scenarios by those that allow for drift, where they differ.
+    """Replace the intervals of each scenario by the intervals in `told`, which allow for drift.
 
-    If both runs drift, they drift alike, so their difference stays.
+    The intervals of differences stay as they are: a drift that both runs share cancels there.
     """
     first, second = told
     return {

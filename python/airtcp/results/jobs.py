@@ -1,7 +1,7 @@
 """Jobs: transfers of a given size that each station makes once.
 
-A job has no steady state. It has the time of its end, and its rate while it ran, which its mean
-over the measured time is not: that one counts the idle time after the end as well.
+A job has no steady state. Its results are the time when it ends, and its rate until then. A mean
+over the measured time would include the idle time after the end.
 """
 
 from __future__ import annotations

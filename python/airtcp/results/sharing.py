@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class SizeClass:
     """The transfers with sizes from `low` bytes, a power of two, to below `high`, the next one.
 
-    Under processor sharing the mean `slowdown`, the time divided by the time alone, is equal in
-    every class.
+    `slowdown` is the time of a transfer divided by its time without other transfers. Under
+    processor sharing its mean is equal in every class.
     """
 
     low: float

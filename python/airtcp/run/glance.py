@@ -2,11 +2,11 @@
 
 A pilot run grows until it has seen enough events to estimate the events per simulated second. The
 budget divided by that rate is the simulated time. Six replications share it, and a quarter of each
-is warm-up. The replications are independent: a single run would draw only once the phases of calls,
-or which of two hidden stations captures the channel. Each starts with an empty cell, so that many
-values have only a lower bound (`airtcp.estimates.short`). Work is counted in events, never in
-seconds of a clock: the same scenario and seed give the same bits on any machine. A curve over a key
-is smooth, since all of its points use the same random numbers.
+is warm-up. The replications are independent: a single run would draw the phases of calls, or which
+of two hidden stations captures the channel, only once. Each starts with an empty cell, so many
+values have only a lower bound (`airtcp.estimates.short`). Work is counted in events, not in seconds
+of a clock, so the same scenario and seed give the same bits on any machine. A curve over a key is
+smooth, since all of its points use the same random numbers.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 #: Python with the imports of a command, and the scenario itself.
 _PROCESS: Final = 110_000_000
-#: Any machine on which Python has started has this much more, so the kernel is not asked.
+#: A simulation that needs at most this much more than `_PROCESS` is not checked: a machine that can
+#: start Python has it.
 _SMALL: Final = 16_000_000
 #: In an active run: a node with its queues, and the extra for a queue per access category.
 _STATION: Final = 2_500

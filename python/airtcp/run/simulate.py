@@ -174,7 +174,7 @@ def simulate(
             # All requested replications are complete; only the isolated cells are missing.
             simulation = replace(simulation, stopped="interrupted")
     if interruption.asked:
-        # Also if the interruption came too late to stop anything, so that the user learns of it.
+        # Report an interruption even if it came too late to stop anything.
         simulation = replace(simulation, stopped="interrupted")
     result = SimulationResult(scenario, provenance, simulation)
     if lost:

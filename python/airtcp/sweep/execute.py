@@ -120,7 +120,7 @@ def execute(
             run.stop()
         with _kept(folder):
             writer.compact()
-    # Also if the interruption came too late to stop anything, so that the user learns of it.
+    # Report an interruption even if it came too late to stop anything.
     outcome.interrupted |= interruption.asked
     outcome.wall_s = time.perf_counter() - begin
     return outcome

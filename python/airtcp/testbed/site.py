@@ -34,7 +34,7 @@ _IP_TCP_BYTES: Final = 40
 _TIMESTAMPS_BYTES: Final = 12
 #: The packet queue of a device: far larger than any window.
 _DEVICE_QUEUE: Final = 10_000
-#: The kernel allows less, but no IPv4 host may have less than 68.
+#: The smallest MTU. The kernel allows less; IPv4 needs at least 68.
 _LEAST_MTU: Final = 576
 #: Larger than the bytes in flight of any flow: the kernel lets the send buffer grow with the
 #: window. [bytes]

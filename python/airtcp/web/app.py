@@ -48,7 +48,8 @@ from airtcp.web.uploads import UploadError, Uploads
 _Body = TypeVar("_Body", bound=BaseModel)
 
 _STATIC: Final = Path(__file__).parent / "static"
-#: A body that is too large is read to its end up to this multiple of the limit.
+#: The server discards the rest of a body that is too large, up to this multiple of the limit, so
+#: that the client can read the refusal.
 _MOST_DRAINED: Final = 4
 #: The interval of checks whether a page is still waiting for its response.
 _LOOK_S: Final = 0.1

@@ -98,7 +98,7 @@ def _metric(metric: Metric, can: list[str]) -> Json:
 
 
 def _usually(metric: Metric, statistics: list[str]) -> str:
-    """Return the statistic that a profile uses for the metric; else p90, or the mean."""
+    """Return the statistic that a profile uses for the metric; otherwise p90 or the mean."""
     asked = [one.metric.split() for expectations in EXPECTED.values() for one in expectations]
     known = [words[0] for words in asked if words[-1] == metric.short and words[0] in statistics]
     return next(iter(known), "p90" if "p90" in statistics else "mean")

@@ -123,7 +123,7 @@ def say_radio(network: Network, one: ServiceSet, draft: Draft, name: str) -> str
 
 
 def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> None:
-    """Write the width and the guard interval of formats with several."""
+    """Write the channel width and the guard interval of PPDU formats that have several."""
     own = {sent: size for sent, size in used.items() if sent.form == form}
     if not own:
         return

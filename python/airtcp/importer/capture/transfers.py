@@ -79,7 +79,7 @@ class Exchange:
         self.looks_ended = False
 
     def is_over(self, time_ns: int, side: int) -> bool:
-        """Whether data of `side` belong to another exchange."""
+        """Tell whether data that `side` sends at this time begin another exchange."""
         gap = time_ns - self.last_ns
         if side != self.turn:
             return side == self.first and gap >= SAME_TRANSFER_NS
@@ -93,7 +93,7 @@ class Exchange:
         self.looks_ended = looks_ended
 
     def close(self, into: list[Transfers]) -> None:
-        """Add the completed exchange to the transfers of its direction: that of most bytes."""
+        """Add the completed exchange to the transfers of the direction with more bytes."""
         up, down = self.bytes
         way = DOWN if down >= up else UP
         request = self.bytes[1 - way] if self.first != way else 0
