@@ -3,9 +3,9 @@
 `candidates`, `assignments` and `settings` generate the plans, `objective` defines the goal, and
 `halving` drops losing plans.
 
-All plans run on common random numbers, so that their differences are paired. Plans that are worse
-than the best with certainty, by a hundredth, are dropped early. The best, the second and the
-current plan get the most replications.
+All plans run on common random numbers, so that their differences are paired. A plan is dropped
+early once it is certain that it is not better than the leading one by a hundredth or more. The
+best, the second and the current plan get the most replications.
 """
 
 from __future__ import annotations

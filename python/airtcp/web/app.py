@@ -1,7 +1,7 @@
 """The HTTP interface of the server: pages, questions, runs and uploads.
 
-It knows no scenarios, models or simulations; workers handle those, so that nothing can keep the
-server from responding. Every rejection is JSON with one message.
+Workers handle scenarios, models and simulations, so that these cannot block the server. Every
+rejection is JSON with one message.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def figure(item: str, values: Mapping[str, float]) -> dict[str, Any]:
     """Return a figure at values of its sliders, by default the paper's.
 
     Keys: `x` and `y` (label, unit), `series` (name, kind, colour, data of x and y), `words`, and
-    `open`, the scenario behind the figure with the slider's changes, or None. Raises QuestionError
-    for an unknown figure or value.
+    `open`, the scenario behind the figure with the changes of the sliders, or None. Raises
+    QuestionError for an unknown figure or value.
     """
     known = figures()
     if item not in known:
