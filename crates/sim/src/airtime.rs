@@ -1,14 +1,14 @@
-//! The measured time, accounted for to the nanosecond: every frame on the air, and silence.
+//! Accounts for the measured time to the nanosecond: every frame on the air, and idle time.
 //!
-//! Exchanges and collisions are reported whole, in order; what lies outside the measured time is
-//! cut off here. Knows frames by their times only.
+//! Exchanges and collisions are reported as a whole, in order. The account cuts off what lies
+//! outside the measured time.
 
 use std::ops::{AddAssign, Range};
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{FrameTimes, PhyConfig};
 
-/// Nanoseconds of the measured time by what was on the air.
+/// Nanoseconds of the measured time, by what was on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AirtimeParts {
     pub(crate) idle: Duration,
@@ -18,7 +18,7 @@ pub(crate) struct AirtimeParts {
     pub(crate) collision: Duration,
 }
 
-/// Nanoseconds of the measured time by what frames of exchanges were on the air.
+/// Nanoseconds of the measured time, by the contents of exchanges' frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExchangeParts {
     pub(crate) data: Duration,
@@ -31,7 +31,7 @@ impl ExchangeParts {
         self.data + self.tcp_ack + self.control
     }
 
-    /// Adds the time of a frame with such data, or without.
+    /// Adds the time of a frame with this cargo, or without data.
     #[inline(always)]
     fn add(&mut self, cargo: Option<Cargo>, time: Duration) {
         match cargo {
@@ -59,12 +59,12 @@ pub(crate) enum Cargo {
     TcpAck,
 }
 
-/// The time that frames of one of several cells were on the air beside those of exchanges.
+/// Airtime of one of several cells outside of successful exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellParts {
-    /// Alone, by their contents.
+    /// Without an overlap, by contents.
     pub(crate) alone: ExchangeParts,
-    /// With others, of whatever cell.
+    /// Overlapped with other frames, of any cell.
     pub(crate) overlapped: Duration,
 }
 
@@ -73,41 +73,41 @@ pub(crate) struct CellParts {
 pub(crate) struct Colliding {
     pub(crate) cell: u32,
     pub(crate) length: Duration,
-    /// The contents of its data; none without.
+    /// The contents of its data; `None` without data.
     pub(crate) cargo: Option<Cargo>,
 }
 
-/// Adds up the [`AirtimeParts`] of the time from `from` to `to`.
+/// Adds up the [`AirtimeParts`] from `from` to `to`.
 #[derive(Debug)]
 pub(crate) struct AirtimeAccount {
     from: Time,
     to: Time,
-    /// Of exchanges, by scope, from the first one on that the medium has.
+    /// Exchanges by scope, from the first scope of the medium on.
     exchanges: Vec<ExchangeParts>,
     first_scope: u32,
-    /// All but exchanges.
+    /// Everything but exchanges.
     parts: AirtimeParts,
-    /// All but exchanges by cell, where several share the medium; else empty.
+    /// Everything but exchanges, by cell if several share the medium; else empty.
     cells: Vec<CellParts>,
-    /// Until when the account is complete.
+    /// The time up to which the account is complete.
     settled: Time,
-    /// That instant, if it lies in the measured time; else [`Time::NEVER`].
+    /// `settled`, if it lies in the measured time; else [`Time::NEVER`].
     clear_from: Time,
-    /// A flag: something began before what came before it had ended.
+    /// Whether something began before the previous transmission had ended.
     overlapped: bool,
-    /// A flag: there is an account of as long a time after this one. A frame that ends after this time is told to both.
+    /// Whether an account of equal length follows. A frame that ends after `to` counts in both.
     goes_on: bool,
-    /// That account, from the first time on that something reaches into it.
+    /// The following account, once something reaches into it.
     after: Option<Box<Self>>,
 }
 
 impl AirtimeAccount {
-    /// Opens an account of so many scopes: exchanges that are also counted apart.
+    /// Opens an account. Exchanges are also counted by scope.
     pub(crate) fn new(from: Time, to: Time, scopes: u32) -> Self {
         Self::of_cells(from, to, 0..scopes, 0)
     }
 
-    /// Opens an account of these scopes and of so many cells, which share the medium.
+    /// Opens an account of these scopes, and of `cells` cells that share the medium.
     fn of_cells(from: Time, to: Time, scopes: Range<u32>, cells: usize) -> Self {
         Self {
             from,
@@ -124,31 +124,31 @@ impl AirtimeAccount {
         }
     }
 
-    /// Opens another account of the same time, of a medium that has these scopes, and that so many cells share, or one
-    /// alone has.
+    /// Opens another account of the same time, for a medium with these scopes. `cells` is the
+    /// number of cells that share it, 0 for one.
     pub(crate) fn alike(&self, scopes: Range<u32>, cells: usize) -> Self {
         Self::of_cells(self.from, self.to, scopes, cells)
     }
 
-    /// Prepares for an account of as long a time after this one.
+    /// Prepares a following account of equal length.
     pub(crate) fn prepare_next(&mut self) {
         self.goes_on = true;
     }
 
-    /// Opens the account of as long a time after this one, after which there is another.
+    /// Opens a following account of equal length, which has a successor itself.
     fn next(&self) -> Self {
         let to = self.to + (self.to - self.from);
         let scopes = self.first_scope..self.first_scope + self.exchanges.len() as u32;
         Self { goes_on: true, ..Self::of_cells(self.to, to, scopes, self.cells.len()) }
     }
 
-    /// Goes on with the account of the next time, which was prepared.
+    /// Switches to the account of the next batch.
     pub(crate) fn begin_next(&mut self) {
         *self = self.after.take().map_or_else(|| self.next(), |after| *after);
     }
 
-    /// Returns the account of the next time, if there is one and something that ends at `end` reaches into it:
-    /// also beyond it, where an exchange takes longer than such a time.
+    /// Returns the following account, if there is one and if something that ends at `end` reaches
+    /// into it. It may reach beyond it, if an exchange is longer than an account.
     fn reached_by(&mut self, end: Time) -> Option<&mut Self> {
         if end <= self.to || !self.goes_on {
             return None;
@@ -160,7 +160,7 @@ impl AirtimeAccount {
     }
 
     /// Counts an exchange of `times` for a flow of `scope` that began at `start`.
-    // Out of line it costs each exchange of 10 downloads some 28 instructions.
+    // Not inlined, this costs each exchange of 10 downloads some 28 instructions.
     #[inline(always)]
     pub(crate) fn exchange(
         &mut self,
@@ -173,7 +173,7 @@ impl AirtimeAccount {
         let end = start + times.total;
         let is_clear = start >= self.clear_from;
         let (data, control) = if is_clear & (end <= self.to) {
-            // Nearly always, all since the last exchange is measured and nothing overlaps.
+            // Almost always, all time since the last exchange is measured and nothing overlaps.
             let (data, control) = (times.data, times.control);
             self.parts.idle += (end - self.settled) - (data + control);
             (self.settled, self.clear_from) = (end, end);
@@ -189,13 +189,15 @@ impl AirtimeAccount {
         parts.control += control;
     }
 
-    /// Tells whether what is on the air from `start` to `end` is measured as a whole, and over before that ends.
+    /// Returns whether everything from `start` to `end` is measured, and ends before the account
+    /// does.
     #[inline]
     pub(crate) fn will_measure(&self, start: Time, end: Time) -> bool {
         start >= self.from && end < self.to
     }
 
-    /// Counts an exchange that is measured as a whole for its scope alone: the time of its data and of its other frames.
+    /// Counts a fully measured exchange only for its scope: the time of its data, and of its other
+    /// frames.
     #[inline]
     pub(crate) fn add_apart(
         &mut self,
@@ -208,7 +210,7 @@ impl AirtimeAccount {
         parts.control += control;
     }
 
-    /// Counts an exchange for its scope alone: others may be on the air with it.
+    /// Counts an exchange only for its scope: other frames may be on the air with it.
     pub(crate) fn exchange_apart(
         &mut self,
         start: Time,
@@ -232,7 +234,7 @@ impl AirtimeAccount {
         self.add_apart(scope, cargo, (data, control));
     }
 
-    /// Counts an exchange that began before the time of this account.
+    /// Counts an exchange that began before this account.
     #[cold]
     fn exchange_before(
         &mut self,
@@ -245,8 +247,8 @@ impl AirtimeAccount {
         self.exchange(start, times, scope, cargo, phy);
     }
 
-    /// Settles an exchange that is not measured as a whole, or overlaps: how much of its data frame and of its
-    /// other frames is measured.
+    /// Counts an exchange that is partly measured, or overlaps: the measured parts of its data
+    /// frame and of its other frames.
     #[cold]
     fn settle_exchange(
         &mut self,
@@ -263,7 +265,7 @@ impl AirtimeAccount {
         (data, control)
     }
 
-    /// Counts a Block ACK request and its answer that begin at `start` in `cell`.
+    /// Counts a Block ACK request and its response that begin at `start` in `cell`.
     pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig, cell: u32) {
         let [_, _, request, answer] = times
             .intervals(phy)
@@ -283,7 +285,8 @@ impl AirtimeAccount {
         }
     }
 
-    /// Takes back the answer from `from` to `to`, to an exchange of `scope` that was told of: it does not come.
+    /// Subtracts the response from `from` to `to` of an exchange of `scope` that was already
+    /// counted: it did not come.
     pub(crate) fn unanswered(&mut self, scope: u32, from: Time, to: Time) {
         if let Some(after) = self.reached_by(to) {
             after.unanswered(scope, from, to);
@@ -293,8 +296,8 @@ impl AirtimeAccount {
         self.parts.idle += silent;
     }
 
-    /// Counts a frame to all that is on the air from `start` to `frame_end`; the medium is its until `end`
-    /// (a propagation delay later). It is one of `cell`.
+    /// Counts a broadcast frame of `cell`, on the air from `start` to `frame_end`. It occupies the
+    /// medium until `end` (a propagation delay later).
     pub(crate) fn broadcast(&mut self, (start, frame_end, end): (Time, Time, Time), cell: u32) {
         if let Some(after) = self.reached_by(end) {
             after.broadcast((start, frame_end, end), cell);
@@ -304,8 +307,8 @@ impl AirtimeAccount {
         self.control(sent, cell);
     }
 
-    /// Counts a frame of a contention-free period for a flow of `scope`, with data or a TCP ACK; its times are
-    /// those of [`Self::broadcast`].
+    /// Counts a frame of a contention-free period for a flow of `scope`, with data or a TCP ACK.
+    /// Its times are as in [`Self::broadcast`].
     pub(crate) fn contention_free(
         &mut self,
         (start, frame_end, end): (Time, Time, Time),
@@ -320,8 +323,8 @@ impl AirtimeAccount {
         self.of_mut(scope).add(Some(cargo), sent);
     }
 
-    /// Counts frames that collided: they covered the time from `start` to `frames_end`, and the medium was
-    /// theirs until `end` (a propagation delay later).
+    /// Counts collided frames that lasted from `start` to `frames_end`. They occupied the medium
+    /// until `end` (a propagation delay later).
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
         if let Some(after) = self.reached_by(end) {
             after.collision(start, frames_end, end);
@@ -331,7 +334,7 @@ impl AirtimeAccount {
         self.parts.collision += lost;
     }
 
-    /// Counts by cell `frames` that begin together at `start` and collide.
+    /// Counts `frames` that begin together at `start` and collide, by cell.
     pub(crate) fn cells_collide(&mut self, start: Time, frames: &[Colliding]) {
         let Some(longest) = (0..frames.len()).max_by_key(|&one| frames[one].length) else { return };
         let last = &frames[longest];
@@ -353,7 +356,10 @@ impl AirtimeAccount {
         self.cells[last.cell as usize].alone.add(last.cargo, left);
     }
 
-    /// Closes the account of the whole measured time, or tells which of its laws is broken.
+    /// Closes the account of the whole measured time.
+    ///
+    /// # Errors
+    /// The violated invariant.
     pub(crate) fn close(&mut self) -> Result<AirtimeParts, String> {
         self.settle(self.to, self.to, Duration::ZERO);
         if self.overlapped {
@@ -373,12 +379,13 @@ impl AirtimeAccount {
         Ok(parts)
     }
 
-    /// Returns the time that frames of each cell took beside those of exchanges, where several share the medium.
+    /// Returns the airtime of each cell outside of successful exchanges, if several share the
+    /// medium.
     pub(crate) fn by_cell(&self) -> &[CellParts] {
         &self.cells
     }
 
-    /// Returns the time that the exchanges of one scope took; zero for a scope of another medium.
+    /// Returns the airtime of the exchanges of one scope; zero for a scope of another medium.
     pub(crate) fn of(&self, scope: u32) -> ExchangeParts {
         let place = scope.wrapping_sub(self.first_scope) as usize;
         self.exchanges.get(place).copied().unwrap_or_default()
@@ -389,7 +396,7 @@ impl AirtimeAccount {
         &mut self.exchanges[(scope - self.first_scope) as usize]
     }
 
-    /// Accounts for the time up to `end`; from `start` on, `on_air` of it was not silence.
+    /// Accounts for the time up to `end`; `on_air` of the time from `start` on was not idle.
     #[inline]
     fn settle(&mut self, start: Time, end: Time, on_air: Duration) {
         self.overlapped |= start < self.settled && start < self.to;
@@ -401,7 +408,7 @@ impl AirtimeAccount {
         self.clear_from = if self.from <= end { end } else { Time::NEVER };
     }
 
-    /// Returns the part of the time from `from` to `to` that is measured.
+    /// Returns the measured part of the time from `from` to `to`.
     pub(crate) fn measured(&self, from: Time, to: Time) -> Duration {
         to.min(self.to).saturating_since(from.max(self.from))
     }
@@ -428,7 +435,8 @@ mod tests {
         assert_eq!(parts.idle, Duration::from_micros(40 + 35));
     }
 
-    /// Cells 0 and 1 overlap for 20 us, the longer of the first is alone for 10 more, of which 5 are measured.
+    /// Cells 0 and 1 overlap for 20 us. The longer frame of cell 0 continues without overlap for 10
+    /// us, of which 5 are measured.
     #[test]
     fn frames_that_collide_overlap_until_the_last_but_one_has_ended() {
         let mut account = AirtimeAccount::new(at(0), at(125), 0).alike(0..0, 3);

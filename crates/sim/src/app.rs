@@ -1,9 +1,9 @@
 //! Applications: what the programs at the two ends of a flow do, and when.
 //!
-//! An application is told that the time has come for which it asked, or what has reached one end of one
-//! of its connections, and says what it wants: open, write, close, send, be woken. It names its
-//! connections itself, by tags. Each has a file of its own. Knows no packet, no queue and no
-//! clock; draws sizes and times from the streams of its flow.
+//! An application learns that a requested time has come, or what has reached one end of one of its
+//! connections. It returns actions: open, write, close, send, wake. It names its connections by
+//! tags. Each application has its own file. It draws sizes and times from the random streams of its
+//! flow.
 
 mod bulk;
 mod ftp;
@@ -38,7 +38,7 @@ pub enum ApplicationConfig {
     Bulk(BulkConfig),
     /// Transfers with think times between them.
     Web(WebConfig),
-    /// Transfers that begin however many are under way.
+    /// Transfers that begin independently of those in progress.
     Ftp(FtpConfig),
     /// Transfers with given times and sizes.
     Replay(ReplayConfig),
@@ -47,9 +47,9 @@ pub enum ApplicationConfig {
 }
 
 impl ApplicationConfig {
-    /// Draws the bytes of the objects of the first pages of a flow, the document of each first: those that the
-    /// flow of this name has in a replication. `None` if it transfers no pages. Where transfers are
-    /// padded, objects are multiples of `pad` bytes.
+    /// Draws the object sizes in bytes of the first pages of a flow, the document of each page
+    /// first. A flow of this name has the same pages in the simulation of this replication. `None`
+    /// if it transfers no pages. With padded transfers, sizes are multiples of `pad` bytes.
     pub fn pages(
         &self,
         seed: u64,
@@ -66,7 +66,7 @@ impl ApplicationConfig {
         }
     }
 
-    /// Returns the codec of the speech that it carries, if it carries any.
+    /// Returns the speech codec of its traffic, if it is a call.
     pub(crate) fn voice(&self) -> Option<Codec> {
         match self {
             Self::Udp(udp) => udp.voice(),
@@ -74,7 +74,7 @@ impl ApplicationConfig {
         }
     }
 
-    /// Checks what the types cannot say, given the TCP that it goes over.
+    /// Checks the combination of settings with the flow's TCP.
     ///
     /// # Errors
     /// Which of its settings contradict each other.
@@ -90,27 +90,27 @@ impl ApplicationConfig {
     }
 }
 
-/// The facts of its flow that an application knows.
+/// What an application knows about its flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
-    /// Which end the data come from.
+    /// The end that sends the data.
     pub(crate) sender: Side,
-    /// Which end opens the connections of transfers.
+    /// The end that opens the connections of transfers.
     pub(crate) opener: Side,
-    /// A flag: a connection is not established as soon as it is opened.
+    /// Whether a connection needs a handshake before it is established.
     pub(crate) has_handshake: bool,
-    /// Transfers are a multiple of so many bytes, if they are padded.
+    /// The unit of padded transfers in bytes.
     pub(crate) pad: Option<u32>,
 }
 
 impl Setting {
-    /// Makes the setting of a flow over `tcp`, or of datagrams.
+    /// Creates the setting of a flow over `tcp`, or of datagrams.
     pub(crate) fn new(direction: Direction, tcp: Option<&TcpConfig>) -> Self {
         let sender = match direction {
             Direction::Download => Side::Server,
             Direction::Upload => Side::Station,
         };
-        // The client opens; but the two-way handshake begins with a SYN of the data sender.
+        // The client opens. However, the two-way handshake begins with a SYN of the data sender.
         let handshake = tcp.map(|tcp| tcp.sender.handshake);
         let is_two_way = handshake == Some(Handshake::TwoWay);
         Self {
@@ -122,82 +122,83 @@ impl Setting {
     }
 }
 
-/// An event that an application is told of.
+/// An event for an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AppEvent {
-    /// The time has come for which it asked.
+    /// The requested time has come.
     Woken,
-    /// A segment has reached end `side` of connection `tag`, which is like this now.
+    /// A segment has reached end `side` of connection `tag`; `end` is its state now.
     Arrived { tag: u32, side: Side, end: End },
 }
 
-/// The view of an end of a connection that an application has.
+/// An application's view of one end of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct End {
-    /// Bytes that came from the other end, in order.
+    /// Bytes received from the other end, in order.
     pub(crate) delivered: u64,
     /// Bytes that the other end has acknowledged.
     pub(crate) acked: u64,
-    /// A flag: data may flow.
+    /// Whether data may flow.
     pub(crate) is_established: bool,
-    /// A flag: the other end has closed, and all that it wrote has come.
+    /// Whether the other end has closed, and everything that it wrote has arrived.
     pub(crate) has_reached_end: bool,
 }
 
-/// An action that an application wants.
+/// An action that an application requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Be woken at this time.
+    /// Wake the application at this time.
     Wake { at: Time },
-    /// A connection of this name between the two ends. `opener` sends the SYN; if nobody does, the
-    /// connection has been open for long. Where `acks_first`, TCP acknowledges what comes before the
-    /// application has answered; else an answer takes the acknowledgment along.
+    /// Open a connection of this name between the two ends. `opener` sends the SYN; without an
+    /// opener the connection has been open for long. With `acks_first`, TCP acknowledges data
+    /// before the application has replied; otherwise a reply carries the acknowledgment.
     Open { tag: u32, service: Service, opener: Option<Side>, acks_first: bool },
-    /// `side` writes so many bytes, and closes its end after them if they are the `last`.
+    /// `side` writes `bytes`, and closes its end after them if they are the `last`.
     Write { tag: u32, side: Side, bytes: u64, last: bool },
     /// `side` closes its end.
     Close { tag: u32, side: Side },
-    /// Of this connection nothing is to be told until so many bytes of its transfer have come to their
-    /// receiver, or are acknowledged to their sender.
+    /// Report nothing of this connection until `bytes` of its transfer have reached their receiver,
+    /// or are acknowledged to their sender.
     Await { tag: u32, bytes: u64 },
-    /// Nothing more will be done with a connection that nobody closes: it is over when nothing of it
-    /// is on its way.
+    /// The application will not use or close this connection any more. It ends when nothing of it
+    /// is in the network.
     Abandon { tag: u32 },
-    /// `side` sends a datagram with so many bytes of payload.
+    /// `side` sends a datagram with `bytes` of payload.
     Send { side: Side, bytes: u32 },
-    /// From now on `side` always has one more such datagram, and waits for room in the queue with it.
+    /// From now on `side` always has one more such datagram, and waits for room in the queue for
+    /// it.
     Saturate { side: Side, bytes: u32 },
-    /// A transfer has begun; if `unbidden`, however many are under way.
+    /// A transfer has begun. `unbidden`: it starts independently of those in progress.
     Began { unbidden: bool },
-    /// The receiver of a transfer has all of it, that is so many bytes.
+    /// The receiver of a transfer has all its bytes.
     Received { began: Time, bytes: u64 },
-    /// The client begins to load a page.
+    /// The client starts to load a page.
     Asked,
     /// The client has all objects of a page.
     Loaded { began: Time },
-    /// The sender of a transfer knows that.
+    /// The sender of a transfer has received its last acknowledgment.
     Acknowledged { began: Time },
 }
 
-/// The service of a connection to its application.
+/// What an application uses a connection for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// A transfer.
     Transfer,
-    /// Messages around transfers.
+    /// Messages that accompany transfers.
     Dialogue,
-    /// A file, of which a dialogue tells.
+    /// A file that a dialogue announces.
     File,
 }
 
 impl Service {
-    /// Tells whether bytes from the sender of the flow are payload of transfers.
+    /// Returns whether bytes from the sender of the flow are payload of transfers.
     pub(crate) fn carries_transfers(self) -> bool {
         self != Self::Dialogue
     }
 }
 
-/// The actions that an application wants at one time.
+/// The actions that an application requests at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Actions {
     /// The actions, in this order.
@@ -225,7 +226,7 @@ pub(crate) enum App {
 }
 
 impl App {
-    /// Makes an application that has not started.
+    /// Creates an application that has not started.
     pub(crate) fn new(config: &ApplicationConfig, setting: Setting) -> Self {
         match config {
             ApplicationConfig::Bulk(config) => Self::Bulk(Bulk::new(config, setting)),
@@ -236,7 +237,7 @@ impl App {
         }
     }
 
-    /// Makes a copy for the station with this number in its group.
+    /// Creates a copy for the station with this number in its group.
     pub(crate) fn at_station(&self, station: u32) -> Self {
         let mut own = self.clone();
         if let Self::Replay(replay) = &mut own {
@@ -273,7 +274,7 @@ impl App {
         }
     }
 
-    /// Forgets connection `tag`, which is over: its tag may be used again.
+    /// Forgets connection `tag`, which has ended: its tag may be reused.
     pub(crate) fn on_gone(&mut self, tag: u32) {
         match self {
             Self::Bulk(bulk) => bulk.on_gone(tag),
@@ -295,7 +296,7 @@ impl App {
         }
     }
 
-    /// Tells whether it always wants to send more.
+    /// Returns whether it always has more to send.
     pub(crate) fn is_endless(&self) -> bool {
         match self {
             Self::Bulk(bulk) => bulk.is_endless(),
@@ -304,7 +305,7 @@ impl App {
         }
     }
 
-    /// Makes the random streams of a flow with this application.
+    /// Creates the random streams of a flow with this application.
     pub(crate) fn draws(&self, seed: u64, replication: u64, flow: &str) -> Draws {
         let times_are = match self {
             Self::Ftp(_) => ARRIVAL,
@@ -314,7 +315,7 @@ impl App {
     }
 }
 
-/// The random numbers of one flow.
+/// The random streams of one flow.
 #[derive(Debug)]
 pub(crate) struct Draws {
     sizes: RandomStream,
@@ -322,14 +323,14 @@ pub(crate) struct Draws {
     pub(crate) drawn: Drawn,
 }
 
-/// Sums of the numbers that were drawn.
+/// Sums of the drawn numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drawn {
-    /// Pages, or transfers where there are none.
+    /// Pages, or transfers if there are no pages.
     pub(crate) units: u64,
-    /// Bytes of these.
+    /// Bytes of these pages or transfers.
     pub(crate) bytes: f64,
-    /// Times to think, or between arrivals, but for the first of a flow.
+    /// Think times or interarrival times, without the first of a flow.
     pub(crate) pauses: u64,
     /// The sum of these times, in seconds.
     pub(crate) paused_s: f64,
@@ -344,15 +345,15 @@ impl Draws {
         }
     }
 
-    /// Counts a page or transfer of so many bytes.
+    /// Counts a page or transfer of `bytes`.
     fn count_unit(&mut self, bytes: u64) {
         self.drawn.units += 1;
         self.drawn.bytes += bytes as f64;
     }
 }
 
-/// Draws the time until a source begins that has such pauses. Where they are constant it begins at a random phase: such
-/// sources are not in step with each other.
+/// Draws the time until a source with these pauses begins. With constant pauses it begins at a
+/// random phase, so that such sources are not synchronized.
 fn phase(law: &Sampler, draws: &mut Draws) -> Duration {
     let whole = law.draw(&mut draws.times);
     let share = if law.is_constant() { draws.times.unit() } else { 1.0 };

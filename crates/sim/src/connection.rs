@@ -1,5 +1,5 @@
-//! One TCP connection: the endpoint in the station, the endpoint in the server, and how many packets are
-//! between them. Does not know what it is for: that is its application's business.
+//! One TCP connection: the endpoint at the station, the endpoint at the server, and the packets
+//! between them. Its purpose is the application's business.
 
 use airtcp_kernel::Time;
 use airtcp_tcp::{
@@ -29,50 +29,50 @@ impl Side {
     }
 }
 
-/// Two endpoints, and what is on its way between them.
-// In this order, what is looked at whenever something arrives shares a cache line, and so does what most
-// segments look at of each end: where there are many connections, a run waits for little else than for
-// these lines.
+/// Two endpoints, and the packets between them.
+// In this order, the fields that every arrival uses share a cache line, and so do the fields of
+// each end that most segments use. With many connections, cache misses dominate a run.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {
     pub(crate) flow: u32,
-    /// The number by which the flow's application calls it.
+    /// The tag by which the flow's application names it.
     pub(crate) tag: u32,
-    /// Packets on their way between the two ends.
+    /// The number of packets in the network.
     in_network: u32,
-    /// A flag: TCP acknowledges what comes before the application has answered.
+    /// Whether TCP acknowledges data before the application has replied.
     pub(crate) acks_first: bool,
     /// The end that sends the flow's payload.
     sender: Side,
-    /// A flag: the application will do nothing more with it.
+    /// Whether the application will not use it any more.
     abandoned: bool,
-    /// A flag: this place holds a connection.
+    /// Whether this slot holds a connection.
     pub(crate) open: bool,
-    /// A flag: little of the station's segments may wait below TCP.
+    /// Whether TCP keeps the station's queue small (TCP small queues).
     keeps_queue_small: bool,
-    /// A flag: the payload that the other end gets is that of transfers.
+    /// Whether the payload is that of transfers.
     carries_transfers: bool,
-    /// The time of the timer event of each end that counts; others are stale.
+    /// The time of the valid timer event of each end; other events are stale.
     armed: [Time; 2],
-    /// The application is told once so many bytes of its transfer have come, or are acknowledged.
+    /// The application is told only when this many bytes of its transfer have arrived or are
+    /// acknowledged.
     awaited: u64,
     station: Endpoint,
     server: Endpoint,
-    /// The round trips of the segments of `sender`.
+    /// Round-trip times of the segments of `sender`.
     round_trips: RoundTrips,
-    /// The station's segments below TCP, if little of them may wait.
+    /// The station's segments below TCP, for TCP small queues.
     small_queue: SmallQueue,
-    /// SACK options of the packets on their way.
+    /// SACK options of the packets in the network.
     sacks: SegmentOptions,
-    /// The counters of the ends when measuring began.
+    /// The counters of both ends when measuring began.
     baseline: [(Counters, EcnCounters); 2],
 }
 
 impl Connection {
-    /// Makes a connection on which nothing has been written. `opener` sends the SYN; without one it has
-    /// been open for long. The round trips are those of `sender`, and what the other end gets is of
-    /// transfers if it `carries_transfers`.
+    /// Creates a connection on which nothing has been written. `opener` sends the SYN; without an
+    /// opener it has been open for long. Round trips are measured for `sender`.
+    /// `carries_transfers`: the payload is that of transfers.
     pub(crate) fn new(
         [station, server]: [&Config; 2],
         opener: Option<Side>,
@@ -107,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// Abandons it: the application will do nothing more with it, and not close it either.
+    /// Abandons it: the application will neither use nor close it any more.
     pub(crate) fn abandon(&mut self) {
         self.abandoned = true;
     }
@@ -119,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// Returns the end that acknowledges: not the one that sends the flow's payload.
+    /// Returns the end that acknowledges: the one that does not send the flow's payload.
     pub(crate) fn acknowledging(&self) -> Side {
         self.sender.other()
     }
@@ -131,8 +131,9 @@ impl Connection {
         }
     }
 
-    /// Sends the next segment of `side`, if there is one to be sent now, and tells whether there may be
-    /// more. With `STAMPED` the way of segments with timestamps is in line, and that of others is not.
+    /// Sends the next segment of `side`, if there is one to be sent now, and returns whether there
+    /// may be more. With `STAMPED` the code path of segments with timestamps is inlined, and the
+    /// other is not.
     #[inline(always)]
     pub(crate) fn poll_transmit<const STAMPED: bool>(
         &mut self,
@@ -155,7 +156,7 @@ impl Connection {
         };
         if keeps_queue_small {
             self.small_queue.below += u64::from(segment.len);
-            // Only when it is asked does the small queue know that payload waits for it.
+            // The small queue records only when it is asked that payload waits for it.
             more |= segment.len > 0;
         }
         self.in_network += 1;
@@ -165,15 +166,15 @@ impl Connection {
         Some((segment, more))
     }
 
-    /// Lets little of the station's segments wait below TCP from now on.
+    /// Switches TCP small queues on for the station.
     pub(crate) fn keep_queue_small(&mut self) {
         self.keeps_queue_small = true;
     }
 
-    /// Takes note that payload of the station has left its queue and its MAC, and tells whether TCP waits
-    /// for that to send more.
+    /// Records that payload of the station has left its queue and its MAC. Returns whether TCP
+    /// waits for that to send more.
     pub(crate) fn leave_station(&mut self, bytes: u32) -> bool {
-        // Bytes left over from an earlier connection in this place are not this one's.
+        // Bytes left over from an earlier connection in this slot do not belong to this one.
         if !self.keeps_queue_small {
             return false;
         }
@@ -181,13 +182,13 @@ impl Connection {
         std::mem::take(&mut self.small_queue.waits)
     }
 
-    /// Tells the application of nothing before so many bytes of its transfer have come to
-    /// their receiver, or are acknowledged to their sender.
+    /// Reports nothing to the application until `bytes` of its transfer have reached their
+    /// receiver, or are acknowledged to their sender.
     pub(crate) fn await_bytes(&mut self, bytes: u64) {
         self.awaited = bytes;
     }
 
-    /// Tells whether the application is to hear of what has come to `side`.
+    /// Returns whether to report to the application what has reached `side`.
     #[inline]
     pub(crate) fn is_awaited(&self, side: Side) -> bool {
         let end = self.end(side);
@@ -198,9 +199,9 @@ impl Connection {
         }
     }
 
-    /// Receives a segment of the other end at `side`, and returns the bytes of transfers that came with it.
-    /// Gives `sample` each round trip that ends with it, and the time at which that began. `STAMPED` is that of
-    /// [`Self::poll_transmit`].
+    /// Receives a segment of the other end at `side`, and returns the new bytes of transfers.
+    /// Passes each completed round trip to `sample`, with the time at which it began. `STAMPED` is
+    /// as in [`Self::poll_transmit`].
     #[inline(always)]
     pub(crate) fn arrive<const STAMPED: bool>(
         &mut self,
@@ -226,7 +227,7 @@ impl Connection {
         if self.carries_transfers && side != self.sender { came } else { 0 }
     }
 
-    /// Takes a segment off the network, where it has arrived or is lost.
+    /// Removes a segment from the network that has arrived or is lost.
     #[inline]
     pub(crate) fn leave_network(&mut self, segment: &Segment) {
         self.in_network -= 1;
@@ -245,24 +246,25 @@ impl Connection {
         }
     }
 
-    /// Returns the blocks of the SACK option of a segment on its way; none if it has no such option.
+    /// Returns the blocks of the SACK option of a segment in the network; empty without such an
+    /// option.
     pub(crate) fn sack_blocks(&self, segment: &Segment) -> &[Block] {
         self.sacks.blocks(segment)
     }
 
-    /// Returns the timestamps of a segment on its way, if it has any.
+    /// Returns the timestamps of a segment in the network, if it has any.
     pub(crate) fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
         self.sacks.timestamps(segment)
     }
 
-    /// Counts the segments with a SACK option that are on their way.
+    /// Returns the number of segments in the network with a SACK option.
     pub(crate) fn sacks_in_network(&self) -> usize {
         self.sacks.under_way()
     }
 
-    /// Returns the time for which a timer event of `side` must be scheduled, if the pending one comes too late.
-    /// Deadlines move later all the time, so an event that comes too early is left to look
-    /// again when it comes.
+    /// Returns the time for which a timer event of `side` must be scheduled, if the pending one is
+    /// too late. Deadlines move later all the time, so an event that is too early stays and checks
+    /// again when it is due.
     #[inline]
     pub(crate) fn arm(&mut self, side: Side) -> Option<Time> {
         let armed = self.armed[side as usize];
@@ -279,7 +281,7 @@ impl Connection {
         }
     }
 
-    /// Takes a timer event of `side`, and tells whether it is the pending one.
+    /// Processes a timer event of `side`, and returns whether it is the valid one.
     pub(crate) fn disarm(&mut self, side: Side, now: Time) -> bool {
         let pending = self.open && self.armed[side as usize] == now;
         if pending {
@@ -288,13 +290,14 @@ impl Connection {
         pending
     }
 
-    /// Forgets what was counted so far.
+    /// Resets the counters.
     pub(crate) fn start_measuring(&mut self) {
         self.baseline =
             [&self.station, &self.server].map(|end| (end.counters(), end.ecn_counters()));
     }
 
-    /// Counts segments, retransmissions, timeouts and marks of both ends since measuring began.
+    /// Returns the segments, retransmissions, timeouts and marks of both ends since measuring
+    /// began.
     pub(crate) fn counted(&self) -> TcpCounts {
         let mut counts = TcpCounts::default();
         for (end, (then, marked)) in [&self.station, &self.server].iter().zip(&self.baseline) {
@@ -308,7 +311,7 @@ impl Connection {
         counts
     }
 
-    /// Tells whether nothing is left to happen on this connection.
+    /// Returns whether nothing more can happen on this connection.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         let is_closed =
@@ -317,17 +320,17 @@ impl Connection {
     }
 }
 
-/// `tcp_small_queue_check` of Linux 6: what a socket may have in queue and driver.
+/// `tcp_small_queue_check` of Linux 6: the limit of a socket's data in queue and driver.
 #[derive(Clone, Copy, Debug, Default)]
 struct SmallQueue {
-    /// Bytes of payload.
+    /// Bytes of payload below TCP.
     below: u64,
-    /// More is to be sent as soon as some of that has left.
+    /// Whether more must be sent as soon as some of them have left.
     waits: bool,
 }
 
-/// `tx_sk_pacing_shift` of mac80211: as much as leaves at its pace in 2^-7 s, that frames may be aggregated;
-/// without it 2^-10 s.
+/// `tx_sk_pacing_shift` of mac80211: the data that leave at the pacing rate in 2^-7 s, so that
+/// frames can be aggregated; the default is 2^-10 s.
 const PACING_SHIFT: u32 = 7;
 /// `tcp_limit_output_bytes`.
 const MOST_BELOW: u64 = 4 << 20;
@@ -340,7 +343,7 @@ impl SmallQueue {
         self.waits
     }
 
-    /// Returns the payload from which on no more may wait, which is not less than `least`.
+    /// Returns the payload limit below TCP, which is at least `least`.
     #[inline(never)]
     fn limit(endpoint: &Endpoint, least: u64) -> u64 {
         let limit = endpoint.pace().map_or(MOST_BELOW, |pace| pace >> PACING_SHIFT);
@@ -348,7 +351,7 @@ impl SmallQueue {
     }
 }
 
-/// The counts of the ends of connections.
+/// The counters of connections' ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpCounts {
     pub(crate) segments: u64,

@@ -1,9 +1,9 @@
-//! The laws that hold at the end of every run, release builds included: packets do not vanish
-//! and are not made up. Those of the MAC are its own.
+//! The conservation laws that every run checks at its end, also in release builds: packets neither
+//! vanish nor appear from nowhere. The MAC checks its own laws.
 
-/// The packets of one flow that were sent, received and dropped.
-// Packets and bytes apart: side by side the two would be added as a vector, which costs more than two
-// additions.
+/// Sent, received and dropped packets of one flow.
+// Packets and bytes are separate. Next to each other the compiler would add them as a vector, which
+// costs more than two additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PacketBooks {
     pub(crate) packets: Tally,
@@ -25,7 +25,7 @@ impl Tally {
     }
 }
 
-/// The packets of one flow that are in a queue or on a wire when the run ends.
+/// The packets of one flow in queues or on links when the run ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     packets: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Adds one packet with so many bytes of payload.
+    /// Adds one packet with `bytes` of payload.
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
@@ -42,27 +42,27 @@ impl Waiting {
 }
 
 impl PacketBooks {
-    /// Counts a packet with so many bytes of payload that is sent.
+    /// Counts a sent packet with `bytes` of payload.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) {
         self.packets.sent += 1;
         self.bytes.sent += u64::from(bytes);
     }
 
-    /// Counts one that is received.
+    /// Counts a received packet.
     #[inline]
     pub(crate) fn receive(&mut self, bytes: u32) {
         self.packets.received += 1;
         self.bytes.received += u64::from(bytes);
     }
 
-    /// Counts one that is lost.
+    /// Counts a lost packet.
     pub(crate) fn drop(&mut self, bytes: u32) {
         self.packets.dropped += 1;
         self.bytes.dropped += u64::from(bytes);
     }
 
-    /// Counts the packets sent of which nothing is known yet.
+    /// Returns the number of packets sent and neither received nor lost.
     pub(crate) fn under_way(&self) -> u64 {
         self.packets.sent - self.packets.received - self.packets.dropped
     }
@@ -77,7 +77,7 @@ impl PacketBooks {
     }
 }
 
-/// Checks that the SACK options that are kept are those of the packets that wait.
+/// Checks that the stored SACK options are those of the waiting packets.
 pub(crate) fn options_kept(kept: usize, waiting: usize) -> Result<(), String> {
     if kept == waiting {
         Ok(())
@@ -103,7 +103,7 @@ mod tests {
         let none = Waiting::default();
         assert!(books.balance(none, "laptop/0").unwrap_err().contains("laptop/0"));
 
-        // As many packets, but not as much payload.
+        // The number of packets is right, but not the payload.
         let waiting = |bytes| {
             let mut waiting = Waiting::default();
             waiting.add(bytes);

@@ -1,20 +1,22 @@
-//! The watch over a run, from another thread or its own: progress, stop, and the errors that end it.
+//! Control of a run from another thread or its own: progress, cancellation, and the errors that end
+//! it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Shared between a run and whoever watches it. Never changes what the run computes.
+/// Shared between a run and its observer. It never changes the results of the run.
 #[derive(Default)]
 pub struct RunControl {
-    /// Simulated share of the run, in units of 2^-32.
+    /// The simulated share of the run, in units of 2^-32.
     progress: AtomicU64,
     cancelled: AtomicBool,
     may_go_on: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl RunControl {
-    /// Makes a control that asks whether the run may go on, in its thread: for a caller whose thread has other
-    /// duties. Asked at each per cent of a run, and where these take long a few times a second.
+    /// Creates a control that calls `may_go_on` in the thread of the run, for a caller whose thread
+    /// has other duties. It is called at each per cent of a run, and a few times a second in long
+    /// runs.
     pub fn asking(may_go_on: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { may_go_on: Some(Box::new(may_go_on)), ..Self::default() }
     }
@@ -53,12 +55,12 @@ impl fmt::Debug for RunControl {
 pub enum RunError {
     /// The caller asked for it; nothing is wrong.
     Cancelled,
-    /// Transfers begin so much faster than they end that memory would run out: the scenario asks for
-    /// more than its network carries. The text names the flow and the time.
+    /// Transfers begin so much faster than they end that memory would run out: the offered load
+    /// exceeds the capacity of the network. The text names the flow and the time.
     Overloaded(String),
-    /// The capture file did not take what was written. The text says why.
+    /// Writing to the capture file failed. The text says why.
     CaptureFailed(String),
-    /// A conservation law does not hold: a mistake of this program. The text names the law, the
+    /// A conservation law is violated, which is a bug of this program. The text names the law, the
     /// seed and the replication.
     LawViolated(String),
 }

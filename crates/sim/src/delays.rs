@@ -1,26 +1,26 @@
-//! Delays, of which very many are seen: the mean, and quantiles from bounded memory.
+//! Statistics of many delays: the mean, and quantiles in bounded memory.
 //!
-//! A histogram whose intervals grow with the delay, 128 to each doubling, so that a quantile is known
-//! within 1/128 of itself (0.8 %) however many delays there were; the mean is exact. Knows nothing of
-//! what the delays are of.
+//! A histogram has 128 intervals per doubling of the delay. So a quantile is known within 1/128 of
+//! its value (0.8 %), however many delays there are. The mean is exact.
 
 use std::ops::AddAssign;
 
 use airtcp_kernel::Duration;
 
-/// Bits of an `f32` below those that tell the interval: of 23 for the fraction 7 are kept.
+/// Bits of an `f32` below those that select the interval: 7 of the 23 bits of the fraction are
+/// kept.
 const DROPPED_BITS: u32 = 16;
-/// The interval of 1 ns, less one: 0 has the first interval of all.
+/// The interval of 1 ns, minus one: 0 is the first interval.
 const BEFORE_FIRST: u32 = (1.0_f32.to_bits() >> DROPPED_BITS) - 1;
 
-/// Intervals that the histogram grows by: those of a doubling.
+/// The histogram grows by this many intervals, which is one doubling.
 const DOUBLING: usize = 128;
 
-/// Delays that were seen.
+/// Recorded delays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
-    /// By interval, from `first` on, as far as delays were seen: a scenario of many groups has thousands
-    /// of these histograms, and few delays are near a nanosecond.
+    /// Counts by interval, from `first` on, as far as delays occurred. A scenario of many groups
+    /// has thousands of these histograms, and few delays are near a nanosecond.
     counts: Vec<u64>,
     first: usize,
     sum_ns: u128,
@@ -32,14 +32,14 @@ impl Delays {
         let nanos = delay.as_nanos();
         let interval = interval(nanos);
         self.sum_ns += u128::from(nanos);
-        // Of an interval before the first one the difference is larger than any length.
+        // For an interval before the first one the difference wraps to more than any length.
         match self.counts.get_mut(interval.wrapping_sub(self.first)) {
             Some(count) => *count += 1,
             None => self.add_outside(interval),
         }
     }
 
-    /// Does as [`Self::add`] with no delay at all.
+    /// Records a delay of zero, like [`Self::add`].
     #[inline(always)]
     pub(crate) fn add_none(&mut self) {
         match self.counts.first_mut() {
@@ -55,7 +55,7 @@ impl Delays {
         self.counts[interval - self.first] = 1;
     }
 
-    /// Has counts for the intervals `from .. to`, without room for more.
+    /// Extends the counts to the intervals `from .. to`, without spare capacity.
     fn cover(&mut self, from: usize, to: usize) {
         if self.counts.is_empty() {
             self.first = from;
@@ -72,14 +72,14 @@ impl Delays {
         self.counts.iter().sum()
     }
 
-    /// Returns the mean in seconds; `None` without any.
+    /// Returns the mean in seconds; `None` without delays.
     pub(crate) fn mean_s(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64 / 1e9)
     }
 
-    /// Returns, for each delay until which more have come, that delay in seconds (the end of its interval), and how
-    /// many took no longer.
+    /// Returns for each interval with delays its upper bound in seconds, and the number of delays
+    /// up to it.
     pub(crate) fn until(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut sum = 0;
         self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(at, count)| {
@@ -88,15 +88,15 @@ impl Delays {
         })
     }
 
-    /// Returns each bin that has delays, and how many.
+    /// Returns each bin that has delays, and its count.
     pub(crate) fn bins(&self) -> impl Iterator<Item = (u32, u64)> {
         let all = (self.first as u32..).zip(self.counts.iter().copied());
         all.filter(|&(_, count)| count > 0)
     }
 
-    /// Returns the quantiles of these `shares`, in ascending order, in seconds, within 1/128 of those of the
-    /// delays themselves: the delay of rank `share (n - 1)`, counted from 0, if those of an interval
-    /// lie evenly in it. `None` without any.
+    /// Returns the quantiles of these `shares` in ascending order, in seconds, within 1/128 of the
+    /// exact values. A quantile is the delay of rank `share (n - 1)`, counted from 0, with delays
+    /// spread evenly within an interval. `None` without delays.
     pub(crate) fn quantiles_s<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
         debug_assert!(shares.is_sorted());
         let Some(last) = self.count().checked_sub(1) else { return [None; N] };
@@ -106,7 +106,7 @@ impl Delays {
             while rank >= (below + count) as f64 {
                 below += count;
                 interval += 1;
-                // The last rank is below the count of all.
+                // The last rank is below the total count.
                 count = self.counts[interval];
             }
             let part = (rank - below as f64 + 0.5) / count as f64;
@@ -129,18 +129,19 @@ impl AddAssign<&Self> for Delays {
     }
 }
 
-/// Joins exponent and first bits of the fraction, which order numbers as the numbers themselves are.
+/// Combines the exponent and the first bits of the fraction, which order numbers as their values
+/// do.
 #[inline]
 fn interval(nanos: u64) -> usize {
     let bits = (nanos as i64 as f32).to_bits() >> DROPPED_BITS;
     bits.saturating_sub(BEFORE_FIRST) as usize
 }
 
-/// Returns the bounds of the interval, in nanoseconds.
+/// Returns the bounds of an interval in nanoseconds.
 fn bounds_ns(interval: usize) -> (f64, f64) {
     let begin =
         |interval: u32| f64::from(f32::from_bits((interval + BEFORE_FIRST) << DROPPED_BITS));
-    // Whole nanoseconds below 128 have an interval each.
+    // Below 128, each whole nanosecond has its own interval.
     let from = if interval == 0 { 0.0 } else { begin(interval as u32) };
     if from < 128.0 { (from, from) } else { (from, begin(interval as u32 + 1)) }
 }
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(of([0, 1, 2_000_000_001, 4]).mean_s(), Some(2_000_000_006.0 / 4.0 / 1e9));
     }
 
-    /// Of any size, an interval begins within 1/128 before each of its numbers.
+    /// At any size, an interval begins within 1/128 before each of its numbers.
     #[test]
     fn intervals_are_narrow_and_in_order() {
         let mut last = 0;
@@ -183,7 +184,7 @@ mod tests {
                 last = here;
                 let (from, to) = bounds_ns(here);
                 assert!(to - from <= from / 128.0, "{number}");
-                // An f32 has 24 bits: what is next to a bound may count as beyond it.
+                // An f32 has 24 bits, so a number next to a bound may count as beyond it.
                 let slack = number as f64 * 2.0_f64.powi(-24);
                 assert!(from <= number as f64 + slack, "{from} {number}");
                 assert!(number as f64 <= to + slack, "{to} {number}");
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!((interval(0), interval(1)), (0, 1));
     }
 
-    /// Quantiles of 10,000 delays of four decades, against those of the sorted list.
+    /// Quantiles of 10,000 delays over four decades compared with those of the sorted list.
     #[test]
     fn quantiles_are_those_of_the_list_within_an_interval() {
         let mut all: Vec<u64> =

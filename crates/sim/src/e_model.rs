@@ -1,9 +1,10 @@
-//! The rating R of a call by the E-model (ITU-T G.107, 06/2015), out of delays and losses of its packets.
+//! The rating R of a call by the E-model (ITU-T G.107, 06/2015), from delays and losses of its
+//! packets.
 //!
-//! R = Ro - Is - Idte - Idle - Idd - Ie,eff with the default of every parameter but delay, codec and
-//! loss (clause 7.7, table 3): Ro - Is = 94.77 - 1.41, and 93.2 where nothing is delayed or lost. Assumes
-//! no advantage factor, losses that come one by one (BurstR = 1) and an echo that is as much weaker as by
-//! default. Knows no network.
+//! R = Ro - Is - Idte - Idle - Idd - Ie,eff with the default of every parameter except delay, codec
+//! and loss (clause 7.7, table 3): Ro - Is = 94.77 - 1.41, and R = 93.2 without delay and loss.
+//! Assumptions: no advantage factor, independent losses (BurstR = 1), and the default echo
+//! attenuation.
 
 use serde::Deserialize;
 
@@ -16,7 +17,8 @@ const IS: f64 = 1.413_6;
 /// Talker echo loudness rating and weighted echo path loss, dB.
 const TELR: f64 = 65.0;
 const WEPL: f64 = 110.0;
-/// One-way delays up to so many ms disturb nobody who talks (mT of table 1, default delay sensitivity).
+/// One-way delays up to this many ms do not disturb a conversation (mT of table 1, default delay
+/// sensitivity).
 const UNNOTICED_MS: f64 = 100.0;
 
 /// The codec of speech, in the resolved form of a scenario.
@@ -27,8 +29,8 @@ pub(crate) struct Codec {
     impairment: f64,
     /// Packet-loss robustness factor Bpl.
     robustness: f64,
-    /// From the first sound of a packet until the packet is sent: its duration, and what the codec looks
-    /// ahead.
+    /// The time from the first sound of a packet until the packet is sent: its duration, plus the
+    /// codec's look-ahead.
     delay_s: f64,
 }
 
@@ -42,21 +44,20 @@ impl Codec {
         }
     }
 
-    /// Rates speech that is heard so many seconds after it was said, of whose packets this share is
-    /// lost.
+    /// Rates speech that is heard `mouth_to_ear_s` seconds after it was said, with this packet
+    /// loss.
     fn rating(&self, mouth_to_ear_s: f64, loss: f64) -> f64 {
         RO - IS - delay_impairment(1e3 * mouth_to_ear_s) - self.effective_impairment(loss)
     }
 
-    /// Computes Ie,eff (7-29), the losses being independent.
+    /// Computes Ie,eff (7-29) for independent losses.
     fn effective_impairment(&self, loss: f64) -> f64 {
         let percent = 100.0 * loss;
         self.impairment + (95.0 - self.impairment) * percent / (percent + self.robustness)
     }
 
-    /// Rates a call whose packets took `delays`, or were `lost`, with the playout delay of the receiver
-    /// that is best for it: a packet that comes later is lost to the ear. `None` without packets, 0 where
-    /// nothing comes.
+    /// Rates a call whose packets took `delays`, or were `lost`, with the receiver's best playout
+    /// delay: later packets count as lost. `None` without packets, 0 if no packet arrives.
     pub(crate) fn best_rating(&self, delays: &Delays, lost: u64) -> Option<f64> {
         let arrived = delays.count();
         let all = (arrived + lost) as f64;
@@ -67,8 +68,8 @@ impl Codec {
     }
 }
 
-/// Computes Id (7-18) for a one-way delay T = Ta and a round trip Tr = 2 T, ms: talker echo, listener echo, and the
-/// delay itself.
+/// Computes Id (7-18) for a one-way delay T = Ta and a round trip Tr = 2 T, in ms: talker echo,
+/// listener echo, and the delay itself.
 fn delay_impairment(delay: f64) -> f64 {
     let half = |difference: f64, plus: f64| {
         difference / 2.0 + libm::sqrt(difference * difference / 4.0 + plus)
@@ -106,7 +107,7 @@ mod tests {
         assert!((found - expected).abs() <= within, "{found} for {expected}");
     }
 
-    /// R = 93.2 with all defaults is stated in G.107, clause 7.7.
+    /// G.107, clause 7.7, states R = 93.2 with all defaults.
     #[test]
     fn the_default_is_that_of_the_recommendation() {
         assert_near(G711.rating(0.0, 0.0), 93.2, 0.05);
@@ -136,8 +137,8 @@ mod tests {
         assert_near(delay_impairment(200.0), talker + listener + itself, 0.01);
     }
 
-    /// 98 packets take 10 ms, two 400 ms: those are better lost (2 %) than waited for. One packet of 101
-    /// never comes.
+    /// 98 packets take 10 ms, two 400 ms. Losing these two (2 %) is better than waiting for them.
+    /// One packet of 101 never arrives.
     #[test]
     fn late_packets_are_given_up_where_waiting_is_worse() {
         let mut delays = Delays::default();
@@ -151,7 +152,7 @@ mod tests {
 
         let given_up = G711.rating(0.03, 3.0 / 101.0);
         assert!(given_up > G711.rating(0.42, 1.0 / 101.0) + 10.0);
-        // The histogram knows a delay within 0.8 %.
+        // The histogram resolves a delay to 0.8 %.
         assert_near(found, given_up, 0.05);
     }
 

@@ -1,12 +1,13 @@
-//! Puts the pieces together: stations and an access point with queues, wired paths behind it,
-//! applications over TCP and UDP, and what is measured of them.
+//! Combines the parts of a simulation: stations and an access point with queues, wired paths behind
+//! it, applications over TCP and UDP, and measurements.
 //!
-//! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet` is what
-//! waits in the queues and travels on the wires of `airtcp-net`; `app` says what is to
-//! be sent and `connection` makes packets of it; `world` moves them, and `replication` is the loop over it and the cell of `airtcp-wlan`; `statistics` and `airtime` measure;
-//! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
-//! is the answer, and [`trace`] what a run tells on its way if it is asked to. Random numbers, event order and time come from `airtcp-kernel`, contention
-//! from `airtcp-wlan`, TCP from `airtcp-tcp`. Knows no file and no thread.
+//! From the bottom: [`scenario`] is the resolved form of a scenario. `packet` is what queues and
+//! the links of `airtcp-net` hold. `app` decides what is sent, and `connection` turns it into
+//! packets. `world` moves packets, and `replication` is the loop over the world and the cell of
+//! `airtcp-wlan`. `statistics` and `airtime` measure. `conservation` checks at the end of every run
+//! that no packet vanished or appeared from nowhere. [`outcome`] is the result, and [`trace`] an
+//! optional record of the run. Random numbers, event order and time come from `airtcp-kernel`,
+//! contention from `airtcp-wlan`, TCP from `airtcp-tcp`.
 
 mod airtime;
 mod app;
@@ -45,33 +46,34 @@ use replication::Replication;
 pub use scenario::{InvalidScenario, Scenario};
 pub use trace::Trace;
 
-/// The records that a run is asked for; by default none.
+/// Optional records of a run; by default none.
 #[derive(Default)]
 pub struct Recording {
-    /// Between two samples of flows and queues in the trace.
+    /// The time between two samples of flows and queues in the trace.
     pub sample_interval: Option<Duration>,
-    /// A flag: the trace has samples, and no events or PPDUs, of which a long run has millions.
+    /// Whether the trace has only samples. A long run has millions of events and PPDUs.
     pub samples_only: bool,
-    /// The file of what is on the air, and the greatest number of bytes that it has of each frame: pcap where all hear
-    /// all, else pcapng with an interface for each node.
+    /// The capture file, and the maximum number of bytes kept of each frame. The format is pcap if
+    /// all stations hear each other, else pcapng with an interface for each node.
     pub capture: Option<(Box<dyn Write + Send>, u32)>,
-    /// A flag: the outcome has each transfer.
+    /// Whether the outcome lists each transfer.
     pub transfers: bool,
 }
 
-/// The measured times of a run that has several, one after the other.
+/// Batches: several consecutive measured times of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
-    /// Their greatest number.
+    /// The maximum number of batches.
     pub most: u32,
-    /// Their least number.
+    /// The minimum number of batches.
     pub least: u32,
-    /// The work after which no further one begins, if there are so many: the events of the world, and twice the
-    /// attempts and the TCP segments of the measured times so far. Counted, so that it depends on nothing but the run.
+    /// The work after which no further batch begins, once the minimum is reached: events of the
+    /// world, plus twice the attempts and the TCP segments of the batches so far. It is counted, so
+    /// that it depends only on the run.
     pub work: u64,
 }
 
-/// A scenario that can be simulated, any number of times and from several threads at once.
+/// A scenario that can be simulated repeatedly, and in several threads at once.
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
@@ -86,13 +88,13 @@ impl Simulation {
         Ok(Self { scenario: Scenario::from_json(json)? })
     }
 
-    /// Simulates one replication. The outcome depends on the scenario, `seed` and
-    /// `replication` alone.
+    /// Simulates one replication. The outcome depends only on the scenario, `seed` and
+    /// `replication`.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`] if `control` asked for it, [`RunError::Overloaded`] if transfers pile
-    /// up without bound, [`RunError::LawViolated`] if the books do not balance at the end, which is
-    /// a mistake of this program.
+    /// [`RunError::Cancelled`] if `control` asked for it, [`RunError::Overloaded`] if transfers
+    /// pile up without bound, [`RunError::LawViolated`] if a conservation law is violated at the
+    /// end, which is a bug of this program.
     pub fn run(
         &self,
         seed: u64,
@@ -103,8 +105,8 @@ impl Simulation {
         replication.run(control).map(|(outcome, _)| outcome)
     }
 
-    /// Simulates the warm-up of one replication, and then several times the measured time, one after the
-    /// other: an outcome for each. The first is that of [`Self::run`].
+    /// Simulates the warm-up of one replication, and then several consecutive measured times.
+    /// Returns an outcome for each; the first is that of [`Self::run`].
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -118,8 +120,9 @@ impl Simulation {
         Replication::new(&self.scenario, seed, replication).run_batches(batches, control)
     }
 
-    /// Does as [`Self::run`], and writes down what `recording` asks for: there is a trace if it has a sample
-    /// interval. The outcome is that of [`Self::run`], and has its transfers if they are asked for.
+    /// Simulates as [`Self::run`], and records what `recording` asks for. There is a trace if it
+    /// has a sample interval. The outcome is that of [`Self::run`], plus its transfers if
+    /// requested.
     ///
     /// # Errors
     /// As [`Self::run`], and [`RunError::CaptureFailed`] if the capture cannot be written.
@@ -146,7 +149,7 @@ impl Simulation {
         replication.run(control)
     }
 
-    /// Returns the engine that plays each cell, in the order of cells.
+    /// Returns the engine of each cell, in the order of cells.
     pub fn engines(&self) -> Vec<Engine> {
         Replication::new(&self.scenario, 0, 0).engines()
     }

@@ -1,10 +1,10 @@
-//! A replication that is played as time goes by, some of whose packets come from outside: from real
-//! programs over a real TCP, or from a recording.
+//! A replication in real time. Some of its packets come from outside: from real programs over a
+//! real TCP, or from a recording.
 //!
-//! The same cell, queues and wires as in a simulation, and the same measures: what enters here is a
-//! packet of so many bits at one end of a flow, what leaves is when it comes to the other. Knows what
-//! of a packet queues and access categories look at, and not its bytes, but for a capture, into which
-//! they go as they are. Owns no clock: time comes with each call.
+//! The cell, queues and links are those of a simulation, and so are the measurements. A packet
+//! enters with a size in bits at one end of a flow, and the time when it leaves at the other end is
+//! returned. Queues and access categories use only a packet's headers. Its bytes are only written
+//! to a capture, unchanged. There is no clock: time comes with each call.
 
 #[cfg(test)]
 mod tests;
@@ -22,87 +22,89 @@ use crate::scenario::Scenario;
 pub use crate::tap::Purpose;
 use crate::world::HandedOut;
 
-/// A packet that comes from outside.
+/// A packet from outside.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// The number of its flow: flows are numbered by the entries of the scenario, and within an entry by
-    /// station.
+    /// The number of its flow. Flows are numbered by the entries of the scenario, and within an
+    /// entry by station.
     pub flow: u32,
-    /// At which end it comes in.
+    /// The end at which it enters.
     pub side: Side,
-    /// Its connection, from [`Live::open`]; `None`: it is a datagram.
+    /// Its connection, from [`Live::open`]; `None` for a datagram.
     pub connection: Option<u32>,
-    /// Numbers, flags and payload; of a datagram the payload alone.
+    /// Sequence numbers, flags and payload; of a datagram only the payload.
     pub segment: Segment,
     /// The blocks of its SACK option.
     pub sacked: Vec<Block>,
-    /// Size, with the headers of IP. \[bit\]
+    /// Size, including IP headers. \[bit\]
     pub bits: u64,
 }
 
-/// A packet that has come to the other end.
+/// A packet that has reached the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver<P> {
-    /// Of which flow it is.
+    /// The number of its flow.
     pub flow: u32,
-    /// To which end it has come, and of which station's flow that is.
+    /// The end that it has reached.
     pub side: Side,
-    /// The number of that station.
+    /// The number of the flow's station.
     pub station: u32,
-    /// Its connection, as it came in.
+    /// Its connection, as given at its arrival.
     pub connection: Option<u32>,
-    /// The time.
+    /// When it arrived.
     pub at: Time,
-    /// The segment as the network knows it; a queue may have marked it ([`Flags::CE`](airtcp_tcp::Flags::CE)).
+    /// The segment as the network sees it; a queue may have marked it
+    /// ([`Flags::CE`](airtcp_tcp::Flags::CE)).
     pub segment: Segment,
-    /// Payload of the way of its flow that has come in order, on its connection and until now.
+    /// Payload received in order on its connection so far, in its flow's direction.
     pub in_order: u64,
-    /// The bytes that came in with it.
+    /// The bytes that entered with it.
     pub payload: P,
 }
 
-/// The counts from time zero.
+/// Counters from time zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiveCounts {
-    /// Payload that has come to either end, by entry of the scenario, what came twice included.
+    /// Payload received at either end by entry of the scenario, including duplicates.
     pub payload_bytes: Vec<u64>,
-    /// Packets that wait at the access point, those included that the MAC holds.
+    /// Packets at the access point, including those that the MAC holds.
     pub ap_queue_packets: usize,
-    /// PPDUs of the access point with data, and the frames in them, where frames are aggregated; from
-    /// the end of the warm-up on, when that has come.
+    /// With aggregation, the access point's data PPDUs, and the MPDUs in them. They count from the
+    /// end of the warm-up on, once that has passed.
     pub ap_ppdus: u64,
     /// See [`Self::ap_ppdus`].
     pub ap_mpdus: u64,
-    /// Transmissions of all nodes that led to an answer.
+    /// Transmissions of all nodes that got a response.
     pub successes: u64,
-    /// Those that collided.
+    /// Transmissions that collided.
     pub collisions: u64,
-    /// Packets that were lost.
+    /// Lost packets.
     pub losses: u64,
 }
 
-/// A flow that packets can come in for.
+/// A flow that accepts packets from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveFlow {
-    /// Its place among the entries of the scenario.
+    /// The index of its entry in the scenario.
     pub entry: usize,
     /// The number of its station: stations are numbered from 1, group by group.
     pub station: u32,
 }
 
-/// A capture of the air.
+/// A capture of the medium.
 pub struct AirCapture<P> {
-    /// The reader of the frames, each with its radiotap header.
+    /// Receives the frames, each with its radiotap header.
     pub frames: TakesFrames,
-    /// Bytes of a frame and its header that are kept.
+    /// Bytes kept of a frame and its header.
     pub snaplen: u32,
-    /// The bytes of a packet that comes from outside, with the headers of IP.
+    /// Returns the bytes of a packet from outside, including IP headers.
     pub bytes: fn(&P) -> &[u8],
-    /// Marks such a packet, if a queue has done so; it may have been cut off behind its headers.
+    /// Sets the ECN mark in such a packet, if a queue marked it. The packet may be truncated after
+    /// its headers.
     pub mark: fn(&mut [u8]),
 }
 
-/// A replication that is played. A packet carries a `P` from one end to the other.
+/// A running replication. A packet carries a `P` from one end to the other.
 #[derive(Debug)]
 pub struct Live<'a, P> {
     replication: Replication<'a>,
@@ -112,7 +114,7 @@ pub struct Live<'a, P> {
     /// Empty between two calls.
     handed_out: Vec<HandedOut>,
     lost: Vec<u32>,
-    /// The bytes of a packet, if there is a capture.
+    /// Returns the bytes of a packet, if there is a capture.
     bytes: Option<fn(&P) -> &[u8]>,
     measure_from: Time,
     end: Time,
@@ -120,8 +122,8 @@ pub struct Live<'a, P> {
 }
 
 impl<'a, P> Live<'a, P> {
-    /// Makes a network at time zero. The applications of flows that are `foreign` do nothing: their packets come
-    /// from outside.
+    /// Creates a network at time zero. The applications of `foreign` flows do nothing: their
+    /// packets come from outside.
     pub fn new(
         scenario: &'a Scenario,
         seed: u64,
@@ -144,8 +146,8 @@ impl<'a, P> Live<'a, P> {
         }
     }
 
-    /// Writes down what is on the air from now on, with the packets that come from outside as they
-    /// are; where not all hear all, what each node hears.
+    /// Captures the medium from now on. Packets from outside are written unchanged. With hidden
+    /// stations, the capture has what each node hears.
     pub fn capture(&mut self, capture: AirCapture<P>) {
         let AirCapture { frames, snaplen, bytes, mark } = capture;
         self.bytes = Some(bytes);
@@ -158,19 +160,19 @@ impl<'a, P> Live<'a, P> {
         &self.flows
     }
 
-    /// Returns the end of the scenario: from then on nothing happens any more.
+    /// Returns the end of the scenario, after which nothing happens.
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// Returns the time of the next event, if no packet comes before; [`Self::end`] at the latest.
+    /// Returns the time of the next event, unless a packet arrives before; at most [`Self::end`].
     pub fn next_deadline(&mut self) -> Time {
         let Replication { world, medium, .. } = &mut self.replication;
         world.stop_at(if self.is_measuring { self.end } else { self.measure_from });
         world.next_time().min(medium.next_time())
     }
 
-    /// Returns the counts so far.
+    /// Returns the counters so far.
     pub fn counts(&self) -> LiveCounts {
         let mut counts = self.replication.world.live_counts();
         for contender in 0..self.replication.world.contenders() {
@@ -181,34 +183,33 @@ impl<'a, P> Live<'a, P> {
         counts
     }
 
-    /// Opens a connection of a flow, with the packet that comes next.
+    /// Opens a connection of a flow; the next packet is its first.
     pub fn open(&mut self, flow: u32, purpose: Purpose) -> u32 {
         self.replication.world.open_foreign(flow, purpose)
     }
 
-    /// Begins a transfer of a flow, that the connections of [`Purpose::Part`] are there for.
+    /// Starts a transfer of a flow that uses connections of [`Purpose::Part`].
     pub fn begin_transfer(&mut self, flow: u32) {
         self.replication.world.begin_foreign_transfer(flow);
     }
 
-    /// Ends one of those transfers, which took so long. It counts as ending now.
+    /// Ends such a transfer, which lasted `took`. It counts as ending now.
     pub fn end_transfer(&mut self, flow: u32, took: Duration) {
         self.replication.world.end_foreign_transfer(flow, took);
     }
 
-    /// Counts a page of a flow that took so long. It counts as coming now.
+    /// Counts a page of a flow that took `took` to load. It counts as loaded now.
     pub fn end_page(&mut self, flow: u32, took: Duration) {
         self.replication.world.end_foreign_page(flow, took);
     }
 
-    /// Closes a connection of which nothing more is to be seen.
+    /// Closes a connection on which no more packets are expected.
     pub fn close(&mut self, connection: u32) {
         self.replication.world.close_foreign(connection);
     }
 
-    /// Takes a packet that comes in at `now`, when all that is due before has happened. What is due at `now`
-    /// itself may have happened or not: [`Self::advance`] and [`Self::advance_to`] say which is the
-    /// case.
+    /// Accepts a packet that enters at `now`, when everything due before has happened. Events at
+    /// `now` itself may have happened or not: [`Self::advance`] and [`Self::advance_to`] decide.
     ///
     /// # Panics
     /// If `now` has passed.
@@ -228,8 +229,8 @@ impl<'a, P> Live<'a, P> {
         self.forget_lost();
     }
 
-    /// Plays all that is due up to `now`, and at `now` too: `deliver` is told of the packets that
-    /// come to their ends. Nothing happens after [`Self::end`].
+    /// Plays everything that is due up to and including `now`. `deliver` gets the packets that
+    /// reach their ends. Nothing happens after [`Self::end`].
     ///
     /// # Errors
     /// If simulated flows overload the network.
@@ -241,7 +242,7 @@ impl<'a, P> Live<'a, P> {
         self.play(now, now + Duration::from_nanos(1), deliver)
     }
 
-    /// Plays all that is due before `now`, and not what is due at `now` itself.
+    /// Plays everything that is due before `now`, excluding `now` itself.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -253,7 +254,7 @@ impl<'a, P> Live<'a, P> {
         self.play(now, now, deliver)
     }
 
-    /// Plays all before `stop`, and waits until `now`.
+    /// Plays everything before `stop`, and sets the time to `now`.
     fn play(
         &mut self,
         now: Time,
@@ -294,10 +295,12 @@ impl<'a, P> Live<'a, P> {
         }
     }
 
-    /// Returns the outcome, if the end has come and the books balance. A capture has its last frames.
+    /// Returns the outcome, if the end has come and the conservation laws hold. A capture gets its
+    /// last frames.
     ///
     /// # Errors
-    /// [`RunError::LawViolated`] if they do not; [`RunError::Cancelled`] if the end has not come.
+    /// [`RunError::LawViolated`] if a law is violated; [`RunError::Cancelled`] if the end has not
+    /// come.
     pub fn conclude(mut self) -> Result<Outcome, RunError> {
         self.replication.finish_capture()?;
         if self.replication.world.now() < self.end {

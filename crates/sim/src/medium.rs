@@ -1,5 +1,6 @@
-//! The medium of a replication: a cell in which all hear all, a field of several cells, or several of them that do not
-//! hear each other. Says alike of all what the world asks of them.
+//! The medium of a replication: a cell in which all stations hear each other, a field of several
+//! cells, or several media that do not hear each other. It gives the world one interface to all of
+//! them.
 
 mod numbers;
 mod several;
@@ -13,15 +14,15 @@ use crate::world::{OverField, World};
 pub(crate) use numbers::Numbers;
 pub(crate) use several::Several;
 
-/// The steps in which a medium is played.
+/// The event loop interface of a medium.
 pub(crate) trait Steps {
-    /// Returns the time of the next event, unless a frame is ready before.
+    /// Returns the time of the next event; a new frame may come earlier.
     fn next_time(&self) -> Time;
 
-    /// Plays what is due at `now`, as [`Cell::advance`].
+    /// Plays the event that is due at `now`, as [`Cell::advance`].
     fn advance(&mut self, now: Time, world: &mut World<'_>);
 
-    /// Lets all contend that `world` tells of.
+    /// Starts contention for the queues that `world` reports.
     fn frames_ready(&mut self, now: Time, world: &mut World<'_>);
 }
 
@@ -60,7 +61,7 @@ impl Steps for Field<Packet> {
 }
 
 /// A medium.
-// The field is apart, so that a cell is where its fields are known.
+// The field is boxed, so that a cell's fields are at known places.
 #[derive(Debug)]
 pub(crate) enum Medium {
     Cell(Box<Cell<Packet>>),
@@ -69,7 +70,7 @@ pub(crate) enum Medium {
 }
 
 impl Medium {
-    /// Returns the time of the next event, unless a frame is ready before.
+    /// Returns the time of the next event; a new frame may come earlier.
     pub(crate) fn next_time(&self) -> Time {
         match self {
             Self::Cell(cell) => cell.next_time(),
@@ -78,7 +79,7 @@ impl Medium {
         }
     }
 
-    /// Lets all contend that `world` tells of.
+    /// Starts contention for the queues that `world` reports.
     pub(crate) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
         match self {
             Self::Cell(cell) => cell.frames_ready(now, world),
@@ -96,7 +97,7 @@ impl Medium {
         }
     }
 
-    /// Has the frames of a field told to those that hear them.
+    /// Makes a field report its frames to the stations that hear them.
     pub(crate) fn tell_frames(&mut self) {
         match self {
             Self::Cell(_) => {}
@@ -105,7 +106,7 @@ impl Medium {
         }
     }
 
-    /// Tells `world` of the frames of a field that are on the air, if it has asked for frames.
+    /// Reports to `world` the frames of a field on the air, if frames are reported.
     pub(crate) fn tell_frames_on_air(&self, world: &mut World<'_>) {
         match self {
             Self::Cell(_) => {}
@@ -114,7 +115,7 @@ impl Medium {
         }
     }
 
-    /// Brings counts and views to `now`, which are read then.
+    /// Brings counters and views up to `now`, so that they can be read.
     pub(crate) fn settle(&mut self, now: Time) {
         match self {
             Self::Cell(_) => {}
@@ -123,17 +124,18 @@ impl Medium {
         }
     }
 
-    /// Returns the medium with this number; one alone has the first.
+    /// Returns the medium with this number; a single medium has number 0.
     pub(crate) fn part(&self, part: usize) -> &Self {
         if let Self::Several(several) = self { &several.parts[part] } else { self }
     }
 
-    /// Returns the world's numbers of what the medium with this number has; one alone has the world's.
+    /// Returns the world's numbers of the entities of the medium with this number; `None` for a
+    /// single medium, which has the world's numbers.
     pub(crate) fn numbers(&self, part: usize) -> Option<&Numbers> {
         if let Self::Several(several) = self { Some(several.numbers(part)) } else { None }
     }
 
-    /// Does as [`Self::part`], to change it.
+    /// Mutable version of [`Self::part`].
     pub(crate) fn part_mut(&mut self, part: usize) -> &mut Self {
         match self {
             Self::Several(several) => &mut several.parts[part],
@@ -141,7 +143,7 @@ impl Medium {
         }
     }
 
-    /// Returns what a contender did so far.
+    /// Returns the counters of a contender.
     pub(crate) fn counters(&self, contender: ContenderId) -> &MacCounters {
         match self {
             Self::Cell(cell) => cell.counters(contender),
@@ -153,7 +155,7 @@ impl Medium {
         }
     }
 
-    /// Returns what happened so far; of a field the failures by overlap, as collisions.
+    /// Returns the counters of the medium; a field counts failures by overlap as collisions.
     pub(crate) fn cell_counters(&self) -> CellCounters {
         match self {
             Self::Cell(cell) => *cell.cell_counters(),
@@ -166,11 +168,12 @@ impl Medium {
         }
     }
 
-    /// Lists the packets of `contender` that the MAC holds and that were not received, or wait at their receivers.
+    /// Lists the packets of `contender` that the MAC holds and that were not received, or that wait
+    /// in reorder buffers.
     pub(crate) fn list_waiting(&self, contender: ContenderId, waiting: &mut Vec<Packet>) {
         match self {
             Self::Cell(cell) => {
-                // A packet that was received but not acknowledged yet has been counted as received.
+                // A packet that was received but not yet acknowledged already counts as received.
                 let held = cell.held(contender).filter(|mpdu| !mpdu.is_received);
                 waiting.extend(held.map(|mpdu| mpdu.payload));
                 waiting.extend(cell.held_back(contender).map(|mpdu| mpdu.payload));
@@ -187,7 +190,7 @@ impl Medium {
         }
     }
 
-    /// Checks the books of `contender`.
+    /// Checks the invariants of `contender`.
     pub(crate) fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
         match self {
             Self::Cell(cell) => cell.check_laws(contender),
@@ -199,7 +202,8 @@ impl Medium {
         }
     }
 
-    /// Returns from when to when the frames arrive that are told of as received next, where that is known.
+    /// Returns when the frames arrive, first to last, that will be reported as received next, if
+    /// known.
     pub(crate) fn receiving(&mut self) -> Option<(Time, Time)> {
         match self {
             Self::Cell(cell) => cell.receiving(),
@@ -207,7 +211,7 @@ impl Medium {
         }
     }
 
-    /// Returns the beginning of the contention-free period that there is, if there is one.
+    /// Returns when the current contention-free period began, if there is one.
     pub(crate) fn contention_free_since(&self) -> Option<Time> {
         match self {
             Self::Cell(cell) => cell.contention_free_since(),
@@ -218,7 +222,7 @@ impl Medium {
 
 #[cfg(any(test, feature = "testing"))]
 impl Medium {
-    /// Switches the straight line of cells and the whole exchanges of fields off.
+    /// Switches off the shortcut of cells and the whole exchanges of fields.
     pub(crate) fn play_in_steps(&mut self) {
         match self {
             Self::Cell(cell) => cell.play_in_steps(),
@@ -227,7 +231,7 @@ impl Medium {
         }
     }
 
-    /// Returns how many exchanges took the straight line to their ends, or were played as a whole.
+    /// Returns how many exchanges the shortcut played to their ends, or were played as a whole.
     pub(crate) fn straight(&self) -> u64 {
         match self {
             Self::Cell(cell) => cell.straight(),

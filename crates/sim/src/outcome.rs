@@ -1,21 +1,21 @@
-//! The answer of one replication, in the shape that `docs/laboratory/resolved-form.md` describes.
+//! The result of one replication, in the form that `docs/laboratory/resolved-form.md` describes.
 
 use std::collections::BTreeMap;
 
 use airtcp_kernel::Time;
 use serde::Serialize;
 
-/// Numbers by name; `None` where a metric does not apply.
+/// Numbers by name; `None` for a metric that does not apply.
 pub type Metrics = BTreeMap<&'static str, Option<f64>>;
 
 /// The outcome of one replication.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Of everything.
+    /// Metrics of the whole network.
     pub metrics: Metrics,
-    /// The shares of the measured time.
+    /// Airtime shares of the measured time.
     pub airtime: AirtimeShares,
-    /// The counts of the measured time.
+    /// Counters of the measured time.
     pub counts: Counts,
     /// One record per flow.
     pub flows: Vec<FlowRecord>,
@@ -23,120 +23,125 @@ pub struct Outcome {
     pub stations: Vec<StationRecord>,
     /// One record per station group, in the order of the scenario.
     pub groups: Vec<GroupRecord>,
-    /// One record per access category that has a queue, the one with the highest priority first.
+    /// One record per access category with a queue, highest priority first.
     pub categories: Vec<CategoryRecord>,
-    /// One record per cell, where there are several or not all hear all.
+    /// One record per cell, if there are several or hidden stations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellRecord>,
     /// Share of the measured time with 0, 1, 2, ... transfers in progress.
     pub active_flows_distribution: Vec<f64>,
     /// Goodput in each of 100 equal intervals of the measured time.
     pub goodput_series_bps: Vec<f64>,
-    /// Seconds that each transfer took that ended in the measured time, in order of their end.
+    /// Duration in seconds of each transfer that ended in the measured time, in order of their
+    /// ends.
     #[serde(skip)]
     pub transfer_times_s: Vec<f64>,
-    /// All of these transfers, if they were asked for.
+    /// All these transfers, if requested.
     #[serde(skip)]
     pub transfers: Option<Vec<Transfer>>,
-    /// The metrics of the first half of the measured time; `None` where it was not noted.
+    /// The metrics of the first half of the measured time; `None` if not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halfway: Option<Halfway>,
-    /// The sums that estimators are made of.
+    /// The sums that estimators need.
     #[serde(skip)]
     pub books: Books,
 }
 
-/// The metrics of the first half of the measured time, but for those that are complete at its end alone.
+/// The metrics of the first half of the measured time, except those that are complete only at its
+/// end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Halfway {
-    /// Of everything.
+    /// Metrics of the whole network.
     pub metrics: Metrics,
     /// One record per station group, in the order of the scenario.
     pub groups: Vec<GroupHalfway>,
 }
 
-/// The metrics of one station group in that half, as in a [`GroupRecord`].
+/// The metrics of one station group in the first half, as in a [`GroupRecord`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupHalfway {
     /// Its name in the scenario.
     pub name: String,
-    /// Of its flows in both directions, and of its stations.
+    /// Metrics of its flows in both directions, and of its stations.
     pub all: Metrics,
-    /// Of its downloads, if it has any.
+    /// Metrics of its downloads, if it has any.
     pub download: Option<Metrics>,
-    /// Of its uploads, if it has any.
+    /// Metrics of its uploads, if it has any.
     pub upload: Option<Metrics>,
 }
 
-/// The books of the measured time.
+/// Sums and lists over the measured time, from which estimators are computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Books {
-    /// The number of entries of the traffic.
+    /// The number of traffic entries.
     pub entries: u32,
-    /// For the end of each of some equal blocks of the measured time, of each entry of the traffic: the sums since
-    /// measuring began.
+    /// For the end of each of several equal blocks of the measured time, and for each traffic
+    /// entry: the sums since measuring began.
     pub rows: Vec<Sums>,
-    /// The transfers that ended and had begun before measuring did.
+    /// The transfers that ended in the measured time and had begun before.
     pub carried_over: Vec<CarriedOver>,
-    /// The transfers that are in progress at the end.
+    /// The transfers in progress at the end.
     pub under_way: Vec<UnderWay>,
-    /// Of each of `transfer_times_s`: twice the number of its station group, and one more for an upload.
+    /// The scope of each of `transfer_times_s`: twice the number of its station group, plus one for
+    /// an upload.
     pub scopes: Vec<u32>,
-    /// The pages.
+    /// The sums and lists of pages.
     pub pages: PageBooks,
     /// Histograms of delays, by scope and kind.
     pub delays: Vec<DelayBin>,
 }
 
-/// The number of delays of one kind, in one scope, in one bin of their histogram.
+/// The number of delays of one kind, in one scope, in one bin of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayBin {
-    /// Twice the number of a station group, and one more for an upload.
+    /// Twice the number of a station group, plus one for an upload.
     pub scope: u32,
-    /// The kind: 0 to 2 round trips of segments that were acknowledged without a SACK, first SACKed, and then covered by a
-    /// cumulative ACK; 3 queueing at the access point, 4 reordering, 5 delays of datagrams.
+    /// The kind. 0 to 2: round trips of segments that were acknowledged without a SACK, first
+    /// SACKed, and later covered by a cumulative ACK. 3: queueing at the access point. 4:
+    /// reordering. 5: delays of datagrams.
     pub kind: u32,
-    /// The bin: bits 16 to 31 of a delay in nanoseconds as an `f32`, counted from those of 1 ns, which is bin 1.
+    /// The bin: bits 16 to 31 of a delay in nanoseconds as an `f32`, relative to those of 1 ns,
+    /// which is bin 1.
     pub bin: u32,
     /// The number of delays in it.
     pub count: u64,
 }
 
-/// The books of pages.
+/// Sums and lists of pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageBooks {
-    /// The times to load of the pages that came in the measured time, in seconds, in the order of their ends.
+    /// Load times in seconds of the pages loaded in the measured time, in the order of their ends.
     pub times_s: Vec<f64>,
-    /// Their scopes, as those of transfers are.
+    /// Their scopes, as for transfers.
     pub scopes: Vec<u32>,
-    /// The places of those of them that were asked for before measuring began.
+    /// The indices of pages that were requested before measuring began.
     pub carried_over: Vec<u32>,
     /// The pages in progress at the end.
     pub under_way: Vec<UnderWay>,
 }
 
-/// Sums over the flows of an entry of the traffic.
+/// Sums over the flows of a traffic entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// Pages, or transfers where there are none, whose sizes were drawn.
+    /// Pages whose sizes were drawn, or transfers if there are no pages.
     pub units: f64,
-    /// Bytes of these.
+    /// Bytes of these pages or transfers.
     pub unit_bytes: f64,
-    /// Times to think, or between arrivals, that were drawn.
+    /// Think times or interarrival times that were drawn.
     pub pauses: f64,
-    /// Seconds of these.
+    /// Seconds of these times.
     pub paused_s: f64,
     /// Transfers that began.
     pub begun: f64,
     /// Transfers that ended.
     pub ended: f64,
-    /// Seconds that these took.
+    /// Seconds that the ended transfers took.
     pub ended_s: f64,
     /// Payload delivered in order.
     pub delivered_bytes: f64,
     /// The integral of the number of transfers in progress over time.
     pub active_s: f64,
-    /// Pages of which the client has all.
+    /// Pages that the client has completely loaded.
     pub loaded: f64,
     /// The integral of the number of pages in progress over time.
     pub loading_s: f64,
@@ -145,7 +150,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Returns the sums in the order of their declaration, but for those of pages.
+    /// Returns the sums in the order of their declaration, without those of pages.
     pub fn columns(&self) -> [f64; 9] {
         let &Self { units, unit_bytes, pauses, paused_s, begun, .. } = self;
         let &Self { ended, ended_s, delivered_bytes, active_s, .. } = self;
@@ -161,7 +166,7 @@ impl Sums {
 /// A transfer that ended in the measured time and had begun before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarriedOver {
-    /// Its place among the transfers that ended.
+    /// Its index among the transfers that ended.
     pub index: u32,
     /// Its age when measuring began, in seconds.
     pub age_s: f64,
@@ -170,24 +175,24 @@ pub struct CarriedOver {
 /// A transfer or page in progress at the end of the measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnderWay {
-    /// Its entry of the traffic.
+    /// Its traffic entry.
     pub entry: u32,
     /// Its age at the end, in seconds.
     pub age_s: f64,
 }
 
-/// A transfer of which the receiver has all.
+/// A completely received transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Whose it was: the place among the records of flows.
+    /// The index of its flow record.
     pub flow: u32,
-    /// The time of its beginning.
+    /// When it began.
     pub began: Time,
-    /// Payload bytes of its data; none of what was said around them.
+    /// Payload bytes of its data, without the messages that accompany them.
     pub bytes: u64,
 }
 
-/// Shares of the measured time; they add up to 1.
+/// Shares of the measured time; they sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AirtimeShares {
     /// No frame on the air.
@@ -202,53 +207,54 @@ pub struct AirtimeShares {
     pub collision: f64,
 }
 
-/// Counts of events.
+/// Counters of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Frame exchanges that ended with a MAC ACK.
     pub mac_exchanges: u64,
-    /// Transmissions that ended, of an RTS, of a data frame without one, or of a beacon.
+    /// Transmissions that ended: of an RTS, of a data frame without RTS, or of a beacon.
     pub mac_attempts: u64,
-    /// Times that two or more stations sent at once.
+    /// Collisions of two or more stations.
     pub collisions: u64,
-    /// Those of two frames, each for the sender of the other: the access point's and one of the
-    /// station that it is for.
+    /// Collisions of two frames, each for the sender of the other: the access point's and that of
+    /// the station which it addresses.
     pub simultaneous_sends: u64,
-    /// Beacons that went on the air.
+    /// Beacons sent.
     pub beacons: u64,
-    /// Those that collided.
+    /// Beacons that collided.
     pub beacon_collisions: u64,
     /// Contention-free periods that ended.
     pub contention_free_periods: u64,
-    /// Of `mac_exchanges` those in them: data frames that a CF-Ack acknowledged.
+    /// The part of `mac_exchanges` in contention-free periods: data frames acknowledged by a
+    /// CF-Ack.
     pub contention_free_exchanges: u64,
-    /// Frames that polled a station.
+    /// Polls to stations.
     pub polls: u64,
-    /// Polls that were answered without data.
+    /// Polls answered without data.
     pub polls_without_data: u64,
     /// Frames given up at the retry limit.
     pub mac_drops: u64,
-    /// Packets that found the access point's queue full.
+    /// Packets dropped because the access point's queue was full.
     pub ap_queue_drops: u64,
-    /// Packets that found a station's queue full.
+    /// Packets dropped because a station's queue was full.
     pub station_queue_drops: u64,
-    /// Packets that the queue of a wired link dropped, or that were lost on it.
+    /// Packets dropped by the queue of a wired link, or lost on the link.
     pub wired_drops: u64,
-    /// Bare TCP ACKs that left a queue since a newer one covered them.
+    /// Bare TCP ACKs removed from a queue because a newer one covers them.
     pub acks_filtered: u64,
     /// Transfers that ended.
     pub transfers: u64,
     /// TCP segments sent.
     pub tcp_segments: u64,
-    /// Those that had been sent before.
+    /// TCP segments sent again.
     pub tcp_retransmissions: u64,
     /// Expirations of a retransmission timer.
     pub tcp_timeouts: u64,
     /// TCP segments that arrived with a mark of congestion (CE of RFC 3168).
     pub ecn_marks: u64,
-    /// Windows that were reduced for one.
+    /// Window reductions because of such a mark.
     pub ecn_reductions: u64,
-    /// Events handled by the simulator in the whole run, those of the medium not counted.
+    /// Events handled in the whole run, without those of the medium.
     pub events: u64,
 }
 
@@ -271,7 +277,7 @@ pub struct FlowRecord {
     pub retransmissions: u64,
     /// Expirations of a retransmission timer.
     pub timeouts: u64,
-    /// Below 1 % of a fair share of the goodput of all endless flows.
+    /// Whether its goodput is below 1 % of a fair share among all endless flows.
     pub starved: bool,
 }
 
@@ -280,19 +286,21 @@ pub struct FlowRecord {
 pub struct StationRecord {
     /// `ap`, or `group/index`.
     pub name: String,
-    /// Payload delivered in order to and from this station; of all for the access point.
+    /// Payload delivered in order to and from this station; for the access point that of all
+    /// stations.
     pub goodput_bps: f64,
     /// Transmissions that ended.
     pub attempts: u64,
-    /// Those that led to a MAC ACK.
+    /// Transmissions acknowledged by a MAC ACK.
     pub successes: u64,
-    /// Those that collided.
+    /// Transmissions that collided.
     pub collisions: u64,
-    /// Those of them that a frame of the own cell met, by a station that this one does not hear or had not noticed.
+    /// Transmissions that failed because of a frame of the own cell, from a station that this one
+    /// does not hear or had not detected.
     pub hidden: u64,
     /// Frames given up at the retry limit.
     pub mac_drops: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped because the queue was full.
     pub queue_drops: u64,
     /// Mean CW over the backoffs drawn.
     pub mean_cw: Option<f64>,
@@ -303,17 +311,17 @@ pub struct StationRecord {
 pub struct GroupRecord {
     /// Its name in the scenario.
     pub name: String,
-    /// Of its flows in both directions, and of its stations.
+    /// Metrics of its flows in both directions, and of its stations.
     pub all: Metrics,
-    /// Of its downloads, if it has any.
+    /// Metrics of its downloads, if it has any.
     pub download: Option<Metrics>,
-    /// Of its uploads, if it has any.
+    /// Metrics of its uploads, if it has any.
     pub upload: Option<Metrics>,
     /// The airtime of exchanges for its flows.
     pub airtime: GroupAirtime,
 }
 
-/// Shares of the measured time, without collisions, which are not of one group alone.
+/// Shares of the measured time, without collisions, which involve several groups.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GroupAirtime {
     /// Frames with TCP or UDP payload.
@@ -327,46 +335,47 @@ pub struct GroupAirtime {
 /// The record of one cell of several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellRecord {
-    /// Payload that its flows have delivered in order.
+    /// Payload that its flows delivered in order.
     pub goodput_bps: f64,
     /// The measured time as its access point senses it.
     pub airtime: CellAirtime,
     /// Transmissions of its stations and its access point that ended.
     pub attempts: u64,
-    /// Those that failed, by what overlapped them or kept their receivers from answering.
+    /// Failed transmissions, by what overlapped them or kept their receivers from responding.
     pub failures: CellFailures,
-    /// The other cells that its access point hears: their numbers, and the share of the measured time in which any of
-    /// their frames is on the air there.
+    /// The other cells that its access point hears: their numbers, and the share of the measured
+    /// time in which any of their frames is on the air there.
     pub waits_for: Vec<(u32, f64)>,
 }
 
-/// Shares of the measured time at an access point; they add up to 1.
+/// Shares of the measured time as an access point senses it; they sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CellAirtime {
     /// Frames of its cell.
     pub own: f64,
-    /// Frames of other cells alone.
+    /// Only frames of other cells.
     pub heard: f64,
-    /// None that it hears.
+    /// No frame that it hears.
     pub idle: f64,
 }
 
 /// Counts of failed transmissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CellFailures {
-    /// By a frame that began within the detection time of theirs, of a sender that they hear.
+    /// Because of a frame that began within the detection time, from a station that the sender
+    /// hears.
     pub same_slot: u64,
-    /// By another frame of the cell.
+    /// Because of another frame of the cell.
     pub hidden: u64,
-    /// By another frame of another cell.
+    /// Because of a frame of another cell.
     pub neighbour: u64,
 }
 
 /// The record of the queues of one access category.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CategoryRecord {
-    /// As the standard writes it.
+    /// The name in the standard.
     pub name: String,
-    /// Of its queues.
+    /// Metrics of its queues.
     pub metrics: Metrics,
 }

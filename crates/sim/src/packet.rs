@@ -1,8 +1,8 @@
-//! The contents of a packet: a segment of a TCP connection, a UDP datagram, or a foreign packet, which is
-//! one that is not made here ([`crate::live`]).
+//! The contents of a packet: a segment of a TCP connection, a UDP datagram, or a foreign packet,
+//! which comes from outside of the simulation ([`crate::live`]).
 //!
-//! Knows how they are packed into a few bytes, as packets are copied often; nobody else does. Does not know
-//! where a packet is, nor what becomes of it.
+//! Packets are copied often, so their contents are packed into a few bytes. Only this module knows
+//! the packing.
 
 use airtcp_kernel::Time;
 use airtcp_net::BareAck;
@@ -11,36 +11,36 @@ use airtcp_tcp::{Flags, Segment};
 /// IP and UDP headers.
 pub(crate) const UDP_HEADER_BYTES: u32 = 28;
 
-/// A packet on its way.
+/// A packet in the network.
 pub(crate) type Packet = airtcp_net::Packet<Body>;
 
-/// The contents that a packet can have.
+/// The possible contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    /// A segment of the TCP connection in this place among those that are simulated.
+    /// A segment of the simulated TCP connection in slot `connection`.
     Segment { connection: u32, segment: Segment },
-    /// A UDP datagram with so many bytes of payload, and the time at which it was sent.
+    /// A UDP datagram with `bytes` of payload, and when it was sent.
     Datagram { bytes: u32, sent: Time },
-    /// A foreign packet, and the place in which it is kept. Of its segment the sequence number is there and
-    /// not here; without a connection it is a datagram.
+    /// A foreign packet, and the slot in which it is stored. The stored packet has the sequence
+    /// number of its segment. Without a connection it is a datagram.
     Foreign { place: u32, connection: Option<u32>, segment: Segment },
 }
 
-/// The contents of a packet in their packed form, and the packet's way.
+/// The packed contents of a packet, and its position on its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
-    /// The segment. Of a datagram `len` is the payload and `seq` the time of sending; of a foreign packet
-    /// `seq` is the place in which it is kept.
+    /// The segment. For a datagram `len` is the payload and `seq` the time of sending. For a
+    /// foreign packet `seq` is the slot in which it is stored.
     packed: Segment,
     owner: Owner,
-    /// The scope of its flow, with which it is counted.
+    /// The scope in which its flow is counted.
     pub(crate) scope: u32,
-    /// The number of wired links of its path that it has taken, without the one on which it is.
+    /// The number of wired links of its path that it has passed, without the current one.
     pub(crate) hop: u8,
 }
 
-/// The kind of a packet, and its connection if it has one. A plain number: an enum with a hole in its
-/// middle costs more to copy.
+/// The kind of a packet, and its connection if it has one. A plain number, because an enum with a
+/// niche in the middle costs more to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Owner(u32);
 
@@ -49,7 +49,7 @@ impl Owner {
     const DATAGRAM: Self = Self(u32::MAX);
     /// A foreign packet without a connection.
     const FOREIGN_DATAGRAM: Self = Self(u32::MAX - 1);
-    /// The first of the foreign connections; connections that are simulated have lower numbers.
+    /// The first number of foreign connections; simulated connections have lower numbers.
     const FIRST_FOREIGN: u32 = 1 << 31;
 
     fn foreign(connection: u32) -> Self {
@@ -68,7 +68,7 @@ impl Owner {
     }
 }
 
-/// The kinds of packets that access categories tell apart; the order is that of
+/// The kinds of packets that access categories distinguish, in the order of
 /// [`crate::scenario::Classify::categories`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrafficClass {
@@ -89,7 +89,7 @@ impl airtcp_net::Inspect for Body {
 
     fn bare_ack(&self) -> Option<BareAck> {
         let Segment { ack, len, flags, .. } = self.packed;
-        // Neither SYN nor FIN, nor an echo of ECN.
+        // Without SYN, FIN and ECN echo.
         let is_bare = len == 0 && flags.bits() == Flags::ACK.bits();
         let has_sack = self.packed.option_bytes() > 0;
         let is_ack = is_bare && !self.owner.is_udp();
@@ -98,7 +98,7 @@ impl airtcp_net::Inspect for Body {
 }
 
 impl Body {
-    /// Packs the contents of a packet of `scope` that has taken no wired link yet.
+    /// Packs the contents of a packet of `scope` that has not passed any wired link.
     #[inline(always)]
     pub(crate) fn new(content: Content, scope: u32) -> Self {
         let (packed, owner) = match content {
@@ -115,50 +115,51 @@ impl Body {
         Self { packed, owner, scope, hop: 0 }
     }
 
-    /// Returns the segment and the place of its connection, if the connection is simulated here.
+    /// Returns the segment and the slot of its connection, if the connection is simulated.
     #[inline(always)]
     pub(crate) fn segment(&self) -> Option<(u32, &Segment)> {
         self.owner.connection().map(|connection| (connection, &self.packed))
     }
 
-    /// Returns the place of the packet's connection, if that is simulated here.
+    /// Returns the slot of the packet's connection, if the connection is simulated.
     #[inline]
     pub(crate) fn connection(&self) -> Option<u32> {
         self.owner.connection()
     }
 
-    /// Returns the time at which a datagram was sent that is not foreign.
+    /// Returns when a simulated datagram was sent.
     #[inline(always)]
     pub(crate) fn datagram(&self) -> Option<Time> {
         self.is_datagram().then(|| Time::from_nanos(self.packed.seq))
     }
 
-    /// Tells whether it is a datagram that is not foreign.
+    /// Returns whether it is a simulated datagram.
     #[inline]
     pub(crate) fn is_datagram(&self) -> bool {
         self.owner == Owner::DATAGRAM
     }
 
-    /// Returns the place in which a foreign packet is kept.
+    /// Returns the slot in which a foreign packet is stored.
     #[inline]
     pub(crate) fn foreign(&self) -> Option<u32> {
         let is_foreign = self.connection().is_none() && !self.is_datagram();
         is_foreign.then_some(self.packed.seq as u32)
     }
 
-    /// Tells whether it is a segment with timestamps.
+    /// Returns whether it is a segment with timestamps.
     #[inline]
     pub(crate) fn has_timestamps(&self) -> bool {
         self.packed.has_timestamps()
     }
 
-    /// Returns the payload of TCP or UDP. \[byte\]
+    /// Returns the TCP or UDP payload. \[byte\]
     #[inline]
     pub(crate) fn payload_bytes(&self) -> u32 {
         self.packed.len
     }
 
-    /// Returns the payload and those options of TCP that not each segment of the connection has. \[byte\]
+    /// Returns the payload plus the TCP options that only some segments of the connection have.
+    /// \[byte\]
     #[inline]
     pub(crate) fn payload_and_option_bytes(&self) -> u32 {
         self.packed.len + self.packed.option_bytes()
@@ -175,14 +176,14 @@ impl Body {
         if self.owner.is_udp() {
             TrafficClass::Udp
         } else if self.packed.len > 0 || self.packed.flags.contains(Flags::SYN) {
-            // A SYN opens the way for data and acknowledges none.
+            // A SYN prepares for data and acknowledges none.
             TrafficClass::TcpData
         } else {
             TrafficClass::TcpAck
         }
     }
 
-    /// Returns the numbers of its segment, or those in which another content is packed.
+    /// Returns the packed form as a segment.
     #[cfg(test)]
     pub(crate) fn packed(&self) -> Segment {
         self.packed
@@ -203,7 +204,7 @@ mod tests {
         Body::new(Content::Segment { connection: 7, segment: segment(len, flags) }, 0)
     }
 
-    /// A packet is copied wherever it waits: its size is a matter of speed.
+    /// A packet is copied into each queue, so its size matters for speed.
     #[test]
     fn a_packet_has_64_bytes() {
         assert_eq!((size_of::<Body>(), size_of::<Packet>()), (40, 64));

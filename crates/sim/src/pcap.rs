@@ -1,8 +1,8 @@
-//! A capture file: what was on the air, frame by frame, as Wireshark reads it.
+//! A capture file: frames on the air, in a format that Wireshark reads.
 //!
-//! Knows the pcap format, and that somebody else may have another for the same frames. What the radiotap
-//! header says of a frame is in [`radiotap`], what is in a frame in [`frame`], what is in a packet in
-//! [`packet`]; which frames there are, `world::capture` knows.
+//! This file has the pcap format; other writers may use other formats for the same frames. The
+//! radiotap header is in [`radiotap`], the contents of a frame in [`frame`], the contents of a
+//! packet in [`packet`]. `world::capture` decides which frames there are.
 
 pub(crate) mod frame;
 pub(crate) mod packet;
@@ -19,23 +19,23 @@ use radiotap::{Radio, Sending};
 
 /// Times in nanoseconds (`pcap-savefile(5)`), little-endian.
 const MAGIC: u32 = 0xa1b2_3c4d;
-/// The writer of files of several interfaces, as they name it.
+/// The name of the program in files with several interfaces.
 const APPLICATION: &str = "airtcp simulate";
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const LINK_TYPE: u32 = 127;
 
-/// Takes the frames of a capture, in the order in which they are known: of which node's interface each is (0 where
-/// all nodes have one), when its PPDU began, what is kept of radiotap header, frame and FCS, and how many bytes these
-/// have in all.
+/// Receives the frames of a capture, in the order in which they become known: the node of the
+/// interface (0 if all nodes share one), when the PPDU began, the kept bytes of radiotap header,
+/// frame and FCS, and their full length.
 pub type TakesFrames = Box<dyn FnMut(u32, Time, &[u8], usize) + Send>;
 
-/// The sink of frames.
+/// Where frames go.
 pub(crate) enum Out {
     /// A pcap file.
     File(ByteSink),
-    /// A pcapng file with an interface for each node, by their names.
+    /// A pcapng file with an interface for each node, by name.
     Nodes(ByteSink, Vec<String>, InOrder),
-    /// A reader that has a file of its own.
+    /// A callback that writes its own file.
     Taker(TakesFrames),
 }
 
@@ -49,18 +49,18 @@ impl fmt::Debug for Out {
     }
 }
 
-/// Writes a capture file, or gives its frames to who does.
+/// Writes a capture file, or passes its frames to a callback.
 #[derive(Debug)]
 pub(crate) struct PcapWriter {
     out: Out,
     radio: Radio,
-    /// Bytes of a record that are kept, radiotap header included.
+    /// Bytes kept of a record, including the radiotap header.
     snaplen: usize,
     record: Vec<u8>,
 }
 
 impl PcapWriter {
-    /// Opens a file of the frames of a cell; of each the first `snaplen` bytes.
+    /// Opens a file for the frames of a cell; of each the first `snaplen` bytes are kept.
     pub(crate) fn new(mut out: Out, snaplen: u32, phy: &PhyConfig) -> Self {
         match &mut out {
             Out::File(sink) => sink.write(&file_header(snaplen)),
@@ -75,18 +75,18 @@ impl PcapWriter {
         Self { out, radio: Radio::new(phy), snaplen: snaplen as usize, record: Vec::new() }
     }
 
-    /// Returns the bytes of a record that are kept, radiotap header included.
+    /// Returns the bytes kept of a record, including the radiotap header.
     pub(crate) fn snaplen(&self) -> usize {
         self.snaplen
     }
 
-    /// Writes a frame whose PPDU began at `start`; one that nobody could read is `intact` no more, and has a
-    /// wrong FCS.
+    /// Writes a frame whose PPDU began at `start`. A frame that no station received is not
+    /// `intact`, and gets a wrong FCS.
     pub(crate) fn write(&mut self, start: Time, sending: &Sending, intact: bool, frame: &Frame) {
         self.write_at(0, start, sending, intact, frame);
     }
 
-    /// Does as [`Self::write`] for the node with this number, where each has its own interface.
+    /// Writes as [`Self::write`] to the interface of the node with this number.
     pub(crate) fn write_at(
         &mut self,
         node: u32,
@@ -105,8 +105,8 @@ impl PcapWriter {
             record.resize(kept.min(record.len() + frame.zeros()), 0);
         }
         if kept + FCS_BYTES > len {
-            // Some of the FCS is kept, if not all. A collision leaves no right bit; an FCS with all bits
-            // turned is wrong for sure.
+            // The snap length may cut the FCS. A collision destroys all bits; an FCS with all bits
+            // inverted is certainly wrong.
             let fcs = if intact { frame.fcs() } else { !frame.fcs() };
             record.extend(fcs.to_le_bytes());
         }
@@ -126,7 +126,7 @@ impl PcapWriter {
         }
     }
 
-    /// Returns the error of the first write that failed, if one did.
+    /// Returns the error of the first failed write, if there is one.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.out {
             Out::File(sink) | Out::Nodes(sink, ..) => sink.failure().map(ToString::to_string),
@@ -134,7 +134,7 @@ impl PcapWriter {
         }
     }
 
-    /// Writes all that is left to write.
+    /// Writes everything that is still buffered.
     pub(crate) fn finish(&mut self) {
         match &mut self.out {
             Out::File(sink) => sink.flush(),
@@ -162,7 +162,7 @@ fn file_header(snaplen: u32) -> Vec<u8> {
 
 fn record_header(start: Time, kept: usize, len: usize) -> [u8; 16] {
     let nanos = start.as_nanos();
-    // Seconds since 1970 have 32 bits, which is 136 years of simulation.
+    // Seconds since 1970 have 32 bits, enough for 136 years of simulation.
     let words =
         [(nanos / 1_000_000_000) as u32, (nanos % 1_000_000_000) as u32, kept as u32, len as u32];
     let mut header = [0; 16];

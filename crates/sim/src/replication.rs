@@ -1,10 +1,10 @@
 //! The loop of one replication: the cell, the world above it, and time.
 //!
-//! Either something happens in the world (an arrival over a wire, a timer, the start of a transfer)
+//! The next event happens in the world (an arrival over a link, a timer, the start of a transfer)
 //! or in the cell (an access, the end of a data frame, the end of an exchange). The loop obeys the
-//! laws of `exchange/shortcut.rs` in `airtcp-wlan` ("Who plays the world"), of which the first is the
-//! order of an instant, the world before the cell. Much of the world is played not by this loop,
-//! but in the midst of an exchange, by the same laws.
+//! laws of `exchange/shortcut.rs` in `airtcp-wlan` ("Who plays the world"). The first of them is
+//! the order of an instant: the world before the cell. Much of the world is not played by this
+//! loop, but during an exchange, by the same laws.
 
 use std::io::Write;
 
@@ -22,11 +22,11 @@ use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::world::{BLOCKS, World};
 
-/// The number of times that a long run reports how far it is, and looks whether it is cancelled.
+/// How often a long run reports its progress and checks for cancellation.
 const STEPS: u64 = 100;
 
-/// After so many steps of the loop it is looked whether the run is cancelled, at the latest. A step may have
-/// some dozens of events and of exchanges.
+/// The maximum number of loop steps between checks for cancellation. A step may have some dozens of
+/// events and of exchanges.
 const STEPS_BETWEEN_LOOKS: u32 = 1 << 13;
 
 /// One replication of a scenario.
@@ -38,12 +38,12 @@ pub(crate) struct Replication<'a> {
 }
 
 impl<'a> Replication<'a> {
-    /// Makes one at time zero.
+    /// Creates a replication at time zero.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> Self {
         Self::with_applications(scenario, seed, replication, |_| true)
     }
 
-    /// Makes one where only the applications of these flows do anything.
+    /// Creates a replication in which only the applications of some flows do anything.
     pub(crate) fn with_applications(
         scenario: &'a Scenario,
         seed: u64,
@@ -55,24 +55,24 @@ impl<'a> Replication<'a> {
         Self { scenario, world, medium }
     }
 
-    /// Returns the engine that plays each cell.
+    /// Returns the engine of each cell.
     pub(crate) fn engines(&self) -> Vec<Engine> {
         self.world.media_of_cells().iter().map(|&part| self.medium.engine(part as usize)).collect()
     }
 
-    /// Makes it take a sample every `interval`, and record events and PPDUs unless `samples_only`.
+    /// Takes a sample every `interval`, and records events and PPDUs unless `samples_only`.
     pub(crate) fn traced(mut self, interval: Duration, samples_only: bool) -> Self {
         self.world.trace(interval, samples_only);
         self
     }
 
-    /// Makes its outcome have the transfers.
+    /// Includes the transfers in the outcome.
     pub(crate) fn with_transfers(mut self) -> Self {
         self.world.keep_transfers();
         self
     }
 
-    /// Makes it write what is on the air; of each frame the first `snaplen` bytes.
+    /// Captures the medium to `out`; of each frame the first `snaplen` bytes are kept.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
         let sink = ByteSink::new(out);
         let out = if self.world.has_air() {
@@ -84,13 +84,13 @@ impl<'a> Replication<'a> {
         self
     }
 
-    /// Gives what is on the air from now on to `out`; of each frame the first `snaplen` bytes.
+    /// Captures the medium to `out` from now on; of each frame the first `snaplen` bytes are kept.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         self.medium.tell_frames();
         self.world.capture(out, snaplen);
     }
 
-    /// Simulates the warm-up and the measured time, and concludes.
+    /// Simulates the warm-up and the measured time, and returns the outcome.
     pub(crate) fn run(
         mut self,
         control: &RunControl,
@@ -100,7 +100,7 @@ impl<'a> Replication<'a> {
         Ok((self.world.conclude(&mut self.medium)?, trace))
     }
 
-    /// Simulates the warm-up and then measured times, one after the other, and concludes each.
+    /// Simulates the warm-up and then consecutive measured times, and returns the outcome of each.
     pub(crate) fn run_batches(
         mut self,
         batches: &Batches,
@@ -139,7 +139,7 @@ impl<'a> Replication<'a> {
         self.finish_capture()
     }
 
-    /// Writes what is left to write of a capture, also of what is on the air.
+    /// Writes the rest of a capture, including frames on the air.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
         self.medium.tell_frames_on_air(&mut self.world);
         self.world.finish_capture()
@@ -182,7 +182,7 @@ impl<'a> Replication<'a> {
         self.run_step(stop, control)
     }
 
-    /// Simulates everything before `stop`, and is there then.
+    /// Simulates everything before `stop`, and sets the time to `stop`.
     fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         self.play(stop, control)?;
         self.world.wait_until(stop);
@@ -190,7 +190,7 @@ impl<'a> Replication<'a> {
         if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
     }
 
-    /// Simulates everything before `stop`: the loop proper.
+    /// Simulates everything before `stop`: the main loop.
     pub(crate) fn play(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         self.world.stop_at(stop);
         match &mut self.medium {
@@ -200,7 +200,7 @@ impl<'a> Replication<'a> {
         }
     }
 
-    /// Does as [`Self::play`] over a medium whose kind is known.
+    /// Runs [`Self::play`] over a medium whose kind is known.
     fn play_steps<M: Steps>(
         world: &mut World<'_>,
         medium: &mut M,

@@ -1,23 +1,23 @@
-//! The round trips of one sender: when each of its segments went, until they are acknowledged.
+//! Round-trip times of one sender: when each of its segments was sent, until they are acknowledged.
 //!
-//! The trip of a segment on the path ends when the sender is told that it has come: by the cumulative
-//! acknowledgment, or by a SACK block before that, as long as a segment before it is missing (RFC 2018).
-//! One that was sent again says nothing, for nobody knows which of the two was acknowledged (Karn and
-//! Partridge 1987). Knows numbers and times; what a sender does with its own estimate of the round
-//! trip is its endpoint's business.
+//! The round trip of a segment ends when the sender learns that it has arrived: by the cumulative
+//! acknowledgment, or earlier by a SACK block while a previous segment is missing (RFC 2018). A
+//! retransmitted segment gives no sample, because it is unknown which transmission was acknowledged
+//! (Karn and Partridge 1987). The endpoint computes its own estimate of the round-trip time
+//! elsewhere.
 
 use std::collections::BTreeMap;
 
 use airtcp_kernel::{Time, Train};
 use airtcp_tcp::{Block, Blocks, Segment};
 
-/// The end of the round trip of a segment that was sent once.
+/// How the round trip of a segment that was sent once ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trip {
     /// Acknowledged, and not SACKed before.
     Acknowledged,
-    /// SACKed for the first time: the trip on the path is over, and the cumulative acknowledgment is
-    /// to come.
+    /// SACKed for the first time. The round trip on the path is over, and the cumulative
+    /// acknowledgment is still to come.
     Sacked,
     /// Acknowledged after it was SACKed.
     Covered,
@@ -26,25 +26,26 @@ pub(crate) enum Trip {
 /// Segments that were sent and not acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// The number behind the payload of each, in order, and when it was sent; [`Time::NEVER`] if more
-    /// than once, or if it is among those that were SACKed.
+    /// For each segment in order: the sequence number after its payload, and when it was sent.
+    /// [`Time::NEVER`] if it was sent more than once, or was SACKed.
     sent: Train<(u64, Time)>,
-    /// The number behind the last payload that was ever sent.
+    /// The sequence number after the last payload ever sent.
     sent_up_to: u64,
-    /// The record of SACK blocks, until all of them are acknowledged: apart, for it is rare.
+    /// The SACK blocks beyond the cumulative acknowledgment. Boxed, because they are rare.
     beyond: Option<Box<Beyond>>,
 }
 
-/// The record of what SACK blocks tell of beyond the cumulative acknowledgment.
+/// What SACK blocks report beyond the cumulative acknowledgment.
 #[derive(Debug, Default)]
 struct Beyond {
     sacked: Blocks,
-    /// Of the segments in `sacked` that were sent once: the number behind each, and when it was sent.
+    /// For segments in `sacked` that were sent once: the sequence number after each, and when it
+    /// was sent.
     covered: BTreeMap<u64, Time>,
 }
 
 impl RoundTrips {
-    /// Notes that `segment` is sent.
+    /// Records that `segment` is sent.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, segment: &Segment) {
         if segment.len == 0 {
@@ -59,7 +60,7 @@ impl RoundTrips {
         }
     }
 
-    /// Notes that bytes up to `end` are sent again, perhaps with others that go for the first time.
+    /// Records that bytes up to `end` are retransmitted, perhaps together with new ones.
     #[cold]
     fn sent_again(&mut self, seq: u64, end: u64) {
         let first = self.sent.count_while(|&(before, _)| before <= seq);
@@ -77,8 +78,8 @@ impl RoundTrips {
         }
     }
 
-    /// Takes an acknowledgment of all before `ack`, with SACKs of these blocks beyond it: tells `sample` how
-    /// the round trip of each segment is over for which it is, and when that was sent.
+    /// Processes a cumulative ACK of `ack` with SACK blocks beyond it. Calls `sample` for each
+    /// segment whose round trip ends, with the time at which it was sent.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -99,7 +100,8 @@ impl RoundTrips {
         }
     }
 
-    // By value, so that what `sample` knows need not lie in memory for all that come without SACK.
+    // Passed by value, so that the captures of `sample` need not be in memory for ACKs without
+    // SACK.
     #[cold]
     #[inline(never)]
     fn on_sack(&mut self, ack: u64, blocks: &[Block], mut sample: impl FnMut(Trip, Time)) {
@@ -112,7 +114,8 @@ impl RoundTrips {
         }
         while told.sacked.pop_through(ack).is_some() {}
         for &block in blocks {
-            // A block below the acknowledgment is a duplicate (RFC 2883); one of unsent bytes is not believed.
+            // A block below the acknowledgment is a duplicate (RFC 2883); a block of unsent bytes
+            // is ignored.
             if block.start <= ack || block.end <= block.start || block.end > *sent_up_to {
                 continue;
             }
@@ -187,7 +190,7 @@ mod tests {
         assert_eq!(samples(&mut trips, 301), [30]);
     }
 
-    /// The second of four is sent again; the others have gone once.
+    /// The second of four segments is retransmitted; the others were sent once.
     #[test]
     fn a_segment_that_was_sent_twice_has_no_round_trip() {
         let mut trips = RoundTrips::default();
@@ -199,7 +202,8 @@ mod tests {
         assert_eq!(samples(&mut trips, 401), [10, 30, 40]);
     }
 
-    /// Parts of two segments and something new go in one: none of the three has a round trip.
+    /// Parts of two segments and new data are sent in one segment: none of the three gives a
+    /// sample.
     #[test]
     fn what_is_cut_anew_has_no_round_trip() {
         let mut trips = RoundTrips::default();
@@ -212,8 +216,9 @@ mod tests {
         assert_eq!(samples(&mut trips, 451), [10, 60]);
     }
 
-    /// The first of five is missing: the path's trip of each other is over when a block tells of it for the
-    /// first time, once; that of the ACK when all are covered. The first goes again and has none.
+    /// The first of five segments is missing. The round trip of each other one on the path ends
+    /// when a block reports it for the first time; that of the ACK when all are covered. The first
+    /// is retransmitted and gives no sample.
     #[test]
     fn a_block_ends_the_trip_on_the_path() {
         let mut trips = five();
@@ -229,8 +234,8 @@ mod tests {
         assert!(trips.beyond.is_none() && trips.sent.is_empty());
     }
 
-    /// Two blocks with a gap between them, which a block that joins them closes; a part of a segment, a
-    /// duplicate, and what was never sent end no trip.
+    /// Two blocks have a gap between them, which a joining block closes. A part of a segment, a
+    /// duplicate, and unsent bytes end no round trip.
     #[test]
     fn what_a_block_does_not_hold_whole_is_under_way() {
         let mut trips = five();
@@ -249,7 +254,8 @@ mod tests {
         );
     }
 
-    /// After a timeout all is sent again, what is SACKed too: nobody knows what the next ACK is for.
+    /// After a timeout everything is retransmitted, including SACKed segments: it is unknown what
+    /// the next ACK is for.
     #[test]
     fn what_was_sacked_and_goes_again_is_not_covered() {
         let mut trips = five();

@@ -1,4 +1,4 @@
-//! The resolved form of a scenario, read from JSON. Holds no defaults and knows no units:
+//! The resolved form of a scenario, read from JSON, without defaults and units:
 //! `docs/laboratory/resolved-form.md` describes it.
 
 mod air;
@@ -20,7 +20,7 @@ pub use self::air::{Air, CellConfig, Needs};
 pub use self::tcp::TcpConfig;
 pub use crate::app::ApplicationConfig;
 
-/// Everything that a run is made from.
+/// A complete scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -30,30 +30,31 @@ pub struct Scenario {
     pub phy: PhyConfig,
     /// Settings of the MAC.
     pub mac: MacConfig,
-    /// Which traffic goes into which access category; means nothing under the DCF.
+    /// The access category of each kind of traffic; not used under the DCF.
     pub classify: Classify,
     /// The access point.
     pub ap: AccessPoint,
-    /// The cells, each with its access point; none: there is one cell, with [`Self::ap`], in which all hear all.
+    /// The cells, each with its access point. Empty: there is one cell, with [`Self::ap`], in which
+    /// all stations hear each other.
     #[serde(default)]
     pub cells: Vec<CellConfig>,
-    /// The powers with which all hear each other; there if and only if there are cells.
+    /// The powers with which stations hear each other; given exactly if there are cells.
     pub air: Option<Air>,
-    /// Groups of like stations.
+    /// Groups of equal stations.
     pub stations: Vec<StationGroup>,
     /// Wired links that several flows share, by name.
     pub links: BTreeMap<String, LinkConfig>,
     /// Flows; each stands for one flow of every station of its group.
     pub flows: Vec<FlowConfig>,
-    /// The length and the number of runs.
+    /// The duration of runs, and their number.
     pub run: RunConfig,
 }
 
-/// Which traffic goes into which access category.
+/// The access category of each kind of traffic.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Classify {
-    /// TCP segments with nothing but an acknowledgment.
+    /// TCP segments with only an acknowledgment.
     pub tcp_ack: AccessCategory,
     /// TCP segments with payload or a SYN.
     pub tcp_data: AccessCategory,
@@ -74,13 +75,13 @@ impl Classify {
 pub struct AccessPoint {
     /// Its queue towards the stations.
     pub queue: QueueConfig,
-    /// The way in which it gets at the medium.
+    /// How it accesses the medium.
     pub access: AccessScheme,
-    /// Whose packets go next where an access serves one station.
+    /// Which station's packets are sent next, if an access serves one station.
     pub scheduler: Option<Scheduler>,
 }
 
-/// Minstrel-HT: the rates that stations try, the lowest first.
+/// Minstrel-HT: the rates that stations try, lowest first.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateControl {
@@ -94,15 +95,15 @@ pub struct RateControl {
 pub struct ControlledRate {
     /// Rate of data frames.
     pub rate: Rate,
-    /// Rate of control frames beside it.
+    /// Rate of control frames in exchanges at this rate.
     pub control_rate: Rate,
-    /// Share of frames with 1500 bytes that is lost.
+    /// Loss probability of 1500-byte frames.
     pub error_rate: f64,
-    /// The SINR in dB that frames at this rate need, where powers are known.
+    /// The SINR in dB that frames at this rate need, if powers are known.
     pub needs_db: Option<f64>,
 }
 
-/// A group of like stations.
+/// A group of equal stations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationGroup {
@@ -114,32 +115,33 @@ pub struct StationGroup {
     pub data_rate: Rate,
     /// Rate of control frames in exchanges with them.
     pub control_rate: Rate,
-    /// The share of each in the airtime that the access point gives out; 256 is that of most.
+    /// The weight of each station in the access point's airtime scheduler; 256 is the default.
     pub airtime_weight: u32,
     /// aCWmin of each under the DCF.
     pub cw_min: u32,
-    /// The queue of each.
+    /// The queue of each station.
     pub queue: QueueConfig,
-    /// The probability that frames to and from these stations are lost; `None`: in collisions alone.
+    /// Frame errors of these stations; `None`: frames are lost only in collisions.
     pub frame_errors: Option<FrameErrors>,
-    /// The rates from which one is found by sending; `None`: `data_rate`.
+    /// Rate control among these rates; `None`: `data_rate`.
     pub rate_control: Option<RateControl>,
     /// Its cell, by number.
     #[serde(default)]
     pub cell: u32,
-    /// The SINR that its frames need, where powers are known.
+    /// The SINR that its frames need, if powers are known.
     pub needs: Option<Needs>,
-    /// The capabilities that the access point shares with these stations; `None`: all that the medium has.
+    /// The capabilities that the access point shares with these stations; `None`: everything that
+    /// the medium supports.
     pub pair: Option<PairConfig>,
 }
 
 impl StationGroup {
-    /// Returns the timing of PPDUs from 802.11n on to and from these stations on the medium of `scenario`.
+    /// Returns the timing of PPDUs from 802.11n on between the access point and these stations.
     pub(crate) fn high_rate(&self, scenario: &Scenario) -> Option<HighRateTiming> {
         self.pair.as_ref().map_or(scenario.phy.high_rate, |pair| pair.high_rate)
     }
 
-    /// Returns the aggregation of frames to and from these stations on the medium of `scenario`.
+    /// Returns the aggregation of frames between the access point and these stations.
     pub(crate) fn aggregation<'a>(
         &'a self,
         scenario: &'a Scenario,
@@ -157,7 +159,7 @@ impl StationGroup {
 pub enum PathElement {
     /// One of [`Scenario::links`], shared.
     Shared(String),
-    /// A link of this flow's own.
+    /// A link that belongs to this flow only.
     Own(LinkConfig),
 }
 
@@ -169,12 +171,12 @@ pub struct FlowConfig {
     pub name: String,
     /// The group.
     pub stations: String,
-    /// Which way the data go.
+    /// The direction of the data.
     pub direction: Direction,
-    /// Each begins at random within this time from the start on.
+    /// Each flow begins at a random time within this duration from its start.
     #[serde(rename = "start_spread_ns")]
     pub start_spread: Duration,
-    /// The application that makes the traffic.
+    /// The application that generates the traffic.
     pub application: ApplicationConfig,
     /// TCP at both ends; `None` for UDP.
     pub tcp: Option<TcpConfig>,
@@ -182,7 +184,7 @@ pub struct FlowConfig {
     pub path: Vec<PathElement>,
 }
 
-/// Which way the data of a flow go.
+/// The direction of a flow's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -193,7 +195,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Returns the name in results.
+    /// Returns its name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Download => "download",
@@ -202,7 +204,7 @@ impl Direction {
     }
 }
 
-/// The length and the number of runs.
+/// The duration of runs, and their number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "seed, replications and precision are the caller's business")]
@@ -230,8 +232,9 @@ impl fmt::Display for InvalidScenario {
 
 impl std::error::Error for InvalidScenario {}
 
-/// Tells what is wrong with the form. Only the package writes it, so that a field too many or too few says
-/// that package and core are not of one version, as after an update of the sources without a build.
+/// Formats an error in the form. Only the package writes this form. So an unknown or missing field
+/// means that package and core have different versions, as after an update of the sources without a
+/// build.
 fn wrong_form(error: &serde_json::Error) -> String {
     if error.is_data() {
         format!(
@@ -254,8 +257,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Iterates over data and control rates by the classes of the cell: those of the groups, and behind them the
-    /// rates of which groups find theirs by sending.
+    /// Iterates over data and control rates by rate class: those of the groups, followed by the
+    /// rates of groups with rate control.
     pub(crate) fn rates(&self) -> impl Iterator<Item = (Rate, Rate)> {
         let own = self.stations.iter().map(|group| (group.data_rate, group.control_rate));
         let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
@@ -263,7 +266,8 @@ impl Scenario {
         own.chain(found)
     }
 
-    /// Returns the capabilities of the classes of [`Self::rates`] that have less than the medium.
+    /// Returns the capabilities of the classes of [`Self::rates`] that support less than the medium
+    /// does.
     pub(crate) fn pairs(&self) -> BTreeMap<u32, PairConfig> {
         let controlled =
             |group: &StationGroup| group.rate_control.iter().flat_map(|one| &one.rates).count();
@@ -273,7 +277,7 @@ impl Scenario {
         of_classes.filter_map(|(class, group)| Some((class, group.pair.clone()?))).collect()
     }
 
-    /// Iterates over the SINR that frames at each of [`Self::rates`] need, in dB.
+    /// Iterates over the required SINR in dB at each of [`Self::rates`].
     pub(crate) fn needs_db(&self) -> impl Iterator<Item = (Option<f64>, Option<f64>)> {
         let control = |group: &StationGroup| group.needs.map(|needs| needs.control_db);
         let own = self
@@ -298,7 +302,8 @@ impl Scenario {
         self.rates().nth(class as usize).expect("a class of the cell")
     }
 
-    /// Checks what the types cannot say. Users' mistakes are found before, with their files and keys.
+    /// Checks constraints that the types cannot express. Users' mistakes are found earlier, with
+    /// their files and keys.
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));
         let rates = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
@@ -429,8 +434,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Computes the airtime of a frame of `bits` bits, MAC header and FCS included, at one of the scenario's
-    /// rates; `None` if it has no such rate.
+    /// Computes the airtime of a frame of `bits` bits, including MAC header and FCS, at one of the
+    /// scenario's rates; `None` if it has no such rate.
     pub fn airtime(&self, bits: u64, rate_bps: u64) -> Option<Duration> {
         if let Some(group) = self.stations.iter().find(|group| group.data_rate.bps == rate_bps) {
             let phy = PhyConfig { high_rate: group.high_rate(self), ..self.phy.clone() };
@@ -454,6 +459,6 @@ impl Scenario {
     }
 }
 
-/// Larger windows mean nothing in 802.11, where aCWmax is at most 1023, and would need a long
-/// ring of slots.
+/// Larger windows have no meaning in 802.11, where aCWmax is at most 1023, and would need a long
+/// slot ring.
 const MAX_CW: u32 = (1 << 20) - 1;

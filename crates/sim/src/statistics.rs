@@ -1,5 +1,4 @@
-//! Averages over time and lists of what was seen, as a run goes on. Knows nothing of what they
-//! mean.
+//! Time averages and value lists, updated during a run.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -7,8 +6,8 @@ use airtcp_kernel::{Duration, Time};
 #[derive(Debug, Default)]
 pub(crate) struct Level {
     value: u64,
-    /// The sum of all changes, each times the nanoseconds at which it came: at time t the integral is
-    /// `value` t less that.
+    /// The sum of all changes, each times the nanoseconds at which it happened. At time t the
+    /// integral is `value` t minus this sum.
     moment: i128,
 }
 
@@ -36,7 +35,7 @@ impl Level {
         self.value
     }
 
-    /// Forgets the integral so far; the value stays.
+    /// Resets the integral; the value stays.
     pub(crate) fn restart(&mut self, now: Time) {
         self.moment = i128::from(self.value) * i128::from(now.as_nanos());
     }
@@ -48,7 +47,7 @@ impl Level {
     }
 }
 
-/// The times for which a small number had each of its values.
+/// How long a small number had each of its values.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
     value: usize,
@@ -70,7 +69,7 @@ impl Histogram {
         self.value
     }
 
-    /// Forgets the past; the value stays.
+    /// Resets the history; the value stays.
     pub(crate) fn restart(&mut self, now: Time) {
         self.set(now, self.value);
         self.time_at.clear();
@@ -108,7 +107,8 @@ impl Series {
         self.bins[self.bin] += bytes;
     }
 
-    /// Returns bits per second in each interval; the last may be a few nanoseconds shorter than it says.
+    /// Returns bits per second in each interval; the last may be a few nanoseconds shorter than
+    /// nominal.
     pub(crate) fn rates_bps(&self) -> Vec<f64> {
         let width = self.bin_width.as_secs_f64();
         self.bins.iter().map(|&bytes| 8.0 * bytes as f64 / width).collect()

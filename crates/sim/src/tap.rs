@@ -1,8 +1,7 @@
-//! A connection of others as it can be seen from the network between its two ends: what has
-//! come in order, what was sent again, how long round trips took.
+//! A foreign connection as seen in the network between its ends: what was received in order, what
+//! was retransmitted, and round-trip times.
 //!
-//! Knows numbers and times of segments. Does not know what its ends think: windows, estimates and
-//! timers are theirs.
+//! Windows, estimates and timers of its ends are not visible.
 
 use std::collections::BTreeMap;
 
@@ -15,31 +14,31 @@ use crate::round_trips::{RoundTrips, Trip};
 /// The purpose of a foreign connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Payload that goes the way of its flow counts as goodput, up to the end of the run.
+    /// Payload in the direction of its flow counts as goodput, until the end of the run.
     Stream,
-    /// As [`Self::Stream`], and it is one transfer from its first segment to its last byte.
+    /// As [`Self::Stream`]; it is one transfer from its first segment to its last byte.
     Transfer,
-    /// Payload that goes the way of its flow counts as goodput; to which transfer it belongs is said by
-    /// whoever brings the packets.
+    /// Payload in the direction of its flow counts as goodput. The caller says to which transfer it
+    /// belongs.
     Part,
-    /// Messages around transfers: they count on the air, and not as goodput.
+    /// Messages that accompany transfers: they use airtime, and do not count as goodput.
     Dialogue,
 }
 
-/// One connection, seen from between its ends.
+/// A connection, seen from between its ends.
 #[derive(Debug)]
 pub(crate) struct Tap {
     pub(crate) flow: u32,
     pub(crate) purpose: Purpose,
-    /// The time at which its first segment was sent.
+    /// When its first segment was sent.
     pub(crate) began: Time,
-    /// Which end sends what its flow is there for.
+    /// The end that sends the flow's payload.
     sender: Side,
     ends: [EndSeen; 2],
     round_trips: RoundTrips,
-    /// The time at which payload came last that was next in order.
+    /// When the last in-order payload was received.
     pub(crate) last_came: Time,
-    /// The bytes of it.
+    /// The bytes received in order.
     pub(crate) delivered: u64,
     is_complete: bool,
     pub(crate) counts: TcpCounts,
@@ -48,23 +47,23 @@ pub(crate) struct Tap {
 /// The segments that one end has sent.
 #[derive(Debug, Default)]
 struct EndSeen {
-    /// The number behind the last that was sent.
+    /// The sequence number after the last sent byte.
     up_to: u64,
-    /// The next number that the other end waits for, once it is known.
+    /// The next sequence number that the other end expects, once it is known.
     next: Option<u64>,
-    /// Payload that came beyond a gap: from each number to another.
+    /// Payload received beyond a gap: start and end of each range.
     beyond: BTreeMap<u64, u64>,
-    /// The number of its FIN.
+    /// The sequence number of its FIN.
     fin: Option<u64>,
 }
 
 impl EndSeen {
-    /// Begins: all before `first` counts as come.
+    /// Starts at `first`: everything before counts as received.
     fn begin(&mut self, first: u64) {
         self.next.get_or_insert(first);
     }
 
-    /// Takes payload, and returns how many bytes are in order now that were not.
+    /// Processes payload, and returns how many bytes are newly in order.
     fn came(&mut self, seq: u64, end: u64) -> u64 {
         let before = *self.next.get_or_insert(seq);
         if end > before {
@@ -85,14 +84,14 @@ impl EndSeen {
 /// The effect of the arrival of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Came {
-    /// Bytes of the flow's direction that are in order now.
+    /// Newly in-order bytes in the flow's direction.
     pub(crate) delivered: u64,
-    /// A flag: the last of them has come, and nothing will come any more.
+    /// Whether the last byte was received, so that nothing follows.
     pub(crate) completes: bool,
 }
 
 impl Tap {
-    /// Makes a connection of which nothing was seen yet.
+    /// Creates a connection on which nothing was seen yet.
     pub(crate) fn new(flow: u32, purpose: Purpose, began: Time, sender: Side) -> Self {
         Self {
             flow,
@@ -108,11 +107,11 @@ impl Tap {
         }
     }
 
-    /// Learns that `side` has sent a segment.
+    /// Records that `side` sent a segment.
     pub(crate) fn on_sent(&mut self, now: Time, side: Side, segment: &Segment) {
         let sent = &mut self.ends[side as usize];
         self.counts.segments += 1;
-        // SYN and FIN take a number, too.
+        // SYN and FIN also take a sequence number.
         let end = segment.end() + u64::from(segment.flags.contains(Flags::SYN));
         let is_again = segment.seq < sent.up_to && segment.seq < end;
         self.counts.retransmissions += u64::from(is_again);
@@ -122,8 +121,8 @@ impl Tap {
         }
     }
 
-    /// Learns that a segment that the other end had sent, with these SACK blocks, has come to `side`. Tells `sample`
-    /// how the round trip of each segment is over for which it is, and when that was sent.
+    /// Records that a segment of the other end, with these SACK blocks, reached `side`. Calls
+    /// `sample` for each segment whose round trip ends, with the time at which it was sent.
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
@@ -179,8 +178,8 @@ mod tests {
         Segment { seq: 1, ack, len: 0, flags: Flags::ACK }
     }
 
-    /// The second of three segments is lost and sent again: what came beyond the gap counts when it is
-    /// closed, the round trip of what went twice says nothing, and the FIN ends the transfer.
+    /// The second of three segments is lost and retransmitted. Data beyond the gap count when it is
+    /// closed, the retransmitted segment gives no round-trip sample, and the FIN ends the transfer.
     #[test]
     fn a_lost_segment_holds_back_what_is_behind_it() {
         let mut tap = Tap::new(0, Purpose::Transfer, at(0), Side::Server);

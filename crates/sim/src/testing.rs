@@ -1,22 +1,22 @@
-//! Runs with the straight line of the MAC and without it, and how many exchanges took it. Only with the
-//! feature `testing`.
+//! Runs with and without the MAC's shortcut, and the number of exchanges that used it. Only with
+//! the feature `testing`.
 
 use crate::Simulation;
 use crate::control::{RunControl, RunError};
 use crate::outcome::Outcome;
 use crate::replication::Replication;
 
-/// The numbers of exchanges that succeeded, of the warm-up, too.
+/// The numbers of successful exchanges, including the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exchanges {
     /// All of them.
     pub all: u64,
-    /// Those that took the straight line to their ends.
+    /// Exchanges that the shortcut played to their ends.
     pub straight: u64,
 }
 
-/// Simulates the first replication as [`Simulation::run`] does, and counts exchanges; `in_steps`: none of them
-/// may take the straight line.
+/// Simulates the first replication as [`Simulation::run`] does, and counts exchanges. With
+/// `in_steps` the shortcut is off.
 ///
 /// # Errors
 /// As [`Simulation::run`].

@@ -1,7 +1,6 @@
 //! The trace of a run: samples of flows and queues at equal intervals, and events with their times.
 //!
-//! Every record tells the state just before its time. Knows what is in a trace, not how it is
-//! taken (`world::record`) and no file.
+//! Every record has the state just before its time. `world::record` takes the samples.
 
 use airtcp_kernel::{Duration, Log};
 
@@ -10,9 +9,9 @@ use airtcp_kernel::{Duration, Log};
 pub struct Trace {
     /// The time between two samples.
     pub interval: Duration,
-    /// `flow/index`, by the number that records have.
+    /// Names `flow/index`, by flow number.
     pub flow_names: Vec<String>,
-    /// The queues of nodes, then those of wired links, by the number that records have.
+    /// Names of the queues of nodes, then of wired links, by queue number.
     pub queue_names: Vec<String>,
     /// One record per flow and interval.
     pub flows: Log<FlowSample>,
@@ -20,9 +19,9 @@ pub struct Trace {
     pub queues: Log<QueueSample>,
     /// The events.
     pub events: Log<Event>,
-    /// The nodes, by the number that receivers have.
+    /// Names of the nodes, by node number.
     pub node_names: Vec<String>,
-    /// Records of data PPDUs where frames are aggregated, each at its beginning on the air.
+    /// With aggregation, a record of each data PPDU at its start.
     pub ppdus: Log<Ppdu>,
 }
 
@@ -33,11 +32,11 @@ pub struct FlowSample {
     pub flow: u32,
     /// Payload bytes delivered in order to the application since the start of the run.
     pub delivered_bytes: u64,
-    /// TCP connections whose data sender has something left to send or to be acknowledged.
+    /// TCP connections whose data sender has data unsent or unacknowledged.
     pub connections: u32,
     /// The windows of their senders; `None` without a connection.
     pub window: Option<WindowSample>,
-    /// Smoothed round-trip time of the connection that began last; `None` if not measured yet.
+    /// Smoothed round-trip time of the connection that began last; `None` if not yet measured.
     pub srtt: Option<Duration>,
 }
 
@@ -46,7 +45,8 @@ pub struct FlowSample {
 pub struct WindowSample {
     /// The congestion window in bytes.
     pub cwnd: u64,
-    /// The slow start threshold in bytes; `None` if there is none yet, and for several connections.
+    /// The slow start threshold in bytes; `None` if there is none yet, or if there are several
+    /// connections.
     pub ssthresh: Option<u64>,
     /// Payload bytes sent and not acknowledged.
     pub flight_size: u64,
@@ -57,26 +57,26 @@ pub struct WindowSample {
 pub struct QueueSample {
     /// Its number.
     pub queue: u32,
-    /// Packets in it, the one being sent included.
+    /// Packets in it, including the one being sent.
     pub packets: u64,
 }
 
-/// A PPDU that carries packets.
+/// A PPDU with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ppdu {
-    /// The queue that it is from.
+    /// The queue that sends it.
     pub queue: u32,
-    /// The node that it is for.
+    /// The receiving node.
     pub receiver: u32,
     /// The number of its MPDUs.
     pub mpdus: u32,
     /// Bytes of these, without delimiters and padding.
     pub bytes: u64,
-    /// At which rate its data go, in bits per second.
+    /// The data rate in bits per second.
     pub rate: u64,
-    /// Its time on the air, from its preamble on.
+    /// Its airtime, including the preamble.
     pub airtime: Duration,
-    /// Nobody has answered it.
+    /// Whether it got no response.
     pub failed: bool,
 }
 
@@ -87,9 +87,9 @@ pub struct Event {
     pub kind: EventKind,
     /// The flow that it happened to.
     pub flow: u32,
-    /// The queue that a packet was lost in.
+    /// The queue that lost a packet.
     pub queue: Option<u32>,
-    /// The window of the sender that it happened to, and its congestion window afterwards.
+    /// The window of the sender, and its congestion window after the event.
     pub sender: Option<(WindowSample, u64)>,
 }
 
@@ -112,12 +112,12 @@ pub enum EventKind {
     MacDrop,
     /// A packet was lost on a wired link.
     LinkLoss,
-    /// A bare TCP ACK was taken out of a queue, since a newer one covers it.
+    /// A bare TCP ACK was removed from a queue because a newer one covers it.
     AckFiltered,
 }
 
 impl EventKind {
-    /// All of them; the place of each is its number.
+    /// All kinds; the index of each is its number.
     pub const ALL: [Self; 9] = [
         Self::TransferStart,
         Self::TransferEnd,
@@ -130,7 +130,7 @@ impl EventKind {
         Self::AckFiltered,
     ];
 
-    /// Returns the name that a file has for it.
+    /// Returns its name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TransferStart => "transfer_start",

@@ -1,11 +1,11 @@
-//! Everything of one replication but the MAC: time, pending events, and the way of packets between
-//! endpoints, wires and queues.
+//! The world of a replication, which is everything except the MAC: time, pending events, and the
+//! movement of packets between endpoints, links and queues.
 //!
-//! The MAC is a cell of `airtcp-wlan`, which asks the queues here for packets and says what becomes of
-//! them (`air`). The queues that are no longer empty are listed, and
-//! [`Replication`](crate::replication::Replication), which runs both, has the cell take that list. Packets
-//! outside the air are the business of `traffic`, those that are lost of `lost`, the wishes of applications
-//! of `sockets`. Knows nothing of the medium.
+//! The MAC is a cell of `airtcp-wlan`. It asks the queues here for packets and reports what happens
+//! to them (`air`). Queues that are no longer empty are listed, and
+//! [`Replication`](crate::replication::Replication), which runs both, passes this list to the cell.
+//! `traffic` moves packets outside of the medium, `lost` handles lost packets, `sockets` the
+//! actions of applications.
 
 mod air;
 mod books;
@@ -57,7 +57,7 @@ use parts::Parts;
 use record::Recorder;
 use watch::Watchers;
 
-/// The state of one replication, but for its cell.
+/// The state of one replication without its cell.
 #[derive(Debug)]
 pub(crate) struct World<'a> {
     scenario: &'a Scenario,
@@ -66,59 +66,59 @@ pub(crate) struct World<'a> {
     replication: u64,
     now: Time,
     events: EventQueue<Event>,
-    /// The time of the next event here, on a wire or of `events`, or the horizon.
+    /// The time of the next event here (on a link or in `events`), or the horizon.
     next: Time,
-    /// The end of what is simulated for now.
+    /// The time up to which the simulation currently runs.
     horizon: Time,
     nodes: Vec<Node>,
-    /// The number of access points: the first stations, as their medium knows them.
+    /// The number of access points, which are the first stations.
     access_points: StationId,
-    /// The queues that contend, by their numbers in the cell: one for each node under the DCF, else
-    /// one for each access category that a node uses.
+    /// The contending queues, by their numbers in the cell: one per node under the DCF, else one
+    /// per access category that a node uses.
     transmitters: Vec<Transmitter>,
     flows: Vec<Flow<'a>>,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
-    /// The wishes of an application; empty between two events.
+    /// The actions of an application; empty between events.
     actions: Actions,
     links: Links,
-    /// The packets that were dropped and not settled yet (`lost`); empty between two events.
+    /// Dropped packets that `lost` has not handled yet; empty between events.
     drops: Vec<Packet>,
-    /// Queues that were empty and are not any more, which the cell has not taken yet.
+    /// Queues that were empty and now have frames, and that the cell has not taken yet.
     ready: Vec<ContenderId>,
     watchers: Watchers,
     measures: Measures,
     airtime: AirtimeAccount,
-    /// A flag: a flow always has one more datagram, and may wait for room in a queue.
+    /// Whether a flow always has one more datagram, and may wait for room in a queue.
     has_saturated: bool,
-    /// The reason for which the run cannot go on, if it cannot.
+    /// The error that ends the run, if there is one.
     failure: Option<RunError>,
-    /// Packets that are not made here.
+    /// Packets from outside of the simulation.
     foreign: Foreign,
-    /// The books that are kept beside for a field; empty over a cell.
+    /// Additional accounts for a field; empty for a cell.
     field: FieldBooks,
-    /// The medium that is played, and what is kept of others meanwhile.
+    /// The medium that is played now, and the stored state of the others.
     parts: Parts,
     #[cfg(test)]
     pub(crate) log: log::Log,
 }
 
-/// The number of events that are played in one call at most.
+/// The maximum number of events in one call.
 const MOST_AT_ONCE: u32 = 64;
 
-/// An event that can be pending.
+/// A pending event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A timer of one end of a connection, which may be due.
     Timer(u32, Side),
-    /// Room in a station's queue for more of this connection.
+    /// A station's queue has room for more of this connection.
     Resume(u32),
-    /// The end of a flow's sleep.
+    /// Wakes the application of this flow.
     Wake(u32),
 }
 
 impl Event {
-    /// Ranks it among events of one instant: timers first, then users.
+    /// Ranks events of one instant: timers first, then users.
     fn class(self) -> u8 {
         match self {
             Self::Timer(..) | Self::Resume(_) => 1,
@@ -128,7 +128,7 @@ impl Event {
 }
 
 impl<'a> World<'a> {
-    /// Makes a world at time zero, before any application has started, and the medium that goes with it.
+    /// Creates a world at time zero, before any application has started, and its medium.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Medium) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
@@ -198,7 +198,8 @@ impl<'a> World<'a> {
         self.measures.transfers = Some(Vec::new());
     }
 
-    /// Tells whether each node hears what it hears: of several cells, or of one in which not all hear all.
+    /// Returns whether the scenario says who hears whom: there are several cells, or hidden
+    /// stations.
     pub(crate) fn has_air(&self) -> bool {
         self.scenario.air.is_some()
     }
@@ -208,14 +209,14 @@ impl<'a> World<'a> {
         self.now
     }
 
-    /// Moves the time on to `time`, before which nothing happens.
+    /// Sets the time to `time`; nothing happens before.
     #[inline]
     pub(crate) fn wait_until(&mut self, time: Time) {
         debug_assert!(time >= self.now);
         self.now = time;
     }
 
-    /// Sets the horizon: no event from `time` on is played.
+    /// Sets the horizon: no event at or after `time` is played.
     pub(crate) fn stop_at(&mut self, time: Time) {
         self.horizon = time;
         self.find_next();
@@ -232,8 +233,8 @@ impl<'a> World<'a> {
         self.next
     }
 
-    /// Plays one event that is due at `now`, that is [`Self::next_time`]: those on wires first, then those that
-    /// are pending.
+    /// Plays one event that is due at `now` ([`Self::next_time`]): events on links first, then
+    /// pending ones.
     #[inline(always)]
     fn step(&mut self, now: Time) {
         self.now = now;
@@ -254,9 +255,9 @@ impl<'a> World<'a> {
         self.find_next();
     }
 
-    /// Plays the events that are due up to `time`, by the laws of `exchange/shortcut.rs` in `airtcp-wlan` ("Who
-    /// plays the world"). Returns whether these are all, and no queue that was empty has a packet. Plays at
-    /// most 64 events, so that the caller can check for cancellation.
+    /// Plays the events that are due up to `time`, by the laws of `exchange/shortcut.rs` in
+    /// `airtcp-wlan` ("Who plays the world"). Returns true if these are all, and if no empty queue
+    /// got a packet. Plays at most 64 events, so that the caller can check for cancellation.
     #[inline(never)]
     pub(crate) fn play_events(&mut self, time: Time) -> bool {
         if time >= self.horizon {
@@ -274,7 +275,7 @@ impl<'a> World<'a> {
         false
     }
 
-    /// Returns the error for which the run cannot go on, if there is one.
+    /// Returns the error that ends the run, if there is one.
     pub(crate) fn check(&mut self) -> Result<(), RunError> {
         self.failure.take().map_or(Ok(()), Err)
     }
