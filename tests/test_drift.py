@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.estimates.drift import Drift
+from airtcp.estimates.drift import Drift, Moved
 from airtcp.present.cautions import cautions
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
@@ -91,9 +91,11 @@ def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Sc
     up = Drift(approach(1.0, 8, 0.01, 1), scenario, CONFIDENCE).of_everything({})["rtt_s"]
     down = Drift(approach(1.0, 8, 0.01, 1, 3.0), scenario, CONFIDENCE).of_everything({})["rtt_s"]
 
-    for one in (up, down):
-        assert (one.interval.low or 0.0) < 1.0 < (one.interval.high or 0.0)
-        assert one.steadiness.state == "unsteady"
+    # What falls is told wider; what grows lies above all that was seen.
+    assert (down.interval.low or 0.0) < 1.0 < (down.interval.high or 0.0)
+    assert up.interval.high is None
+    assert 0.3 < (up.interval.low or 0.0) < 1.0
+    assert {up.steadiness.state, down.steadiness.state} == {"unsteady"}
     assert up.steadiness.reason is not None
     assert up.steadiness.reason.startswith("mean round-trip time is 213 ms in the first half of")
 
@@ -170,3 +172,15 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
     assert "windows of endless connections still grow" in said
     assert "Use a longer run and a longer warm-up." in said
     assert not any("run too short" in one for one in cautions(longer))
+
+
+def test_growth_leaves_a_lower_bound_and_noise_a_wider_interval() -> None:
+    """Halves of 10 and 20 that differ alike in all runs grow; those that differ anyhow do not."""
+    grows = Moved(by=10.0, error=0.1, n=4)
+    noise = Moved(by=10.0, error=4.0, n=4)
+    little = Moved(by=2.0, error=0.01, n=4)
+
+    assert grows.grows(15.0)
+    assert not noise.grows(15.0)
+    assert not little.grows(15.0)
+    assert not Moved(by=-10.0, error=0.1, n=4).grows(15.0)

@@ -8,10 +8,12 @@ import airtcp
 import numpy as np
 import pytest
 from airtcp.estimates.books import bin_bounds_s
-from airtcp.estimates.limits import confined, unseen, widened
+from airtcp.estimates.limits import confined, never_happens, stretched, unseen, widened
 from airtcp.estimates.percentiles import BY_BASE, Distribution, distribution, in_order
 from airtcp.estimates.traffic import Traffic
+from airtcp.examples import directory
 from airtcp.results import SimulationResult
+from airtcp.scenario import load, loads
 from airtcp.stats import Interval
 from bases import cell, reading
 
@@ -165,3 +167,60 @@ def test_what_was_never_seen_is_at_most_three_over_the_trials() -> None:
     assert unseen("tcp_timeouts", nothing, runs, None, "all").high == 0.75
     assert unseen("goodput_bps", nothing, runs, None, "all").mean is None
     assert unseen("rtt_s", Interval(1.0, 0.5, 1.5, 4), runs, None, "all").mean == 1.0
+
+
+def test_few_that_have_ended_are_bounded_by_those_that_have_not() -> None:
+    """Of 100 pages in progress two came, after 1 and 2 s; all others have lasted for 3 s so far."""
+    at = np.array([1.0, 2.0, 3.0])
+    ended = np.zeros((4, 3))
+    ended[0, 0] = ended[1, 1] = 1.0
+    at_risk = np.full((4, 3), 25.0)
+    at_risk[0, 1:] = at_risk[1, 2] = 24.0
+    found = Distribution(at, at, ended, at_risk)
+
+    for q in (0.5, 0.9):
+        told = found.percentile(q, 0.95)
+        assert told is not None
+        assert told.interval == Interval(None, 3.0, None, 4)
+    assert found.percentile(0.05, 0.95) is None
+    # One replication says nothing of others.
+    assert Distribution(at, at, ended[:1], at_risk[:1]).percentile(0.5, 0.95) is None
+
+
+def test_what_a_scenario_rules_out_is_zero_however_short_the_run() -> None:
+    """Queues without a limit drop nothing, and without Block ACKs nothing is out of order."""
+    plain = simulated(cell(3, application=reading("30 kB"), duration="2 s"))
+    zero = Interval(0.0, 0.0, 0.0, 4)
+
+    assert plain.metrics["station_queue_drop_probability"] == zero
+    assert plain.metrics["ap_queue_drop_probability"] == zero
+    limited = loads(cell(3, tables="[ap]\nqueue = { limit = 50 }"))
+    assert not never_happens("ap_queue_drop_probability", limited)
+    assert never_happens("station_queue_drop_probability", limited)
+    assert never_happens("reorder_delay_p99_s", limited)
+    aggregating = loads(cell(3, standard="802.11ax"))
+    assert aggregating.mac.aggregation is not None
+    assert not never_happens("reorder_delay_p99_s", aggregating)
+
+
+def test_arms_are_stretched_on_the_scale_of_the_metric() -> None:
+    seen = Interval(10.0, 9.0, 11.0, 6)
+    told = stretched("goodput_bps", seen, 0.0, 1.0)
+
+    assert told.low == pytest.approx(9.0)
+    assert told.high == pytest.approx(10.0 * math.exp(math.hypot(0.1, 1.0)))
+    odds = stretched("collision_probability", Interval(0.5, 0.5, 0.5, 6), math.log(2.0), 0.0)
+    assert odds.low == pytest.approx(1.0 / 3.0)
+
+
+def test_a_mean_delay_weighs_packets_alike_where_a_station_starves() -> None:
+    """Hidden uploads: who starves sends a few packets that wait for seconds."""
+    scenario = load(str(directory() / "hidden-uploads.toml"))
+    found = airtcp.simulate(scenario, replications=4, seed=8102).simulation
+    groups = [group["all"]["rtt_s"].mean for group in found.groups.values()]
+    known = [one for one in groups if one is not None]
+
+    assert len(known) == 2
+    mean = found.metrics["rtt_s"].mean
+    assert mean is not None
+    assert min(known) <= mean <= max(known)

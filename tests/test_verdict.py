@@ -181,12 +181,12 @@ def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
     found = airtcp.verdict(airtcp.simulate(scenario, replications=2))
 
     assert found is not None
-    late, lost = found.targets
+    assert [one.state for one in found.targets] == ["fails", "holds"]
+    late = found.targets[0].interval
     # The delay grows to the end of each run, so that no steady state bounds it from above.
-    assert late.state != "holds"
-    assert late.interval.mean is not None
-    assert late.interval.mean > late.target.condition.bound
-    assert lost.state == "holds"
+    assert late.low is not None
+    assert late.low > 15.0
+    assert late.high is None
 
 
 def test_a_purpose_that_a_file_states_stands_above_what_traffic_looks_like() -> None:

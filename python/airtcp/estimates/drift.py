@@ -56,6 +56,10 @@ _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
 #: The same where the halves are far apart: the steady state may be further away than it seems.
 _TIMES_FAR: Final = 3.0
+#: The level at which halves that differ are growth.
+_SURE: Final = 0.99
+#: The metrics that grow with what waits, and have a lower bound alone while they do.
+_OF_WAITS: Final = re.compile(r"(rtt|delay)(_p\d+)?_s$|queue_packets$")
 #: The metrics of what windows bring about: waits, and losses.
 _OF_WINDOWS: Final = re.compile(
     r"(rtt|delay)(_p\d+)?_s$|(queue_packets|packet_loss|r_factor|queue_drop_probability)$"
@@ -95,6 +99,13 @@ class Moved:
         """Square what it has more, less what chance brings at a level; 0 where that is all."""
         chance = student_quantile(level, self.n - 1) * self.error
         return max(0.0, self.by * self.by - chance * chance)
+
+    def grows(self, mean: float) -> bool:
+        """True of growth, which is no noise: what is to come lies above all that was seen.
+
+        The second half has surely more, by a good part of the mean over both.
+        """
+        return self.by > WIDE_ESTIMATE * mean and self.surely(_SURE) > 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +239,8 @@ class Drift:
             return _one_ended(told, moved, state)
         if told.estimator != "plain" and told.metric not in _GOODPUTS:
             return told
+        if _OF_WAITS.search(told.metric) and moved.grows(mean):
+            return _one_ended(told, moved, state)
         half_width = math.sqrt(wide * wide + _TIMES**2 * moved.surely(_CHANCE))
         if is_sure and half_width > WIDE_ESTIMATE * abs(mean):
             half_width = math.hypot(wide, _TIMES_FAR * moved.by)

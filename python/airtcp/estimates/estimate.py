@@ -108,7 +108,7 @@ class Estimates:
         plain = told.plain
         if metric in PERCENTILES:
             return self._of_percentile(told)
-        if metric in MEANS and 0 < plain.n < len(told.values):
+        if metric in MEANS and plain.n:
             return self._pooled(told)
         if metric not in IMPROVED or not self.can_improve or plain.n < len(told.values):
             return told
@@ -144,11 +144,17 @@ class Estimates:
         return told
 
     def _pooled(self, told: Estimate) -> Estimate:
-        """Estimate the mean of a delay where some replications have none, by all packets alike."""
+        """Estimate the mean of a delay by all packets alike, if some replications have few.
+
+        Else one in which a station starves weighs as much as one in which it does not, and the mean
+        of everything does not lie among those of its groups.
+        """
         of = self._distribution(MEANS[told.metric])
         if of is None or not len(of.ended):
             return told
         counts = of.ended.sum(axis=1).tolist()
+        if len(counts) < 2 or min(counts) >= _FEW_PACKETS * sum(counts) / len(counts):
+            return told
         sums = [count * (one or 0.0) for count, one in zip(counts, told.values, strict=True)]
         interval = ratio_interval(sums, counts, self._confidence)
         return replace(told, interval=interval, plain=interval)
@@ -427,6 +433,8 @@ _OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
 #: Metrics that have a mean over the measured time also where there is no steady state to come.
 _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
+#: A replication with less than this part of the packets of a mean one has few.
+_FEW_PACKETS: Final = 0.5
 #: The fewest transfers or pages whose draws say anything of a goodput.
 _FEWEST: Final = 10
 #: Pages are short that take at most this part of a run. At a tenth goodputs by them were too high

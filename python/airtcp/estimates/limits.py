@@ -26,6 +26,7 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Run
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.queue import AccessPoint, Queue
     from airtcp.scenario.keys.traffic import Flow
 
 #: An arm of an interval that is longer than this part of the way to a limit is made on the scale of
@@ -131,6 +132,9 @@ def within_limits(
     is_once = scenario is not None and all(map(has_end, _flows_of(scenario, group, part)))
     for name, interval in metrics.items():
         most = math.inf if scenario is None else most_of(name, scenario, group, part)
+        if interval.n and scenario is not None and never_happens(name, scenario, group):
+            found[name] = Interval(0.0, 0.0, 0.0, interval.n)
+            continue
         if interval.low is None and interval.high is None and len(runs) > 1:
             # A mean without an interval says nothing of others.
             interval = Interval(None, None, None, interval.n)
@@ -139,6 +143,41 @@ def within_limits(
         found[name] = widened(name, interval, 0.0, most, are_linear=are_linear)
     in_order(found)
     return found
+
+
+def never_happens(metric: str, scenario: ResolvedScenario, group: str | None = None) -> bool:
+    """Whether a scenario rules out what a metric counts, however long it is run.
+
+    A queue without a limit drops nothing, and without Block ACKs nothing is out of order.
+    """
+    if metric.startswith("reorder_delay"):
+        return scenario.mac.aggregation is None
+    if metric == "ap_queue_drop_probability":
+        return all(_drops_nothing(ap.queue) for ap in _access_points(scenario))
+    if metric == "station_queue_drop_probability":
+        return all(
+            _drops_nothing(one.queue) for one in scenario.stations if group in (None, one.name)
+        )
+    return False
+
+
+def _access_points(scenario: ResolvedScenario) -> list[AccessPoint]:
+    return [cell.ap for cell in scenario.cells] if scenario.cells else [scenario.ap]
+
+
+def _drops_nothing(queue: Queue) -> bool:
+    return queue.discipline == "fifo" and queue.limit is None and queue.ack_filter is None
+
+
+def stretched(metric: str, interval: Interval, down: float, up: float) -> Interval:
+    """Add independent errors to the arms of an interval, each on the scale of the metric."""
+    top = 1.0 if _PARTS.search(metric) else math.inf
+    mean, low, high = interval.mean, interval.low, interval.high
+    if mean is None or low is None or high is None or not 0.0 < mean < top:
+        return interval
+    low = _at(mean, top, -math.hypot(_arm(mean, top, low, False), down))
+    high = _at(mean, top, math.hypot(_arm(mean, top, high, False), up))
+    return Interval(mean, low, high, interval.n)
 
 
 def most_of(

@@ -93,7 +93,7 @@ class Distribution:
         """Return the `q` quantile; None of few samples, or where F does not reach it."""
         runs = int((self.ended.sum(axis=1) > 0.0).sum())
         if self.number < _FEWEST or not runs:
-            return None
+            return self._bound(q)
         shares = self._shares
         n = len(shares) - 1
         places = [self._place(row, q) for row in shares]
@@ -124,6 +124,23 @@ class Distribution:
         )
         values = whole_s + (n - 1) * (without_s.mean() - without_s)
         return Percentile(Interval(whole_s, low_s, high_s, n), tuple(values.tolist()))
+
+    def _bound(self, q: float) -> Percentile | None:
+        """Return a lower bound of the `q` quantile of few samples, by those in progress; or None.
+
+        Of n that are seen up to a time at most k + 2 (3 + sqrt(k)) ought to end by then, if k do:
+        about twice the error of a Poisson number, for those of a replication are alike.
+        """
+        if not self.at_risk.size or int((self.at_risk[:, 0] > 0.0).sum()) < FEWEST_RUNS:
+            return None
+        ended = self.ended.sum(axis=0).cumsum()
+        seen = self.at_risk.sum(axis=0) + ended - self.ended.sum(axis=0)
+        most = (ended + 2.0 * (3.0 + np.sqrt(ended))) / np.maximum(seen, 1.0)
+        beyond = np.flatnonzero(most >= q)
+        place = int(beyond[0]) if len(beyond) else len(most)
+        low_s = float(self.high_s[place - 1]) if place else 0.0
+        interval = Interval(None, low_s, None, len(self.ended))
+        return Percentile(interval, ()) if low_s > 0.0 else None
 
     @staticmethod
     def _place(row: Array, q: float, most: int | None = None) -> int:
@@ -174,7 +191,9 @@ def _of_lasting(traffic: Traffic, *, pages: bool) -> Distribution | None:
     known = [one for one in found if one is not None]
     if len(known) < len(found):
         return None
-    times = np.unique(np.concatenate([one[0] for one in known]))
+    # Some that have not ended bound what few that have do not.
+    few = sum(len(one[0]) for one in known) < _FEWEST
+    times = np.unique(np.concatenate([one[1 if few else 0] for one in known]))
     if len(times) > _MOST_TIMES:
         times = times[np.linspace(0, len(times) - 1, _MOST_TIMES).round().astype(int)]
     before = np.concatenate([[-1.0], times[:-1]])

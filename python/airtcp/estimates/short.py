@@ -22,7 +22,7 @@ import numpy as np
 
 from airtcp.estimates.drift import Drift
 from airtcp.estimates.laws import unevenness
-from airtcp.estimates.limits import widened
+from airtcp.estimates.limits import stretched, widened
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.traffic import Run, Traffic, is_done, measured
@@ -62,6 +62,16 @@ _OF_TIME: Final = re.compile(
 _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
 _LEAST: Final = 0.02
+#: The metrics that grow with the stations that contend, and what is in doubt of them in a state
+#: that is not reached yet, as factors of odds.
+_OF_CONTENTION: Final = re.compile(r"^(collision|simultaneous|failed_ppdu|mac_drop)")
+_LESS_CONTENTION: Final = math.log(1.4)
+_MORE_CONTENTION: Final = math.log(2.5)
+#: The same of rates and shares of time: in general, of windows that fill larger aggregates, and the
+#: least share of time that is busy.
+_UNREACHED: Final = 0.1
+_AGGREGATES: Final = math.log(1.5)
+_LEAST_BUSY: Final = 0.1
 #: What follows from losses, which come when queues are full.
 _OF_LOSSES: Final = re.compile(r"(packet_loss|r_factor|queue_drop_probability)$")
 #: The metrics that count what happens in a measured time that nobody has asked for.
@@ -91,10 +101,15 @@ class Short:
             return nothing
         if group is not None and group in self._starved and _OF_TIME.search(metric):
             return nothing
+        if metric.startswith("reorder_delay_p") and interval.high == 0.0:
+            # Of so many packets none was out of order.
+            return interval
         interval = self._as_wide(metric, interval, group, part)
         if self._is_more_later(metric, group, part):
-            low = interval.low if interval.n >= FEWEST_RUNS else None
-            return Interval(None, low, None, interval.n) if low else nothing
+            if not interval.low or interval.n < FEWEST_RUNS:
+                return nothing
+            # What begins at once waits for longer than what has spread out.
+            return Interval(None, interval.low * math.exp(-_UNREACHED), None, interval.n)
         return interval
 
     def of_cell(self, name: str, goodput: Interval) -> Interval:
@@ -120,6 +135,8 @@ class Short:
         if moved is not None:
             by = max(by, _TIMES * math.sqrt(moved.surely(_CHANCE)))
         interval = widened(metric, interval, by)
+        if self.short_for:
+            interval = stretched(metric, interval, *self._unreached(metric, group))
         low, high = interval.low, interval.high
         if _OF_RATE.search(metric) and low is not None and high is not None:
             less, more = self._of_readers(group, part)
@@ -127,6 +144,28 @@ class Short:
                 interval.mean, min(low, mean * less), max(high, mean * more), interval.n
             )
         return interval
+
+    def _unreached(self, metric: str, group: str | None) -> tuple[float, float]:
+        """Return what is in doubt of a metric, down and up, in a state that is not reached yet.
+
+        More stations contend later than did so far. Windows that are yet to grow have the time
+        that is idle, and fill aggregates; what one group gets then, another one may lose.
+        """
+        if _OF_CONTENTION.search(metric):
+            return _LESS_CONTENTION, _MORE_CONTENTION
+        if not _OF_RATE.search(metric):
+            return 0.0, 0.0
+        more = 0.0
+        if {"windows", "sawteeth"} & set(self.short_for):
+            more = -math.log(max(_LEAST_BUSY, 1.0 - self._idle))
+            more += _AGGREGATES if self.scenario.mac.aggregation is not None else 0.0
+        up = math.hypot(_UNREACHED, more)
+        return (up if group is not None and len(self.scenario.stations) > 1 else _UNREACHED), up
+
+    @cached_property
+    def _idle(self) -> float:
+        """The share of time in which the medium is idle."""
+        return _mean([run.answer["airtime"]["idle"] for run in self.runs])
 
     def _of_readers(self, group: str | None, part: str) -> tuple[float, float]:
         """Return by which factors a rate may be less, and more, since few have read yet.
