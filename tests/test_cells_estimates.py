@@ -120,3 +120,50 @@ def test_the_goodput_of_a_cell_drifts_as_those_of_its_groups() -> None:
     assert told.mean == by_chance.mean
     assert by_chance.half_width is not None
     assert told.high is None or told.high > by_chance.mean + 2.0 * by_chance.half_width
+
+
+def test_a_cell_on_another_channel_moves_no_interval() -> None:
+    """Of a seed whose other cell shows a drift of round trips, and this one none."""
+    flows = "".join(
+        f"""
+        [[stations]]
+        name = "{name}"
+        count = 3
+        cell = "a"
+        [[flows]]
+        stations = "{name}"
+        direction = "{direction}"
+        application = {{ kind = "bulk" }}
+        """
+        for name, direction in (("down", "download"), ("up", "upload"))
+    )
+    text = f"""
+        run = {{ warmup = "5 s", duration = "5 s", replications = 3 }}
+        phy = {{ standard = "802.11a" }}
+        [cells.a]
+        channel = 36
+        {flows}
+    """
+    other = """
+        [cells.b]
+        channel = 149
+        [[stations]]
+        name = "other"
+        count = 3
+        cell = "b"
+        [[flows]]
+        stations = "other"
+        direction = "download"
+        application = { kind = "bulk" }
+    """
+    one, two = (simulate(loads(each), seed=9).simulation for each in (text, text + other))
+
+    assert one._drift.seen_of is None
+    assert two._drift.seen_of is not None
+    for group in ("down", "up"):
+        for part, metrics in one.groups[group].items():
+            if part == "airtime":
+                continue
+            for name, interval in metrics.items():
+                assert one.values(name, group, part) == two.values(name, group, part)
+                assert two.groups[group][part][name] == interval, (group, part, name)

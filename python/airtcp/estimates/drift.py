@@ -112,12 +112,14 @@ class Moved:
 class Drift:
     """The drift of some replications of `scenario`, whose intervals are made at a `confidence`.
 
-    Without a scenario none is known.
+    Without a scenario none is known. Evidence comes from everything, or from some `groups`: those
+    of a cell, which a cell that it does not hear neither holds up nor hides.
     """
 
     runs: Sequence[Run]
     scenario: ResolvedScenario | None
     confidence: float
+    groups: tuple[str, ...] | None = None
 
     def of_everything(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """Tell the estimates of everything as they are known to be.
@@ -129,16 +131,21 @@ class Drift:
         return self._told(known, None, "all", self.runs[0].answer["metrics"])
 
     def of_groups(self, known: GroupEstimates) -> GroupEstimates:
-        """Do as `of_everything` with all groups and their parts."""
-        if not self._is_any:
+        """Do as `of_everything` with all groups and their parts, by the evidence of their cells."""
+        if not self.is_known or not any(one._is_any for one in self._by_group.values()):
             return known
         found: GroupEstimates = {}
         for record in self.runs[0].answer["groups"]:
             name = record["name"]
+            if not self._by_group[name]._is_any:
+                if name in known:
+                    found[name] = known[name]
+                continue
             for part in PARTS:
                 if record[part] is not None:
                     own = known.get(name, {}).get(part, {})
-                    found.setdefault(name, {})[part] = self._told(own, name, part, record[part])
+                    told = self._by_group[name]._told(own, name, part, record[part])
+                    found.setdefault(name, {})[part] = told
         return found
 
     def of(self, known: Estimate, group: str | None = None, part: str = "all") -> Estimate:
@@ -149,12 +156,28 @@ class Drift:
 
     def of_cells(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """Tell the goodput of each cell, which its groups have together, as it is known to be."""
-        if not self._is_any or self.scenario is None:
+        if not self.is_known or self.scenario is None:
             return dict(known)
         groups = dict(groups_by_cell(self.scenario))
+        found = dict(known)
+        for cell, one in known.items():
+            of_cell = self._by_group[groups[cell][0]] if groups[cell] else None
+            if of_cell is not None and of_cell._is_any:
+                found[cell] = of_cell._as_known(one, partial(self._surplus_of, groups[cell]))
+        return found
+
+    @cached_property
+    def _by_group(self) -> dict[str, Drift]:
+        """The drift of the cell of each group."""
+        assert self.scenario is not None
+        found: dict[int, list[str]] = {}
+        for group in self.scenario.stations:
+            found.setdefault(group.cell or 0, []).append(group.name)
         return {
-            cell: self._as_known(one, partial(self._surplus_of, groups[cell]))
-            for cell, one in known.items()
+            name: of_cell
+            for names in found.values()
+            for of_cell in [replace(self, groups=tuple(names))]
+            for name in names
         }
 
     @cached_property
@@ -169,26 +192,33 @@ class Drift:
         return self.scenario is not None and any(map(has_end, self.scenario.flows))
 
     @cached_property
-    def seen_of(self) -> str | None:
-        """The metric of everything that moves most, if any surely does."""
+    def seen_of(self) -> tuple[str, str | None] | None:
+        """The metric that moves most, with its group if evidence comes from some, if any does."""
         if not self.is_known:
             return None
-        found = {
-            name: moved
+        answer = self.runs[0].answer
+        places = [
+            (name, group)
+            for group in self.groups or (None,)
             for name in _EVIDENCE
-            if name in self.runs[0].answer["metrics"]
-            and (moved := self.moved(name)) is not None
+            if name in (metrics_of(answer, group, "all") or {})
+        ]
+        found = {
+            (name, group): moved
+            for name, group in places
+            if (moved := self.moved(name, group)) is not None
             and moved.error > 0.0
+            and self._mean(name, group)
         }
         level = 1.0 - _RISK / max(1, len(found))
-        sure = {name: one.by for name, one in found.items() if one.surely(level)}
-        return max(sure, key=lambda name: abs(sure[name]) / self._mean(name), default=None)
+        sure = {place: one.by for place, one in found.items() if one.surely(level)}
+        return max(sure, key=lambda place: abs(sure[place]) / self._mean(*place), default=None)
 
     @cached_property
     def windows(self) -> Windows:
         """The windows of endless connections in both halves."""
         assert self.scenario is not None
-        return Windows.of_replications(self.runs, self.scenario)
+        return Windows.of_replications(self.runs, self.scenario, self.groups)
 
     @cached_property
     def _is_any(self) -> bool:
@@ -254,9 +284,14 @@ class Drift:
         if self.scenario is None:
             return None
         traffic = Traffic(self.runs, self.scenario, None, "all")
-        if not traffic.recurrent or not traffic.has_books:
+        recurrent = [
+            entry
+            for entry in traffic.recurrent
+            if self.groups is None or traffic.flow(entry).stations in self.groups
+        ]
+        if not recurrent or not traffic.has_books:
             return None
-        number = float(traffic.sums("units", traffic.recurrent).sum())
+        number = float(traffic.sums("units", recurrent).sum())
         if number >= FEWEST_UNITS:
             return None
         reason = f"{number:.0f} pages or files began in all replications, fewer than {FEWEST_UNITS}"
@@ -274,12 +309,12 @@ class Drift:
         if self.windows.are_cut_seldom:
             enough_s = rounded_up(_TEETH * self.windows.tooth_s)
             return Steadiness("unsteady", self.windows.sawtooth, simulate_s=enough_s)
-        name = self.seen_of
-        if name is None:
+        if self.seen_of is None:
             return self._few or Steadiness("steady")
-        moved = self.moved(name)
+        name, group = self.seen_of
+        moved = self.moved(name, group)
         assert moved is not None
-        mean, unit = self._mean(name), METRICS[name].unit
+        mean, unit = self._mean(name, group), METRICS[name].unit
         if abs(moved.by) < _HARMLESS * mean:
             return Steadiness("steady")
         first, second = mean - moved.by / 2.0, mean + moved.by / 2.0
@@ -292,8 +327,8 @@ class Drift:
         enough_s = rounded_up(max(2.0, times) * self.windows.measured_s)
         return Steadiness("unsteady", reason, simulate_s=enough_s)
 
-    def _mean(self, metric: str) -> float:
-        values = [run.answer["metrics"][metric] for run in self.runs]
+    def _mean(self, metric: str, group: str | None) -> float:
+        values = [measured(run, metric, group, "all") or 0.0 for run in self.runs]
         return math.fsum(values) / len(values)
 
     def moved(self, metric: str, group: str | None = None, part: str = "all") -> Moved | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from airtcp.estimates.percentiles import in_order
-from airtcp.scenario.keys.traffic import has_end, is_endless
+from airtcp.scenario.keys.traffic import has_end
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -185,14 +185,16 @@ def most_of(
 ) -> float:
     """Return the most that a metric can be in a scenario, infinite where no limit is known."""
     if _BUSY.search(metric):
-        return float(max(1, len(scenario.cells or ())))
+        # A group is in one cell.
+        return float(max(1, len(scenario.cells or ()))) if group is None else 1.0
     own = _flows_of(scenario, group, part)
     counts = {one.name: one.count for one in scenario.stations}
     flows = sum(counts[flow.stations] for flow in own)
     if metric == "active_flows":
         # Users of other kinds may have several transfers under way.
-        few = all(is_endless(flow) or flow.application.kind == "bulk" for flow in own)
-        return float(flows) if few else math.inf
+        own = [flow for flow in own if flow.application.kind != "udp"]
+        few = all(flow.application.kind == "bulk" for flow in own)
+        return float(sum(counts[flow.stations] for flow in own)) if few else math.inf
     if metric not in ("goodput_bps", "flow_goodput_bps"):
         return math.inf
     rates: dict[int, int] = {}

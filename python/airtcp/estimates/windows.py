@@ -14,7 +14,7 @@ of the additive increase that it imitates, if it is shorter (4.3).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -93,13 +93,20 @@ class Windows:
     part: float
     first: Sequence[_Answer]
     whole: Sequence[_Answer]
+    groups: Collection[str] | None = None
 
     @classmethod
-    def of_replications(cls, runs: Sequence[Run], scenario: ResolvedScenario) -> Windows:
-        """Make those of replications of which the core has noted the first half."""
+    def of_replications(
+        cls, runs: Sequence[Run], scenario: ResolvedScenario, groups: Collection[str] | None = None
+    ) -> Windows:
+        """Make those of replications of which the core has noted the first half.
+
+        Of all groups, or of some.
+        """
         answers = [run.answer for run in runs]
         halves = [answer["halfway"] for answer in answers]
-        return cls(scenario, scenario.run.duration_ns / 1e9, 0.5, halves, answers)
+        measured_s = scenario.run.duration_ns / 1e9
+        return cls(scenario, measured_s, 0.5, halves, answers, groups)
 
     @cached_property
     def growth(self) -> str:
@@ -143,6 +150,8 @@ class Windows:
 
     def _all(self) -> Iterator[_Kind]:
         for place, group in enumerate(self.scenario.stations):
+            if self.groups is not None and group.name not in self.groups:
+                continue
             for part in ("download", "upload"):
                 endless = [
                     flow.tcp
